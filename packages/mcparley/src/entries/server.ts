@@ -1,0 +1,31 @@
+/** Defining servers, and what their handlers use. */
+export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "../jsonrpc/errors.ts";
+export type { Audit, AuditRecord, Outcome } from "../server/audit.ts";
+export type { Connection } from "../server/connection.ts";
+export { assistant, audio, embed, image, link, text, user } from "../server/content.ts";
+export type { Answer, Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "../server/context.ts";
+export {
+  type Argument,
+  type Complete,
+  type Completions,
+  type Prompt,
+  type PromptDefinition,
+  type Resource,
+  type ResourceDefinition,
+  type Schema,
+  type Tool,
+  type ToolDefinition,
+  prompt,
+  resource,
+  tool,
+  withContext,
+} from "../server/definition.ts";
+export type { ExtensionMethod, ExtensionSubscription, ServerExtension } from "../server/extension.ts";
+export { type InputRequired, inputRequired } from "../server/input-required.ts";
+export type { Middleware, MiddlewareCall } from "../server/middleware.ts";
+export type { ServerDefinition, ServerLimits } from "../server/options.ts";
+export { type RateLimitOptions, rateLimit } from "../server/rate-limit.ts";
+export { resourceNotFound } from "../server/read-resource.ts";
+export type { Registry } from "../server/registry.ts";
+export { type ResourceRegistry, type Server, createServer } from "../server/server.ts";
+export { type ToolResult, toolResult } from "../server/tool-result.ts";

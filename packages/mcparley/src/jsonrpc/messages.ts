@@ -1,0 +1,140 @@
+/** A JSON object whose members are not known yet. */
+export type JsonObject = Record<string, unknown>;
+
+/** Identifies a request: a string or an integer, never null. `1` and `"1"` are two different ids. */
+export type RequestId = string | number;
+
+export interface JsonRpcRequest {
+  jsonrpc: "2.0";
+  id: RequestId;
+  method: string;
+  params?: JsonObject;
+}
+
+export interface JsonRpcNotification {
+  jsonrpc: "2.0";
+  method: string;
+  params?: JsonObject;
+}
+
+export interface JsonRpcSuccess {
+  jsonrpc: "2.0";
+  id: RequestId;
+  result: JsonObject | Prepared;
+}
+
+export interface JsonRpcErrorBody {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** An error response. It has no `id` when the id of what it answers could not be read. */
+export interface JsonRpcFailure {
+  jsonrpc: "2.0";
+  id?: RequestId;
+  error: JsonRpcErrorBody;
+}
+
+export type JsonRpcResponse = JsonRpcSuccess | JsonRpcFailure;
+export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
+
+/**
+ * A result that was serialised before it was asked for, such as a list page.
+ *
+ * It is shared by every answer that carries it, so its value is frozen by whoever made it.
+ */
+export class Prepared {
+  readonly value: JsonObject;
+  readonly json: string;
+
+  constructor(value: JsonObject) {
+    this.value = value;
+    this.json = JSON.stringify(value);
+  }
+
+  toJSON(): JsonObject {
+    return this.value;
+  }
+}
+
+/** Whether a value may identify a request (JSON-RPC 2.0 section 4; MCP forbids null and fractions). */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || Number.isInteger(value);
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export type Classified =
+  | { kind: "request"; message: JsonRpcRequest }
+  | { kind: "notification"; message: JsonRpcNotification }
+  | { kind: "response"; message: JsonRpcResponse }
+  | { kind: "invalid"; reason: string; id: RequestId | undefined };
+
+/**
+ * Says which kind of message a parsed value is, or why it is none.
+ *
+ * Unknown members are left alone; keys are compared exactly, since a reader that folds case lets a message past
+ * whoever filtered it by the exact name.
+ */
+export function classify(value: unknown): Classified {
+  if (!isObject(value)) return invalid("a message must be a JSON object", undefined);
+  const id = isRequestId(value.id) ? value.id : undefined;
+  if (value.jsonrpc !== "2.0") return invalid('"jsonrpc" must be "2.0"', id);
+  if (value.method === undefined) return classifyResponse(value, id);
+  if (typeof value.method !== "string") return invalid('"method" must be a string', id);
+  if (value.params !== undefined && !isObject(value.params)) return invalid('"params" must be an object', id);
+  if (!("id" in value)) return { kind: "notification", message: value as unknown as JsonRpcNotification };
+  if (id === undefined) return invalid('"id" must be a string or an integer, never null', undefined);
+  return { kind: "request", message: value as unknown as JsonRpcRequest };
+}
+
+function classifyResponse(value: JsonObject, id: RequestId | undefined): Classified {
+  if ("error" in value) {
+    const { error } = value;
+    const readable = isObject(error) && Number.isInteger(error.code) && typeof error.message === "string";
+    if (!readable) return invalid('"error" must be an object with an integer "code" and a string "message"', id);
+    return { kind: "response", message: value as unknown as JsonRpcFailure };
+  }
+  if (id === undefined) return invalid('a message needs a "method", or an "id" with a "result" or an "error"', id);
+  if (!isObject(value.result)) return invalid('"result" must be an object', id);
+  return { kind: "response", message: value as unknown as JsonRpcSuccess };
+}
+
+function invalid(reason: string, id: RequestId | undefined): Classified {
+  return { kind: "invalid", reason, id };
+}
+
+export function isRequest(message: JsonRpcMessage): message is JsonRpcRequest {
+  return "method" in message && "id" in message;
+}
+
+export function isNotification(message: JsonRpcMessage): message is JsonRpcNotification {
+  return "method" in message && !("id" in message);
+}
+
+export function isFailure(message: JsonRpcMessage): message is JsonRpcFailure {
+  return "error" in message;
+}
+
+export function success(id: RequestId, result: JsonObject | Prepared): JsonRpcSuccess {
+  return { jsonrpc: "2.0", id, result };
+}
+
+export function failure(id: RequestId | undefined, error: JsonRpcErrorBody): JsonRpcFailure {
+  return id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error };
+}
+
+export function notification(method: string, params?: JsonObject): JsonRpcNotification {
+  return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
+}
+
+/** Serialises a message to one line of JSON; a prepared result is spliced in and not serialised again. */
+export function encode(message: JsonRpcMessage): string {
+  if ("result" in message && message.result instanceof Prepared) {
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${message.result.json}}`;
+  }
+  return JSON.stringify(message);
+}

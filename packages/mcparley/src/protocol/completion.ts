@@ -1,0 +1,47 @@
+import { invalidParams } from "../jsonrpc/errors.ts";
+import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { readStrings } from "./prompts.ts";
+
+export type CompletionReference = { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
+
+export interface CompleteParams {
+  ref: CompletionReference;
+  argument: { name: string; value: string };
+  /** The arguments that were filled in before this one. */
+  context: Record<string, string>;
+}
+
+export interface CompleteResult {
+  completion: {
+    /** At most 100, the best first. */
+    values: string[];
+    total?: number;
+    hasMore?: boolean;
+  };
+  _meta?: JsonObject;
+}
+
+/** The most values that one answer may hold (server/utilities/completion, Completion Results). */
+export const maxCompletions = 100;
+
+/** Checks the params of `completion/complete`. */
+export function readCompleteParams(params: JsonObject): CompleteParams {
+  const { argument, context } = params;
+  if (!isObject(argument) || typeof argument.name !== "string" || typeof argument.value !== "string") {
+    throw invalidParams('params.argument must be an object with a string "name" and a string "value"');
+  }
+  if (context !== undefined && !isObject(context)) throw invalidParams("params.context must be an object");
+  return {
+    ref: readReference(params.ref),
+    argument: { name: argument.name, value: argument.value },
+    context: readStrings(context?.arguments, "params.context.arguments"),
+  };
+}
+
+function readReference(ref: unknown): CompletionReference {
+  if (isObject(ref)) {
+    if (ref.type === "ref/prompt" && typeof ref.name === "string") return { type: ref.type, name: ref.name };
+    if (ref.type === "ref/resource" && typeof ref.uri === "string") return { type: ref.type, uri: ref.uri };
+  }
+  throw invalidParams('params.ref must be { type: "ref/prompt", name } or { type: "ref/resource", uri }');
+}

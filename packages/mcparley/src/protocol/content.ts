@@ -1,0 +1,79 @@
+import type { JsonObject } from "../jsonrpc/messages.ts";
+
+export type Role = "user" | "assistant";
+
+/** Hints on whom a piece of content is for, how much it matters (0 to 1) and when it last changed (ISO 8601). */
+export interface Annotations {
+  audience?: Role[];
+  priority?: number;
+  lastModified?: string;
+}
+
+/** A picture that stands for something. `src` is an https or data URI; treat what it points to as untrusted. */
+export interface Icon {
+  src: string;
+  mimeType?: string;
+  /** Such as `["48x48"]`, or `["any"]` for formats that scale. */
+  sizes?: string[];
+  theme?: "light" | "dark";
+}
+
+interface ContentBase {
+  annotations?: Annotations;
+  _meta?: JsonObject;
+}
+
+export interface TextContent extends ContentBase {
+  type: "text";
+  text: string;
+}
+
+export interface ImageContent extends ContentBase {
+  type: "image";
+  /** Base64. */
+  data: string;
+  mimeType: string;
+}
+
+export interface AudioContent extends ContentBase {
+  type: "audio";
+  /** Base64. */
+  data: string;
+  mimeType: string;
+}
+
+export interface ResourceLink extends ContentBase {
+  type: "resource_link";
+  uri: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  /** Bytes, before any encoding. */
+  size?: number;
+  icons?: Icon[];
+}
+
+export interface TextResourceContents {
+  uri: string;
+  mimeType?: string;
+  text: string;
+  _meta?: JsonObject;
+}
+
+export interface BlobResourceContents {
+  uri: string;
+  mimeType?: string;
+  /** Base64. */
+  blob: string;
+  _meta?: JsonObject;
+}
+
+export type ResourceContents = TextResourceContents | BlobResourceContents;
+
+export interface EmbeddedResource extends ContentBase {
+  type: "resource";
+  resource: ResourceContents;
+}
+
+export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;

@@ -1,0 +1,45 @@
+import { LocalError } from "../jsonrpc/errors.ts";
+import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+
+/** The schema of a form: a flat object whose properties are strings, numbers, booleans or choices. */
+export interface RequestedSchema {
+  type: "object";
+  properties: Record<string, JsonObject>;
+  required?: string[];
+}
+
+export interface ElicitFormParams {
+  mode?: "form";
+  message: string;
+  requestedSchema: RequestedSchema;
+  _meta?: JsonObject;
+}
+
+export interface ElicitUrlParams {
+  mode: "url";
+  message: string;
+  url: string;
+  /** 2025-11-25 only: names the interaction in `notifications/elicitation/complete`. */
+  elicitationId?: string;
+  _meta?: JsonObject;
+}
+
+export type ElicitParams = ElicitFormParams | ElicitUrlParams;
+
+export interface ElicitResult {
+  action: "accept" | "decline" | "cancel";
+  content?: Record<string, string | number | boolean | string[]>;
+  _meta?: JsonObject;
+}
+
+/** Checks what a client answered to `elicitation/create`. */
+export function readElicitResult(result: unknown): ElicitResult {
+  if (isObject(result)) {
+    const { action, content } = result;
+    const known = action === "accept" || action === "decline" || action === "cancel";
+    if (known && (content === undefined || content === null || isObject(content))) {
+      return content ? { action, content: content as NonNullable<ElicitResult["content"]> } : { action };
+    }
+  }
+  throw new LocalError("invalid_message", 'The client answered elicitation/create without a known "action".');
+}

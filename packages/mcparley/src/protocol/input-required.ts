@@ -1,0 +1,28 @@
+import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+
+/** One question that a server asks inside a result: elicitation, sampling or roots. */
+export interface InputRequest {
+  method: string;
+  params?: JsonObject;
+}
+
+/** The result of a call that needs answers first (2026-07-28, basic/patterns/mrtr). */
+export interface InputRequiredResult {
+  resultType: "input_required";
+  inputRequests?: Record<string, InputRequest>;
+  /** Opaque to the client, which sends it back unchanged. */
+  requestState?: string;
+  _meta?: JsonObject;
+}
+
+export const inputRequiredType = "input_required";
+export const completeType = "complete";
+
+export function isInputRequired(result: object): result is InputRequiredResult {
+  return (result as { resultType?: unknown }).resultType === inputRequiredType;
+}
+
+/** The answers that a retried request carries, by the key of their question; anything else counts as none. */
+export function readInputResponses(params: JsonObject): JsonObject {
+  return isObject(params.inputResponses) ? params.inputResponses : {};
+}

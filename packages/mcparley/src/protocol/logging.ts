@@ -1,0 +1,24 @@
+import { invalidParams } from "../jsonrpc/errors.ts";
+
+/** The levels of RFC 5424, the least severe first. */
+export const loggingLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+
+export type LoggingLevel = (typeof loggingLevels)[number];
+
+export interface LoggingMessage {
+  level: LoggingLevel;
+  logger?: string;
+  /** Any JSON value. */
+  data: unknown;
+}
+
+/** Reads a level, or throws -32602 naming it and the eight that exist. */
+export function readLoggingLevel(value: unknown, where: string): LoggingLevel {
+  if (loggingLevels.includes(value as LoggingLevel)) return value as LoggingLevel;
+  throw invalidParams(`${where} must be one of ${loggingLevels.join(", ")}`);
+}
+
+/** Whether a message of `level` is to be sent to a client that asked for `minimum` and above. */
+export function isLoggable(level: LoggingLevel, minimum: LoggingLevel): boolean {
+  return loggingLevels.indexOf(level) >= loggingLevels.indexOf(minimum);
+}

@@ -1,0 +1,35 @@
+/** The names of MCP's methods, of every revision. Which revision has which is said in `revisions/`. */
+export const Method = {
+  initialize: "initialize",
+  ping: "ping",
+  discover: "server/discover",
+  listTools: "tools/list",
+  callTool: "tools/call",
+  listPrompts: "prompts/list",
+  getPrompt: "prompts/get",
+  listResources: "resources/list",
+  listResourceTemplates: "resources/templates/list",
+  readResource: "resources/read",
+  subscribe: "resources/subscribe",
+  unsubscribe: "resources/unsubscribe",
+  listen: "subscriptions/listen",
+  complete: "completion/complete",
+  setLevel: "logging/setLevel",
+  createMessage: "sampling/createMessage",
+  elicit: "elicitation/create",
+  listRoots: "roots/list",
+} as const;
+
+export const Notification = {
+  initialized: "notifications/initialized",
+  cancelled: "notifications/cancelled",
+  progress: "notifications/progress",
+  message: "notifications/message",
+  toolsChanged: "notifications/tools/list_changed",
+  promptsChanged: "notifications/prompts/list_changed",
+  resourcesChanged: "notifications/resources/list_changed",
+  resourceUpdated: "notifications/resources/updated",
+  rootsChanged: "notifications/roots/list_changed",
+  acknowledged: "notifications/subscriptions/acknowledged",
+  elicitationComplete: "notifications/elicitation/complete",
+} as const;

@@ -1,0 +1,53 @@
+import { invalidParams } from "../jsonrpc/errors.ts";
+import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import type { ContentBlock, Icon, Role } from "./content.ts";
+
+export interface PromptArgument {
+  name: string;
+  title?: string;
+  description?: string;
+  required?: boolean;
+}
+
+/** A prompt as a list shows it. */
+export interface Prompt {
+  name: string;
+  title?: string;
+  description?: string;
+  arguments?: PromptArgument[];
+  icons?: Icon[];
+  _meta?: JsonObject;
+}
+
+export interface PromptMessage {
+  role: Role;
+  content: ContentBlock;
+}
+
+export interface GetPromptResult {
+  description?: string;
+  messages: PromptMessage[];
+  _meta?: JsonObject;
+}
+
+export interface GetPromptParams {
+  name: string;
+  arguments: Record<string, string>;
+}
+
+/** Checks the params of `prompts/get`: every argument is a string. */
+export function readGetPromptParams(params: JsonObject): GetPromptParams {
+  const { name, arguments: args } = params;
+  if (typeof name !== "string") throw invalidParams("params.name must be a string: the name of the prompt to get");
+  return { name, arguments: readStrings(args, "params.arguments") };
+}
+
+/** Reads an optional object whose values are all strings. */
+export function readStrings(value: unknown, where: string): Record<string, string> {
+  if (value === undefined) return {};
+  if (!isObject(value)) throw invalidParams(`${where} must be an object`);
+  for (const key of Object.keys(value)) {
+    if (typeof value[key] !== "string") throw invalidParams(`${where}.${key} must be a string`);
+  }
+  return value as Record<string, string>;
+}

@@ -1,0 +1,40 @@
+import { invalidParams } from "../jsonrpc/errors.ts";
+import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+
+/** Which changes a client wants to hear of; what is left out is not sent. */
+export interface SubscriptionFilter {
+  toolsListChanged?: boolean;
+  promptsListChanged?: boolean;
+  resourcesListChanged?: boolean;
+  /** The URIs of the resources whose updates are wanted. */
+  resourceSubscriptions?: string[];
+}
+
+/** The most resources that one stream may name. */
+export const maxResourceSubscriptions = 1000;
+
+/** Checks the params of `subscriptions/listen`; members that are not known are ignored. */
+export function readSubscriptionFilter(params: JsonObject): SubscriptionFilter {
+  const wanted = params.notifications;
+  if (!isObject(wanted)) throw invalidParams("params.notifications must be an object");
+  const filter: SubscriptionFilter = {};
+  for (const key of ["toolsListChanged", "promptsListChanged", "resourcesListChanged"] as const) {
+    const value = wanted[key];
+    if (value !== undefined && typeof value !== "boolean")
+      throw invalidParams(`params.notifications.${key} must be a boolean`);
+    if (value) filter[key] = true;
+  }
+  if (wanted.resourceSubscriptions !== undefined) filter.resourceSubscriptions = readUris(wanted.resourceSubscriptions);
+  return filter;
+}
+
+function readUris(value: unknown): string[] {
+  const readable = Array.isArray(value) && value.every((uri) => typeof uri === "string");
+  if (!readable) throw invalidParams("params.notifications.resourceSubscriptions must be an array of strings");
+  if (value.length > maxResourceSubscriptions) {
+    throw invalidParams(
+      `params.notifications.resourceSubscriptions may name at most ${maxResourceSubscriptions} resources`,
+    );
+  }
+  return value;
+}

@@ -1,0 +1,46 @@
+import { invalidParams } from "../jsonrpc/errors.ts";
+import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import type { ContentBlock, Icon } from "./content.ts";
+
+/** Hints on what a tool does. A client must not trust them unless it trusts the server. */
+export interface ToolAnnotations {
+  title?: string;
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+}
+
+/** A tool as a list shows it. */
+export interface Tool {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: JsonObject;
+  outputSchema?: JsonObject;
+  annotations?: ToolAnnotations;
+  icons?: Icon[];
+  _meta?: JsonObject;
+}
+
+export interface CallToolResult {
+  content: ContentBlock[];
+  /** Any JSON value; it matches the tool's output schema where there is one. */
+  structuredContent?: unknown;
+  /** The tool failed, and `content` tells the model why. */
+  isError?: boolean;
+  _meta?: JsonObject;
+}
+
+export interface CallToolParams {
+  name: string;
+  arguments: JsonObject;
+}
+
+/** Checks the params of `tools/call`; absent arguments are an empty object. */
+export function readCallToolParams(params: JsonObject): CallToolParams {
+  const { name, arguments: args } = params;
+  if (typeof name !== "string") throw invalidParams("params.name must be a string: the name of the tool to call");
+  if (args !== undefined && !isObject(args)) throw invalidParams("params.arguments must be an object");
+  return { name, arguments: args ?? {} };
+}

@@ -1,0 +1,45 @@
+import { ErrorCode } from "../jsonrpc/errors.ts";
+import { Method, Notification } from "../protocol/methods.ts";
+import { type Revision, identity } from "./revision.ts";
+
+export const revision: Revision = {
+  version: "2026-07-28",
+  era: "modern",
+  clientRequests: new Set([
+    Method.discover,
+    Method.listTools,
+    Method.callTool,
+    Method.listPrompts,
+    Method.getPrompt,
+    Method.listResources,
+    Method.listResourceTemplates,
+    Method.readResource,
+    Method.complete,
+    Method.listen,
+  ]),
+  clientNotifications: new Set([Notification.cancelled]),
+  serverRequests: new Set([Method.elicit, Method.createMessage, Method.listRoots]),
+  serverNotifications: new Set([
+    Notification.cancelled,
+    Notification.progress,
+    Notification.message,
+    Notification.acknowledged,
+    Notification.toolsChanged,
+    Notification.promptsChanged,
+    Notification.resourcesChanged,
+    Notification.resourceUpdated,
+  ]),
+  batches: false,
+  dropCancels: true,
+  versionHeader: true,
+  mirrorHeaders: true,
+  typedResults: true,
+  resumable: false,
+  resourceNotFoundCode: ErrorCode.InvalidParams,
+  errorCodes: new Set([
+    ErrorCode.HeaderMismatch,
+    ErrorCode.MissingRequiredClientCapability,
+    ErrorCode.UnsupportedProtocolVersion,
+  ]),
+  lowering: identity,
+};

@@ -1,0 +1,39 @@
+import { type JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import type { Implementation } from "../protocol/capabilities.ts";
+import { completeType } from "../protocol/input-required.ts";
+import { MetaKey } from "../protocol/meta.ts";
+import { Method } from "../protocol/methods.ts";
+import type { GetPromptResult } from "../protocol/prompts.ts";
+import type { ReadResourceResult } from "../protocol/resources.ts";
+import type { CallToolResult } from "../protocol/tools.ts";
+import type { Revision } from "./revision.ts";
+
+/**
+ * Says a neutral result in the words of a revision: the last step before a result is serialised.
+ *
+ * List results are not lowered here; they are lowered entry by entry when a page is prepared.
+ */
+export function lowerResult(
+  revision: Revision,
+  method: string,
+  result: JsonObject | Prepared,
+  serverInfo: Implementation,
+): JsonObject | Prepared {
+  if (result instanceof Prepared) return result;
+  const { lowering } = revision;
+  let lowered: object = result;
+  if (method === Method.callTool && "content" in result) {
+    lowered = lowering.callToolResult(result as unknown as CallToolResult);
+  } else if (method === Method.getPrompt && "messages" in result) {
+    lowered = lowering.getPromptResult(result as unknown as GetPromptResult);
+  } else if (method === Method.readResource && "contents" in result) {
+    lowered = lowering.readResourceResult(result as unknown as ReadResourceResult);
+  }
+  return revision.typedResults ? withEnvelope(lowered as JsonObject, serverInfo) : (lowered as JsonObject);
+}
+
+/** Adds what each result of a modern revision carries: its type, unless it has one, and who the server is. */
+export function withEnvelope(result: JsonObject, serverInfo: Implementation): JsonObject {
+  const meta = { ...(result._meta as JsonObject | undefined), [MetaKey.serverInfo]: serverInfo };
+  return { resultType: completeType, ...result, _meta: meta };
+}

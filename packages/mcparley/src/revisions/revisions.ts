@@ -1,0 +1,33 @@
+import { revision as prerelease } from "./2024-10-07.ts";
+import { revision as first } from "./2024-11-05.ts";
+import { revision as march2025 } from "./2025-03-26.ts";
+import { revision as june2025 } from "./2025-06-18.ts";
+import { revision as november2025 } from "./2025-11-25.ts";
+import { revision as july2026 } from "./2026-07-28.ts";
+import type { Revision } from "./revision.ts";
+
+/** Every revision that is understood, the newest first. */
+export const revisions: readonly Revision[] = [july2026, november2025, june2025, march2025, first, prerelease];
+
+const byVersion: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.version, revision]));
+
+export const latestModern: Revision = july2026;
+export const latestLegacy: Revision = november2025;
+
+/** What an HTTP request is taken to speak that names no revision and has no session (2025-06-18, transports). */
+export const unnamedOverHttp: Revision = march2025;
+
+/** The versions to advertise, the newest first; the pre-release is only answered to those who ask for it. */
+export const supportedVersions: readonly string[] = revisions
+  .filter((revision) => revision !== prerelease)
+  .map((revision) => revision.version);
+
+export function findRevision(version: unknown): Revision | undefined {
+  return typeof version === "string" ? byVersion.get(version) : undefined;
+}
+
+/** The revision for a session: what the client asked for, or else the newest that has sessions. */
+export function negotiateLegacy(requested: string): Revision {
+  const revision = byVersion.get(requested);
+  return revision?.era === "legacy" ? revision : latestLegacy;
+}

@@ -1,0 +1,71 @@
+import { ErrorCode, LocalError, type McpError, ProtocolError, ToolError } from "../jsonrpc/errors.ts";
+import { type JsonRpcErrorBody, type JsonRpcResponse, type RequestId, failure, success } from "../jsonrpc/messages.ts";
+import { lowerResult } from "../revisions/results.ts";
+import type { Revision } from "../revisions/revision.ts";
+import type { Call } from "./call.ts";
+
+/** An answer and the HTTP status that goes with it, where it travels by HTTP. */
+export interface Reply {
+  message: JsonRpcResponse;
+  status: number;
+  /** The scopes that the caller lacks, where that is why it is refused. */
+  scopes?: readonly string[];
+}
+
+/** Answers a call. Undefined where the client gave it up: then nothing may be sent about it. */
+export async function answer(call: Call): Promise<Reply | undefined> {
+  try {
+    const result = await call.core.dispatch(call);
+    if (call.cancelled) return undefined;
+    return { message: success(call.id, lowerResult(call.revision, call.method, result, call.core.info)), status: 200 };
+  } catch (error) {
+    if (call.cancelled) return undefined;
+    return replyToError(call.id, toProtocolError(error, call), call.revision);
+  } finally {
+    call.settle();
+  }
+}
+
+/** The reply that says an error, in the codes of a revision. */
+export function replyToError(id: RequestId | undefined, error: ProtocolError, revision: Revision | undefined): Reply {
+  const body = error.toBody();
+  if (revision) body.code = codeFor(error.code, revision);
+  const reply: Reply = { message: failure(id, body), status: error.status ?? statusOf(body) };
+  if ("scopes" in error) reply.scopes = error.scopes as readonly string[];
+  return reply;
+}
+
+/** Hides what the peer must not see: all errors but those made to be sent become "Internal error", and are reported. */
+function toProtocolError(error: unknown, call: Call): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  const isForPeer =
+    error instanceof ToolError ||
+    (error instanceof LocalError &&
+      (error.code === "not_capable" || error.code === "declined" || error.code === "cancelled"));
+  if (isForPeer) return new ProtocolError(ErrorCode.InvalidRequest, (error as McpError).message);
+  call.core.report(error, call);
+  return new ProtocolError(ErrorCode.InternalError, "Internal error");
+}
+
+/** A code that the revision does not define is said in one that it does. */
+function codeFor(code: number, revision: Revision): number {
+  if (code === ErrorCode.ResourceNotFound) return revision.resourceNotFoundCode;
+  const isReserved = code <= -32020 && code >= -32099;
+  return isReserved && !revision.errorCodes.has(code) ? ErrorCode.InvalidRequest : code;
+}
+
+/** The HTTP status of an error that does not bring its own (2026-07-28, basic/transports/streamable-http). */
+function statusOf({ code }: JsonRpcErrorBody): number {
+  switch (code) {
+    case ErrorCode.MethodNotFound:
+      return 404;
+    case ErrorCode.ParseError:
+    case ErrorCode.InvalidRequest:
+    case ErrorCode.HeaderMismatch:
+    case ErrorCode.MissingRequiredClientCapability:
+    case ErrorCode.UnsupportedProtocolVersion:
+      return 400;
+    default:
+      return 200;
+  }
+}

@@ -1,0 +1,96 @@
+import { Cancelled, Declined, ToolError, invalidParams } from "../jsonrpc/errors.ts";
+import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { ContentBlock } from "../protocol/content.ts";
+import { type CallToolResult, readCallToolParams } from "../protocol/tools.ts";
+import { checkBudget } from "../schema/budget.ts";
+import type { Issue } from "../schema/schema.ts";
+import type { Call } from "./call.ts";
+import { InputRequired } from "./input-required.ts";
+import type { ToolEntry } from "./prepare.ts";
+import { requireScopes } from "./scopes.ts";
+import { ToolResult } from "./tool-result.ts";
+
+/** Answers `tools/call`. */
+export async function callTool(call: Call): Promise<JsonObject | InputRequired> {
+  const { core } = call;
+  const { name, arguments: args } = readCallToolParams(call.params);
+  const entry = core.offering.tools.entry(name);
+  if (!entry) throw invalidParams(`Unknown tool: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
+  requireScopes(entry.definition.scopes, call.principal);
+  const exceeded = checkBudget(args, core.limits);
+  if (exceeded) throw invalidParams(`params.arguments: ${exceeded}`);
+  try {
+    const input = await parseInput(entry, args);
+    const returned = await core.run(call, (context) => entry.definition.call(input as never, context));
+    return returned instanceof InputRequired ? returned : await toResult(entry, returned);
+  } catch (error) {
+    if (error instanceof ToolError || error instanceof Declined || error instanceof Cancelled)
+      return failed(error.message);
+    throw error;
+  }
+}
+
+/** Bad arguments are a tool error, which the model reads and corrects, rather than a protocol error. */
+async function parseInput(entry: ToolEntry, args: JsonObject): Promise<unknown> {
+  if (!entry.input) {
+    const unknown = Object.keys(args);
+    if (unknown.length === 0) return args;
+    throw new ToolError(`${entry.name} takes no arguments; got ${unknown.slice(0, 8).join(", ")}.`);
+  }
+  const outcome = await entry.input.validate(args);
+  if (!outcome.issues) return outcome.value;
+  throw new ToolError(`The arguments of ${entry.name} are not valid:\n${listIssues(outcome.issues)}`);
+}
+
+async function toResult(entry: ToolEntry, returned: unknown): Promise<JsonObject> {
+  if (returned instanceof ToolResult) return checkedResult(entry, returned.result);
+  if (!entry.output) return asObject(isCallToolResult(returned) ? returned : { content: toContent(returned) });
+  const structuredContent = await parseOutput(entry, returned);
+  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+}
+
+async function checkedResult(entry: ToolEntry, result: CallToolResult): Promise<JsonObject> {
+  if (!entry.output || result.isError) return asObject(result);
+  return { ...result, structuredContent: await parseOutput(entry, result.structuredContent) };
+}
+
+/** A result that its own schema forbids is a defect of the server: the client is told nothing but that. */
+async function parseOutput(entry: ToolEntry, returned: unknown): Promise<unknown> {
+  const outcome = await entry.output!.validate(returned);
+  if (!outcome.issues) return outcome.value;
+  throw new TypeError(`${entry.name} returned what its output schema forbids:\n${listIssues(outcome.issues)}`);
+}
+
+/** Turns a plain value into content: a string is text, content stays content, anything else is written as JSON. */
+export function toContent(value: unknown): ContentBlock[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value) && value.every((part) => typeof part === "string" || isContent(part))) {
+    return value.flatMap(toContent);
+  }
+  if (isContent(value)) return [value];
+  return [{ type: "text", text: typeof value === "string" ? value : JSON.stringify(value) }];
+}
+
+export function isContent(value: unknown): value is ContentBlock {
+  if (typeof value !== "object" || value === null) return false;
+  const { type, text, data, uri, resource } = value as Record<string, unknown>;
+  if (type === "text") return typeof text === "string";
+  if (type === "image" || type === "audio") return typeof data === "string";
+  return type === "resource_link" ? typeof uri === "string" : type === "resource" && typeof resource === "object";
+}
+
+function isCallToolResult(value: unknown): value is CallToolResult {
+  return typeof value === "object" && value !== null && Array.isArray((value as CallToolResult).content);
+}
+
+function failed(message: string): JsonObject {
+  return { content: [{ type: "text", text: message }], isError: true };
+}
+
+function listIssues(issues: readonly Issue[]): string {
+  return issues.map(({ path, message }) => `- ${path || "/"}: ${message}`).join("\n");
+}
+
+function asObject(result: CallToolResult): JsonObject {
+  return result as unknown as JsonObject;
+}

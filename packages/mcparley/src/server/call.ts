@@ -1,0 +1,189 @@
+import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../jsonrpc/messages.ts";
+import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
+import { type LoggingLevel, isLoggable, loggingLevels } from "../protocol/logging.ts";
+import { Method, Notification } from "../protocol/methods.ts";
+import type { ProgressToken } from "../protocol/progress.ts";
+import type { Root } from "../protocol/roots.ts";
+import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.ts";
+import type { Revision } from "../revisions/revision.ts";
+import type { Asking } from "./asking.ts";
+import type { Answer, Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
+import type { ServerCore } from "./core.ts";
+import type { Schema } from "./definition.ts";
+import { formQuestion, rootsQuestion, samplingQuestion, urlQuestion } from "./questions.ts";
+import { DirectAsking } from "./direct-asking.ts";
+import { Replay } from "./replay.ts";
+import type { Session } from "./session.ts";
+
+/** The way to the peer for what is said about one request before its answer. */
+export interface Link {
+  send(message: JsonRpcMessage): void;
+}
+
+export interface CallInit {
+  core: ServerCore;
+  revision: Revision;
+  id: RequestId;
+  method: string;
+  params: JsonObject;
+  peer: Peer;
+  principal: Principal | undefined;
+  link: Link;
+  /** The level that the client wants log messages from; undefined sends none. */
+  logLevel: LoggingLevel | undefined;
+  /** Undefined on modern revisions, which have none. */
+  session: Session | undefined;
+}
+
+const noMeta: JsonObject = Object.freeze({});
+
+/**
+ * One inbound request together with everything its handler may need: it is the handler's context.
+ *
+ * It is the one object that a request costs; what few handlers use (the signal, the logger) is made on first use.
+ */
+export class Call implements Context {
+  readonly core: ServerCore;
+  readonly revision: Revision;
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly peer: Peer;
+  readonly principal: Principal | undefined;
+  readonly session: Session | undefined;
+  /** The URI of the resource being read, as the client gave it. */
+  uri = "";
+  readonly #link: Link;
+  readonly #logLevel: LoggingLevel | undefined;
+  #controller: AbortController | undefined;
+  #cancelled: Error | undefined;
+  #settled = false;
+  #progress = -Infinity;
+  #asking: Asking | undefined;
+  #log: Logger | undefined;
+
+  constructor(init: CallInit) {
+    this.core = init.core;
+    this.revision = init.revision;
+    this.id = init.id;
+    this.method = init.method;
+    this.params = init.params;
+    this.peer = init.peer;
+    this.principal = init.principal;
+    this.session = init.session;
+    this.#link = init.link;
+    this.#logLevel = init.logLevel;
+  }
+
+  get meta(): JsonObject {
+    return (this.params._meta as JsonObject | undefined) ?? noMeta;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#cancelled) this.#controller.abort(this.#cancelled);
+    return this.#controller.signal;
+  }
+
+  /** Whether the client gave the call up: then nothing may be sent about it any more. */
+  get cancelled(): boolean {
+    return this.#cancelled !== undefined;
+  }
+
+  /** How this call asks its client: made when a handler asks first, as few ever do. */
+  get asking(): Asking {
+    this.#asking ??= this.session ? new DirectAsking(this, this.session, this.#link) : Replay.first(this);
+    return this.#asking;
+  }
+
+  get startedAsking(): Asking | undefined {
+    return this.#asking;
+  }
+
+  /** Takes up the state that the request carries from its rounds before. Throws where it belongs to another call. */
+  async resume(): Promise<void> {
+    this.#asking = await Replay.of(this);
+  }
+
+  get inputResponses(): JsonObject {
+    return this.asking.inputResponses;
+  }
+
+  get requestState(): string | undefined {
+    return this.asking.requestState;
+  }
+
+  get log(): Logger {
+    this.#log ??= Object.fromEntries(
+      loggingLevels.map((level) => [level, (data: unknown, logger?: string) => this.#sendLog(level, data, logger)]),
+    ) as unknown as Logger;
+    return this.#log;
+  }
+
+  /** Gives the call up: aborts its signal and silences it. Does nothing once it is answered. */
+  cancel(reason: Error): void {
+    if (this.#settled || this.#cancelled) return;
+    this.#cancelled = reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** Marks the call as answered: what its handler reports afterwards is not sent. */
+  settle(): void {
+    this.#settled = true;
+  }
+
+  /** Sends a notification that belongs to this call, unless it is answered or given up. */
+  notify(method: string, params: JsonObject): void {
+    if (this.#settled || this.#cancelled) return;
+    this.#link.send(notification(method, params));
+  }
+
+  progress(done: number, total?: number, message?: string): void {
+    const token = this.meta.progressToken as ProgressToken | undefined;
+    if (token === undefined || !(done > this.#progress)) return;
+    this.#progress = done;
+    const params: JsonObject = { progressToken: token, progress: done };
+    if (total !== undefined) params.total = total;
+    if (message !== undefined) params.message = message;
+    this.notify(Notification.progress, this.revision.lowering.progress(params));
+  }
+
+  elicit<S extends Schema>(question: FormQuestion<S>): Promise<Answer<S>>;
+  elicit(question: UrlQuestion): Promise<void>;
+  async elicit(question: FormQuestion<Schema> | UrlQuestion): Promise<unknown> {
+    return this.asking.ask("url" in question ? urlQuestion(question) : formQuestion(question));
+  }
+
+  async sample(params: CreateMessageParams & { key?: string }): Promise<CreateMessageResult> {
+    return this.asking.ask(samplingQuestion(params));
+  }
+
+  async roots(): Promise<Root[]> {
+    return this.asking.ask(rootsQuestion());
+  }
+
+  async once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    return this.asking.once(key, fn);
+  }
+
+  /** Says a question in the words of the call's revision, with the way to read its answer. */
+  lowerQuestion(method: string, params: JsonObject): { params: JsonObject; lift: (result: JsonObject) => JsonObject } {
+    const { lowering } = this.revision;
+    if (method === Method.elicit) {
+      const { params: lowered, lift } = lowering.elicitation(params as unknown as ElicitParams);
+      return {
+        params: lowered as unknown as JsonObject,
+        lift: (result) => lift(result as unknown as ElicitResult) as unknown as JsonObject,
+      };
+    }
+    const sampling = method === Method.createMessage;
+    const lowered = sampling ? lowering.createMessage(params as unknown as CreateMessageParams) : params;
+    return { params: lowered as JsonObject, lift: (result) => result };
+  }
+
+  #sendLog(level: LoggingLevel, data: unknown, logger: string | undefined): void {
+    const minimum = this.session ? this.session.logLevel : this.#logLevel;
+    if (minimum === undefined || !isLoggable(level, minimum)) return;
+    this.notify(Notification.message, logger === undefined ? { level, data } : { level, logger, data });
+  }
+}

@@ -1,0 +1,212 @@
+import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
+import {
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type RequestId,
+  classify,
+} from "../jsonrpc/messages.ts";
+import type { Transport } from "../jsonrpc/transport.ts";
+import { Method, Notification } from "../protocol/methods.ts";
+import { type Reply, replyToError } from "./answer.ts";
+import type { Call, Link } from "./call.ts";
+import type { Principal } from "./context.ts";
+import type { ServerCore } from "./core.ts";
+import { answerInSession, initialize, notified } from "./legacy.ts";
+import { answerModern, isModernRequest } from "./modern.ts";
+import type { Session } from "./session.ts";
+
+/** A server on one transport: what `attach` gives. */
+export interface Connection {
+  /** Settles when the transport is closed and every call on it has ended. */
+  readonly closed: Promise<void>;
+  /** Calls that are being answered. */
+  readonly inFlight: number;
+  /** Gives up what is in flight and closes the transport. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves one duplex channel, such as a pipe: every revision on it, modern requests each by itself and at most one
+ * legacy session, at the same time.
+ */
+export class ServerConnection implements Connection {
+  readonly closed: Promise<void>;
+  readonly #core: ServerCore;
+  readonly #transport: Transport;
+  readonly #principal: Principal | undefined;
+  readonly #link: Link;
+  /** The modern calls in flight, by id; a session keeps its own. */
+  readonly #calls = new Map<RequestId, Call>();
+  readonly #answering = new Set<Promise<unknown>>();
+  #session: Session | undefined;
+  #settleClosed!: () => void;
+
+  constructor(core: ServerCore, transport: Transport, principal: Principal | undefined) {
+    this.#core = core;
+    this.#transport = transport;
+    this.#principal = principal;
+    this.#link = { send: (message) => this.#send(message) };
+    this.closed = new Promise((resolve) => {
+      this.#settleClosed = resolve;
+    });
+  }
+
+  get inFlight(): number {
+    return this.#answering.size;
+  }
+
+  async open(): Promise<void> {
+    await this.#transport.start({
+      message: (value) => this.#receive(value),
+      malformed: (error) => this.#refuse(ErrorCode.ParseError, error.message, undefined),
+      ended: () => void this.#drain(),
+      closed: (cause) => this.#end(cause),
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#giveUp(new LocalError("closed", "The server closed the connection."));
+    await this.#transport.close();
+    await this.closed;
+  }
+
+  #receive(value: unknown): void {
+    if (Array.isArray(value)) this.#receiveBatch(value);
+    else this.#track(this.#take(value).then((reply) => reply && this.#send(reply.message)));
+  }
+
+  /** Takes one message and gives what is to be sent back. It acts at once: order of arrival is order of effect. */
+  #take(value: unknown): Promise<Reply | undefined> {
+    const classified = classify(value);
+    switch (classified.kind) {
+      case "request":
+        return this.#answer(classified.message);
+      case "notification":
+        this.#notified(classified.message);
+        return nothing;
+      case "response":
+        this.#session?.answered(classified.message);
+        return nothing;
+      default: {
+        const error = new ProtocolError(ErrorCode.InvalidRequest, `Invalid message: ${classified.reason}.`);
+        return Promise.resolve(replyToError(classified.id, error, undefined));
+      }
+    }
+  }
+
+  #answer(request: JsonRpcRequest): Promise<Reply | undefined> {
+    if (isModernRequest(request)) return this.#answerModern(request);
+    if (this.#session) return answerInSession(this.#session, request, { link: this.#link });
+    const { id, method } = request;
+    if (method === Method.initialize) return Promise.resolve(this.#initialize(request));
+    if (method === Method.ping) return Promise.resolve({ message: { jsonrpc: "2.0", id, result: {} }, status: 200 });
+    const error = new ProtocolError(ErrorCode.InvalidRequest, `Send "initialize" before ${method.slice(0, 200)}.`);
+    return Promise.resolve(replyToError(id, error, undefined));
+  }
+
+  #initialize(request: JsonRpcRequest): Reply {
+    const { reply, session } = initialize(this.#core, request, { link: this.#link, principal: this.#principal });
+    this.#session = session;
+    return reply;
+  }
+
+  async #answerModern(request: JsonRpcRequest): Promise<Reply | undefined> {
+    const { id } = request;
+    const refusal = this.#refuseModern(id);
+    if (refusal) return replyToError(id, refusal, undefined);
+    try {
+      return await answerModern(this.#core, request, {
+        link: this.#link,
+        principal: this.#principal,
+        opened: (call) => this.#calls.set(id, call),
+      });
+    } finally {
+      this.#calls.delete(id);
+    }
+  }
+
+  #refuseModern(id: RequestId): ProtocolError | undefined {
+    if (this.#calls.has(id)) {
+      return new ProtocolError(
+        ErrorCode.InvalidRequest,
+        `A request with the id ${JSON.stringify(id)} is in flight already.`,
+      );
+    }
+    const { inFlight } = this.#core.limits;
+    if (this.#calls.size < inFlight) return undefined;
+    return new ProtocolError(
+      ErrorCode.InvalidRequest,
+      `More than ${inFlight} calls in flight. Wait for answers first.`,
+    );
+  }
+
+  #notified(message: JsonRpcNotification): void {
+    const { method, params = {} } = message;
+    const call = method === Notification.cancelled ? this.#calls.get(params.requestId as RequestId) : undefined;
+    if (call) call.cancel(new LocalError("aborted", "The client cancelled the request."));
+    else if (this.#session) notified(this.#session, message);
+  }
+
+  #receiveBatch(batch: unknown[]): void {
+    const { limits } = this.#core;
+    if (!this.#session?.revision.batches) {
+      this.#refuse(
+        ErrorCode.InvalidRequest,
+        "Batches are not part of this revision: send one message at a time.",
+        undefined,
+      );
+    } else if (batch.length === 0 || batch.length > limits.batch) {
+      this.#refuse(
+        ErrorCode.InvalidRequest,
+        `A batch holds 1 to ${limits.batch} messages; got ${batch.length}.`,
+        undefined,
+      );
+    } else {
+      const replies = Promise.all(batch.map((value) => this.#take(value)));
+      this.#track(
+        replies.then((all) => {
+          const messages = all.filter((reply) => reply !== undefined).map(({ message }) => message);
+          if (messages.length > 0) this.#send(messages);
+        }),
+      );
+    }
+  }
+
+  #refuse(code: number, message: string, id: RequestId | undefined): void {
+    this.#send(replyToError(id, new ProtocolError(code, message), undefined).message);
+  }
+
+  #send(message: JsonRpcMessage | JsonRpcResponse[]): void {
+    // A transport that cannot send reports it by closing; the answer is lost with the peer that it was for.
+    Promise.resolve(this.#transport.send(message)).catch(() => {});
+  }
+
+  #track(answering: Promise<unknown>): void {
+    this.#answering.add(answering);
+    void answering.finally(() => this.#answering.delete(answering));
+  }
+
+  /** After the end of input: ends streams, lets the calls in flight be answered, then closes. */
+  async #drain(): Promise<void> {
+    for (const call of this.#calls.values()) {
+      if (call.method === Method.listen) call.cancel(new LocalError("closed", "The client closed its side."));
+    }
+    while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
+    this.#giveUp(new LocalError("closed", "The client closed its side."));
+    await this.#transport.close();
+  }
+
+  #end(cause: Error | undefined): void {
+    this.#giveUp(new LocalError("closed", "The connection was closed.", { cause }));
+    void Promise.allSettled(this.#answering).then(() => this.#settleClosed());
+  }
+
+  #giveUp(cause: Error): void {
+    for (const call of this.#calls.values()) call.cancel(cause);
+    this.#session?.end(cause);
+  }
+}
+
+const nothing: Promise<undefined> = Promise.resolve(undefined);

@@ -1,0 +1,156 @@
+import { type Clock, systemClock } from "../jsonrpc/clock.ts";
+import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
+import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
+import type { CacheHint } from "../protocol/resources.ts";
+import { settle } from "./asking.ts";
+import { audited } from "./audit.ts";
+import type { Call } from "./call.ts";
+import { Changes, type Listener } from "./changes.ts";
+import { type ExtensionMethod, type ServerExtension, checkExtensionId } from "./extension.ts";
+import { methodTable } from "./method-table.ts";
+import { type Answer, type Middleware, wrap } from "./middleware.ts";
+import { Offering } from "./offering.ts";
+import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "./options.ts";
+import { StateSeal } from "./sealed-state.ts";
+
+/** An open stream of `subscriptions/listen`. */
+export interface Stream extends Listener {
+  /** Ends the stream from this side, with its graceful result. */
+  end(): void;
+}
+
+/**
+ * A definition made ready to answer. It holds everything that was prepared, and no connection: any number of
+ * connections, sessions and requests share it.
+ */
+export class ServerCore {
+  readonly definition: AnyServerDefinition;
+  readonly info: Implementation;
+  readonly limits: ServerLimits;
+  readonly clock: Clock;
+  readonly seal: StateSeal;
+  readonly changes: Changes = new Changes();
+  readonly listCache: CacheHint;
+  readonly offering: Offering;
+  readonly #middleware: Middleware[] = [];
+  readonly #extensionMethods = new Map<string, ExtensionMethod>();
+  readonly #streams = new Set<Stream>();
+  #answer: Answer;
+
+  constructor(definition: AnyServerDefinition) {
+    this.definition = definition;
+    this.info = infoOf(definition);
+    this.limits = { ...defaultLimits, ...definition.limits };
+    this.clock = definition.clock ?? systemClock;
+    this.seal = new StateSeal(definition.stateKeys, this.limits.stateTtl, this.clock);
+    this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
+    const { limits, listCache, info: serverInfo, changes } = this;
+    this.offering = new Offering({ given: definition, limits, listCache, serverInfo, changes });
+    for (const extension of this.extensions) this.#add(extension);
+    this.#answer = this.#compose();
+  }
+
+  get extensions(): readonly ServerExtension[] {
+    return this.definition.extensions ?? [];
+  }
+
+  get openStreams(): number {
+    return this.#streams.size;
+  }
+
+  use(middleware: Middleware): void {
+    this.#middleware.push(middleware);
+    this.#answer = this.#compose();
+  }
+
+  capabilities(): ServerCapabilities {
+    const capabilities = this.offering.capabilities();
+    if (this.extensions.length === 0) return capabilities;
+    const extensions = Object.fromEntries(this.extensions.map(({ id, settings }) => [id, settings ?? {}]));
+    return { ...capabilities, extensions };
+  }
+
+  /** Answers a call: through the middleware to its method, and through rounds of questions to its result. */
+  dispatch(call: Call): Promise<JsonObject | Prepared> {
+    const { audit } = this.definition;
+    return audit ? audited(call, audit, () => this.#settle(call)) : this.#settle(call);
+  }
+
+  /** Runs a handler, with what the definition adds to its context. */
+  async run(call: Call, handler: (context: any) => unknown): Promise<unknown> {
+    const { context } = this.definition;
+    if (context) Object.assign(call, await context(call));
+    return handler(call);
+  }
+
+  /** Runs a handler of this definition in a call of another that mounts it: inside its own middleware and context. */
+  runMounted(call: Call, handler: (context: any) => unknown): Promise<unknown> {
+    return wrap(this.#middleware, async (wrapped) => (await this.run(wrapped, handler)) as JsonObject)(call);
+  }
+
+  /** Adds a stream that hears of changes; the function it returns takes it away. */
+  openStream(stream: Stream): () => void {
+    this.#streams.add(stream);
+    const leave = this.changes.add(stream);
+    return () => {
+      leave();
+      this.#streams.delete(stream);
+    };
+  }
+
+  /** Ends every open stream with its graceful result. */
+  closeStreams(): void {
+    for (const stream of this.#streams) stream.end();
+  }
+
+  /** Tells the definition's `onError` of what is hidden from the client. */
+  report(error: unknown, call: Call | undefined): void {
+    const { onError } = this.definition;
+    if (onError) onError(error, call);
+    // oxlint-disable-next-line no-console -- the last resort: a server that set no onError must still hear of defects
+    else console.error(error);
+  }
+
+  async #settle(call: Call): Promise<JsonObject | Prepared> {
+    if (call.params.requestState !== undefined && !call.session) await call.resume();
+    return settle(call, () => this.#answer(call));
+  }
+
+  #compose(): Answer {
+    const ofExtensions = this.extensions.flatMap(({ middleware }) => middleware ?? []);
+    return wrap([...this.#middleware, ...ofExtensions], (call) => this.#find(call)(call));
+  }
+
+  #find({ method, revision }: Call): Answer {
+    const added = this.#extensionMethods.get(method);
+    if (added && (added.eras ?? ["modern"]).includes(revision.era)) return (call) => added.answer(call);
+    const entry = revision.clientRequests.has(method) ? methodTable.get(method) : undefined;
+    if (entry?.offered(this.offering)) return entry.answer;
+    throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 200)}`);
+  }
+
+  #add(extension: ServerExtension): void {
+    checkExtensionId(extension.id);
+    for (const [method, answer] of Object.entries(extension.methods ?? {})) {
+      if (methodTable.has(method)) {
+        const why = `The extension ${extension.id} may not replace ${method}; wrap it with middleware.`;
+        throw new LocalError("invalid_definition", why);
+      }
+      this.#extensionMethods.set(method, answer);
+    }
+  }
+}
+
+function infoOf(definition: AnyServerDefinition): Implementation {
+  const { name, version, title, description, websiteUrl, icons } = definition;
+  if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
+    throw new LocalError("invalid_definition", "A server needs a name and a version, both non-empty strings.");
+  }
+  const info: Implementation = { name, version };
+  if (title !== undefined) info.title = title;
+  if (description !== undefined) info.description = description;
+  if (websiteUrl !== undefined) info.websiteUrl = websiteUrl;
+  if (icons !== undefined) info.icons = icons;
+  return info;
+}

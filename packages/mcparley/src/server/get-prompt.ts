@@ -1,0 +1,45 @@
+import { invalidParams } from "../jsonrpc/errors.ts";
+import type { JsonObject } from "../jsonrpc/messages.ts";
+import { type GetPromptResult, type PromptMessage, readGetPromptParams } from "../protocol/prompts.ts";
+import type { Call } from "./call.ts";
+import { isContent } from "./call-tool.ts";
+import { user } from "./content.ts";
+import { InputRequired } from "./input-required.ts";
+import type { PromptEntry } from "./prepare.ts";
+import { requireScopes } from "./scopes.ts";
+
+/** Answers `prompts/get`. */
+export async function getPrompt(call: Call): Promise<JsonObject | InputRequired> {
+  const { name, arguments: args } = readGetPromptParams(call.params);
+  const entry = call.core.offering.prompts.entry(name);
+  if (!entry) throw invalidParams(`Unknown prompt: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
+  requireScopes(entry.definition.scopes, call.principal);
+  checkArguments(entry, args);
+  const returned = await call.core.run(call, (context) => entry.definition.get(args as never, context));
+  return returned instanceof InputRequired ? returned : (toResult(entry, returned) as unknown as JsonObject);
+}
+
+function checkArguments(entry: PromptEntry, args: Record<string, string>): void {
+  const missing = entry.required.filter((argument) => !Object.hasOwn(args, argument));
+  if (missing.length > 0) {
+    throw invalidParams(`The prompt ${entry.name} needs the argument ${missing.join(", ")}.`, { missing });
+  }
+}
+
+function toResult(entry: PromptEntry, returned: unknown): GetPromptResult {
+  if (isGetPromptResult(returned)) return returned;
+  const parts = Array.isArray(returned) ? returned : [returned];
+  const result: GetPromptResult = { messages: parts.map((part) => toMessage(entry, part)) };
+  if (entry.definition.description !== undefined) result.description = entry.definition.description;
+  return result;
+}
+
+function toMessage(entry: PromptEntry, part: unknown): PromptMessage {
+  if (typeof part === "string" || isContent(part)) return user(part);
+  if (typeof part === "object" && part !== null && "role" in part && "content" in part) return part as PromptMessage;
+  throw new TypeError(`The prompt ${entry.name} returned what is neither text, content nor a message.`);
+}
+
+function isGetPromptResult(value: unknown): value is GetPromptResult {
+  return typeof value === "object" && value !== null && Array.isArray((value as GetPromptResult).messages);
+}

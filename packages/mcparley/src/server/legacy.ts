@@ -1,0 +1,109 @@
+import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
+import type { JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import { type InitializeParams, type InitializeResult, readInitializeParams } from "../protocol/lifecycle.ts";
+import { Method, Notification } from "../protocol/methods.ts";
+import { negotiateLegacy } from "../revisions/revisions.ts";
+import { type Reply, answer, replyToError } from "./answer.ts";
+import { Call, type Link } from "./call.ts";
+import type { Principal } from "./context.ts";
+import type { ServerCore } from "./core.ts";
+import { Session } from "./session.ts";
+
+export interface Opened {
+  reply: Reply;
+  /** Undefined where the request was refused. */
+  session: Session | undefined;
+}
+
+/** Answers `initialize` and opens the session that it asks for (2025-11-25, basic/lifecycle). */
+export function initialize(
+  core: ServerCore,
+  request: JsonRpcRequest,
+  way: { link: Link; principal: Principal | undefined },
+): Opened {
+  try {
+    const params = readInitializeParams(request.params ?? {});
+    const session = openSession(core, params, way);
+    const result = { ...initializeResult(session) };
+    return { reply: { message: { jsonrpc: "2.0", id: request.id, result }, status: 200 }, session };
+  } catch (error) {
+    return { reply: replyToError(request.id, error as ProtocolError, undefined), session: undefined };
+  }
+}
+
+/** Opens a session from the params of an `initialize`, as when one is taken up that another process opened. */
+export function openSession(
+  core: ServerCore,
+  params: InitializeParams,
+  way: { link: Link; principal: Principal | undefined },
+): Session {
+  const revision = negotiateLegacy(params.protocolVersion);
+  const peer = { info: params.clientInfo, capabilities: params.capabilities, revision: revision.version };
+  return new Session({ core, revision, peer, ...way });
+}
+
+function initializeResult({ core, revision }: Session): InitializeResult {
+  const { lowering } = revision;
+  const result: InitializeResult = {
+    protocolVersion: revision.version,
+    capabilities: lowering.capabilities(core.capabilities()),
+    serverInfo: lowering.implementation(core.info),
+  };
+  const { instructions } = core.definition;
+  return instructions === undefined ? result : { ...result, instructions };
+}
+
+/** Answers a request of a session. Undefined where the client gave it up. */
+export async function answerInSession(
+  session: Session,
+  request: JsonRpcRequest,
+  way: { link: Link; opened?(call: Call): void },
+): Promise<Reply | undefined> {
+  const { id, method, params = {} } = request;
+  const { core, revision, peer, principal, calls } = session;
+  const refusal = refuse(session, request);
+  if (refusal) return replyToError(id, refusal, revision);
+  const call = new Call({
+    core,
+    revision,
+    id,
+    method,
+    params,
+    peer,
+    principal,
+    link: way.link,
+    logLevel: undefined,
+    session,
+  });
+  calls.set(id, call);
+  way.opened?.(call);
+  try {
+    return await answer(call);
+  } finally {
+    calls.delete(id);
+  }
+}
+
+function refuse({ calls, core }: Session, { id, method }: JsonRpcRequest): ProtocolError | undefined {
+  if (method === Method.initialize) {
+    return new ProtocolError(ErrorCode.InvalidRequest, "This session is initialized already.");
+  }
+  if (calls.has(id)) {
+    return new ProtocolError(
+      ErrorCode.InvalidRequest,
+      `A request with the id ${JSON.stringify(id)} is in flight already.`,
+    );
+  }
+  if (calls.size < core.limits.inFlight) return undefined;
+  const message = `More than ${core.limits.inFlight} calls in flight. Wait for answers before sending more.`;
+  return new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
+}
+
+/** Takes a notification of the client; one that is not known is ignored. */
+export function notified(session: Session, { method, params = {} }: JsonRpcNotification): void {
+  if (!session.revision.clientNotifications.has(method)) return;
+  if (method === Notification.initialized) session.ready();
+  else if (method === Notification.cancelled) session.cancel(params);
+  else if (method === Notification.progress) session.progressed(params);
+  else if (method === Notification.rootsChanged) session.core.definition.onRootsChanged?.();
+}

@@ -1,0 +1,52 @@
+import { LocalError, ProtocolError, ErrorCode } from "../jsonrpc/errors.ts";
+import type { JsonObject } from "../jsonrpc/messages.ts";
+import { MetaKey } from "../protocol/meta.ts";
+import { Notification } from "../protocol/methods.ts";
+import { type SubscriptionFilter, readSubscriptionFilter } from "../protocol/subscriptions.ts";
+import type { Call } from "./call.ts";
+import { type Change, matches, toNotification } from "./changes.ts";
+import type { ServerCore } from "./core.ts";
+
+/**
+ * Answers `subscriptions/listen`: acknowledges, then sends the changes that were asked for until either side ends it
+ * (2026-07-28, basic/patterns/subscriptions).
+ */
+export function listen(call: Call): Promise<JsonObject> {
+  const { core } = call;
+  const filter = honoured(core, readSubscriptionFilter(call.params));
+  if (core.openStreams >= core.limits.listenStreams) {
+    throw new ProtocolError(ErrorCode.InternalError, "Too many open subscriptions. Try again later.", { status: 503 });
+  }
+  const meta = { [MetaKey.subscriptionId]: call.id };
+  call.notify(Notification.acknowledged, { _meta: meta, notifications: filter });
+  return new Promise((resolve, reject) => {
+    const uris = new Set(filter.resourceSubscriptions);
+    const leave = core.openStream({
+      wants: (change: Change) => ("uri" in change ? uris.has(change.uri) : matches(filter, change)),
+      deliver: (change: Change) => {
+        const { method, params = {} } = toNotification(change, meta);
+        call.notify(method, params);
+      },
+      end: () => resolve({ _meta: meta }),
+    });
+    const onAbort = (): void => {
+      leave();
+      reject(new LocalError("aborted", "The client ended its subscription.", { cause: call.signal.reason }));
+    };
+    if (call.signal.aborted) onAbort();
+    else call.signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+/** What of a filter this server sends at all; the rest is left out of the acknowledgment. */
+function honoured(core: ServerCore, wanted: SubscriptionFilter): SubscriptionFilter {
+  const { tools, prompts, resources } = core.capabilities();
+  const filter: SubscriptionFilter = {};
+  if (wanted.toolsListChanged && tools?.listChanged) filter.toolsListChanged = true;
+  if (wanted.promptsListChanged && prompts?.listChanged) filter.promptsListChanged = true;
+  if (wanted.resourcesListChanged && resources?.listChanged) filter.resourcesListChanged = true;
+  if (wanted.resourceSubscriptions && resources?.subscribe) {
+    filter.resourceSubscriptions = wanted.resourceSubscriptions;
+  }
+  return filter;
+}

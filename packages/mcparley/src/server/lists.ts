@@ -1,0 +1,107 @@
+import { invalidParams } from "../jsonrpc/errors.ts";
+import { type JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import type { CacheHint } from "../protocol/resources.ts";
+import type { Revision } from "../revisions/revision.ts";
+import { withEnvelope } from "../revisions/results.ts";
+import type { Implementation } from "../protocol/capabilities.ts";
+import type { Principal } from "./context.ts";
+import type { Entry } from "./registry.ts";
+import { isGranted } from "./scopes.ts";
+
+interface Scoped {
+  scopes?: readonly string[];
+}
+
+export interface ListSource<E extends Entry<Scoped>> {
+  /** The member of the result that holds the page: `tools`, `prompts`, ... */
+  member: string;
+  entries(): Iterable<E>;
+  /** An entry as the list of this revision shows it. */
+  show(entry: E, revision: Revision): object;
+}
+
+export interface ListOptions {
+  pageSize: number;
+  cache: CacheHint;
+  serverInfo: Implementation;
+}
+
+/** Pages kept per list; only what a client can page through is kept, and a change empties it. */
+const maxPages = 4096;
+
+/**
+ * The pages of one list, serialised once for each revision and each set of entries that a caller may see.
+ *
+ * A cursor is the position of the last entry that was sent, so that it stays good while entries come and go.
+ */
+export class PreparedLists<E extends Entry<Scoped>> {
+  readonly #source: ListSource<E>;
+  readonly #options: ListOptions;
+  readonly #pages = new Map<string, Prepared>();
+  #scopes: readonly string[] | undefined;
+
+  constructor(source: ListSource<E>, options: ListOptions) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  /** Forgets all pages; to be called when an entry was set or deleted. */
+  clear(): void {
+    this.#pages.clear();
+    this.#scopes = undefined;
+  }
+
+  page(revision: Revision, principal: Principal | undefined, cursor: string | undefined): Prepared {
+    const after = cursor === undefined ? -1 : readPosition(cursor);
+    this.#scopes ??= this.#scopesInUse();
+    const held = this.#scopes.filter((scope) => principal?.scopes.includes(scope)).join(" ");
+    const key = `${revision.version} ${after} ${held}`;
+    const kept = this.#pages.get(key);
+    if (kept) return kept;
+    const page = this.#make(revision, principal, after);
+    if (this.#pages.size >= maxPages) this.#pages.clear();
+    this.#pages.set(key, page);
+    return page;
+  }
+
+  #scopesInUse(): readonly string[] {
+    return [...new Set([...this.#source.entries()].flatMap(({ definition }) => definition.scopes ?? []))];
+  }
+
+  #make(revision: Revision, principal: Principal | undefined, after: number): Prepared {
+    const { pageSize, cache, serverInfo } = this.#options;
+    const visible = [...this.#source.entries()]
+      .filter((entry) => entry.position > after && isGranted(entry.definition.scopes, principal))
+      .toSorted((a, b) => a.position - b.position);
+    const shown = visible.slice(0, pageSize);
+    const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, revision)) };
+    const last = shown.at(-1);
+    if (last && visible.length > pageSize) result.nextCursor = cursorFor(last.position);
+    return finishPage(result, { revision, cache, serverInfo });
+  }
+}
+
+/** Adds what the revision's lists carry besides their entries, and serialises the page. */
+export function finishPage(
+  result: JsonObject,
+  { revision, cache, serverInfo }: { revision: Revision; cache: CacheHint; serverInfo: Implementation },
+): Prepared {
+  return new Prepared(revision.typedResults ? withEnvelope({ ...result, ...cache }, serverInfo) : result);
+}
+
+export function cursorFor(position: number): string {
+  return btoa(`after:${position}`);
+}
+
+/** Reads a cursor that `cursorFor` made, or throws -32602. */
+export function readPosition(cursor: string): number {
+  let decoded = "";
+  try {
+    decoded = atob(cursor);
+  } catch {
+    // Not base64: reported below like any other cursor that this server did not give.
+  }
+  const match = /^after:(\d{1,15})$/.exec(decoded);
+  if (!match) throw invalidParams("params.cursor is not one that this server gave. List again from the start.");
+  return Number(match[1]);
+}

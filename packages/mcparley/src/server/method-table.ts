@@ -1,0 +1,82 @@
+import { readLoggingLevel } from "../protocol/logging.ts";
+import { Method } from "../protocol/methods.ts";
+import { readCursor, readResourceUri } from "../protocol/resources.ts";
+import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import { supportedVersions } from "../revisions/revisions.ts";
+import type { Call } from "./call.ts";
+import { callTool } from "./call-tool.ts";
+import { complete } from "./complete.ts";
+import { getPrompt } from "./get-prompt.ts";
+import { readResource } from "./read-resource.ts";
+import { listResources } from "./list-resources.ts";
+import { listen } from "./listen.ts";
+import type { PreparedLists } from "./lists.ts";
+import type { Answer } from "./middleware.ts";
+import type { Offering } from "./offering.ts";
+
+interface MethodEntry {
+  answer: Answer;
+  /** Whether a server with this offering has the method at all. */
+  offered: (offering: Offering) => boolean;
+}
+
+const always = (): boolean => true;
+const tools = (offering: Offering): boolean => offering.offers("tools");
+const prompts = (offering: Offering): boolean => offering.offers("prompts");
+const resources = (offering: Offering): boolean => offering.offers("resources");
+const completions = (offering: Offering): boolean => offering.completes();
+
+/**
+ * What answers each method. Which of them a client has is said by its revision; `initialize`, which makes a session
+ * rather than being answered in one, is not among them.
+ */
+export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, MethodEntry>([
+  [Method.ping, { offered: always, answer: async () => ({}) }],
+  [Method.discover, { offered: always, answer: discover }],
+  [Method.listen, { offered: always, answer: listen }],
+  [Method.setLevel, { offered: always, answer: setLevel }],
+  [Method.listTools, { offered: tools, answer: async (call) => page(call, call.core.offering.toolList) }],
+  [Method.callTool, { offered: tools, answer: callTool }],
+  [Method.listPrompts, { offered: prompts, answer: async (call) => page(call, call.core.offering.promptList) }],
+  [Method.getPrompt, { offered: prompts, answer: getPrompt }],
+  [Method.listResources, { offered: resources, answer: listResources }],
+  [
+    Method.listResourceTemplates,
+    { offered: resources, answer: async (call) => page(call, call.core.offering.templateList) },
+  ],
+  [Method.readResource, { offered: resources, answer: readResource }],
+  [Method.subscribe, { offered: resources, answer: subscribe }],
+  [Method.unsubscribe, { offered: resources, answer: unsubscribe }],
+  [Method.complete, { offered: completions, answer: complete }],
+]);
+
+function page(call: Call, list: PreparedLists<any>): Prepared {
+  return list.page(call.revision, call.principal, readCursor(call.params));
+}
+
+async function discover({ core }: Call): Promise<JsonObject> {
+  const { instructions } = core.definition;
+  return {
+    supportedVersions,
+    capabilities: core.capabilities(),
+    ...(instructions !== undefined && { instructions }),
+    ...core.listCache,
+  };
+}
+
+/** Sets the level of a legacy session; a modern client names its level in each request. */
+async function setLevel({ session, params }: Call): Promise<JsonObject> {
+  const level = readLoggingLevel(params.level, "params.level");
+  if (session) session.logLevel = level;
+  return {};
+}
+
+async function subscribe({ session, params }: Call): Promise<JsonObject> {
+  session?.subscribe(readResourceUri(params));
+  return {};
+}
+
+async function unsubscribe({ session, params }: Call): Promise<JsonObject> {
+  session?.unsubscribe(readResourceUri(params));
+  return {};
+}

@@ -1,0 +1,49 @@
+import { type JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import type { Call } from "./call.ts";
+import type { Context } from "./context.ts";
+import type { InputRequired } from "./input-required.ts";
+
+interface MethodParams {
+  "tools/call": { name: string; arguments?: JsonObject };
+  "prompts/get": { name: string; arguments?: Record<string, string> };
+  "resources/read": { uri: string };
+  "resources/subscribe": { uri: string };
+  "resources/unsubscribe": { uri: string };
+  "completion/complete": { ref: JsonObject; argument: { name: string; value: string } };
+}
+
+type KnownCall = {
+  [M in keyof MethodParams]: Context & { readonly method: M; readonly params: MethodParams[M] };
+}[keyof MethodParams];
+
+/** A call as middleware sees it: comparing `method` tells the type of `params`, which are not checked yet. */
+export type MiddlewareCall = KnownCall | (Context & { readonly method: string & {}; readonly params: JsonObject });
+
+/**
+ * Wraps the answering of every method. It calls `next` once to go on, or answers itself, or throws.
+ *
+ * The result is in the neutral shape, that of the newest revision. It belongs to the server: return another rather
+ * than change it.
+ */
+export type Middleware = (call: MiddlewareCall, next: () => Promise<JsonObject>) => Promise<JsonObject> | JsonObject;
+
+export type Answer = (call: Call) => Promise<JsonObject | Prepared | InputRequired>;
+
+/**
+ * Wraps an answer in middleware, the first outermost. Without middleware it is the answer itself.
+ *
+ * Middleware sees plain results; one that it passes on untouched is sent as the prepared bytes it came as.
+ */
+export function wrap(middleware: readonly Middleware[], answer: Answer): Answer {
+  return middleware.reduceRight<Answer>(
+    (inner, layer) => async (call) => {
+      let passed: JsonObject | Prepared | InputRequired | undefined;
+      const result = await layer(call, async () => {
+        passed = await inner(call);
+        return (passed instanceof Prepared ? passed.value : passed) as JsonObject;
+      });
+      return passed instanceof Prepared && passed.value === result ? passed : result;
+    },
+    answer,
+  );
+}

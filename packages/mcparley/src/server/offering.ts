@@ -1,0 +1,105 @@
+import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
+import type { CacheHint } from "../protocol/resources.ts";
+import type { Changes, ListKind } from "./changes.ts";
+import type { Prompt, Resource, Tool } from "./definition.ts";
+import { type ListSource, PreparedLists } from "./lists.ts";
+import type { ServerLimits } from "./options.ts";
+import {
+  type PromptEntry,
+  type ResourceEntry,
+  type ToolEntry,
+  preparePrompt,
+  prepareResource,
+  prepareTool,
+} from "./prepare.ts";
+import { type Entry, PreparedRegistry } from "./registry.ts";
+import { ResourceIndex } from "./resource-index.ts";
+
+interface OfferingInit {
+  /** What the definition was given: a feature that was given is offered even while it is empty. */
+  given: Partial<Record<ListKind, Record<string, unknown>>>;
+  limits: ServerLimits;
+  listCache: CacheHint;
+  serverInfo: Implementation;
+  changes: Changes;
+}
+
+/** What a server offers, prepared: the registries, the pages of their lists, and the index of its resources. */
+export class Offering {
+  readonly tools: PreparedRegistry<Tool, ToolEntry> = new PreparedRegistry(prepareTool);
+  readonly prompts: PreparedRegistry<Prompt, PromptEntry> = new PreparedRegistry(preparePrompt);
+  readonly resources: PreparedRegistry<Resource, ResourceEntry> = new PreparedRegistry(prepareResource);
+  readonly resourceIndex: ResourceIndex = new ResourceIndex();
+  readonly toolList: PreparedLists<ToolEntry>;
+  readonly promptList: PreparedLists<PromptEntry>;
+  readonly resourceList: PreparedLists<ResourceEntry>;
+  readonly templateList: PreparedLists<ResourceEntry>;
+  readonly #init: OfferingInit;
+  #completes: boolean | undefined;
+
+  constructor(init: OfferingInit) {
+    this.#init = init;
+    const { pageSize } = init.limits;
+    const options = { pageSize, cache: init.listCache, serverInfo: init.serverInfo };
+    const list = <E extends Entry<{ scopes?: readonly string[] }>>(source: ListSource<E>): PreparedLists<E> =>
+      new PreparedLists(source, options);
+    this.toolList = list({
+      member: "tools",
+      entries: () => this.tools.entries(),
+      show: ({ listed }, { lowering }) => lowering.tool(listed),
+    });
+    this.promptList = list({
+      member: "prompts",
+      entries: () => this.prompts.entries(),
+      show: ({ listed }, { lowering }) => lowering.prompt(listed),
+    });
+    this.resourceList = list({
+      member: "resources",
+      entries: () => this.resourceIndex.single(),
+      show: ({ listed }, { lowering }) => lowering.resource(listed),
+    });
+    this.templateList = list({
+      member: "resourceTemplates",
+      entries: () => this.resourceIndex.templates(),
+      show: ({ listedTemplate }, { lowering }) => lowering.resourceTemplate(listedTemplate!),
+    });
+    this.#watch("tools", this.tools, [this.toolList]);
+    this.#watch("prompts", this.prompts, [this.promptList]);
+    this.resources.onChange((entry, previous) => this.resourceIndex.update(entry, previous));
+    this.#watch("resources", this.resources, [this.resourceList, this.templateList]);
+    for (const kind of ["tools", "prompts", "resources"] as const) {
+      const registry = this[kind] as PreparedRegistry<any, any>;
+      for (const [name, definition] of Object.entries(init.given[kind] ?? {})) registry.set(name, definition);
+    }
+  }
+
+  offers(kind: ListKind): boolean {
+    return this.#init.given[kind] !== undefined || this[kind].size > 0;
+  }
+
+  /** Whether any argument or variable has suggestions. */
+  completes(): boolean {
+    this.#completes ??=
+      [...this.prompts].some(([, { arguments: args }]) =>
+        Object.values(args ?? {}).some((argument) => argument.complete),
+      ) || [...this.resources].some(([, definition]) => definition.complete);
+    return this.#completes;
+  }
+
+  capabilities(): ServerCapabilities {
+    const capabilities: ServerCapabilities = { logging: {} };
+    if (this.offers("tools")) capabilities.tools = { listChanged: true };
+    if (this.offers("prompts")) capabilities.prompts = { listChanged: true };
+    if (this.offers("resources")) capabilities.resources = { listChanged: true, subscribe: true };
+    if (this.completes()) capabilities.completions = {};
+    return capabilities;
+  }
+
+  #watch(kind: ListKind, registry: PreparedRegistry<any, any>, lists: { clear(): void }[]): void {
+    registry.onChange(() => {
+      for (const list of lists) list.clear();
+      this.#completes = undefined;
+      this.#init.changes.listChanged(kind);
+    });
+  }
+}

@@ -1,0 +1,76 @@
+import type { Clock } from "../jsonrpc/clock.ts";
+import type { Icon } from "../protocol/content.ts";
+import type { CacheHint } from "../protocol/resources.ts";
+import type { Audit } from "./audit.ts";
+import type { Context } from "./context.ts";
+import type { Prompt, Resource, Tool } from "./definition.ts";
+import type { ServerExtension } from "./extension.ts";
+
+export interface ServerLimits {
+  /** Calls that one connection may have in flight. 1,024. */
+  inFlight: number;
+  /** Open `subscriptions/listen` streams of the whole server. 1,024. */
+  listenStreams: number;
+  /** Entries on one page of a list. 1,000, since many clients never ask for a second page. */
+  pageSize: number;
+  /** Nesting of a call's arguments. 64. */
+  depth: number;
+  /** Values in a call's arguments, at all depths. 100,000. */
+  elements: number;
+  /** Messages in one batch, where the revision has batches. 100. */
+  batch: number;
+  /** Milliseconds to wait for a client's answer to a question. 10 minutes. */
+  askTimeout: number;
+  /** Milliseconds for which the sealed state of a call is good. 30 minutes. */
+  stateTtl: number;
+}
+
+export const defaultLimits: ServerLimits = {
+  inFlight: 1024,
+  listenStreams: 1024,
+  pageSize: 1000,
+  depth: 64,
+  elements: 100_000,
+  batch: 100,
+  askTimeout: 600_000,
+  stateTtl: 1_800_000,
+};
+
+/** What a server offers, and how. Only `name` and `version` are needed. */
+export interface ServerDefinition<T, P, R, C extends object> {
+  name: string;
+  version: string;
+  title?: string;
+  description?: string;
+  websiteUrl?: string;
+  icons?: Icon[];
+  /** How to use this server, for the model. */
+  instructions?: string;
+  tools?: T & Record<string, Tool<any, any, C>>;
+  prompts?: P & Record<string, Prompt<any, C>>;
+  resources?: R & Record<string, Resource<any, C>>;
+  extensions?: readonly ServerExtension[];
+  /** Adds to the context of each handler; called once per call, before its handler. */
+  context?: (call: Context) => C | Promise<C>;
+  /** How long clients may keep lists. 0 ms unless given; public unless an entry needs scopes. */
+  listCache?: Partial<CacheHint>;
+  limits?: Partial<ServerLimits>;
+  /**
+   * Told of what went wrong in handlers, whole; the client gets "Internal error". The default writes to the console.
+   */
+  onError?: (error: unknown, call: Context | undefined) => void;
+  /** Told of each call once it is answered or refused. */
+  audit?: Audit;
+  /** Told that a client's roots changed; `ctx.roots()` gives the new ones. */
+  onRootsChanged?: () => void;
+  /** Keys of 32 bytes that seal the state of calls; the first seals. A random one unless given: one process, one run. */
+  stateKeys?: readonly Uint8Array[];
+  clock?: Clock;
+}
+
+export type AnyServerDefinition = ServerDefinition<
+  Record<string, Tool>,
+  Record<string, Prompt>,
+  Record<string, Resource>,
+  any
+>;

@@ -1,0 +1,65 @@
+import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
+import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { ResourceContents } from "../protocol/content.ts";
+import { type CacheHint, readResourceUri } from "../protocol/resources.ts";
+import { streamToBase64, toBase64 } from "./base64.ts";
+import type { Call } from "./call.ts";
+import { InputRequired } from "./input-required.ts";
+import { requireScopes } from "./scopes.ts";
+
+/** What a read may be kept for unless its definition says otherwise: not at all, and by nobody else. */
+const noCache: CacheHint = { ttlMs: 0, cacheScope: "private" };
+
+/**
+ * The error that says a resource does not exist; its code is the one that the client's revision knows.
+ *
+ * Throw it in a `read` whose URI matches a template and yet names nothing.
+ */
+export function resourceNotFound(uri: string): ProtocolError {
+  return new ProtocolError(ErrorCode.ResourceNotFound, "Resource not found", { data: { uri } });
+}
+
+/** Answers `resources/read`. */
+export async function readResource(call: Call): Promise<JsonObject | InputRequired> {
+  const uri = readResourceUri(call.params);
+  const found = call.core.offering.resourceIndex.find(uri);
+  if (!found) throw resourceNotFound(uri);
+  const { entry, variables } = found;
+  const { definition } = entry;
+  requireScopes(definition.scopes, call.principal);
+  call.uri = uri;
+  const returned = await call.core.run(call, (context) => definition.read(variables as never, context as never));
+  if (returned instanceof InputRequired) return returned;
+  const cache = { ...noCache, ...definition.cache };
+  if (isReadResult(returned)) return { ...cache, ...returned };
+  const parts = Array.isArray(returned) ? (returned as unknown[]) : [returned];
+  const contents = await Promise.all(parts.map((part) => toContents(part, uri, definition.mimeType)));
+  return { contents, ...cache };
+}
+
+async function toContents(part: unknown, uri: string, mimeType: string | undefined): Promise<ResourceContents> {
+  const base = mimeType === undefined ? { uri } : { uri, mimeType };
+  if (typeof part === "string") return { ...base, text: part };
+  if (part instanceof Uint8Array) return { ...base, blob: toBase64(part) };
+  if (isAsyncIterable(part)) return { ...base, blob: await streamToBase64(part) };
+  if (typeof part === "object" && part !== null) return partContents(part as JsonObject, base);
+  throw new TypeError(`The resource ${uri} was read as ${typeof part}; give text, bytes, or contents.`);
+}
+
+function partContents({ meta, ...part }: JsonObject, base: { uri: string; mimeType?: string }): ResourceContents {
+  const { blob } = part;
+  const contents = { ...base, ...part } as JsonObject;
+  if (blob instanceof Uint8Array) contents.blob = toBase64(blob);
+  if (meta !== undefined) contents._meta = meta;
+  if (typeof contents.text === "string" || typeof contents.blob === "string")
+    return contents as unknown as ResourceContents;
+  throw new TypeError(`The contents of ${base.uri} need "text" or "blob".`);
+}
+
+function isReadResult(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && Array.isArray((value as JsonObject).contents);
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}

@@ -1,0 +1,127 @@
+import { LocalError } from "../jsonrpc/errors.ts";
+import type { Transport } from "../jsonrpc/transport.ts";
+import type { Call } from "./call.ts";
+import { type Connection, ServerConnection } from "./connection.ts";
+import type { Principal } from "./context.ts";
+import { ServerCore } from "./core.ts";
+import type { Prompt, Resource, Tool } from "./definition.ts";
+import type { Middleware } from "./middleware.ts";
+import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
+import type { Registry } from "./registry.ts";
+
+/** The resources of a live server. */
+export interface ResourceRegistry extends Registry<Resource> {
+  /** Tells those who subscribed to the URI that what it names has changed. */
+  updated(uri: string): void;
+}
+
+/**
+ * A server: a definition ready to be served on any number of connections, and to be changed while it is.
+ *
+ * `T`, `P` and `R` are the types of what it was defined with; `connect<typeof server>` makes a typed client of them.
+ */
+export interface Server<T = object, P = object, R = object> {
+  readonly name: string;
+  readonly version: string;
+  readonly tools: Registry<Tool>;
+  readonly prompts: Registry<Prompt>;
+  readonly resources: ResourceRegistry;
+  /** Adds middleware around every method, inside what was added before. */
+  use(middleware: Middleware): this;
+  /**
+   * Offers what another server offers, its names after `prefix` and a dot, its URIs as they are; later changes of it
+   * follow. Its middleware and context stay its own.
+   */
+  mount(prefix: string, other: Server<any, any, any>): this;
+  /** Serves one transport, for which it may say who the caller is. Settles when the transport is open. */
+  attach(transport: Transport, options?: { principal?: Principal }): Promise<Connection>;
+  /** Ends open streams with their graceful result and closes the connections that `attach` made. */
+  close(): Promise<void>;
+  readonly "~types"?: { tools: T; prompts: P; resources: R };
+}
+
+const cores = new WeakMap<object, ServerCore>();
+
+/** The prepared definition behind a server; for the transports of this package. */
+export function coreOf(server: Server<any, any, any>): ServerCore {
+  const core = cores.get(server);
+  if (core) return core;
+  throw new LocalError("invalid_target", "This is not a server made by createServer of this copy of mcparley.");
+}
+
+/**
+ * Makes a server of tools, prompts and resources, each under its name.
+ *
+ * Everything that can be prepared is prepared here: schemas are converted, validators built, lists serialised. Throws
+ * `LocalError` `invalid_definition`, naming the thing, for what cannot be offered. Nothing is served yet: give the
+ * server to `serveStdio`, `listen`, `toFetch` or `connect`.
+ */
+export function createServer<
+  T extends Record<string, Tool<any, any, any>> = Record<string, Tool>,
+  P extends Record<string, Prompt<any, any>> = Record<string, Prompt>,
+  R extends Record<string, Resource<any, any>> = Record<string, Resource>,
+  C extends object = object,
+>(definition: ServerDefinition<T, P, R, C>): Server<T, P, R> {
+  const core = new ServerCore(definition as AnyServerDefinition);
+  const connections = new Set<Connection>();
+  const { tools, prompts, resources } = core.offering;
+  const server: Server<T, P, R> = {
+    name: core.info.name,
+    version: core.info.version,
+    tools,
+    prompts,
+    resources: Object.assign(resources, { updated: (uri: string) => core.changes.resourceUpdated(uri) }),
+    use(middleware) {
+      core.use(middleware);
+      return this;
+    },
+    mount(prefix, other) {
+      mount(core, prefix, coreOf(other));
+      return this;
+    },
+    async attach(transport, options = {}) {
+      const connection = new ServerConnection(core, transport, options.principal);
+      connections.add(connection);
+      void connection.closed.then(() => connections.delete(connection));
+      await connection.open();
+      return connection;
+    },
+    async close() {
+      core.closeStreams();
+      await Promise.all([...connections].map((connection) => connection.close()));
+    },
+  };
+  cores.set(server, core);
+  return server;
+}
+
+/** Offers all of `other` in `core`, and follows its changes. */
+function mount(core: ServerCore, prefix: string, other: ServerCore): void {
+  const named = (name: string): string => `${prefix}.${name}`;
+  const inside = (handler: (input: never, ctx: any) => unknown) => (input: unknown, ctx: object) =>
+    other.runMounted(ctx as Call, (context) => handler(input as never, context));
+  const adopt = {
+    tools: (tool: Tool): Tool => ({ ...tool, call: inside(tool.call) }),
+    prompts: (prompt: Prompt): Prompt => ({ ...prompt, get: inside(prompt.get) }),
+    resources: (resource: Resource): Resource => {
+      const { list } = resource;
+      const adopted = { ...resource, read: inside(resource.read) };
+      return list ? { ...adopted, list: (ctx) => other.runMounted(ctx as unknown as Call, list) } : adopted;
+    },
+  };
+  for (const kind of ["tools", "prompts", "resources"] as const) {
+    const to = core.offering[kind] as Registry<any>;
+    const from = other.offering[kind];
+    for (const [name, definition] of from) to.set(named(name), adopt[kind](definition as never));
+    from.onChange((entry, previous) => {
+      if (entry) to.set(named(entry.name), adopt[kind](entry.definition as never));
+      else if (previous) to.delete(named(previous.name));
+    });
+  }
+  other.changes.add({
+    wants: (change) => "uri" in change,
+    deliver: (change) => {
+      if ("uri" in change) core.changes.resourceUpdated(change.uri);
+    },
+  });
+}
