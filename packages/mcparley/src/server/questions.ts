@@ -58,7 +58,7 @@ export function samplingQuestion({
   const sampling = params.tools ? { tools: {} } : {};
   return {
     method: Method.createMessage,
-    params: params as unknown as JsonObject,
+    params,
     key,
     requires: { sampling },
     read: readAs(readCreateMessageResult),

@@ -106,7 +106,7 @@ function mount(core: ServerCore, prefix: string, other: ServerCore): void {
     resources: (resource: Resource): Resource => {
       const { list } = resource;
       const adopted = { ...resource, read: inside(resource.read) };
-      return list ? { ...adopted, list: (ctx) => other.runMounted(ctx as unknown as Call, list) } : adopted;
+      return list ? { ...adopted, list: (ctx) => other.runMounted(ctx, list) } : adopted;
     },
   };
   for (const kind of ["tools", "prompts", "resources"] as const) {

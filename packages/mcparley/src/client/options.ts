@@ -1,0 +1,87 @@
+import type { Clock } from "../jsonrpc/clock.ts";
+import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { Implementation } from "../protocol/capabilities.ts";
+import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
+import type { LoggingLevel, LoggingMessage } from "../protocol/logging.ts";
+import type { Progress } from "../protocol/progress.ts";
+import type { Root } from "../protocol/roots.ts";
+import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.ts";
+import type { Tool } from "../protocol/tools.ts";
+
+/** Who asks, and in which call: what a person needs to see before consenting. */
+export interface Asker {
+  /** What was connected to. */
+  readonly target: string;
+  /** What the server says of itself; not verified. */
+  readonly server: Implementation | undefined;
+  /** The request that the server asks within, where that is known: `tools/call "add"`. */
+  readonly during: string | undefined;
+  /** Aborted when the answer is not wanted any more. */
+  readonly signal: AbortSignal;
+}
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** Answers a form or a URL question. Throwing refuses it with an error; `{ action: "decline" }` says no. */
+export type ElicitHandler = (question: ElicitParams, asker: Asker) => MaybePromise<ElicitResult>;
+/** Runs the model, after showing and perhaps editing what is asked. Throw `Declined` to refuse. */
+export type SampleHandler = (request: CreateMessageParams, asker: Asker) => MaybePromise<CreateMessageResult>;
+/** Gives the roots, or is the list of them. */
+export type RootsHandler = readonly Root[] | ((asker: Asker) => MaybePromise<readonly Root[]>);
+
+/** One finished call, for a log. It holds no argument or result. */
+export interface CallRecord {
+  at: number;
+  durationMs: number;
+  method: string;
+  name: string | undefined;
+  outcome: "ok" | "tool_error" | "error" | "cancelled" | "timeout";
+}
+
+export interface Timeouts {
+  /** Milliseconds without an answer or progress. 60,000. */
+  idle?: number;
+  /** Milliseconds in all. 30 minutes. */
+  total?: number;
+}
+
+/** Options of one request. */
+export interface RequestOptions {
+  signal?: AbortSignal;
+  timeout?: Timeouts;
+  /** Called for each report of progress, in order, before the result. */
+  onProgress?: (progress: Progress) => void;
+  /** The level from which log messages about this request are wanted; modern revisions send none unless asked. */
+  logLevel?: LoggingLevel;
+  /** Added to the request's `_meta`. */
+  meta?: JsonObject;
+}
+
+export interface ConnectOptions {
+  /** What this client says of itself. */
+  info?: Implementation;
+  /** `auto` finds out; a version pins it, and connecting fails where the server does not speak it. */
+  revision?: "auto" | (string & {});
+  elicit?: ElicitHandler;
+  /** The kinds of question that `elicit` can show. Both unless given. */
+  elicitModes?: readonly ("form" | "url")[];
+  sample?: SampleHandler;
+  /** Whether `sample` can give the model tools to call. */
+  sampleTools?: boolean;
+  roots?: RootsHandler;
+  /** Extensions that this client supports, by identifier, with their settings. */
+  extensions?: Record<string, JsonObject>;
+  /** Asked before each tool call; false refuses it. Without it every call goes through. */
+  confirm?: (call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => MaybePromise<boolean>;
+  onLog?: (message: LoggingMessage) => void;
+  /** Told of each finished call. */
+  onCall?: (record: CallRecord) => void;
+  /** Told of what went wrong without a call to fail: malformed messages, skipped list entries, reconnects. */
+  onError?: (error: Error) => void;
+  timeout?: Timeouts;
+  /** Keep results for as long as the server says they are good. True unless given. */
+  cache?: boolean;
+  /** Ends connecting, not the client. */
+  signal?: AbortSignal;
+  clock?: Clock;
+}
