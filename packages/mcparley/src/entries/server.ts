@@ -25,7 +25,7 @@ export { type InputRequired, inputRequired } from "../server/input-required.ts";
 export type { Middleware, MiddlewareCall } from "../server/middleware.ts";
 export type { ServerDefinition, ServerLimits } from "../server/options.ts";
 export { type RateLimitOptions, rateLimit } from "../server/rate-limit.ts";
-export { resourceNotFound } from "../server/read-resource.ts";
+export { resourceNotFound } from "../server/resource-not-found.ts";
 export type { Registry } from "../server/registry.ts";
 export { type ResourceRegistry, type Server, createServer } from "../server/server.ts";
 export { type ToolResult, toolResult } from "../server/tool-result.ts";

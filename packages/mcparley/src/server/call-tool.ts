@@ -6,7 +6,7 @@ import { checkBudget } from "../schema/budget.ts";
 import type { Issue } from "../schema/schema.ts";
 import type { Call } from "./call.ts";
 import { InputRequired } from "./input-required.ts";
-import type { ToolEntry } from "./prepare.ts";
+import type { ToolEntry } from "./prepare-tool.ts";
 import { requireScopes } from "./scopes.ts";
 import { ToolResult } from "./tool-result.ts";
 

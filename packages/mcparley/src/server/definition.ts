@@ -5,9 +5,32 @@ import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "
 import type { CallToolResult, ToolAnnotations } from "../protocol/tools.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { InferInput, InferOutput, StandardSchema } from "../schema/standard-schema.ts";
+import { callTool } from "./call-tool.ts";
+import { complete } from "./complete.ts";
 import type { Context } from "./context.ts";
+import type { Feature } from "./feature.ts";
+import { getPrompt } from "./get-prompt.ts";
 import type { InputRequired } from "./input-required.ts";
+import { listResources } from "./list-resources.ts";
+import { preparePrompt } from "./prepare-prompt.ts";
+import { prepareResource } from "./prepare-resource.ts";
+import { prepareTool } from "./prepare-tool.ts";
+import { readResource } from "./read-resource.ts";
 import type { ToolResult } from "./tool-result.ts";
+
+const tools: Feature = { prepare: prepareTool, methods: { "tools/call": callTool } };
+const prompts: Feature = {
+  prepare: preparePrompt,
+  methods: { "prompts/get": getPrompt, "completion/complete": complete },
+};
+const resources: Feature = {
+  prepare: prepareResource,
+  methods: {
+    "resources/read": readResource,
+    "resources/list": listResources,
+    "completion/complete": complete,
+  },
+};
 
 type MaybePromise<T> = T | Promise<T>;
 export type Schema = StandardSchema | JsonSchema;
@@ -64,6 +87,7 @@ export interface Tool<I = any, O = any, C = any> extends Described {
   readonly output: Schema | undefined;
   readonly annotations?: ToolAnnotations;
   readonly call: (input: never, ctx: Context & C) => unknown;
+  readonly "~feature": Feature;
   readonly "~types"?: { input: I; output: O };
 }
 
@@ -76,7 +100,7 @@ export interface Tool<I = any, O = any, C = any> extends Described {
 export function tool<I extends Schema | None = None, O extends Schema | None = None, C extends object = object>(
   definition: ToolDefinition<I, O, C>,
 ): Tool<I extends Schema ? Accepted<I> : object, O extends Schema ? Parsed<O> : undefined, C> {
-  return { ...definition, kind: "tool" } as never;
+  return { ...definition, kind: "tool", "~feature": tools } as never;
 }
 
 /** Suggests values for what was typed; `others` holds the arguments that are filled in already. */
@@ -117,6 +141,7 @@ export interface Prompt<A = any, C = any> extends Described {
   readonly kind: "prompt";
   readonly arguments: Record<string, Argument> | undefined;
   readonly get: (args: never, ctx: Context & C) => unknown;
+  readonly "~feature": Feature;
   readonly "~types"?: { arguments: A };
 }
 
@@ -124,7 +149,7 @@ export interface Prompt<A = any, C = any> extends Described {
 export function prompt<const A extends Record<string, Argument> = NoArguments, C extends object = object>(
   definition: PromptDefinition<A, C>,
 ): Prompt<ArgumentValues<A>, C> {
-  return { ...definition, kind: "prompt" } as never;
+  return { ...definition, kind: "prompt", "~feature": prompts } as never;
 }
 
 /** The names of the variables in a URI template (RFC 6570). */
@@ -188,6 +213,7 @@ export interface Resource<U extends string = string, C = any> extends Described 
   readonly list?: (ctx: Context & C) => unknown;
   readonly complete?: Record<string, Complete | readonly string[] | undefined>;
   readonly read: (variables: never, ctx: Context & C & { readonly uri: string }) => unknown;
+  readonly "~feature": Feature;
 }
 
 /** Defines a resource, or with a URI template (RFC 6570) a family of resources. URIs are compared as given. */
@@ -195,7 +221,7 @@ export function resource<const U extends string, C extends object = object>(
   uri: U,
   definition: ResourceDefinition<U, C>,
 ): Resource<U, C> {
-  return { ...definition, kind: "resource", uri } as never;
+  return { ...definition, kind: "resource", uri, "~feature": resources } as never;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Call } from "./call.ts";
 import { isContent } from "./call-tool.ts";
 import { user } from "./content.ts";
 import { InputRequired } from "./input-required.ts";
-import type { PromptEntry } from "./prepare.ts";
+import type { PromptEntry } from "./prepare-prompt.ts";
 import { requireScopes } from "./scopes.ts";
 
 /** Answers `prompts/get`. */

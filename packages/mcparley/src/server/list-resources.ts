@@ -2,7 +2,7 @@ import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import { type Resource as ListedResource, readCursor } from "../protocol/resources.ts";
 import type { Call } from "./call.ts";
 import { cursorFor, finishPage, readPosition } from "./lists.ts";
-import type { ResourceEntry } from "./prepare.ts";
+import type { ResourceEntry } from "./prepare-resource.ts";
 import { isGranted } from "./scopes.ts";
 
 /**

@@ -1,15 +1,13 @@
+import { invalidParams } from "../jsonrpc/errors.ts";
 import { readLoggingLevel } from "../protocol/logging.ts";
 import { Method } from "../protocol/methods.ts";
 import { readCursor, readResourceUri } from "../protocol/resources.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import { supportedVersions } from "../revisions/revisions.ts";
 import type { Call } from "./call.ts";
-import { callTool } from "./call-tool.ts";
-import { complete } from "./complete.ts";
-import { getPrompt } from "./get-prompt.ts";
-import { readResource } from "./read-resource.ts";
-import { listResources } from "./list-resources.ts";
 import { listen } from "./listen.ts";
+import { resourceNotFound } from "./resource-not-found.ts";
+import type { InputRequired } from "./input-required.ts";
 import type { PreparedLists } from "./lists.ts";
 import type { Answer } from "./middleware.ts";
 import type { Offering } from "./offering.ts";
@@ -36,19 +34,29 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.listen, { offered: always, answer: listen }],
   [Method.setLevel, { offered: always, answer: setLevel }],
   [Method.listTools, { offered: tools, answer: async (call) => page(call, call.core.offering.toolList) }],
-  [Method.callTool, { offered: tools, answer: callTool }],
+  [Method.callTool, { offered: tools, answer: byFeature }],
   [Method.listPrompts, { offered: prompts, answer: async (call) => page(call, call.core.offering.promptList) }],
-  [Method.getPrompt, { offered: prompts, answer: getPrompt }],
-  [Method.listResources, { offered: resources, answer: listResources }],
+  [Method.getPrompt, { offered: prompts, answer: byFeature }],
+  [Method.listResources, { offered: resources, answer: byFeature }],
   [
     Method.listResourceTemplates,
     { offered: resources, answer: async (call) => page(call, call.core.offering.templateList) },
   ],
-  [Method.readResource, { offered: resources, answer: readResource }],
+  [Method.readResource, { offered: resources, answer: byFeature }],
   [Method.subscribe, { offered: resources, answer: subscribe }],
   [Method.unsubscribe, { offered: resources, answer: unsubscribe }],
-  [Method.complete, { offered: completions, answer: complete }],
+  [Method.complete, { offered: completions, answer: byFeature }],
 ]);
+
+/** Answers by the feature that a definition brought along; one that is offered and yet empty has brought none. */
+async function byFeature(call: Call): Promise<JsonObject | Prepared | InputRequired> {
+  const { offering } = call.core;
+  const answer = offering.answers.get(call.method);
+  if (answer) return answer(call);
+  if (call.method === Method.listResources) return page(call, offering.resourceList);
+  if (call.method === Method.readResource) throw resourceNotFound(readResourceUri(call.params));
+  throw invalidParams(`Unknown name: ${String(call.params.name).slice(0, 200)}`);
+}
 
 function page(call: Call, list: PreparedLists<any>): Prepared {
   return list.page(call.revision, call.principal, readCursor(call.params));

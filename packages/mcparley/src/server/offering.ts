@@ -1,17 +1,15 @@
+import { LocalError } from "../jsonrpc/errors.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
 import type { CacheHint } from "../protocol/resources.ts";
 import type { Changes, ListKind } from "./changes.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type ListSource, PreparedLists } from "./lists.ts";
 import type { ServerLimits } from "./options.ts";
-import {
-  type PromptEntry,
-  type ResourceEntry,
-  type ToolEntry,
-  preparePrompt,
-  prepareResource,
-  prepareTool,
-} from "./prepare.ts";
+import type { Feature } from "./feature.ts";
+import type { Answer } from "./middleware.ts";
+import type { PromptEntry } from "./prepare-prompt.ts";
+import type { ResourceEntry } from "./prepare-resource.ts";
+import type { ToolEntry } from "./prepare-tool.ts";
 import { type Entry, PreparedRegistry } from "./registry.ts";
 import { ResourceIndex } from "./resource-index.ts";
 
@@ -26,9 +24,15 @@ interface OfferingInit {
 
 /** What a server offers, prepared: the registries, the pages of their lists, and the index of its resources. */
 export class Offering {
-  readonly tools: PreparedRegistry<Tool, ToolEntry> = new PreparedRegistry(prepareTool);
-  readonly prompts: PreparedRegistry<Prompt, PromptEntry> = new PreparedRegistry(preparePrompt);
-  readonly resources: PreparedRegistry<Resource, ResourceEntry> = new PreparedRegistry(prepareResource);
+  readonly tools: PreparedRegistry<Tool, ToolEntry> = new PreparedRegistry((entry) => this.#prepare("tool", entry));
+  readonly prompts: PreparedRegistry<Prompt, PromptEntry> = new PreparedRegistry((entry) =>
+    this.#prepare("prompt", entry),
+  );
+  readonly resources: PreparedRegistry<Resource, ResourceEntry> = new PreparedRegistry((entry) =>
+    this.#prepare("resource", entry),
+  );
+  /** What answers the methods of the features that the definitions brought along. */
+  readonly answers: Map<string, Answer> = new Map();
   readonly resourceIndex: ResourceIndex = new ResourceIndex();
   readonly toolList: PreparedLists<ToolEntry>;
   readonly promptList: PreparedLists<PromptEntry>;
@@ -93,6 +97,18 @@ export class Offering {
     if (this.offers("resources")) capabilities.resources = { listChanged: true, subscribe: true };
     if (this.completes()) capabilities.completions = {};
     return capabilities;
+  }
+
+  #prepare<D extends { kind: string; "~feature": Feature }, E extends Entry<D>>(kind: string, entry: Entry<D>): E {
+    const { name, definition } = entry;
+    if (definition?.kind !== kind) {
+      const why = `"${name}" is not a ${kind}. Make it with ${kind}(...) of mcparley/server.`;
+      throw new LocalError("invalid_definition", why);
+    }
+    const feature = definition["~feature"];
+    const prepared = feature.prepare(entry) as E;
+    for (const [method, answer] of Object.entries(feature.methods)) this.answers.set(method, answer);
+    return prepared;
   }
 
   #watch(kind: ListKind, registry: PreparedRegistry<any, any>, lists: { clear(): void }[]): void {

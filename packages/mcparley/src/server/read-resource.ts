@@ -1,23 +1,14 @@
-import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import type { ResourceContents } from "../protocol/content.ts";
 import { type CacheHint, readResourceUri } from "../protocol/resources.ts";
 import { streamToBase64, toBase64 } from "./base64.ts";
 import type { Call } from "./call.ts";
 import { InputRequired } from "./input-required.ts";
+import { resourceNotFound } from "./resource-not-found.ts";
 import { requireScopes } from "./scopes.ts";
 
 /** What a read may be kept for unless its definition says otherwise: not at all, and by nobody else. */
 const noCache: CacheHint = { ttlMs: 0, cacheScope: "private" };
-
-/**
- * The error that says a resource does not exist; its code is the one that the client's revision knows.
- *
- * Throw it in a `read` whose URI matches a template and yet names nothing.
- */
-export function resourceNotFound(uri: string): ProtocolError {
-  return new ProtocolError(ErrorCode.ResourceNotFound, "Resource not found", { data: { uri } });
-}
 
 /** Answers `resources/read`. */
 export async function readResource(call: Call): Promise<JsonObject | InputRequired> {

@@ -1,4 +1,4 @@
-import type { ResourceEntry } from "./prepare.ts";
+import type { ResourceEntry } from "./prepare-resource.ts";
 
 export interface FoundResource {
   entry: ResourceEntry;

@@ -1,0 +1,24 @@
+import { LocalError } from "../jsonrpc/errors.ts";
+import type { Prompt as ListedPrompt } from "../protocol/prompts.ts";
+import type { Prompt, Resource, Tool } from "./definition.ts";
+
+/** The members that every kind of thing shows in lists. */
+export function describe(name: string, definition: Tool | Prompt | Resource): { name: string } {
+  const { title, description, icons, meta } = definition;
+  const described: ListedPrompt = { name };
+  if (title !== undefined) described.title = title;
+  if (description !== undefined) described.description = description;
+  if (icons !== undefined) described.icons = icons;
+  if (meta !== undefined) described._meta = meta;
+  return described;
+}
+
+/** Says which thing it was that could not be prepared. */
+export function explained<T>(what: string, prepare: () => T): T {
+  try {
+    return prepare();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new LocalError("invalid_definition", `The ${what} cannot be offered: ${reason}`, { cause });
+  }
+}
