@@ -1,0 +1,107 @@
+import { SchemaError, isObject, shorten } from "./schema.ts";
+import type { JsonSchema } from "./schema.ts";
+import { subschemasOf } from "./subschemas.ts";
+
+/** The type of a parameter that may be mirrored in a header. */
+export type McpHeaderType = "string" | "integer" | "boolean";
+
+/** A tool parameter that a client mirrors in a header of its `tools/call` request. */
+export interface McpHeader {
+  /** The whole header name, `Mcp-Param-Region`. */
+  readonly header: string;
+  /** The property names that lead to the parameter in the tool's arguments. */
+  readonly path: readonly string[];
+  readonly type: McpHeaderType;
+}
+
+/** Thrown when an `x-mcp-header` annotation breaks the rules, which makes the whole tool definition invalid. */
+export class InvalidMcpHeader extends SchemaError {
+  override readonly name: string = "InvalidMcpHeader";
+  /** The annotated place, as property names joined by dots, or a JSON pointer where it is not a property. */
+  readonly property: string;
+
+  constructor(property: string, reason: string) {
+    super("invalid_schema", `The x-mcp-header of "${shorten(property)}" ${reason}.`);
+    this.property = property;
+  }
+}
+
+const annotation = "x-mcp-header";
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
+
+interface Place {
+  readonly schema: JsonSchema;
+  /** The property names from the root, or undefined once the way went through anything but `properties`. */
+  readonly path: readonly string[] | undefined;
+  readonly pointer: string;
+  readonly depth: number;
+}
+
+/** As deep as schemas may be nested anywhere; without a bound, the paths alone would grow quadratically. */
+const MAX_DEPTH = 64;
+
+/**
+ * Collects the `x-mcp-header` annotations of a tool's input schema.
+ * Throws InvalidMcpHeader for the first one that breaks a rule (2026-07-28, Streamable HTTP, "Schema Extension"), and a
+ * SchemaError `too_complex` for a schema nested over 64 levels deep.
+ */
+export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
+  const found = new Map<string, McpHeader>();
+  const places: Place[] = [{ schema: json, path: [], pointer: "", depth: 0 }];
+  // A schema may come from a peer: no recursion, so that no nesting can exhaust the stack.
+  for (let place = places.pop(); place !== undefined; place = places.pop()) {
+    if (place.schema[annotation] !== undefined) {
+      const header = readAnnotation(place);
+      const key = header.header.toLowerCase();
+      if (found.has(key)) throw new InvalidMcpHeader(header.path.join("."), "is used twice (case does not count)");
+      found.set(key, header);
+    }
+    places.push(...placesBelow(place));
+  }
+  return [...found.values()];
+}
+
+function placesBelow({ schema, path, pointer, depth }: Place): Place[] {
+  const below: Place[] = [];
+  if (depth > MAX_DEPTH) {
+    throw new SchemaError("too_complex", `The schema is nested more than ${MAX_DEPTH} levels deep.`);
+  }
+  for (const sub of subschemasOf(schema)) {
+    if (!isObject(sub.schema)) continue;
+    const next = path && sub.keyword === "properties" ? [...path, sub.key as string] : undefined;
+    below.push({ schema: sub.schema, path: next, pointer: pointer + sub.pointer, depth: depth + 1 });
+  }
+  // The places are taken from the end, and the headers are to come in the order of the properties.
+  return below.toReversed();
+}
+
+function readAnnotation({ schema, path, pointer }: Place): McpHeader {
+  if (path === undefined || path.length === 0) {
+    throw new InvalidMcpHeader(
+      pointer || "/",
+      "is not on a property that is reached from the root through properties alone",
+    );
+  }
+  const property = path.join(".");
+  const name = schema[annotation];
+  if (typeof name !== "string" || !token.test(name)) {
+    const shown = shorten(JSON.stringify(name) ?? typeof name);
+    throw new InvalidMcpHeader(
+      property,
+      `is ${shown}, which is not a header name (letters, digits and !#$%&'*+-.^_\`|~)`,
+    );
+  }
+  const type = typeOf(schema["type"]);
+  if (type === undefined) {
+    throw new InvalidMcpHeader(property, 'is only allowed on "type": "string", "integer" or "boolean"');
+  }
+  return { header: `Mcp-Param-${name}`, path, type };
+}
+
+/** A parameter that may also be null keeps its header: for null, the header is left out. */
+function typeOf(type: unknown): McpHeaderType | undefined {
+  const names = [type].flat();
+  const others = names.length === 2 ? names.filter((name) => name !== "null") : names;
+  return others.length === 1 && types.has(others[0]) ? (others[0] as McpHeaderType) : undefined;
+}

@@ -1,0 +1,59 @@
+/**
+ * A JSON Schema as an object. The dialect is 2020-12 unless `$schema` names another one.
+ * Subschemas may be booleans where the JSON Schema specification allows it.
+ */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** One reason why a value does not fit a schema. */
+export interface Issue {
+  /** A JSON pointer (RFC 6901) to the offending value, `/items/0/name`; the empty string is the whole value. */
+  readonly path: string;
+  /** What is expected there. Holds at most 80 characters of names and text that came with the value. */
+  readonly message: string;
+}
+
+/** What validating a value gives: the value to go on with (defaults may have been filled in), or what is wrong with it. */
+export type Outcome = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
+
+/** Checks a value, synchronously and without changing it. */
+export type Validator = (value: unknown) => Outcome;
+
+/** No more issues than this are reported for one value: whoever reads them corrects a few and tries again. */
+export const MAX_ISSUES = 8;
+
+export type SchemaErrorCode =
+  | "unsupported_dialect"
+  | "external_ref"
+  | "too_complex"
+  | "invalid_schema"
+  | "no_json_schema";
+
+/** Thrown when a schema, not a value, is at fault: it cannot be used at all until it is changed. */
+export class SchemaError extends Error {
+  override readonly name: string = "SchemaError";
+  readonly code: SchemaErrorCode;
+
+  constructor(code: SchemaErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Writes one step of a JSON pointer (RFC 6901 section 3), the leading slash included. */
+export function pointerStep(key: string): string {
+  return `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+/** Writes an issue as one line, `/location: must be string`; the whole value is written `/`. */
+export function formatIssue(issue: Issue): string {
+  return `${issue.path || "/"}: ${issue.message}`;
+}
+
+/** Cuts text to `length` characters and marks the cut, so that no peer decides how long our messages get. */
+export function shorten(text: string, length = 80): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

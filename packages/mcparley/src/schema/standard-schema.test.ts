@@ -1,0 +1,202 @@
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { type } from "arktype";
+import * as v from "valibot";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { SchemaError } from "./schema.ts";
+import { compileSchema, isStandardSchema } from "./standard-schema.ts";
+import type { InferInput, InferOutput, StandardSchema } from "./standard-schema.ts";
+
+const zodUser = z.object({ name: z.string(), age: z.number().default(18) });
+const arkUser = type({ name: "string", age: "number = 18" });
+const valibotUser = toStandardJsonSchema(v.object({ name: v.string(), age: v.optional(v.number(), 18) }));
+
+const failure = (run: () => unknown): SchemaError => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof SchemaError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+};
+
+/** A schema of no particular library. */
+const handmade = (validate: StandardSchema["~standard"]["validate"], vendor = "handmade"): StandardSchema => ({
+  "~standard": { version: 1, vendor, validate, jsonSchema: { input: () => ({}), output: () => ({}) } },
+});
+
+describe.each([
+  ["zod", zodUser, ["age", "name"]],
+  ["ArkType", arkUser, ["age", "name"]],
+  // This one does not say that a default is always there.
+  ["valibot", valibotUser, ["name"]],
+])("%s", (_, schema, required) => {
+  test("is recognised and assignable", () => {
+    expect(isStandardSchema(schema)).toBe(true);
+    const structural: StandardSchema = schema;
+    expect(structural["~standard"].version).toBe(1);
+  });
+
+  test("D11: what comes in is parsed, with defaults", async () => {
+    const { json, validate } = compileSchema(schema, "input");
+    expect(await validate({ name: "Ada" })).toEqual({ value: { name: "Ada", age: 18 } });
+    expect(json).toMatchObject({ type: "object", properties: { name: { type: "string" } }, required: ["name"] });
+    expect(json).not.toHaveProperty("$schema");
+  });
+
+  test("what goes out has its own JSON Schema", async () => {
+    const { json, validate } = compileSchema(schema, "output");
+    expect(json).not.toHaveProperty("$schema");
+    expect((json["required"] as string[]).toSorted()).toEqual(required);
+    expect(await validate({ name: "Ada", age: 36 })).toEqual({ value: { name: "Ada", age: 36 } });
+  });
+
+  test("issues have JSON pointers", async () => {
+    const { issues } = await compileSchema(schema, "input").validate({ name: 1 });
+    expect(issues).toHaveLength(1);
+    expect(issues?.[0]?.path).toBe("/name");
+    expect(issues?.[0]?.message).toMatch(/string/);
+  });
+
+  test("is compiled once for each direction", () => {
+    expect(compileSchema(schema, "input")).toBe(compileSchema(schema, "input"));
+    expect(compileSchema(schema, "input")).not.toBe(compileSchema(schema, "output"));
+  });
+});
+
+test("types are inferred from the schema alone", () => {
+  expectTypeOf<InferInput<typeof zodUser>>().toEqualTypeOf<{ name: string; age?: number | undefined }>();
+  expectTypeOf<InferOutput<typeof zodUser>>().toEqualTypeOf<{ name: string; age: number }>();
+  expectTypeOf<InferInput<typeof arkUser>>().toEqualTypeOf<{ name: string; age?: number }>();
+  expectTypeOf<InferOutput<typeof arkUser>>().toEqualTypeOf<{ name: string; age: number }>();
+  expectTypeOf<InferOutput<typeof valibotUser>>().toEqualTypeOf<{ name: string; age: number }>();
+});
+
+test.each([
+  undefined,
+  null,
+  1,
+  "~standard",
+  {},
+  { "~standard": {} },
+  { "~standard": { version: 2, validate: () => 1 } },
+  () => 1,
+  { type: "object" },
+])("%j is no Standard Schema", (value) => {
+  expect(isStandardSchema(value)).toBe(false);
+});
+
+describe("a schema that has no JSON Schema is refused with a cure", () => {
+  test("plain valibot", () => {
+    const error = failure(() => compileSchema(v.object({ a: v.string() }), "input"));
+    expect(error.code).toBe("no_json_schema");
+    expect(error.message).toMatch(/valibot.*toStandardJsonSchema.*@valibot\/to-json-schema/);
+  });
+
+  test("an old or unknown library", () => {
+    const old = { "~standard": { version: 1 as const, vendor: "zod", validate: (value: unknown) => ({ value }) } };
+    expect(failure(() => compileSchema(old, "input"))).toMatchObject({
+      code: "no_json_schema",
+      message: expect.stringContaining("Update zod") as string,
+    });
+  });
+
+  test("what the library cannot express", () => {
+    const error = failure(() => compileSchema(z.object({ at: z.date() }), "input"));
+    expect(error).toMatchObject({
+      code: "no_json_schema",
+      message: expect.stringContaining("Date cannot be represented") as string,
+    });
+    expect(error.cause).toBeInstanceOf(Error);
+  });
+});
+
+describe("validation by a library", () => {
+  test("paths may hold keys, numbers, symbols and segments", async () => {
+    const schema = handmade(() => ({
+      issues: [{ message: "bad", path: ["a/b", { key: "~" }, 0, Symbol("s")] }, { message: "all" }],
+    }));
+    expect(await compileSchema(schema, "input").validate(1)).toEqual({
+      issues: [
+        { path: "/a~1b/~0/0/Symbol(s)", message: "bad" },
+        { path: "", message: "all" },
+      ],
+    });
+  });
+
+  test("no more than 8 issues, none endless", async () => {
+    const schema = handmade(() => ({ issues: Array.from({ length: 20 }, () => ({ message: "x".repeat(1000) })) }));
+    const { issues = [] } = await compileSchema(schema, "input").validate(1);
+    expect(issues).toHaveLength(8);
+    expect(issues[0]?.message).toHaveLength(300);
+  });
+
+  test("an asynchronous check stays asynchronous, a synchronous one synchronous", async () => {
+    const slow = compileSchema(
+      handmade(async (value) => ({ value: [value] })),
+      "input",
+    ).validate(1);
+    expect(slow).toBeInstanceOf(Promise);
+    expect(await slow).toEqual({ value: [1] });
+    expect(
+      compileSchema(
+        handmade((value) => ({ value })),
+        "input",
+      ).validate(1),
+    ).toEqual({ value: 1 });
+  });
+
+  test("a transformed output is what is sent", async () => {
+    const schema = z
+      .object({ n: z.string().pipe(z.coerce.number()), extra: z.never().optional() })
+      .pipe(z.object({ n: z.number() }));
+    const { json, validate } = compileSchema(schema, "output");
+    expect(await validate({ n: "7" })).toEqual({ value: { n: 7 } });
+    expect(json).toMatchObject({ properties: { n: { type: "number" } } });
+  });
+});
+
+describe("JSON Schema objects", () => {
+  const schema = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: { at: { type: "string" } },
+    required: ["at"],
+    additionalProperties: false,
+  } as const;
+
+  test("the default dialect is left out, another one is kept", () => {
+    const { $schema, ...rest } = schema;
+    expect(compileSchema(schema, "input").json).toEqual(rest);
+    expect($schema).toContain("2020-12");
+    const draft7 = { $schema: "http://json-schema.org/draft-07/schema#", type: "object" };
+    expect(compileSchema(draft7, "input").json).toBe(draft7);
+  });
+
+  test("what comes in is checked", () => {
+    const { validate } = compileSchema(schema, "input");
+    expect(validate({ at: "x" })).toEqual({ value: { at: "x" } });
+    expect(validate({})).toEqual({ issues: [{ path: "", message: 'required property "at" is missing' }] });
+  });
+
+  test("what goes out is checked as JSON would carry it", () => {
+    const { validate } = compileSchema(schema, "output");
+    const plain = { at: "x" };
+    expect(validate(plain)).toHaveProperty("value", plain);
+    expect(validate({ at: new Date(0), more: undefined })).toEqual({ value: { at: "1970-01-01T00:00:00.000Z" } });
+    expect(validate({ at: undefined })).toEqual({
+      issues: [{ path: "", message: 'required property "at" is missing' }],
+    });
+    expect(validate({ at: 1n })).toEqual({
+      issues: [{ path: "", message: expect.stringContaining("cannot be written as JSON") as string }],
+    });
+    expect(validate(undefined)).toEqual({
+      issues: [{ path: "", message: "holds something that JSON cannot express" }],
+    });
+  });
+
+  test("an unusable one is refused at once", () => {
+    expect(failure(() => compileSchema({ $ref: "https://example.com" }, "input")).code).toBe("external_ref");
+  });
+});

@@ -1,0 +1,129 @@
+/** Thrown for a template that cannot be parsed, or not be expanded with the values given. */
+export class UriTemplateError extends Error {
+  override readonly name: string = "UriTemplateError";
+  /** Where in the template, counted in characters (UTF-16 units) from 0. */
+  readonly position: number;
+  readonly reason: string;
+
+  constructor(position: number, reason: string) {
+    super(`Invalid URI template at position ${position}: ${reason}.`);
+    this.position = position;
+    this.reason = reason;
+  }
+}
+
+/** One variable of an expression, with its modifier: `{name:3}` (maxLength 3) or `{name*}` (explode). */
+export interface Variable {
+  readonly name: string;
+  readonly maxLength: number | undefined;
+  readonly explode: boolean;
+}
+
+/** How an operator writes its variables (RFC 6570 appendix A). */
+export interface Operator {
+  readonly first: string;
+  readonly separator: string;
+  /** Writes `name=value`. */
+  readonly named: boolean;
+  /** What follows the name of an empty value. */
+  readonly ifEmpty: string;
+  /** Leaves reserved characters and percent-encoded triplets as they are. */
+  readonly reserved: boolean;
+}
+
+export interface Expression {
+  readonly position: number;
+  readonly operator: Operator;
+  readonly variables: readonly Variable[];
+}
+
+/** Literal text, or an expression. */
+export type TemplatePart = string | Expression;
+
+const MAX_TEMPLATE_LENGTH = 8 * 1024;
+const MAX_EXPRESSIONS = 64;
+const MAX_VARIABLES = 128;
+
+function operator(first: string, separator: string, named = false, ifEmpty = ""): Operator {
+  return { first, separator, named, ifEmpty, reserved: false };
+}
+
+const simple = operator("", ",");
+const operators: ReadonlyMap<string, Operator> = new Map([
+  ["+", { ...simple, reserved: true }],
+  ["#", { ...operator("#", ","), reserved: true }],
+  [".", operator(".", ".")],
+  ["/", operator("/", "/")],
+  [";", operator(";", ";", true)],
+  ["?", operator("?", "&", true, "=")],
+  ["&", operator("&", "&", true, "=")],
+]);
+
+// Percent-encoded triplets are part of a name and are not decoded (RFC 6570 section 2.3).
+const variablePattern = /^((?:\w|%[0-9A-Fa-f]{2})+(?:\.(?:\w|%[0-9A-Fa-f]{2})+)*)(?::([1-9]\d{0,3})|(\*))?$/;
+
+/** Splits a template into its literal text and its expressions. */
+export function parseParts(template: string): readonly TemplatePart[] {
+  if (template.length > MAX_TEMPLATE_LENGTH) {
+    throw new UriTemplateError(MAX_TEMPLATE_LENGTH, `a template may have ${MAX_TEMPLATE_LENGTH} characters at most`);
+  }
+  const parts: TemplatePart[] = [];
+  let variables = 0;
+  let expressions = 0;
+  for (let position = 0; position < template.length;) {
+    const open = endOfLiteral(template, position);
+    if (open > position) parts.push(template.slice(position, open));
+    if (open === template.length) break;
+    const close = template.indexOf("}", open);
+    if (close < 0) throw new UriTemplateError(open, 'this "{" is never closed');
+    const expression = parseExpression(template.slice(open + 1, close), open + 1);
+    variables += expression.variables.length;
+    if (++expressions > MAX_EXPRESSIONS)
+      throw new UriTemplateError(open, `there may be ${MAX_EXPRESSIONS} expressions at most`);
+    if (variables > MAX_VARIABLES) throw new UriTemplateError(open, `there may be ${MAX_VARIABLES} variables at most`);
+    parts.push(expression);
+    position = close + 1;
+  }
+  return parts;
+}
+
+function endOfLiteral(template: string, start: number): number {
+  const open = template.indexOf("{", start);
+  const end = open < 0 ? template.length : open;
+  const stray = template.indexOf("}", start);
+  if (stray >= 0 && stray < end) throw new UriTemplateError(stray, 'this "}" closes nothing');
+  return end;
+}
+
+function parseExpression(text: string, position: number): Expression {
+  const sign = text.charAt(0);
+  if (sign !== "" && "=,!@|".includes(sign)) throw new UriTemplateError(position, `the operator "${sign}" is reserved`);
+  const operator = operators.get(sign);
+  const list = operator ? text.slice(1) : text;
+  let at = operator ? position + 1 : position;
+  const variables = list.split(",").map((spec) => {
+    const variable = parseVariable(spec, at);
+    at += spec.length + 1;
+    return variable;
+  });
+  return { position, operator: operator ?? simple, variables };
+}
+
+function parseVariable(spec: string, position: number): Variable {
+  const found = variablePattern.exec(spec);
+  if (found) {
+    const [, name, maxLength, star] = found;
+    return {
+      name: name as string,
+      maxLength: maxLength === undefined ? undefined : Number(maxLength),
+      explode: star !== undefined,
+    };
+  }
+  const shown = JSON.stringify(spec.length > 40 ? `${spec.slice(0, 39)}…` : spec);
+  throw new UriTemplateError(
+    position,
+    spec === ""
+      ? "a variable name is missing"
+      : `${shown} is not a variable (letters, digits, "_", inner dots, then ":1" to ":9999" or "*")`,
+  );
+}
