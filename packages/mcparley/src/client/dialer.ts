@@ -9,6 +9,25 @@ export interface Dialer {
   readonly kind: "stream" | "http";
   /** Names the target for what is remembered about it, and in errors; it holds no secret. */
   readonly target: string;
+  /** The name may mean another server next time, so what is found out about it is not remembered. False if left out. */
+  readonly transient?: boolean;
+  /** `open` works a single time, so a connection that is lost stays lost. False if left out. */
+  readonly once?: boolean;
   /** Makes a transport that is not started yet. */
   open(): Transport;
+}
+
+/** A program to start, which speaks the protocol on its standard streams. */
+export interface CommandTarget {
+  command: string;
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+}
+
+/** An MCP endpoint on the web. */
+export interface HttpTarget {
+  url: string | URL;
+  /** Sent with each request. */
+  headers?: Readonly<Record<string, string>>;
 }

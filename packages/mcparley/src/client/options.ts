@@ -79,6 +79,11 @@ export interface ConnectOptions {
   /** Told of what went wrong without a call to fail: malformed messages, skipped list entries, reconnects. */
   onError?: (error: Error) => void;
   timeout?: Timeouts;
+  /**
+   * Milliseconds that a server on a stream may stay silent on the first, modern question before it is asked the legacy
+   * way as well; whichever it answers counts, however late. 5,000.
+   */
+  probeTimeout?: number;
   /** Keep results for as long as the server says they are good. True unless given. */
   cache?: boolean;
   /** Ends connecting, not the client. */
