@@ -22,7 +22,7 @@ export {
 } from "../server/definition.ts";
 export type { ExtensionMethod, ExtensionSubscription, ServerExtension } from "../server/extension.ts";
 export { type InputRequired, inputRequired } from "../server/input-required.ts";
-export type { Middleware, MiddlewareCall } from "../server/middleware.ts";
+export type { MethodMiddleware, Middleware, MiddlewareCall } from "../server/middleware.ts";
 export type { ServerDefinition, ServerLimits } from "../server/options.ts";
 export { type RateLimitOptions, rateLimit } from "../server/rate-limit.ts";
 export { resourceNotFound } from "../server/resource-not-found.ts";

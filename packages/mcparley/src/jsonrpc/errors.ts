@@ -66,6 +66,7 @@ export class ProtocolError extends McpError {
  * - `closed`: the connection was closed while the call was in flight, or before it
  * - `exited`: the server's process ended; the message holds its exit code and the end of its stderr
  * - `unreachable`: no connection could be made
+ * - `address_unavailable`: a server cannot listen where it was told to
  * - `unauthorized`: the server asks for a sign-in (HTTP 401) or more scopes (403)
  * - `unsupported_revision`: no protocol revision in common
  * - `not_capable`: the peer has not declared the capability that this needs
@@ -84,6 +85,7 @@ export type LocalErrorCode =
   | "closed"
   | "exited"
   | "unreachable"
+  | "address_unavailable"
   | "unauthorized"
   | "unsupported_revision"
   | "not_capable"

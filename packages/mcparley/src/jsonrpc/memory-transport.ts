@@ -1,4 +1,4 @@
-import { type JsonRpcMessage, Prepared } from "./messages.ts";
+import { type JsonRpcMessage, Prepared, isObject } from "./messages.ts";
 import type { Receiver, Transport } from "./transport.ts";
 
 type Sent = JsonRpcMessage | JsonRpcMessage[];
@@ -58,6 +58,6 @@ function inbox(): Inbox {
 }
 
 function plain(message: JsonRpcMessage): JsonRpcMessage {
-  if (!("result" in message) || !(message.result instanceof Prepared)) return message;
+  if (!isObject(message) || !("result" in message) || !(message.result instanceof Prepared)) return message;
   return { ...message, result: message.result.value };
 }

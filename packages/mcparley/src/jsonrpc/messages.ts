@@ -98,7 +98,9 @@ function classifyResponse(value: JsonObject, id: RequestId | undefined): Classif
     if (!readable) return invalid('"error" must be an object with an integer "code" and a string "message"', id);
     return { kind: "response", message: value as unknown as JsonRpcFailure };
   }
-  if (id === undefined) return invalid('a message needs a "method", or an "id" with a "result" or an "error"', id);
+  if (id === undefined || !("result" in value)) {
+    return invalid('a message needs a "method", or an "id" with a "result" or an "error"', id);
+  }
   if (!isObject(value.result)) return invalid('"result" must be an object', id);
   return { kind: "response", message: value as unknown as JsonRpcSuccess };
 }

@@ -30,7 +30,7 @@ export async function answer(call: Call): Promise<Reply | undefined> {
 export function replyToError(id: RequestId | undefined, error: ProtocolError, revision: Revision | undefined): Reply {
   const body = error.toBody();
   if (revision) body.code = codeFor(error.code, revision);
-  const reply: Reply = { message: failure(id, body), status: error.status ?? statusOf(body) };
+  const reply: Reply = { message: failure(id, body), status: error.status ?? statusOf(body, revision) };
   if ("scopes" in error) reply.scopes = error.scopes as readonly string[];
   return reply;
 }
@@ -54,8 +54,13 @@ function codeFor(code: number, revision: Revision): number {
   return isReserved && !revision.errorCodes.has(code) ? ErrorCode.InvalidRequest : code;
 }
 
-/** The HTTP status of an error that does not bring its own (2026-07-28, basic/transports/streamable-http). */
-function statusOf({ code }: JsonRpcErrorBody): number {
+/**
+ * The HTTP status of an error that does not bring its own (2026-07-28, basic/transports/streamable-http).
+ *
+ * In a session an error is an answer like any other, and 404 would say that the session is gone.
+ */
+function statusOf({ code }: JsonRpcErrorBody, revision: Revision | undefined): number {
+  if (revision?.era === "legacy") return 200;
   switch (code) {
     case ErrorCode.MethodNotFound:
       return 404;

@@ -53,6 +53,8 @@ export class Call implements Context {
   readonly session: Session | undefined;
   /** The URI of the resource being read, as the client gave it. */
   uri = "";
+  /** Ends a stream from this side, with its graceful result; only calls that are open streams have it. */
+  end: (() => void) | undefined;
   readonly #link: Link;
   readonly #logLevel: LoggingLevel | undefined;
   #controller: AbortController | undefined;

@@ -6,6 +6,7 @@ import {
   type JsonRpcResponse,
   type RequestId,
   classify,
+  isObject,
 } from "../jsonrpc/messages.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import { Method, Notification } from "../protocol/methods.ts";
@@ -40,6 +41,8 @@ export class ServerConnection implements Connection {
   /** The modern calls in flight, by id; a session keeps its own. */
   readonly #calls = new Map<RequestId, Call>();
   readonly #answering = new Set<Promise<unknown>>();
+  /** Those of them that are open streams, which end only when a side ends them. */
+  readonly #streams = new Set<Promise<unknown>>();
   #session: Session | undefined;
   #settleClosed!: () => void;
 
@@ -67,6 +70,8 @@ export class ServerConnection implements Connection {
   }
 
   async close(): Promise<void> {
+    for (const call of this.#calls.values()) call.end?.();
+    await Promise.allSettled(this.#streams);
     this.#giveUp(new LocalError("closed", "The server closed the connection."));
     await this.#transport.close();
     await this.closed;
@@ -74,7 +79,11 @@ export class ServerConnection implements Connection {
 
   #receive(value: unknown): void {
     if (Array.isArray(value)) this.#receiveBatch(value);
-    else this.#track(this.#take(value).then((reply) => reply && this.#send(reply.message)));
+    else
+      this.#track(
+        this.#take(value).then((reply) => reply && this.#send(reply.message)),
+        isListen(value),
+      );
   }
 
   /** Takes one message and gives what is to be sent back. It acts at once: order of arrival is order of effect. */
@@ -98,7 +107,8 @@ export class ServerConnection implements Connection {
 
   #answer(request: JsonRpcRequest): Promise<Reply | undefined> {
     if (isModernRequest(request)) return this.#answerModern(request);
-    if (this.#session) return answerInSession(this.#session, request, { link: this.#link });
+    const way = { link: this.#link, principal: this.#principal };
+    if (this.#session) return answerInSession(this.#session, request, way);
     const { id, method } = request;
     if (method === Method.initialize) return Promise.resolve(this.#initialize(request));
     if (method === Method.ping) return Promise.resolve({ message: { jsonrpc: "2.0", id, result: {} }, status: 200 });
@@ -183,16 +193,18 @@ export class ServerConnection implements Connection {
     Promise.resolve(this.#transport.send(message)).catch(() => {});
   }
 
-  #track(answering: Promise<unknown>): void {
+  #track(answering: Promise<unknown>, isStream = false): void {
     this.#answering.add(answering);
-    void answering.finally(() => this.#answering.delete(answering));
+    if (isStream) this.#streams.add(answering);
+    void answering.finally(() => {
+      this.#answering.delete(answering);
+      this.#streams.delete(answering);
+    });
   }
 
   /** After the end of input: ends streams, lets the calls in flight be answered, then closes. */
   async #drain(): Promise<void> {
-    for (const call of this.#calls.values()) {
-      if (call.method === Method.listen) call.cancel(new LocalError("closed", "The client closed its side."));
-    }
+    for (const call of this.#calls.values()) call.end?.();
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
     this.#giveUp(new LocalError("closed", "The client closed its side."));
     await this.#transport.close();
@@ -207,6 +219,10 @@ export class ServerConnection implements Connection {
     for (const call of this.#calls.values()) call.cancel(cause);
     this.#session?.end(cause);
   }
+}
+
+function isListen(value: unknown): boolean {
+  return isObject(value) && value.method === Method.listen;
 }
 
 const nothing: Promise<undefined> = Promise.resolve(undefined);

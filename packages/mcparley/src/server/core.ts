@@ -71,6 +71,11 @@ export class ServerCore {
     return { ...capabilities, extensions };
   }
 
+  /** What an extension adds under a method's name. */
+  extensionMethod(method: string): ExtensionMethod | undefined {
+    return this.#extensionMethods.get(method);
+  }
+
   /** Answers a call: through the middleware to its method, and through rounds of questions to its result. */
   dispatch(call: Call): Promise<JsonObject | Prepared> {
     const { audit } = this.definition;

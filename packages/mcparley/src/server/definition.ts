@@ -127,9 +127,6 @@ type PromptReturn =
   | readonly (string | ContentBlock | PromptMessage)[]
   | GetPromptResult;
 
-/** What a prompt without arguments has. */
-type NoArguments = { readonly [name in never]: Argument };
-
 export interface PromptDefinition<A, C> extends Described {
   arguments?: A;
   /** A string or a content block is a message of the user. */
@@ -146,7 +143,7 @@ export interface Prompt<A = any, C = any> extends Described {
 }
 
 /** Defines a prompt. Its name is the key under which `createServer` gets it. */
-export function prompt<const A extends Record<string, Argument> = NoArguments, C extends object = object>(
+export function prompt<const A extends Record<string, Argument>, C extends object = object>(
   definition: PromptDefinition<A, C>,
 ): Prompt<ArgumentValues<A>, C> {
   return { ...definition, kind: "prompt", "~feature": prompts } as never;
@@ -231,7 +228,7 @@ export function withContext<C extends object>(): {
   tool: <I extends Schema | None = None, O extends Schema | None = None>(
     definition: ToolDefinition<I, O, C>,
   ) => Tool<I extends Schema ? Accepted<I> : object, O extends Schema ? Parsed<O> : undefined, C>;
-  prompt: <const A extends Record<string, Argument> = NoArguments>(
+  prompt: <const A extends Record<string, Argument>>(
     definition: PromptDefinition<A, C>,
   ) => Prompt<ArgumentValues<A>, C>;
   resource: <const U extends string>(uri: U, definition: ResourceDefinition<U, C>) => Resource<U, C>;

@@ -6,6 +6,8 @@ import type { Middleware } from "./middleware.ts";
 export interface ExtensionMethod {
   /** The clients that have the method; of modern revisions alone unless given. */
   eras?: readonly ("modern" | "legacy")[];
+  /** The param that HTTP clients mirror in the `Mcp-Name` header, where the extension asks them to. */
+  mirroredName?: string;
   answer(call: Call): Promise<JsonObject | Prepared | InputRequired>;
 }
 

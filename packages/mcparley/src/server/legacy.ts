@@ -53,14 +53,20 @@ function initializeResult({ core, revision }: Session): InitializeResult {
   return instructions === undefined ? result : { ...result, instructions };
 }
 
-/** Answers a request of a session. Undefined where the client gave it up. */
+/**
+ * Answers a request of a session. Undefined where the client gave it up.
+ *
+ * The principal is that of this request: where each request brings its own credential, a newer one of the same caller
+ * may grant more, or less, than the one that opened the session.
+ */
 export async function answerInSession(
   session: Session,
   request: JsonRpcRequest,
-  way: { link: Link; opened?(call: Call): void },
+  way: { link: Link; principal: Principal | undefined; opened?(call: Call): void },
 ): Promise<Reply | undefined> {
   const { id, method, params = {} } = request;
-  const { core, revision, peer, principal, calls } = session;
+  const { core, revision, peer, calls } = session;
+  const { principal } = way;
   const refusal = refuse(session, request);
   if (refusal) return replyToError(id, refusal, revision);
   const call = new Call({

@@ -6,29 +6,48 @@ import { type SubscriptionFilter, readSubscriptionFilter } from "../protocol/sub
 import type { Call } from "./call.ts";
 import { type Change, matches, toNotification } from "./changes.ts";
 import type { ServerCore } from "./core.ts";
+import type { ExtensionSubscription } from "./extension.ts";
 
 /**
  * Answers `subscriptions/listen`: acknowledges, then sends the changes that were asked for until either side ends it
  * (2026-07-28, basic/patterns/subscriptions).
  */
-export function listen(call: Call): Promise<JsonObject> {
+export async function listen(call: Call): Promise<JsonObject> {
   const { core } = call;
   const filter = honoured(core, readSubscriptionFilter(call.params));
   if (core.openStreams >= core.limits.listenStreams) {
     throw new ProtocolError(ErrorCode.InternalError, "Too many open subscriptions. Try again later.", { status: 503 });
   }
   const meta = { [MetaKey.subscriptionId]: call.id };
-  call.notify(Notification.acknowledged, { _meta: meta, notifications: filter });
+  const waiting: (() => void)[] = [];
+  const extended = subscribeExtensions(call, (send) => waiting.push(send), meta);
+  const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
+  call.notify(Notification.acknowledged, { _meta: meta, notifications });
+  for (const send of waiting) send();
+  try {
+    await streamUntilEnded(call, filter, meta);
+    return { _meta: meta };
+  } finally {
+    for (const subscription of extended) subscription.end();
+  }
+}
+
+/** Sends changes until this side ends the stream; rejects when the client does. */
+function streamUntilEnded(call: Call, filter: SubscriptionFilter, meta: JsonObject): Promise<void> {
+  const uris = new Set(filter.resourceSubscriptions);
   return new Promise((resolve, reject) => {
-    const uris = new Set(filter.resourceSubscriptions);
-    const leave = core.openStream({
+    const leave = call.core.openStream({
       wants: (change: Change) => ("uri" in change ? uris.has(change.uri) : matches(filter, change)),
       deliver: (change: Change) => {
         const { method, params = {} } = toNotification(change, meta);
         call.notify(method, params);
       },
-      end: () => resolve({ _meta: meta }),
+      end: () => call.end?.(),
     });
+    call.end = () => {
+      leave();
+      resolve();
+    };
     const onAbort = (): void => {
       leave();
       reject(new LocalError("aborted", "The client ended its subscription.", { cause: call.signal.reason }));
@@ -36,6 +55,21 @@ export function listen(call: Call): Promise<JsonObject> {
     if (call.signal.aborted) onAbort();
     else call.signal.addEventListener("abort", onAbort, { once: true });
   });
+}
+
+/** Opens the extensions' parts of a stream; what they send at once waits until the stream is acknowledged. */
+function subscribeExtensions(call: Call, hold: (send: () => void) => void, meta: JsonObject): ExtensionSubscription[] {
+  const wanted = call.params.notifications as JsonObject;
+  let acknowledged = false;
+  hold(() => {
+    acknowledged = true;
+  });
+  const send = (method: string, params: JsonObject): void => {
+    const tagged = (): void => call.notify(method, { ...params, _meta: { ...(params._meta as JsonObject), ...meta } });
+    if (acknowledged) tagged();
+    else hold(tagged);
+  };
+  return call.core.extensions.flatMap((extension) => extension.subscribe?.(wanted, call, send) ?? []);
 }
 
 /** What of a filter this server sends at all; the rest is left out of the acknowledgment. */

@@ -12,12 +12,16 @@ interface MethodParams {
   "completion/complete": { ref: JsonObject; argument: { name: string; value: string } };
 }
 
-type KnownCall = {
-  [M in keyof MethodParams]: Context & { readonly method: M; readonly params: MethodParams[M] };
-}[keyof MethodParams];
+/** A call as middleware sees it. Its params are as the client sent them: only their being an object is checked. */
+export type MiddlewareCall<M extends string = string> = Context & {
+  readonly method: M;
+  readonly params: M extends keyof MethodParams ? MethodParams[M] : JsonObject;
+};
 
-/** A call as middleware sees it: comparing `method` tells the type of `params`, which are not checked yet. */
-export type MiddlewareCall = KnownCall | (Context & { readonly method: string & {}; readonly params: JsonObject });
+type Layer<M extends string> = (
+  call: MiddlewareCall<M>,
+  next: () => Promise<JsonObject>,
+) => Promise<JsonObject> | JsonObject;
 
 /**
  * Wraps the answering of every method. It calls `next` once to go on, or answers itself, or throws.
@@ -25,7 +29,16 @@ export type MiddlewareCall = KnownCall | (Context & { readonly method: string & 
  * The result is in the neutral shape, that of the newest revision. It belongs to the server: return another rather
  * than change it.
  */
-export type Middleware = (call: MiddlewareCall, next: () => Promise<JsonObject>) => Promise<JsonObject> | JsonObject;
+export type Middleware = Layer<string>;
+
+/** Middleware by method: each knows the params of its own, and the other methods pass by. */
+export type MethodMiddleware = { readonly [M in keyof MethodParams]?: Layer<M> };
+
+/** Makes one middleware of middleware by method. */
+export function byMethod(layers: MethodMiddleware): Middleware {
+  const byName = new Map(Object.entries(layers)) as unknown as Map<string, Middleware>;
+  return (call, next) => byName.get(call.method)?.(call, next) ?? next();
+}
 
 export type Answer = (call: Call) => Promise<JsonObject | Prepared | InputRequired>;
 

@@ -44,6 +44,8 @@ export class Replay implements Asking {
   readonly #pending = new Map<string, InputRequest>();
   readonly #running = new Map<string, Promise<unknown>>();
   #order = 0;
+  /** What is wrong with how the handler asks; it takes the place of the questions. */
+  #defect: Error | undefined;
   #turn: Promise<never> | undefined;
 
   private constructor(call: Call, state: RoundState, responses: JsonObject) {
@@ -76,7 +78,10 @@ export class Replay implements Asking {
 
   async ask<T>(question: Question<T>): Promise<T> {
     const key = question.key ?? `${question.method.split("/")[0]}-${++this.#order}`;
-    if (this.#pending.has(key)) throw new TypeError(`Two questions of one call have the key "${key}".`);
+    if (this.#pending.has(key)) {
+      this.#defect = new TypeError(`Two questions of one call have the key "${key}".`);
+      throw this.#defect;
+    }
     if (this.#answers.has(key)) {
       try {
         return await question.read(this.#answers.get(key));
@@ -105,6 +110,7 @@ export class Replay implements Asking {
   }
 
   async interrupted(): Promise<JsonObject | undefined> {
+    if (this.#defect) throw this.#defect;
     return this.#pending.size === 0 ? undefined : this.#result(undefined);
   }
 

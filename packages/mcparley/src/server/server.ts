@@ -5,7 +5,7 @@ import { type Connection, ServerConnection } from "./connection.ts";
 import type { Principal } from "./context.ts";
 import { ServerCore } from "./core.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
-import type { Middleware } from "./middleware.ts";
+import { type MethodMiddleware, type Middleware, byMethod } from "./middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
 import type { Registry } from "./registry.ts";
 
@@ -26,8 +26,8 @@ export interface Server<T = object, P = object, R = object> {
   readonly tools: Registry<Tool>;
   readonly prompts: Registry<Prompt>;
   readonly resources: ResourceRegistry;
-  /** Adds middleware around every method, inside what was added before. */
-  use(middleware: Middleware): this;
+  /** Adds middleware around every method, or around some by name, inside what was added before. */
+  use(middleware: Middleware | MethodMiddleware): this;
   /**
    * Offers what another server offers, its names after `prefix` and a dot, its URIs as they are; later changes of it
    * follow. Its middleware and context stay its own.
@@ -72,7 +72,7 @@ export function createServer<
     prompts,
     resources: Object.assign(resources, { updated: (uri: string) => core.changes.resourceUpdated(uri) }),
     use(middleware) {
-      core.use(middleware);
+      core.use(typeof middleware === "function" ? middleware : byMethod(middleware));
       return this;
     },
     mount(prefix, other) {

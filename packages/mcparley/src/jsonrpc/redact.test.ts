@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { redact } from "./redact.ts";
+
+test.each([
+  ["API_KEY=abc123 rest", "API_KEY=[redacted] rest"],
+  ['{"clientSecret":"a b c","x":1}', '{"clientSecret":[redacted],"x":1}'],
+  ["Authorization: Bearer abc.def-ghi", "Authorization: [redacted]"],
+  ["sent Bearer abcdefgh12345 to it", "sent Bearer [redacted] to it"],
+  ["serve --api-key s3cr3t --port 1", "serve --api-key [redacted] --port 1"],
+  [
+    "GET https://me:pw@example.com/x?access_token=abc&y=1",
+    "GET https://[redacted]@example.com/x?access_token=[redacted]&y=1",
+  ],
+  ["key sk-abcdefghijklmnopqrstu.", "key [redacted]."],
+  ["jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig", "jwt [redacted]"],
+  ["set-cookie: sid=1; Path=/", "set-cookie: [redacted]; Path=/"],
+])("%s", (text, expected) => {
+  expect(redact(text)).toBe(expected);
+});
+
+test.each([
+  "The tokenizer failed at line 3.",
+  "no such file: secrets.txt",
+  "Connection to https://example.com/mcp failed",
+])("leaves %s alone", (text) => {
+  expect(redact(text)).toBe(text);
+});
+
+test("takes linear time on text that is nearly a secret", () => {
+  const began = performance.now();
+  for (const part of ["token", "a.", "--", '"', "bearer ", "://", "eyJaaaaaaaaa"]) redact(part.repeat(20_000));
+  expect(performance.now() - began).toBeLessThan(2_000);
+});

@@ -1,0 +1,35 @@
+const hidden = "[redacted]";
+
+/** Names that announce a secret: `API_KEY`, `access-token`, `clientSecret`, `Authorization`, `Set-Cookie`. */
+const secretName =
+  "[\\w.-]{0,64}?(?:api[_-]?key|access[_-]?key|private[_-]?key|token|secret|passw(?:or)?d|passphrase|credentials?|authorization|cookie|session[_-]?id)";
+
+/** A name, then `=` or `:` with optional quotes, or the blank between a command line flag and its value. */
+const named = new RegExp(
+  `((?:"${secretName}"|'${secretName}'|${secretName})\\s{0,4}[=:]\\s{0,4}|--${secretName}\\s{1,4})("[^"\\n]*"|'[^'\\n]*'|(?:(?:bearer|basic|digest)\\s{1,4})?[^\\s"',;&}\\]]+)`,
+  "gi",
+);
+
+/** `Bearer …` and `Basic …` without a name before them. */
+const scheme = /\b(bearer|basic)(\s{1,4})[\w.~+/=-]{8,}/gi;
+
+/** User and password, or a token, before the host of a URL. */
+const userinfo = /(:\/\/)[^\s/@"'<>]{1,512}@/g;
+
+/** Tokens that are known by their beginning, and JSON Web Tokens. */
+const known =
+  /\b(?:sk-[\w-]{16,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|npm_\w{16,}|AKIA[A-Z0-9]{12,}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*)/g;
+
+/**
+ * Replaces what looks like a secret in text that is about to reach an error or a log.
+ *
+ * It knows secrets by the name before them and by the form of common tokens, so it finds the obvious ones, not every
+ * one: it is the last guard and not a reason to put secrets into messages.
+ */
+export function redact(text: string): string {
+  return text
+    .replace(userinfo, `$1${hidden}@`)
+    .replace(named, `$1${hidden}`)
+    .replace(scheme, `$1$2${hidden}`)
+    .replace(known, hidden);
+}

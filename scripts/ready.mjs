@@ -1,0 +1,112 @@
+// @ts-check
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The repository's root folder. */
+export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+const minimum = [20, 19];
+
+/**
+ * Installs and builds what is missing or stale, so that a fresh clone needs one command. Uses Node and npm alone.
+ *
+ * What was done is remembered in `node_modules/.mcparley`, by a digest of what it was done from.
+ */
+export function makeReady() {
+  checkNode();
+  const lock = digest(["package.json", "package-lock.json", ...manifests()]);
+  step("install", lock, "node_modules/.package-lock.json", () => npm(["ci", "--no-audit", "--no-fund"]));
+  const sources = digest(sourceFiles());
+  step("build", `${lock}-${sources}`, "packages/cli/dist/main.js", () => run(node("typescript/bin/tsc"), ["-b"]));
+}
+
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const [wantedMajor = 0, wantedMinor = 0] = minimum;
+  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return;
+  fail(`Node ${minimum.join(".")} or newer is needed; this is ${process.versions.node}.`);
+}
+
+/**
+ * @param {string} name
+ * @param {string} wanted what it would be done from now
+ * @param {string} product a file that is there when it was done
+ * @param {() => void} action
+ */
+function step(name, wanted, product, action) {
+  const marker = path.join(root, "node_modules", ".mcparley", name);
+  const done = existsSync(marker) && existsSync(path.join(root, product)) && readFileSync(marker, "utf8") === wanted;
+  if (done) return;
+  process.stderr.write(`${name === "install" ? "Installing dependencies" : "Building"} ...\n`);
+  action();
+  mkdirSync(path.dirname(marker), { recursive: true });
+  writeFileSync(marker, wanted);
+}
+
+/** @param {readonly string[]} args */
+function npm(args) {
+  run(process.platform === "win32" ? "npm.cmd" : "npm", args, process.platform === "win32");
+}
+
+/** @param {string} file a program of an installed package, run with this Node */
+function node(file) {
+  return path.join(root, "node_modules", file);
+}
+
+/**
+ * Runs a program to its end with its output on stderr, and ends this one where it fails.
+ *
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {boolean} shell
+ */
+function run(program, args, shell = false) {
+  const isScript = program.startsWith(root);
+  const [command, all] = isScript ? [process.execPath, [program, ...args]] : [program, args];
+  const result = spawnSync(command, all, { cwd: root, stdio: ["ignore", 2, 2], shell });
+  if (result.status !== 0) fail(`${path.basename(program)} ${args.join(" ")} failed.`);
+}
+
+/** @param {readonly string[]} files */
+function digest(files) {
+  const hash = createHash("sha256");
+  for (const file of files)
+    hash
+      .update(file)
+      .update("\0")
+      .update(readFileSync(path.join(root, file)))
+      .update("\0");
+  return hash.digest("hex");
+}
+
+function manifests() {
+  return ["packages", "examples"].flatMap((folder) =>
+    readdirSync(path.join(root, folder))
+      .map((name) => path.join(folder, name, "package.json"))
+      .filter((file) => existsSync(path.join(root, file))),
+  );
+}
+
+function sourceFiles() {
+  const files = ["tsconfig.base.json", "tsconfig.json"];
+  for (const name of readdirSync(path.join(root, "packages"))) {
+    const folder = path.join("packages", name, "src");
+    if (!existsSync(path.join(root, folder))) continue;
+    const inside = readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" });
+    for (const file of inside.toSorted()) {
+      const full = path.join(folder, file);
+      if (file.endsWith(".ts") && !file.endsWith(".test.ts") && statSync(path.join(root, full)).isFile())
+        files.push(full);
+    }
+  }
+  return files;
+}
+
+/** @param {string} message @returns {never} */
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}

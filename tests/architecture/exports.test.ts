@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "./source-files.ts";
+
+const manifest = JSON.parse(readFileSync(path.join(root, "packages/mcparley/package.json"), "utf8")) as {
+  exports: Record<string, string>;
+  dependencies: Record<string, string>;
+};
+
+test("the subpaths are those that are promised, and no other", () => {
+  expect(Object.keys(manifest.exports)).toEqual([
+    ".",
+    "./server",
+    "./client",
+    "./http",
+    "./stdio",
+    "./node",
+    "./testing",
+    "./package.json",
+  ]);
+});
+
+test("the library's dependencies are those that its size and safety were judged with", () => {
+  expect(Object.keys(manifest.dependencies)).toEqual(["@cfworker/json-schema", "eventsource-parser", "tinyexec"]);
+});
+
+/** What each subpath gives at run time. A change here is a change of the public API: the default answer is no. */
+const expected: Record<string, string[]> = {
+  mcparley: [
+    "Cancelled",
+    "Declined",
+    "ErrorCode",
+    "LocalError",
+    "McpError",
+    "ProtocolError",
+    "ToolError",
+    "encode",
+    "isResourceNotFound",
+    "loggingLevels",
+    "supportedVersions",
+    "systemClock",
+  ],
+  "mcparley/server": [
+    "Cancelled",
+    "Declined",
+    "LocalError",
+    "ProtocolError",
+    "ToolError",
+    "assistant",
+    "audio",
+    "createServer",
+    "embed",
+    "image",
+    "inputRequired",
+    "link",
+    "prompt",
+    "rateLimit",
+    "resource",
+    "resourceNotFound",
+    "text",
+    "tool",
+    "toolResult",
+    "user",
+    "withContext",
+  ],
+};
+
+describe("what a subpath exports", () => {
+  test.each(Object.keys(expected))("%s", async (subpath) => {
+    const exported = (await import(subpath)) as object;
+    expect(Object.keys(exported).toSorted()).toEqual(expected[subpath]);
+  });
+});

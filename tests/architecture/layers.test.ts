@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { importsOf, sourceFiles } from "./source-files.ts";
+
+/** The folders that each folder may import, besides itself. */
+const mayImport: Record<string, readonly string[]> = {
+  jsonrpc: [],
+  schema: [],
+  protocol: ["jsonrpc"],
+  revisions: ["jsonrpc", "protocol"],
+  store: ["jsonrpc"],
+  server: ["jsonrpc", "protocol", "revisions", "schema", "store"],
+  client: ["jsonrpc", "protocol", "revisions", "schema", "store"],
+  http: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client"],
+  stdio: ["jsonrpc", "protocol", "revisions", "schema", "server", "client"],
+  node: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client", "http", "stdio"],
+  testing: ["jsonrpc", "protocol", "revisions"],
+};
+
+/** The composition roots: what a package's user imports. They may import everything, and nothing imports them. */
+const roots = new Set(["entries", "index.ts"]);
+const mayUseNode = new Set(["node", "stdio", "testing"]);
+
+const folderOf = (name: string): string => name.split("/")[0] ?? "";
+const files = sourceFiles();
+
+test("every folder of the library has its place in the layers", () => {
+  const folders = new Set(files.map(({ name }) => folderOf(name)).filter((folder) => !roots.has(folder)));
+  expect([...folders].filter((folder) => !(folder in mayImport))).toEqual([]);
+});
+
+test("imports point one way", () => {
+  const wrong: string[] = [];
+  for (const file of files) {
+    const folder = folderOf(file.name);
+    if (roots.has(folder)) continue;
+    for (const imported of importsOf(file).filter((specifier) => specifier.endsWith(".ts"))) {
+      const target = folderOf(imported);
+      if (target !== folder && !mayImport[folder]?.includes(target)) wrong.push(`${file.name} imports ${imported}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("only what runs on Node alone imports its modules", () => {
+  const wrong = files
+    .filter(({ name }) => !mayUseNode.has(folderOf(name)))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter((specifier) => specifier.startsWith("node:"))
+        .map((specifier) => `${file.name} imports ${specifier}`),
+    );
+  expect(wrong).toEqual([]);
+});
+
+test("no two files import each other in a circle at run time", () => {
+  const graph = new Map(files.map((file) => [file.name, runtimeImports(file.code, file.name)]));
+  expect(findCircle(graph)).toEqual([]);
+});
+
+function runtimeImports(code: string, name: string): string[] {
+  const statements = code.matchAll(/(?:^|\n)\s*(?:import|export)\s+(?!type\b)([^;]*?)from\s*"(\.[^"]+)"/g);
+  const valued = [...statements].filter(([, clause = ""]) => hasValue(clause));
+  return valued.map(([, , specifier = ""]) => new URL(specifier, `file:///${name}`).pathname.slice(1));
+}
+
+/** Whether an import clause names anything that is there at run time. */
+function hasValue(clause: string): boolean {
+  const names = /\{([^}]*)\}/.exec(clause)?.[1];
+  if (names === undefined) return true;
+  return names.split(",").some((entry) => entry.trim() !== "" && !entry.trim().startsWith("type "));
+}
+
+function findCircle(graph: Map<string, string[]>): string[] {
+  const done = new Set<string>();
+  const visit = (name: string, trail: string[]): string[] => {
+    if (trail.includes(name)) return [...trail.slice(trail.indexOf(name)), name];
+    if (done.has(name)) return [];
+    for (const next of graph.get(name) ?? []) {
+      const circle = visit(next, [...trail, name]);
+      if (circle.length > 0) return circle;
+    }
+    done.add(name);
+    return [];
+  };
+  for (const name of graph.keys()) {
+    const circle = visit(name, []);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
