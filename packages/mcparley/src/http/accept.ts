@@ -1,0 +1,55 @@
+import { HttpRefusal, shown } from "./refusal.ts";
+
+/** The forms of an answer that a client can read. */
+export interface Accepted {
+  readonly json: boolean;
+  readonly events: boolean;
+}
+
+const everything: Accepted = { json: true, events: true };
+
+let lastHeader: string | undefined;
+let lastAccepted: Accepted = everything;
+
+/**
+ * Reads an `Accept` header. A missing one and wildcards are taken for what they mean, since many clients send no more;
+ * what excludes both forms is refused with 406.
+ */
+export function readAccept(header: string | undefined): Accepted {
+  if (header === undefined) return everything;
+  // Clients send the same header with each request.
+  if (header === lastHeader) return lastAccepted;
+  const accepted = parseAccept(header);
+  if (!accepted.json && !accepted.events) {
+    const message = `Nothing that Accept names can be sent: "${shown(header)}". Accept application/json and text/event-stream.`;
+    throw new HttpRefusal(406, message);
+  }
+  lastHeader = header;
+  lastAccepted = accepted;
+  return accepted;
+}
+
+function parseAccept(header: string): Accepted {
+  const types = new Set<string>();
+  for (const range of header.toLowerCase().split(",")) {
+    const [type = "", ...parameters] = range.split(";").map((part) => part.trim());
+    if (!parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) types.add(type);
+  }
+  const any = types.has("*/*");
+  return {
+    json: any || types.has("application/json") || types.has("application/*"),
+    events: any || types.has("text/event-stream") || types.has("text/*"),
+  };
+}
+
+/** Refuses with 415 a body that is not said to be JSON: a form or plain text is what a page can send unasked. */
+export function requireJson(contentType: string | undefined, encoding: string | undefined): void {
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    throw new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it as it is.`);
+  }
+  if (contentType === "application/json") return;
+  const type = contentType?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type === "application/json") return;
+  const got = contentType === undefined ? "none" : `"${shown(contentType)}"`;
+  throw new HttpRefusal(415, `Content-Type must be application/json; got ${got}.`);
+}

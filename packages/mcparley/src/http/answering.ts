@@ -1,0 +1,129 @@
+import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
+import { type JsonRpcMessage, type JsonRpcResponse, encode, failure, isRequest } from "../jsonrpc/messages.ts";
+import type { Reply } from "../server/answer.ts";
+import type { Call, Link } from "../server/call.ts";
+import type { Principal } from "../server/context.ts";
+import type { Origin } from "../server/modern.ts";
+import type { Session } from "../server/session.ts";
+import type { Accepted } from "./accept.ts";
+import type { EndpointContext, Posted } from "./endpoint-context.ts";
+import { EventStream } from "./event-stream.ts";
+import type { Exchange, ResponseHeaders } from "./exchange.ts";
+import type { OpenExchange } from "./open-exchanges.ts";
+import { headersOf } from "./reply-headers.ts";
+import { jsonHeaders } from "./refusal.ts";
+
+interface Belonging {
+  /** The legacy session that the request belongs to. */
+  session?: Session;
+  /** Added to the answer. */
+  headers?: ResponseHeaders;
+}
+
+const toNone: Belonging = {};
+
+/**
+ * The answer to one POST while it is being made.
+ *
+ * It is JSON with the status of its outcome, unless there is something to say before the outcome is known, or time
+ * passes: then it is a stream of events, of status 200 whatever the outcome. It is the link of its request, since what
+ * is said about a request goes where its answer goes.
+ */
+export class Answering implements Link, Origin, OpenExchange {
+  due = 0;
+  readonly principal: Principal | undefined;
+  readonly #context: EndpointContext;
+  readonly #exchange: Exchange;
+  readonly #accepted: Accepted;
+  readonly #belonging: Belonging;
+  #events: EventStream | undefined;
+  #call: Call | undefined;
+  #gone = false;
+
+  constructor(context: EndpointContext, { exchange, principal, accepted }: Posted, belonging: Belonging = toNone) {
+    this.#context = context;
+    this.#exchange = exchange;
+    this.#accepted = accepted;
+    this.#belonging = belonging;
+    this.principal = principal;
+    exchange.onGone(() => this.#onGone());
+    context.open.add(this);
+    if (!accepted.json) this.#startEvents();
+  }
+
+  get link(): Link {
+    return this;
+  }
+
+  opened(call: Call): void {
+    this.#call = call;
+    if (this.#gone) this.#onGone();
+  }
+
+  send(message: JsonRpcMessage): void {
+    if (this.#accepted.events) this.#startEvents().send(message);
+    else if (isRequest(message)) this.#cannotAsk(message.id);
+  }
+
+  beat(): void {
+    if (this.#accepted.events) this.#startEvents().comment();
+  }
+
+  /** Ends the answer. Without a reply the client gave the request up, and nothing may be said about it. */
+  finish(reply: Reply | undefined): void {
+    this.#close();
+    if (this.#events || !reply) {
+      const events = this.#startEvents();
+      if (reply) events.send(reply.message);
+      events.end();
+    } else {
+      this.#respond(reply.status, headersOf(reply, this.#context.resourceMetadata), encode(reply.message));
+    }
+  }
+
+  /** Sends one of the answers of a batch, if it is a stream of events already. */
+  sendEarly({ message }: Reply): boolean {
+    this.#events?.send(message);
+    return this.#events !== undefined;
+  }
+
+  /** Ends the answer to a batch with what was not sent early. */
+  finishBatch(messages: readonly JsonRpcResponse[]): void {
+    this.#close();
+    if (this.#events || messages.length === 0) {
+      const events = this.#startEvents();
+      for (const message of messages) events.send(message);
+      events.end();
+    } else {
+      this.#respond(200, jsonHeaders, `[${messages.map(encode).join(",")}]`);
+    }
+  }
+
+  #respond(status: number, headers: ResponseHeaders, body: string): void {
+    const more = this.#belonging.headers;
+    this.#exchange.respond(status, more ? { ...headers, ...more } : headers, body);
+  }
+
+  #startEvents(): EventStream {
+    this.#events ??= new EventStream(this.#exchange, this.#belonging.headers);
+    return this.#events;
+  }
+
+  #close(): void {
+    this.#context.open.remove(this);
+  }
+
+  /** Whether a client that went away meant to cancel is for its revision to say. */
+  #onGone(): void {
+    this.#gone = true;
+    this.#close();
+    if (this.#call?.revision.dropCancels) {
+      this.#call.cancel(new LocalError("aborted", "The client closed the stream of its request."));
+    }
+  }
+
+  #cannotAsk(id: number | string): void {
+    const message = "The client accepts no event stream, so it cannot be asked. Send Accept: text/event-stream.";
+    this.#belonging.session?.answered(failure(id, { code: ErrorCode.InvalidRequest, message }));
+  }
+}

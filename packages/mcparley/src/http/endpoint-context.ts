@@ -1,0 +1,22 @@
+import type { Principal } from "../server/context.ts";
+import type { ServerCore } from "../server/core.ts";
+import type { Accepted } from "./accept.ts";
+import type { Exchange } from "./exchange.ts";
+import type { OpenExchanges } from "./open-exchanges.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** What all requests to one endpoint share. */
+export interface EndpointContext {
+  readonly core: ServerCore;
+  readonly open: OpenExchanges;
+  /** Undefined where each legacy request is served by itself. */
+  readonly sessions: Sessions | undefined;
+  readonly resourceMetadata: string | undefined;
+}
+
+/** One POST, as far as it is known before its message is looked at. */
+export interface Posted {
+  readonly exchange: Exchange;
+  readonly principal: Principal | undefined;
+  readonly accepted: Accepted;
+}

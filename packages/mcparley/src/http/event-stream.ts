@@ -1,0 +1,36 @@
+import { type JsonRpcMessage, encode } from "../jsonrpc/messages.ts";
+import type { Exchange, ResponseHeaders, ResponseStream } from "./exchange.ts";
+import { ACCEL_BUFFERING_HEADER } from "./header-names.ts";
+
+const streamHeaders: ResponseHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  [ACCEL_BUFFERING_HEADER]: "no",
+};
+
+/** Bytes that may wait for a client that does not read; it is cut off when there is more to say. */
+const maxBacklog = 16 * 1024 * 1024;
+
+/** Sends JSON-RPC messages as Server-Sent Events. */
+export class EventStream {
+  readonly #stream: ResponseStream;
+
+  constructor(exchange: Exchange, headers: ResponseHeaders | undefined) {
+    this.#stream = exchange.stream(200, headers ? { ...streamHeaders, ...headers } : streamHeaders);
+  }
+
+  send(message: JsonRpcMessage): void {
+    if (this.#stream.backlog > maxBacklog) this.#stream.destroy();
+    // JSON as it is serialised holds no line breaks, so a message is one line of data.
+    else this.#stream.write(`event: message\ndata: ${encode(message)}\n\n`);
+  }
+
+  /** Sends a comment, which a client ignores and a proxy takes for traffic. */
+  comment(): void {
+    this.#stream.write(":\n\n");
+  }
+
+  end(): void {
+    this.#stream.end();
+  }
+}

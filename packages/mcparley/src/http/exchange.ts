@@ -1,0 +1,50 @@
+/** What is known of an HTTP request before its body is read. */
+export interface RequestHead {
+  /** `POST`, in capitals. */
+  readonly method: string;
+  /** The path of the URL, without its query. */
+  readonly path: string;
+  /** Whether the request came over TLS to this process, so that a certificate has vouched for the name in `Host`. */
+  readonly secure: boolean;
+  /** The value of a header, whose name is given in lower case; several values are joined by commas. */
+  header(name: string): string | undefined;
+}
+
+export type ResponseHeaders = Readonly<Record<string, string>>;
+
+/**
+ * One HTTP request and its response, whatever the runtime: what an adapter implements and the endpoint uses.
+ *
+ * The endpoint calls `respond` once, or `stream` once, and never both.
+ */
+export interface Exchange extends RequestHead {
+  /** The body as a framework has parsed it already; undefined where it has not been read. */
+  readonly parsedBody: unknown;
+  /** Whether the client is gone, or everything has been sent: then nothing that is written arrives. */
+  readonly closed: boolean;
+  /**
+   * Reads the whole body as text.
+   *
+   * Rejects with an `HttpRefusal` of status 413 for one of more than `limit` bytes, of 400 for one that is not UTF-8,
+   * and with a `LocalError` `closed` where the client goes away before its end.
+   */
+  readText(limit: number): Promise<string>;
+  /** Adds headers to whatever will be answered. */
+  decorate(headers: ResponseHeaders): void;
+  /** Sends a whole response. */
+  respond(status: number, headers: ResponseHeaders, body?: string): void;
+  /** Sends the head of a response now and its body piece by piece. */
+  stream(status: number, headers: ResponseHeaders): ResponseStream;
+  /** Calls `listener` once if the client goes away before its response has been sent whole. At most one listener. */
+  onGone(listener: () => void): void;
+}
+
+/** The body of a response that is sent piece by piece. Writing to a client that is gone does nothing. */
+export interface ResponseStream {
+  /** Bytes that were written and that the client has not taken yet. */
+  readonly backlog: number;
+  write(chunk: string): void;
+  end(): void;
+  /** Breaks the connection off, so that the client can tell that the response is not whole. */
+  destroy(): void;
+}

@@ -1,0 +1,131 @@
+import { LocalError } from "../jsonrpc/errors.ts";
+import type { Exchange, ResponseHeaders, ResponseStream } from "./exchange.ts";
+import { notUtf8, tooLarge } from "./refusal.ts";
+
+/** An exchange on web `Request` and `Response`. */
+export class FetchExchange implements Exchange {
+  readonly parsedBody: undefined;
+  /** Settles once the head of the response is known. */
+  readonly response: Promise<Response>;
+  readonly #request: Request;
+  readonly #url: URL;
+  #answer!: (response: Response) => void;
+  #extra: ResponseHeaders | undefined;
+  #onGone: (() => void) | undefined;
+  #state: "open" | "streaming" | "done" = "open";
+
+  constructor(request: Request) {
+    this.#request = request;
+    this.#url = new URL(request.url);
+    this.response = new Promise((resolve) => {
+      this.#answer = resolve;
+    });
+    request.signal.addEventListener("abort", () => this.#gone(), { once: true });
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  get path(): string {
+    return this.#url.pathname;
+  }
+
+  get secure(): boolean {
+    return this.#url.protocol === "https:";
+  }
+
+  get closed(): boolean {
+    return this.#state === "done";
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers.get(name);
+    // Not every runtime shows the header; its value is in the URL all the same.
+    return value ?? (name === "host" ? this.#url.host : undefined);
+  }
+
+  async readText(limit: number): Promise<string> {
+    if (Number(this.header("content-length") ?? 0) > limit) throw tooLarge(limit);
+    const reader = this.#request.body?.getReader();
+    if (!reader) return "";
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw new LocalError("closed", "The client went away before the end of its request.", { cause });
+      });
+      if (done) return decode(chunks);
+      size += value.length;
+      if (size > limit) {
+        void reader.cancel().catch(() => {});
+        throw tooLarge(limit);
+      }
+      chunks.push(value);
+    }
+  }
+
+  decorate(headers: ResponseHeaders): void {
+    this.#extra = { ...this.#extra, ...headers };
+  }
+
+  respond(status: number, headers: ResponseHeaders, body?: string): void {
+    this.#state = "done";
+    this.#answer(new Response(body ?? null, { status, headers: { ...headers, ...this.#extra } }));
+  }
+
+  stream(status: number, headers: ResponseHeaders): ResponseStream {
+    let controller!: ReadableStreamDefaultController<Uint8Array>;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (given) => {
+          controller = given;
+        },
+        cancel: () => this.#gone(),
+      },
+      { highWaterMark: 0, size: (chunk) => chunk.byteLength },
+    );
+    this.#state = this.#state === "done" ? "done" : "streaming";
+    this.#answer(new Response(body, { status, headers: { ...headers, ...this.#extra } }));
+    const encoder = new TextEncoder();
+    const whileOpen = (act: () => void): void => {
+      if (this.#state === "streaming") act();
+    };
+    return {
+      get backlog() {
+        return -(controller.desiredSize ?? 0);
+      },
+      write: (chunk) => whileOpen(() => controller.enqueue(encoder.encode(chunk))),
+      end: () =>
+        whileOpen(() => {
+          this.#state = "done";
+          controller.close();
+        }),
+      destroy: () =>
+        whileOpen(() => {
+          controller.error(new LocalError("closed", "The response was broken off."));
+          this.#gone();
+        }),
+    };
+  }
+
+  onGone(listener: () => void): void {
+    this.#onGone = listener;
+    if (this.#request.signal.aborted) this.#gone();
+  }
+
+  #gone(): void {
+    if (this.#state === "done") return;
+    this.#state = "done";
+    this.#onGone?.();
+  }
+}
+
+function decode(chunks: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try {
+    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
+  } catch {
+    throw notUtf8();
+  }
+}

@@ -1,0 +1,57 @@
+import type { RequestId } from "../jsonrpc/messages.ts";
+import { findRevision, supportedVersions, unnamedOverHttp } from "../revisions/revisions.ts";
+import type { Link } from "../server/call.ts";
+import type { Principal } from "../server/context.ts";
+import { Session } from "../server/session.ts";
+import type { EndpointContext } from "./endpoint-context.ts";
+import type { RequestHead } from "./exchange.ts";
+import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
+import type { HttpSession } from "./http-session.ts";
+import { HttpRefusal, shown } from "./refusal.ts";
+import type { Sessions } from "./sessions.ts";
+
+interface Asking {
+  readonly head: RequestHead;
+  readonly principal: Principal | undefined;
+  /** The id of the request that asks, for a refusal of it. */
+  readonly id: RequestId | undefined;
+}
+
+/** Where messages go that belong to no request when there is no way for them. */
+export const nowhere: Link = { send: () => {} };
+
+/** Refuses a version that does not exist (2025-06-18, transports, "Protocol Version Header"). */
+export function checkVersion(head: RequestHead, id: RequestId | undefined): void {
+  const version = head.header(PROTOCOL_VERSION_HEADER);
+  if (version === undefined || findRevision(version)) return;
+  const supported = `Supported: ${supportedVersions.join(", ")}.`;
+  throw new HttpRefusal(400, `The MCP-Protocol-Version "${shown(version)}" is not supported. ${supported}`, { id });
+}
+
+/** The session of a legacy request; where an endpoint has none, one that lives for this request alone. */
+export function sessionFor(context: EndpointContext, asking: Asking): Session {
+  return context.sessions ? findSession(context.sessions, asking).session : ephemeral(context, asking);
+}
+
+/** Finds the session that a request names. Throws a refusal of 400 where it names none, and of 404 for an unknown one. */
+export function findSession(sessions: Sessions, { head, principal, id }: Asking): HttpSession {
+  const sessionId = head.header(SESSION_ID_HEADER);
+  if (sessionId === undefined) {
+    const cure = 'Send "initialize" first and the id that comes with its answer from then on.';
+    throw new HttpRefusal(400, `The Mcp-Session-Id header is missing. ${cure}`, { id });
+  }
+  const session = sessions.find(sessionId, principal);
+  if (session) return session;
+  const cure = 'Open a new one with "initialize".';
+  throw new HttpRefusal(404, `There is no session "${shown(sessionId)}", or not any more. ${cure}`, { id });
+}
+
+/**
+ * What the client said of itself is not known here, so it cannot be asked anything: a handler that asks gets an error
+ * that names the capability.
+ */
+function ephemeral({ core }: EndpointContext, { head, principal }: Asking): Session {
+  const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
+  const peer = { info: undefined, capabilities: {}, revision: revision.version };
+  return new Session({ core, revision, peer, principal, link: nowhere });
+}

@@ -1,0 +1,62 @@
+import type { Principal } from "../server/context.ts";
+import type { RequestHead } from "./exchange.ts";
+import type { HttpRefusal } from "./refusal.ts";
+
+type MaybePromise<T> = T | Promise<T>;
+
+/**
+ * Says who a request comes from, before its body is read.
+ *
+ * It returns the caller, or undefined for an anonymous one, or returns or throws an `HttpRefusal` (401 or 403, with its
+ * `WWW-Authenticate`) to send the client away. Any other error is reported and answered with 500.
+ */
+export type Authenticate = (request: RequestHead) => MaybePromise<Principal | HttpRefusal | undefined>;
+
+export interface CorsOptions {
+  /** Request headers that browsers may send beside MCP's own. */
+  headers?: readonly string[];
+  /** Response headers that pages may read beside MCP's own. */
+  exposedHeaders?: readonly string[];
+  /** Whether cookies and client certificates may be sent along. False unless given. */
+  credentials?: boolean;
+  /** Seconds for which a browser may keep the answer to a preflight. 7,200 unless given. */
+  maxAge?: number;
+}
+
+/** How a server is served over HTTP. Nothing is needed for a server on loopback. */
+export interface HttpOptions {
+  /** The path of the endpoint, with or without a slash at its end. Every path unless given: routing is then the framework's. */
+  path?: string;
+  /**
+   * The names in `Host` that are answered beside loopback ones, as `example.com` (any port) or `example.com:8080`.
+   *
+   * Without the check a web page that points its own name at this machine can talk to the server (DNS rebinding).
+   * `"any"` turns it off, for where a proxy checks the name.
+   */
+  allowedHosts?: readonly string[] | "any";
+  /** The origins of web pages that may call, as `https://app.example.com`, beside the server's own and loopback ones. */
+  allowedOrigins?: readonly string[] | "any";
+  /** Lets web pages of the allowed origins read answers. Off unless given. */
+  cors?: boolean | CorsOptions;
+  authenticate?: Authenticate;
+  /** Where the OAuth protected resource metadata is (RFC 9728); named to clients that lack scopes. */
+  resourceMetadata?: string;
+  /** Bytes of a request's body, also where a framework parsed it. 4 MiB unless given. */
+  maxBody?: number;
+  /**
+   * Milliseconds after which an answer that has said nothing becomes a stream, and between the comments that keep a
+   * silent stream open. 15,000 unless given.
+   */
+  keepAlive?: number;
+  /** Milliseconds that `close` gives to what is in flight. 10,000 unless given. */
+  closeTimeout?: number;
+  /** What clients of legacy revisions get; `false` serves each of their requests by itself. */
+  sessions?: SessionOptions | boolean;
+}
+
+export interface SessionOptions {
+  /** Milliseconds without a request, a call in flight or an open stream after which a session is forgotten. 30 minutes. */
+  idle?: number;
+  /** Sessions at a time; beyond that `initialize` is answered with 503. 10,000. */
+  max?: number;
+}

@@ -1,0 +1,46 @@
+import type { Classified, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import { Method } from "../protocol/methods.ts";
+import { answerInSession, initialize, notified } from "../server/legacy.ts";
+import { Answering } from "./answering.ts";
+import type { EndpointContext, Posted } from "./endpoint-context.ts";
+import { checkVersion, nowhere, sessionFor } from "./find-session.ts";
+import { SESSION_ID_HEADER } from "./header-names.ts";
+import { HttpRefusal } from "./refusal.ts";
+
+type Message = Exclude<Classified, { kind: "invalid" }>;
+
+/** Answers a POST of a legacy revision: opens a session, or serves one. */
+export async function postLegacy(context: EndpointContext, posted: Posted, { kind, message }: Message): Promise<void> {
+  const { exchange: head, principal } = posted;
+  const id = kind === "request" ? message.id : undefined;
+  checkVersion(head, id);
+  if (kind === "request") {
+    const isNamed = context.sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
+    if (message.method === Method.initialize && !isNamed) return openSession(context, posted, message);
+    const session = sessionFor(context, { head, principal, id });
+    const answering = new Answering(context, posted, { session });
+    return answering.finish(await answerInSession(session, message, answering));
+  }
+  const session = sessionFor(context, { head, principal, id });
+  if (kind === "notification") notified(session, message);
+  else if (context.sessions) session.answered(message);
+  else throw new HttpRefusal(400, "There is no session whose question this response could answer.");
+  head.respond(202, {});
+}
+
+/** Answers `initialize`; the session that it opens can be found from then on, if the endpoint has sessions. */
+function openSession(context: EndpointContext, posted: Posted, request: JsonRpcRequest): void {
+  const { core, sessions } = context;
+  const { principal } = posted;
+  const prepared = sessions?.prepare();
+  if (sessions && !prepared) {
+    const headers = { "retry-after": String(sessions.retryAfter) };
+    throw new HttpRefusal(503, "Too many sessions are open. Try again later.", { headers, id: request.id });
+  }
+  const { reply, session } = initialize(core, request, { link: prepared ?? nowhere, principal });
+  if (!sessions || !prepared || !session) return new Answering(context, posted).finish(reply);
+  prepared.session = session;
+  sessions.add(prepared);
+  const headers = { [SESSION_ID_HEADER]: prepared.id };
+  return new Answering(context, posted, { headers }).finish(reply);
+}

@@ -1,0 +1,34 @@
+import { ErrorCode } from "../jsonrpc/errors.ts";
+import type { Classified } from "../jsonrpc/messages.ts";
+import { findRevision } from "../revisions/revisions.ts";
+import { answerModern, isModernRequest } from "../server/modern.ts";
+import { Answering } from "./answering.ts";
+import type { EndpointContext, Posted } from "./endpoint-context.ts";
+import type { RequestHead } from "./exchange.ts";
+import { PROTOCOL_VERSION_HEADER } from "./header-names.ts";
+import { findMismatch } from "./mirrored-headers.ts";
+import { HttpRefusal } from "./refusal.ts";
+
+type Message = Exclude<Classified, { kind: "invalid" }>;
+
+/** Whether a message is of a modern revision: by what it carries, or else by its header. */
+export function isModern({ kind, message }: Message, head: RequestHead): boolean {
+  if (kind === "request" && isModernRequest(message)) return true;
+  return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.era === "modern";
+}
+
+/** Answers a POST of a modern revision, for which the message and its headers are all there is. */
+export async function postModern(context: EndpointContext, posted: Posted, { kind, message }: Message): Promise<void> {
+  const { exchange } = posted;
+  // No notification of a client has a meaning over HTTP: closing the stream is what cancels a request.
+  if (kind === "notification") return exchange.respond(202, {});
+  if (kind === "response") {
+    throw new HttpRefusal(400, "This revision has no responses of clients: retry the request with inputResponses.");
+  }
+  const mismatch = findMismatch(context.core, message, exchange);
+  if (mismatch !== undefined) {
+    throw new HttpRefusal(400, mismatch, { code: ErrorCode.HeaderMismatch, id: message.id });
+  }
+  const answering = new Answering(context, posted);
+  answering.finish(await answerModern(context.core, message, answering));
+}

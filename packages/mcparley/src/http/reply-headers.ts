@@ -1,0 +1,30 @@
+import { type JsonRpcResponse, isFailure, isObject } from "../jsonrpc/messages.ts";
+import type { Reply } from "../server/answer.ts";
+import type { ResponseHeaders } from "./exchange.ts";
+import { jsonHeaders } from "./refusal.ts";
+
+/** The headers of a JSON answer: what its status calls for besides its body. */
+export function headersOf(reply: Reply, resourceMetadata: string | undefined): ResponseHeaders {
+  if (reply.status === 200) return jsonHeaders;
+  if (reply.scopes) return { ...jsonHeaders, "www-authenticate": challenge(reply.scopes, resourceMetadata) };
+  if (reply.status === 429 || reply.status === 503) return { ...jsonHeaders, "retry-after": retryAfter(reply.message) };
+  return jsonHeaders;
+}
+
+/** Tells a client that lacks scopes which to ask for (RFC 6750 section 3; 2025-11-25, authorization, "Scope Challenge"). */
+function challenge(scopes: readonly string[], resourceMetadata: string | undefined): string {
+  const parts = [`error="insufficient_scope"`, `scope="${quoted(scopes.join(" "))}"`];
+  if (resourceMetadata !== undefined) parts.push(`resource_metadata="${quoted(resourceMetadata)}"`);
+  return `Bearer ${parts.join(", ")}`;
+}
+
+function quoted(value: string): string {
+  return value.replace(/["\\]/g, "\\$&");
+}
+
+/** The seconds that the error names, or one. */
+function retryAfter(message: JsonRpcResponse): string {
+  const data = isFailure(message) ? message.error.data : undefined;
+  const seconds = isObject(data) ? data.retryAfter : undefined;
+  return typeof seconds === "number" ? String(Math.ceil(seconds)) : "1";
+}

@@ -1,0 +1,101 @@
+import { type Server as HttpServer, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Endpoint } from "../http/endpoint.ts";
+import type { HttpOptions } from "../http/options.ts";
+import { LocalError } from "../jsonrpc/errors.ts";
+import { type Server, coreOf } from "../server/server.ts";
+import { NodeExchange } from "./node-exchange.ts";
+
+export interface ListenOptions extends HttpOptions {
+  /** 0 takes any free one. */
+  port: number;
+  /** The name or address to listen on. `127.0.0.1` unless given; others are reached from other machines. */
+  host?: string;
+}
+
+/** A server that listens. */
+export interface Listening {
+  /** Where clients reach it, on this machine. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Stops listening, ends streams with their graceful result, lets what is in flight be answered within `closeTimeout`
+   * and closes every connection.
+   */
+  close(): Promise<void>;
+}
+
+/** Milliseconds for a request's head, for all of a request, and between two requests of one connection. */
+const timeouts = { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 };
+/** Milliseconds after which a connection is closed though its last answer is not all sent. */
+const flushTimeout = 2_000;
+
+/**
+ * Serves a server over HTTP at `/mcp`, or another `path`, on loopback unless a `host` is given.
+ *
+ * Rejects with `LocalError` `address_unavailable` where it cannot listen there.
+ */
+export async function listen(server: Server<any, any, any>, options: ListenOptions): Promise<Listening> {
+  const { port, host = "127.0.0.1", path = "/mcp" } = options;
+  const core = coreOf(server);
+  const endpoint = new Endpoint(core, { ...options, path }, host);
+  const settings = { ...timeouts, connectionsCheckingInterval: 5_000 };
+  const http = createServer(settings, (request, response) => endpoint.handle(new NodeExchange(request, response)));
+  await bind(http, port, host);
+  http.on("error", (error) => core.report(error, undefined));
+  const bound = (http.address() as AddressInfo).port;
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${nameInUrl(host)}:${bound}${path}`,
+    port: bound,
+    close: () => (closing ??= close(http, endpoint)),
+  };
+}
+
+function bind(http: HttpServer, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (cause: NodeJS.ErrnoException): void => {
+      reject(new LocalError("address_unavailable", explain(cause, port, host), { cause }));
+    };
+    http.once("error", onError);
+    http.listen({ port, host }, () => {
+      http.off("error", onError);
+      resolve();
+    });
+  });
+}
+
+function explain({ code, message }: NodeJS.ErrnoException, port: number, host: string): string {
+  switch (code) {
+    case "EADDRINUSE":
+      return `Port ${port} of ${host} is in use by another process. Choose another port, or 0 for any.`;
+    case "EACCES":
+      return `Listening on port ${port} of ${host} is not permitted. Ports below 1024 need privileges on most systems.`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `This machine has no address "${host}" to listen on.`;
+    default:
+      return `Cannot listen on port ${port} of ${host}: ${message}`;
+  }
+}
+
+function nameInUrl(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+async function close(http: HttpServer, endpoint: Endpoint): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    http.close(() => resolve());
+  });
+  await endpoint.close();
+  if (endpoint.inFlight > 0) http.closeAllConnections();
+  // A connection becomes idle once its last answer is sent; nothing tells of it.
+  const sweep = setInterval(() => http.closeIdleConnections(), 10);
+  const limit = setTimeout(() => http.closeAllConnections(), flushTimeout);
+  http.closeIdleConnections();
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(limit);
+}

@@ -1,0 +1,25 @@
+import type { ServerResponse } from "node:http";
+import { Endpoint } from "../http/endpoint.ts";
+import type { HttpOptions } from "../http/options.ts";
+import { type Server, coreOf } from "../server/server.ts";
+import { NodeExchange, type NodeRequest } from "./node-exchange.ts";
+
+/** Answers requests of a node:http server, or of a framework on top of it. */
+export interface NodeHandler {
+  (request: NodeRequest, response: ServerResponse): void;
+  /** Ends streams and sessions, after what is in flight has been answered; the HTTP server stays as it is. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a request handler for any node:http server, Express (`app.all("/mcp", handler)`) and the like.
+ *
+ * A body that a framework has parsed already is taken from `request.body`. Only loopback names are answered unless
+ * `allowedHosts` is given.
+ */
+export function toNodeHandler(server: Server<any, any, any>, options: HttpOptions = {}): NodeHandler {
+  const endpoint = new Endpoint(coreOf(server), options);
+  const handler = (request: NodeRequest, response: ServerResponse): void =>
+    endpoint.handle(new NodeExchange(request, response));
+  return Object.assign(handler, { close: () => endpoint.close() });
+}
