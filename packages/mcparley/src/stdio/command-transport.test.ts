@@ -1,0 +1,194 @@
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, test } from "vitest";
+import { LocalError } from "../jsonrpc/errors.ts";
+import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { Transport } from "../jsonrpc/transport.ts";
+import { type CommandTarget, commandDialer } from "./command-transport.ts";
+import type { EndBounds } from "./end-process.ts";
+
+const peer = fileURLToPath(new URL("fixtures/peer.mjs", import.meta.url));
+const quick: EndBounds = { exit: 150, terminate: 150, kill: 3_000 };
+const opened: Transport[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((transport) => transport.close()));
+});
+
+interface Conversation {
+  transport: Transport;
+  /** The next message of the server. */
+  next: () => Promise<JsonObject>;
+  ask: (method: string, params?: JsonObject) => Promise<JsonObject>;
+  problems: Error[];
+  over: Promise<Error | undefined>;
+}
+
+async function talk(
+  target: Partial<CommandTarget> & { mode?: string } = {},
+  bounds?: EndBounds,
+): Promise<Conversation> {
+  const { mode = "peer", ...rest } = target;
+  const transport = commandDialer({ command: process.execPath, args: [peer, mode], ...rest }, bounds).open();
+  opened.push(transport);
+  const arrived: JsonObject[] = [];
+  const waiting: ((message: JsonObject) => void)[] = [];
+  const problems: Error[] = [];
+  let close!: (cause: Error | undefined) => void;
+  const over = new Promise<Error | undefined>((resolve) => {
+    close = resolve;
+  });
+  await transport.start({
+    message(value) {
+      const take = waiting.shift();
+      if (take) take(value as JsonObject);
+      else arrived.push(value as JsonObject);
+    },
+    malformed: (error) => problems.push(error),
+    closed: close,
+  });
+  const next = (): Promise<JsonObject> => {
+    const message = arrived.shift();
+    return message ? Promise.resolve(message) : new Promise((resolve) => waiting.push(resolve));
+  };
+  const ask = async (method: string, params: JsonObject = {}): Promise<JsonObject> => {
+    void transport.send({ jsonrpc: "2.0", id: 1, method, params });
+    return (await next()).result as JsonObject;
+  };
+  return { transport, next, ask, problems, over };
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test("talks with a child process, and closes without a cause", async () => {
+  const { ask, transport, over } = await talk();
+  expect(await ask("echo", { text: "héllo" })).toEqual({ text: "héllo" });
+  const { pid } = await ask("pid");
+  await transport.close();
+  expect(await over).toBeUndefined();
+  expect(isAlive(pid as number)).toBe(false);
+});
+
+test("what is sent just before closing still arrives", async () => {
+  let said = "";
+  const { transport, over } = await talk({ stderr: (chunk) => (said += chunk) });
+  void transport.send({ jsonrpc: "2.0", id: 1, method: "die" });
+  await transport.close();
+  await over;
+  expect(said).toBe("fatal: out of cheese\n");
+});
+
+test("a child has the variables that programs need, those it was given, and no others", async () => {
+  process.env.SOME_HOST_SECRET = "x";
+  const { ask } = await talk({ env: { GIVEN: "1", LANG: "tlh" } });
+  delete process.env.SOME_HOST_SECRET;
+  const env = await ask("env");
+  expect(env).toMatchObject({ GIVEN: "1", LANG: "tlh", PATH: process.env.PATH });
+  expect(env).not.toHaveProperty("SOME_HOST_SECRET");
+});
+
+test.each([
+  [{ command: "no-such-program-anywhere" }, /Cannot start "no-such-program-anywhere": it was not found on PATH/],
+  [{ command: "./no/such/file" }, /there is no such file/],
+  [{ command: fileURLToPath(import.meta.url) }, /may not be executed/],
+  [{ cwd: "/no/such/directory" }, /working directory "\/no\/such\/directory" does not exist/],
+])("a command that cannot be started is named with the cure: %j", async (target, message) => {
+  const failed = talk(target);
+  await expect(failed).rejects.toThrow(message);
+  await expect(failed).rejects.toMatchObject({ code: "unreachable" });
+});
+
+test.each([
+  [{ command: "" }, /"command" must be/],
+  [{ command: "x", args: ["--token", 1] as unknown as string[] }, /"args" must be an array of strings/],
+])("a target that is no command is refused: %j", (target, message) => {
+  expect(() => commandDialer(target)).toThrow(message);
+  expect(() => commandDialer(target)).toThrow(LocalError);
+});
+
+test("a target's name holds no secret", () => {
+  const dialer = commandDialer({ command: "npx", args: ["server", "--api-key", "s3cr3t", "--port", "1"] });
+  expect(dialer.target).toBe("npx server --api-key [redacted] --port 1");
+});
+
+test("P2: closing ends a child that ignores the end of input and SIGTERM", async () => {
+  const { ask, transport, over } = await talk({ mode: "stubborn" }, quick);
+  const { pid } = await ask("pid");
+  await transport.close();
+  expect(await over).toBeUndefined();
+  expect(isAlive(pid as number)).toBe(false);
+});
+
+test("P2: closing ends the server behind a launcher", async () => {
+  const { ask, transport } = await talk({ mode: "launcher" }, quick);
+  const { pid } = await ask("pid");
+  await transport.close();
+  await expect.poll(() => isAlive(pid as number), { interval: 10, timeout: 10_000 }).toBe(false);
+});
+
+test("P2: a child's own children end with it when it exits by itself", async () => {
+  let said = "";
+  const { ask, over } = await talk({ mode: "leaver", stderr: (chunk) => (said += chunk) }, quick);
+  void ask("die");
+  expect(await over).toMatchObject({ code: "exited" });
+  const left = Number(/left (\d+)/.exec(said)?.[1]);
+  expect(left).toBeGreaterThan(0);
+  await expect.poll(() => isAlive(left), { interval: 10, timeout: 10_000 }).toBe(false);
+});
+
+test("P3: stderr is drained, so that a child that floods it still answers and ends", async () => {
+  const { ask, transport } = await talk();
+  expect(await ask("flood")).toEqual({});
+  await transport.close();
+});
+
+test("P4: a child that dies closes the transport with its exit code and the end of its stderr", async () => {
+  const { ask, over, transport } = await talk();
+  void ask("die");
+  const error = (await over) as LocalError;
+  expect(error.code).toBe("exited");
+  expect(error.message).toMatch(/exited with code 7\. The end of its stderr:\nfatal: out of cheese$/);
+  expect(error.data).toEqual({ exitCode: 7, signal: null, stderr: "fatal: out of cheese" });
+  await expect(transport.send({ jsonrpc: "2.0", method: "x" })).rejects.toMatchObject({ code: "closed" });
+});
+
+test("P4: a child that dies at once, without a word on stdout, does so too, its secrets hidden", async () => {
+  const { over } = await talk({ mode: "dies" });
+  expect(await over).toMatchObject({
+    code: "exited",
+    data: { exitCode: 3, stderr: "cannot read config.json\nAPI_KEY=[redacted]" },
+  });
+});
+
+test("P4: a child that is killed is reported with its signal", async () => {
+  const { ask, over } = await talk();
+  void ask("kill");
+  expect(await over).toMatchObject({ code: "exited", data: { exitCode: null, signal: "SIGKILL" } });
+});
+
+test("P4: a child that closes its stdout without exiting is ended", async () => {
+  const { ask, over } = await talk({ mode: "stubborn" }, quick);
+  void ask("hang up");
+  expect(await over).toMatchObject({ code: "exited", data: { signal: "SIGKILL" } });
+});
+
+test("half a message before the end is reported, before the end", async () => {
+  const { ask, over, problems } = await talk();
+  void ask("half");
+  await over;
+  expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('inside a line: "{\\"jsonrpc\\":')]);
+});
+
+test("closing twice, or before the start, ends in order", async () => {
+  const { transport } = await talk();
+  await Promise.all([transport.close(), transport.close()]);
+  const never = commandDialer({ command: process.execPath }).open();
+  await never.close();
+  await expect(never.start({ message() {}, malformed() {}, closed() {} })).rejects.toMatchObject({ code: "closed" });
+});

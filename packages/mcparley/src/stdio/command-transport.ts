@@ -1,0 +1,196 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { normalizeSpawnCommand } from "tinyexec";
+import type { Dialer } from "../client/dialer.ts";
+import { systemClock } from "../jsonrpc/clock.ts";
+import { LocalError } from "../jsonrpc/errors.ts";
+import type { JsonRpcMessage } from "../jsonrpc/messages.ts";
+import { redact } from "../jsonrpc/redact.ts";
+import type { Receiver, Transport } from "../jsonrpc/transport.ts";
+import { childEnv } from "./child-env.ts";
+import { type EndBounds, defaultBounds, endProcess, endWithThisProcess } from "./end-process.ts";
+import { DEFAULT_MAX_LINE_BYTES, jsonLines } from "./json-lines.ts";
+import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
+import { lineReader } from "./lines.ts";
+import { type Exit, exitedError, spawnError } from "./spawn-error.ts";
+import { type StderrSink, stderrTail } from "./stderr-tail.ts";
+import { within } from "./within.ts";
+
+/** A server to start as a child process. */
+export interface CommandTarget {
+  /** The program, by name or path; no shell reads it. */
+  command: string;
+  args?: readonly string[];
+  /** Added to the few variables that every program needs; the rest of this process's environment stays here. */
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  /** What becomes of the server's stderr, whose end is also kept for errors. "ignore" unless given. */
+  stderr?: StderrSink;
+  /** Bytes of one line of the server. 16 MiB. */
+  maxLineBytes?: number;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** Says how to start the server of a command, once for each transport that is opened. */
+export function commandDialer(target: CommandTarget, bounds: EndBounds = defaultBounds): Dialer {
+  const { command, args = [] } = target;
+  if (typeof command !== "string" || command === "") {
+    throw new LocalError(
+      "invalid_target",
+      `"command" must be the name or path of a program; got ${JSON.stringify(command)}.`,
+    );
+  }
+  if (!Array.isArray(args) || args.some((arg) => typeof arg !== "string")) {
+    throw new LocalError("invalid_target", `"args" must be an array of strings; got ${redact(JSON.stringify(args))}.`);
+  }
+  return {
+    kind: "stream",
+    target: redact([command, ...args].join(" ")),
+    open: () => new CommandTransport(target, bounds),
+  };
+}
+
+/** Milliseconds for what a process wrote before its exit to arrive, where its children hold its pipes open. */
+const LAST_WORDS_MS = 500;
+
+class CommandTransport implements Transport {
+  readonly #target: CommandTarget;
+  readonly #bounds: EndBounds;
+  #child: Child | undefined;
+  #writer: LineWriter | undefined;
+  #receiver: Receiver | undefined;
+  #tail: () => string = () => "";
+  #exit: Exit | undefined;
+  #exited: Promise<void> = Promise.resolve();
+  /** Settles when all that the process wrote has been read. */
+  #drained: Promise<void> = Promise.resolve();
+  #ending: Promise<void> | undefined;
+  #isClosing = false;
+  #isClosed = false;
+
+  constructor(target: CommandTarget, bounds: EndBounds) {
+    this.#target = target;
+    this.#bounds = bounds;
+  }
+
+  async start(receiver: Receiver): Promise<void> {
+    if (this.#isClosing) throw new LocalError("closed", "The transport was closed before it was started.");
+    this.#receiver = receiver;
+    const child = this.#spawn();
+    this.#child = child;
+    this.#exited = new Promise((resolve) => {
+      child.once("exit", (code, signal) => {
+        this.#exit = { code, signal };
+        resolve();
+      });
+      child.once("error", () => resolve());
+    });
+    this.#drained = new Promise((resolve) => child.once("close", () => resolve()));
+    this.#connect(child, receiver);
+    await this.#spawned(child);
+    this.#watch(child);
+  }
+
+  send(message: JsonRpcMessage | JsonRpcMessage[]): void | Promise<void> {
+    if (this.#writer) return this.#writer.send(message);
+    return Promise.reject(new LocalError("closed", "The transport is not started."));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#end();
+  }
+
+  #spawn(): Child {
+    const { command, args = [], cwd, env } = this.#target;
+    try {
+      const normalized = normalizeSpawnCommand(command, args, {
+        ...(cwd === undefined ? {} : { cwd }),
+        env: childEnv(env),
+        stdio: ["pipe", "pipe", "pipe"],
+        // A group of its own, so that its children can be ended with it, and a Ctrl+C meant for this process is not its.
+        detached: process.platform !== "win32",
+        windowsHide: true,
+      });
+      return spawn(normalized.command, normalized.args, normalized.options) as Child;
+    } catch (error) {
+      throw spawnError(this.#target, error as NodeJS.ErrnoException);
+    }
+  }
+
+  #spawned(child: Child): Promise<void> {
+    return new Promise((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.on("error", (error) => {
+        // A later error, as of a signal that could not be sent, is no news: the exit tells.
+        this.#isClosed ||= child.pid === undefined;
+        reject(spawnError(this.#target, error));
+      });
+    });
+  }
+
+  #connect(child: Child, receiver: Receiver): void {
+    const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, stderr = "ignore" } = this.#target;
+    this.#tail = stderrTail(child.stderr, stderr);
+    this.#writer = new LineWriter(child.stdin, DEFAULT_MAX_UNREAD_BYTES, () => void this.#end());
+    const reader = lineReader(maxLineBytes, jsonLines(this.#whileOpen(receiver), maxLineBytes));
+    child.stdout.on("data", reader.push);
+    child.stdout.once("end", reader.end);
+    child.stdout.on("error", () => {});
+    // A server that does not read any more has nothing to say either; its exit code and stderr tell why.
+    child.stdin.on("error", () => void this.#end());
+  }
+
+  #watch(child: Child): void {
+    if (child.pid === undefined) return;
+    const forget = endWithThisProcess(child.pid);
+    // A server may also end by closing its stdout; one that does so without exiting is made to exit.
+    child.stdout.once("close", () => void this.#end());
+    void this.#exited
+      .then(() => within(this.#drained, LAST_WORDS_MS, systemClock))
+      .then(() => this.#end())
+      .then(forget);
+  }
+
+  /** Ends the process, however far it has come by itself, and reports the end once. */
+  #end(): Promise<void> {
+    this.#ending ??= this.#endOnce();
+    return this.#ending;
+  }
+
+  async #endOnce(): Promise<void> {
+    const child = this.#child;
+    if (!child || child.pid === undefined) return;
+    if (this.#isClosing) await within(this.#writer?.flush() ?? this.#exited, this.#bounds.exit, systemClock);
+    this.#writer?.end(new LocalError("closed", "The connection to the server is closed."));
+    child.stdin.end();
+    await endProcess(child, this.#exited, this.#bounds);
+    await within(this.#drained, LAST_WORDS_MS, systemClock);
+    child.stdout.destroy();
+    child.stderr.destroy();
+    this.#report();
+  }
+
+  #report(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const exit = this.#exit ?? { code: null, signal: "SIGKILL" };
+    this.#receiver?.closed(this.#isClosing ? undefined : exitedError(this.#target.command, exit, this.#tail()));
+  }
+
+  #whileOpen(receiver: Receiver): Receiver {
+    return {
+      message: (value) => {
+        if (!this.#isClosed) receiver.message(value);
+      },
+      malformed: (error) => {
+        if (!this.#isClosed) receiver.malformed(error);
+      },
+      failed: (id, error) => {
+        if (!this.#isClosed) receiver.failed?.(id, error);
+      },
+      closed: () => {},
+    };
+  }
+}

@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type DroppedLine, lineReader } from "./lines.ts";
+
+interface Seen {
+  lines: string[];
+  dropped: DroppedLine[];
+  unfinished: string[];
+}
+
+function read(chunks: Iterable<Uint8Array>, limit = 1_000): Seen {
+  const seen: Seen = { lines: [], dropped: [], unfinished: [] };
+  const reader = lineReader(limit, {
+    line: (text) => seen.lines.push(text),
+    dropped: (line) => seen.dropped.push(line),
+    unfinished: (text) => seen.unfinished.push(text),
+  });
+  for (const chunk of chunks) reader.push(chunk);
+  reader.end();
+  return seen;
+}
+
+function* cut(bytes: Uint8Array, lengths: readonly number[]): Generator<Uint8Array> {
+  let start = 0;
+  for (const length of lengths) {
+    yield bytes.subarray(start, start + length);
+    start += length;
+  }
+  yield bytes.subarray(start);
+}
+
+const piece = fc.oneof(
+  { weight: 6, arbitrary: fc.string({ unit: "binary", maxLength: 12 }).map((text) => Buffer.from(text)) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .constantFrom("\n", "\r\n", "\r", "\n\n", "é", "𝄞", "\uFFFD", "x".repeat(41))
+      .map((text) => Buffer.from(text)),
+  },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 6 }).map((bytes) => Buffer.from(bytes)) },
+);
+
+test("any chunking of any bytes reads the same", () => {
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(9), { maxLength: 200 }), (pieces, lengths) => {
+      const bytes = Buffer.concat(pieces);
+      expect(read(cut(bytes, lengths), 40)).toEqual(read([bytes], 40));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("every byte is accounted for: in a line, in a dropped one, or in what is unfinished", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ maxLength: 60 }).map((text) => text.replaceAll(/[\r\n]/g, "-"))), (lines) => {
+      const { lines: read_, dropped } = read([Buffer.from(lines.map((line) => `${line}\n`).join(""))], 40);
+      const isTooLarge = (line: string): boolean => Buffer.byteLength(line) > 40;
+      expect(read_).toEqual(lines.filter((line) => line !== "" && !isTooLarge(line)));
+      expect(dropped.map(({ bytes }) => bytes)).toEqual(
+        lines.filter(isTooLarge).map((line) => Buffer.byteLength(line)),
+      );
+    }),
+  );
+});
+
+test("a character that is split across chunks arrives whole", () => {
+  const bytes = Buffer.from("aé𝄞z\n");
+  expect(read([...bytes].map((byte) => Uint8Array.of(byte))).lines).toEqual(["aé𝄞z"]);
+});
+
+test("CRLF ends a line, and empty lines are ignored", () => {
+  expect(read([Buffer.from("a\r\n\r\n\n\nb\n")]).lines).toEqual(["a", "b"]);
+});
+
+test.each([
+  ["\n", "x".repeat(8), ["x".repeat(8)], []],
+  ["\r\n", "x".repeat(8), ["x".repeat(8)], []],
+  ["\n", "x".repeat(9), [], [9]],
+])("a line at the limit is read and one over it is dropped (%j, %s)", (ending, line, lines, dropped) => {
+  for (const size of [1, 3, 100]) {
+    const bytes = Buffer.from(`${line}${ending}ok\n`);
+    const seen = read(cut(bytes, Array<number>(20).fill(size)), 8);
+    expect(seen.lines).toEqual([...lines, "ok"]);
+    expect(seen.dropped.map(({ bytes }) => bytes)).toEqual(dropped);
+  }
+});
+
+test("a dropped line is reported once, with its whole size and its beginning, and what follows is read", () => {
+  const seen = read(cut(Buffer.from(`{"id":1}${"y".repeat(5_000)}\nnext\n`), [3, 900, 900, 900]), 1_000);
+  expect(seen.dropped).toEqual([{ reason: "too_large", bytes: 5_008, head: `{"id":1}${"y".repeat(248)}` }]);
+  expect(seen.lines).toEqual(["next"]);
+});
+
+test("bytes that are not UTF-8 are reported, a replacement character in good UTF-8 is not", () => {
+  const seen = read([Buffer.from([0x61, 0xff, 0x0a]), Buffer.from("\uFFFD\n")]);
+  expect(seen.dropped).toEqual([{ reason: "not_utf8", bytes: 2, head: "a\uFFFD" }]);
+  expect(seen.lines).toEqual(["\uFFFD"]);
+});
+
+test("half a line at the end of input is reported", () => {
+  expect(read([Buffer.from('{"a":1}\n{"b"')]).unfinished).toEqual(['{"b"']);
+});
+
+test("M3: a 10 MiB message takes about the time of its JSON.parse, in chunks of any size", () => {
+  const json = JSON.stringify({ text: "x".repeat(10 * 1_048_576) });
+  const bytes = Buffer.from(`${json}\n`);
+  const took = (work: () => void): number => {
+    const times = [0, 1, 2].map(() => {
+      const began = performance.now();
+      work();
+      return performance.now() - began;
+    });
+    return Math.min(...times);
+  };
+  const parse = took(() => void JSON.parse(json));
+  for (const size of [65_536, 1_024, 64]) {
+    const chunks = [...cut(bytes, Array<number>(Math.floor(bytes.length / size)).fill(size))];
+    const framing = took(() => expect(read(chunks, 16_777_216).lines[0]?.length).toBe(json.length));
+    // Linear work on 10 MiB is tens of milliseconds; joining or searching again for each chunk is tens of seconds.
+    expect(framing).toBeLessThan(parse * 3 + 150 + (chunks.length / 1_000) * 1.5);
+  }
+});

@@ -1,0 +1,202 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { JsonObject } from "../jsonrpc/messages.ts";
+
+const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+let directory: string;
+let library: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "mcparley-"));
+  library = join(directory, "library.mjs");
+  const modules = ["./entries/server.ts", "./entries/stdio.ts", "./stdio/end-process.ts"];
+  await build({
+    stdin: {
+      contents: modules.map((module) => `export * from ${JSON.stringify(module)};`).join("\n"),
+      resolveDir: fileURLToPath(new URL("..", import.meta.url)),
+    },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    outfile: library,
+  });
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+const running: Server[] = [];
+afterEach(() => {
+  for (const { child } of running.splice(0)) child.kill("SIGKILL");
+});
+
+interface Server {
+  child: ChildProcessWithoutNullStreams;
+  /** The next line of stdout. */
+  next: () => Promise<JsonObject>;
+  /** Settles when stderr has said this. */
+  said: (text: string) => Promise<void>;
+  stderr: () => string;
+  send: (message: JsonObject) => void;
+  exited: Promise<[number | null, string | null]>;
+}
+
+function start(args: readonly string[]): Server {
+  const child = spawn(process.execPath, args);
+  const lines: string[] = [];
+  let rest = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    const parts = (rest + chunk.toString()).split("\n");
+    rest = parts.pop() as string;
+    lines.push(...parts);
+    child.emit("heard");
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+    child.emit("heard");
+  });
+  child.stdin.on("error", () => {});
+  const until = async <T>(ready: () => T | undefined): Promise<T> => {
+    for (let value = ready(); ; value = ready()) {
+      if (value !== undefined) return value;
+      await once(child, "heard");
+    }
+  };
+  const server: Server = {
+    child,
+    next: async () => JSON.parse(await until(() => lines.shift())) as JsonObject,
+    said: (text) => until(() => stderr.includes(text) || undefined).then(() => {}),
+    stderr: () => stderr,
+    send: (message) => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`),
+    exited: once(child, "close") as Promise<[number | null, string | null]>,
+  };
+  running.push(server);
+  return server;
+}
+
+const serve = (mode: string): Server => start([fixture("server.mjs"), mode, library]);
+
+const call = (id: number, name: string): JsonObject => ({
+  id,
+  method: "tools/call",
+  params: {
+    name,
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+    },
+  },
+});
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test("serves every revision on one pipe", async () => {
+  const { send, next, child, exited } = serve("plain");
+  send(call(1, "noisy"));
+  expect(await next()).toMatchObject({ id: 1, result: { resultType: "complete", content: [{ text: "quiet" }] } });
+  const clientInfo = { name: "test", version: "1" };
+  send({ id: 2, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } });
+  expect(await next()).toMatchObject({ id: 2, result: { protocolVersion: "2025-11-25" } });
+  child.stdin.end();
+  expect(await exited).toEqual([0, null]);
+});
+
+test("M8: console.log and direct writes go to stderr, and the first offender is named once", async () => {
+  const { send, next, child, exited, stderr } = serve("plain");
+  send(call(1, "noisy"));
+  send(call(2, "noisy"));
+  // Each line of stdout is a message, or next() would fail to parse it.
+  expect([await next(), await next()].map(({ id }) => id)).toEqual([1, 2]);
+  child.stdin.end();
+  await exited;
+  expect(stderr().match(/from a handler\ndirectly\n/g)).toHaveLength(2);
+  expect(stderr().match(/stdout carries the protocol.*First written at .*server\.mjs:\d+/g)).toHaveLength(1);
+});
+
+test("P1: the end of input ends the process after what is in flight is answered", async () => {
+  const { send, next, said, child, exited } = serve("plain");
+  send(call(1, "slow"));
+  child.stdin.end();
+  await said("slow: called");
+  child.kill("SIGUSR2");
+  expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
+  expect(await exited).toEqual([0, null]);
+});
+
+test.each([
+  ["stuck", "plain"],
+  ["hung", "impatient"],
+])("P1: a call that never ends does not keep the process (%s)", async (name, mode) => {
+  const { send, said, child, exited, stderr } = serve(mode);
+  send(call(1, name));
+  await said(`${name}: called`);
+  child.stdin.end();
+  expect(await exited).toEqual([0, null]);
+  expect(stderr()).toContain("served\n");
+});
+
+test("P1: what still keeps the process alive after the end is named, and the process exits", async () => {
+  const { child, exited, stderr } = serve("lingering");
+  child.stdin.end();
+  expect(await exited).toEqual([0, null]);
+  expect(stderr()).toMatch(/served\n.*keeps this process alive \([^)]*Timeout[^)]*\): exiting/s);
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)("P1: %s ends serving and the process", async (signal) => {
+  const { send, next, child, exited, stderr } = serve("plain");
+  send(call(1, "noisy"));
+  await next();
+  child.kill(signal);
+  expect(await exited).toEqual([0, null]);
+  expect(stderr()).toContain("served\n");
+});
+
+test("M4: P1: a client that went away ends the process, with no error", async () => {
+  const { send, said, child, exited, stderr } = serve("plain");
+  send(call(1, "slow"));
+  await said("slow: called");
+  child.stdout.destroy();
+  child.kill("SIGUSR2");
+  expect(await exited).toEqual([0, null]);
+  expect(stderr()).not.toMatch(/EPIPE|Error/);
+});
+
+test("P1: the death of the parent ends the process though its input stays open", async () => {
+  const server = start([fixture("middle.mjs"), process.execPath, fixture("server.mjs"), "plain", library]);
+  await server.said("child ");
+  const pid = Number(/child (\d+)/.exec(server.stderr())?.[1]);
+  server.send(call(1, "noisy"));
+  expect(await server.next()).toMatchObject({ id: 1 });
+  server.child.kill("SIGKILL");
+  // Its streams close when the server, which shares them, has ended too.
+  await server.exited;
+  await expect.poll(() => isAlive(pid), { interval: 10, timeout: 10_000 }).toBe(false);
+});
+
+test("P1: a child ends when the process that started it exits", async () => {
+  const script = `
+    import { spawn } from "node:child_process";
+    const { endWithThisProcess } = await import(${JSON.stringify(library)});
+    const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" });
+    endWithThisProcess(child.pid);
+    process.stderr.write("child " + child.pid, () => process.exit());
+  `;
+  const host = start(["--input-type=module", "-e", script]);
+  await host.exited;
+  const pid = Number(/child (\d+)/.exec(host.stderr())?.[1]);
+  expect(pid).toBeGreaterThan(0);
+  await expect.poll(() => isAlive(pid), { interval: 10, timeout: 10_000 }).toBe(false);
+});

@@ -1,0 +1,80 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { createServer, tool } from "../entries/server.ts";
+import { type ServedStdio, type ServeStdioOptions, serveStdio } from "./serve-stdio.ts";
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+};
+
+function served(tools: Parameters<typeof createServer>[0]["tools"] = {}, options: ServeStdioOptions = {}) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const lines: unknown[] = [];
+  output.setEncoding("utf8").on("data", (text: string) => {
+    for (const line of text.trimEnd().split("\n")) lines.push(JSON.parse(line));
+  });
+  const done: ServedStdio = serveStdio(createServer({ name: "s", version: "1", tools }), { input, output, ...options });
+  const say = (message: object): void => void input.write(`${JSON.stringify(message)}\n`);
+  return { input, output, lines, done, say };
+}
+
+test("answers on the streams it was given and ends with its input, the process left alone", async () => {
+  const before = { write: process.stdout.write, signals: process.listenerCount("SIGTERM") };
+  const { input, lines, done, say } = served();
+  say(initialize);
+  expect(process.stdout.write).toBe(before.write);
+  expect(process.listenerCount("SIGTERM")).toBe(before.signals);
+  input.end();
+  await done;
+  expect(lines).toEqual([
+    expect.objectContaining({ id: 1, result: expect.objectContaining({ protocolVersion: "2025-06-18" }) }),
+  ]);
+});
+
+test("M3: a line over the limit is answered with an error, and serving goes on", async () => {
+  const { input, lines, done, say } = served({}, { maxLineBytes: 300 });
+  say({ ...initialize, padding: "x".repeat(300) });
+  say(initialize);
+  input.end();
+  await done;
+  expect(lines).toEqual([
+    { jsonrpc: "2.0", error: { code: -32700, message: expect.stringContaining("over the limit of 300 bytes") } },
+    expect.objectContaining({ id: 1 }),
+  ]);
+});
+
+test("closing gives up what is in flight, tells it by its signal, and ends", async () => {
+  let reason: unknown;
+  let called!: () => void;
+  const inFlight = new Promise<void>((resolve) => {
+    called = resolve;
+  });
+  const wait = tool({
+    call: (_input, ctx) =>
+      new Promise<string>((resolve) => {
+        called();
+        ctx.signal.addEventListener("abort", () => {
+          reason = ctx.signal.reason;
+          resolve("late");
+        });
+      }),
+  });
+  const { done, say } = served({ wait });
+  say(initialize);
+  say({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "wait" } });
+  await inFlight;
+  await done.close();
+  await done;
+  expect(reason).toMatchObject({ code: "closed" });
+});
+
+test("M4: an output that breaks ends serving without an error", async () => {
+  const { output, done, say } = served();
+  output.destroy(Object.assign(new Error("gone"), { code: "EPIPE" }));
+  say(initialize);
+  await done;
+});
