@@ -54,6 +54,7 @@ const expected: Record<string, string[]> = {
     "image",
     "inputRequired",
     "link",
+    "memoryStore",
     "prompt",
     "rateLimit",
     "resource",
