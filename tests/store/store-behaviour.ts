@@ -4,7 +4,7 @@ import type { Store } from "mcparley/server";
 export interface StoreUnderTest {
   store: Store;
   /** Lets time pass for the store, by whatever means it has. */
-  pass(ms: number): Promise<void>;
+  pass: (ms: number) => Promise<void>;
 }
 
 /** What every store does, whatever it keeps its values in. */

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import type { ContentBlock } from "../protocol/content.ts";
+import type { ElicitParams } from "../protocol/elicitation.ts";
+import type { Tool } from "../protocol/tools.ts";
+import { findRevision, negotiateLegacy, revisions, supportedVersions } from "./revisions.ts";
+import type { Lowering, Revision } from "./revision.ts";
+
+const lowering = (version: string): Lowering => (findRevision(version) as Revision).lowering;
+const versions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+
+const icons = [{ src: "https://example.com/i.png" }];
+const fullTool: Tool = {
+  name: "t",
+  title: "Title",
+  description: "Does it.",
+  inputSchema: { type: "object" },
+  outputSchema: { type: "object" },
+  annotations: { readOnlyHint: true },
+  icons,
+  _meta: { "example.com/a": 1 },
+};
+
+/** The members that a thing has left on each revision. */
+function membersByVersion(lower: (lowering: Lowering) => object): Record<string, string[]> {
+  return Object.fromEntries(versions.map((version) => [version, Object.keys(lower(lowering(version))).toSorted()]));
+}
+
+test("a tool keeps what each revision has words for", () => {
+  const all = ["_meta", "annotations", "description", "icons", "inputSchema", "name", "outputSchema", "title"];
+  expect(membersByVersion(({ tool }) => tool(fullTool))).toEqual({
+    "2026-07-28": all,
+    "2025-11-25": all,
+    "2025-06-18": all.filter((member) => member !== "icons"),
+    "2025-03-26": ["annotations", "description", "inputSchema", "name"],
+    "2024-11-05": ["description", "inputSchema", "name"],
+  });
+});
+
+test("the newest revision's lowering costs nothing: it gives what it was given", () => {
+  const newest = lowering("2026-07-28");
+  expect(newest.tool(fullTool)).toBe(fullTool);
+  const result = { content: [{ type: "text" as const, text: "x" }] };
+  expect(newest.callToolResult(result)).toBe(result);
+});
+
+test("nothing is lost: a title that has no place of its own moves to where it is shown", () => {
+  expect(lowering("2025-03-26").tool(fullTool).annotations).toEqual({ title: "Title", readOnlyHint: true });
+  const { description: _, ...undescribed } = fullTool;
+  expect(lowering("2024-11-05").tool(undescribed).description).toBe("Title");
+  const prompt = { name: "p", title: "Prompt", arguments: [{ name: "a", title: "Arg" }] };
+  expect(lowering("2025-03-26").prompt(prompt)).toEqual({
+    name: "p",
+    description: "Prompt",
+    arguments: [{ name: "a", description: "Arg" }],
+  });
+});
+
+test("an output schema that is no object, and what it describes, are said from 2026-07-28 on", () => {
+  const tool = { ...fullTool, outputSchema: { type: "array" } };
+  const result = { content: [{ type: "text" as const, text: "[1]" }], structuredContent: [1] };
+  expect(lowering("2026-07-28").tool(tool)).toHaveProperty("outputSchema");
+  expect(lowering("2025-11-25").tool(tool)).not.toHaveProperty("outputSchema");
+  expect(lowering("2025-11-25").callToolResult(result)).toEqual({ content: result.content });
+  expect(lowering("2025-11-25").callToolResult({ ...result, structuredContent: { a: 1 } })).toHaveProperty(
+    "structuredContent",
+  );
+});
+
+describe("content", () => {
+  const link: ContentBlock = {
+    type: "resource_link",
+    uri: "note://1",
+    name: "one",
+    title: "One",
+    description: "The first",
+    icons,
+    annotations: { priority: 1, lastModified: "2025-01-01T00:00:00Z" },
+  };
+  const sound: ContentBlock = { type: "audio", data: "AQID", mimeType: "audio/wav" };
+
+  test("a resource link is text where there are none", () => {
+    expect(lowering("2025-06-18").content(link)).not.toHaveProperty("icons");
+    expect(lowering("2025-06-18").content(link)).toMatchObject({ type: "resource_link", title: "One" });
+    for (const version of ["2025-03-26", "2024-11-05"]) {
+      expect(lowering(version).content(link)).toEqual({
+        type: "text",
+        text: "[One](note://1): The first",
+        annotations: { priority: 1 },
+      });
+    }
+  });
+
+  test("audio is an embedded resource where there is none", () => {
+    expect(lowering("2025-03-26").content(sound)).toEqual(sound);
+    expect(lowering("2024-11-05").content(sound)).toMatchObject({
+      type: "resource",
+      resource: { mimeType: "audio/wav", blob: "AQID" },
+    });
+  });
+
+  test("what results and prompts hold is lowered with them", () => {
+    const first = lowering("2024-11-05");
+    const result = first.callToolResult({ content: [link, sound], structuredContent: { a: 1 } });
+    expect(result.content.map(({ type }) => type)).toEqual(["text", "resource"]);
+    expect(result).not.toHaveProperty("structuredContent");
+    const prompt = first.getPromptResult({ messages: [{ role: "user", content: sound }] });
+    expect(prompt.messages[0]?.content.type).toBe("resource");
+  });
+});
+
+describe("questions", () => {
+  const url: ElicitParams = { mode: "url", message: "Go", url: "https://example.com" };
+
+  test("a URL carries an id on 2025-11-25 alone, and cannot be asked before", () => {
+    expect(lowering("2026-07-28").elicitation(url).params).toEqual(url);
+    const { params } = lowering("2025-11-25").elicitation(url);
+    expect(params).toMatchObject({ ...url, elicitationId: expect.stringMatching(/^[\da-f-]{36}$/) as string });
+    expect(() => lowering("2025-06-18").elicitation(url)).toThrow("elicitation.url");
+  });
+
+  test("several blocks in a message become several messages", () => {
+    const text = (value: string) => ({ type: "text" as const, text: value });
+    const params = { maxTokens: 1, messages: [{ role: "user" as const, content: [text("a"), text("b")] }] };
+    expect(lowering("2025-11-25").createMessage(params)).toEqual(params);
+    expect(lowering("2025-06-18").createMessage(params).messages).toEqual([
+      { role: "user", content: text("a") },
+      { role: "user", content: text("b") },
+    ]);
+    expect(() => lowering("2025-06-18").createMessage({ ...params, tools: [fullTool] })).toThrow("sampling.tools");
+  });
+
+  test("audio in a message is named where the first revision has none", () => {
+    const content = { type: "audio" as const, data: "AQID", mimeType: "audio/wav" };
+    const { messages } = lowering("2024-11-05").createMessage({ maxTokens: 1, messages: [{ role: "user", content }] });
+    expect(messages[0]?.content).toMatchObject({ type: "text", text: expect.stringContaining("audio/wav") as string });
+  });
+});
+
+test("who a server is, is said in fewer words the older the revision", () => {
+  const info = { name: "n", version: "1", title: "N", description: "d", websiteUrl: "https://example.com", icons };
+  expect(membersByVersion(({ implementation }) => implementation(info))).toEqual({
+    "2026-07-28": ["description", "icons", "name", "title", "version", "websiteUrl"],
+    "2025-11-25": ["description", "icons", "name", "title", "version", "websiteUrl"],
+    "2025-06-18": ["name", "title", "version"],
+    "2025-03-26": ["name", "version"],
+    "2024-11-05": ["name", "version"],
+  });
+});
+
+describe("which revision", () => {
+  test("the supported ones are advertised newest first, without the pre-release", () => {
+    expect(supportedVersions).toEqual([...versions]);
+    expect(revisions.map(({ version }) => version)).toEqual([...versions, "2024-10-07"]);
+  });
+
+  test.each([
+    ["2024-10-07", "2024-10-07"],
+    ["2025-06-18", "2025-06-18"],
+    ["2026-07-28", "2025-11-25"],
+    ["1999-01-01", "2025-11-25"],
+    ["__proto__", "2025-11-25"],
+  ])("a session that asks for %s is opened in %s", (requested, opened) => {
+    expect(negotiateLegacy(requested).version).toBe(opened);
+  });
+
+  test("methods are those of each revision's schema", () => {
+    const requests = Object.fromEntries(
+      versions.map((version) => [version, [...(findRevision(version) as Revision).clientRequests].toSorted()]),
+    );
+    const legacy = [
+      "completion/complete",
+      "initialize",
+      "logging/setLevel",
+      "ping",
+      "prompts/get",
+      "prompts/list",
+      "resources/list",
+      "resources/read",
+      "resources/subscribe",
+      "resources/templates/list",
+      "resources/unsubscribe",
+      "tools/call",
+      "tools/list",
+    ];
+    const gone = new Set(["initialize", "logging/setLevel", "ping", "resources/subscribe", "resources/unsubscribe"]);
+    const modern = [
+      ...legacy.filter((method) => !gone.has(method)),
+      "server/discover",
+      "subscriptions/listen",
+    ].toSorted();
+    expect(requests).toEqual({
+      "2026-07-28": modern,
+      "2025-11-25": legacy,
+      "2025-06-18": legacy,
+      "2025-03-26": legacy,
+      "2024-11-05": legacy,
+    });
+  });
+
+  test("a server may ask what the revision has", () => {
+    const asks = Object.fromEntries(
+      versions.map((version) => [version, [...(findRevision(version) as Revision).serverRequests].toSorted()]),
+    );
+    const withForms = ["elicitation/create", "ping", "roots/list", "sampling/createMessage"];
+    const without = ["ping", "roots/list", "sampling/createMessage"];
+    expect(asks).toEqual({
+      "2026-07-28": ["elicitation/create", "roots/list", "sampling/createMessage"],
+      "2025-11-25": withForms,
+      "2025-06-18": withForms,
+      "2025-03-26": without,
+      "2024-11-05": without,
+    });
+  });
+});
