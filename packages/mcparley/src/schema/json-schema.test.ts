@@ -314,6 +314,12 @@ describe("references", () => {
     expect(issues({ $defs, items: { $ref: "a#x" } }, [1])).toEqual([]);
   });
 
+  test("annotations called id may be the same, and name nothing", () => {
+    const schema = { properties: { a: { id: "x", type: "string" }, b: { id: "x" } } };
+    expect(issues(schema, { a: 1, b: 1 })).toEqual(["/a: must be string"]);
+    expect(failure({ ...schema, items: { $ref: "x" } }).code).toBe("external_ref");
+  });
+
   test("an annotation called id, or a reference in a default, is no reference", () => {
     expect(
       issues(

@@ -33,5 +33,5 @@ function isJsonScalar(value: unknown): boolean {
 
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  return (prototype === Object.prototype || prototype === null) && !("toJSON" in value);
+  return prototype === Object.prototype || prototype === null;
 }

@@ -25,7 +25,7 @@ function* occurrences(text: string, uri: string): Generator<number> {
     fallback[index + 1] = length;
   }
   for (let index = 0, length = 0; index < uri.length; index++) {
-    while (length > 0 && (length === text.length || uri[index] !== text[length])) length = fallback[length] as number;
+    while (length > 0 && uri[index] !== text[length]) length = fallback[length] as number;
     if (uri[index] === text[length]) length++;
     if (length === text.length) yield index + 1 - length;
   }
