@@ -1,0 +1,77 @@
+import { LocalError } from "../jsonrpc/errors.ts";
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import { type LoggingMessage, loggingLevels } from "../protocol/logging.ts";
+import { Method, Notification } from "../protocol/methods.ts";
+import type { Channel, ChannelOwner } from "./channel.ts";
+import type { ClientCore } from "./core.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+/** What a client does with what its server sends of its own accord. */
+export function channelOwner(
+  core: ClientCore,
+  subscriptions: Subscriptions,
+): ChannelOwner & { refuseRequests(channel: Channel): void } {
+  /** The channels on which a revision is spoken in which servers send no requests. */
+  const modern = new WeakSet<Channel>();
+  return {
+    refuseRequests: (channel) => void modern.add(channel),
+    report: (error) => core.report(error),
+    notified: (message, channel) => notified(core, subscriptions, message, channel),
+    async asked(request, signal, channel) {
+      if (!modern.has(channel)) return answer(core, request, signal, channel);
+      // It must not be answered either: modern clients send no responses (2026-07-28, basic/transports/stdio).
+      const message = `The server sent a request, ${request.method.slice(0, 200)}, which its revision does not allow.`;
+      core.report(new LocalError("invalid_message", message));
+      return undefined;
+    },
+  };
+}
+
+async function answer(
+  { questions, running, asker }: ClientCore,
+  { method, params = {} }: JsonRpcRequest,
+  signal: AbortSignal,
+  channel: Channel,
+): Promise<JsonObject> {
+  if (method === Method.ping) return {};
+  const [call, ...others] = running;
+  // Which call it belongs to is not said; with a single one there is no doubt.
+  const during = others.length === 0 ? call?.what : undefined;
+  const resume = channel.pauseClocks();
+  try {
+    return await questions.answer(method, params, asker(during, signal));
+  } finally {
+    resume();
+  }
+}
+
+function notified(
+  core: ClientCore,
+  subscriptions: Subscriptions,
+  message: JsonRpcNotification,
+  channel: Channel,
+): void {
+  const { method, params = {} } = message;
+  switch (method) {
+    case Notification.message:
+      return logged(core, params);
+    case Notification.elicitationComplete:
+      return core.visits.completed(params);
+    case Notification.toolsChanged:
+      core.tools.clear();
+      break;
+  }
+  core.cache?.notified(method, params);
+  subscriptions.notified(message, channel);
+}
+
+function logged({ options, report }: ClientCore, params: JsonObject): void {
+  const { onLog } = options;
+  if (!onLog) return;
+  try {
+    const level = loggingLevels.find((known) => known === params.level) ?? "info";
+    onLog({ ...(params as unknown as LoggingMessage), level });
+  } catch (error) {
+    report(error);
+  }
+}

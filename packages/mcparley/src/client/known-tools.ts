@@ -1,0 +1,81 @@
+import { LocalError } from "../jsonrpc/errors.ts";
+import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import type { CallToolResult, Tool } from "../protocol/tools.ts";
+import { compileJsonSchema } from "../schema/json-schema.ts";
+import { encodeHeaderValue } from "../schema/mcp-header-values.ts";
+import { type McpHeader, mcpHeaders } from "../schema/mcp-headers.ts";
+import { type Validator, formatIssue } from "../schema/schema.ts";
+
+interface Known {
+  tool: Tool;
+  /** Compiled when the tool is called first. */
+  check?: Validator;
+  headers?: readonly McpHeader[];
+}
+
+/** The tools that were listed: what a call needs to know of its tool. */
+export class KnownTools {
+  readonly #known = new Map<string, Known>();
+  /** The whole list was read since the last change, so a tool that is not here does not exist. */
+  isComplete = false;
+
+  get(name: string): Tool | undefined {
+    return this.#known.get(name)?.tool;
+  }
+
+  set(tool: Tool): void {
+    this.#known.set(tool.name, { tool });
+  }
+
+  /** Forgets all, as when the server says that its tools have changed. */
+  clear(): void {
+    this.#known.clear();
+    this.isComplete = false;
+  }
+
+  /** The headers that mirror a call's arguments (2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters). */
+  headers(name: unknown, args: unknown): Record<string, string> | undefined {
+    const known = this.#known.get(name as string);
+    if (!known) return undefined;
+    known.headers ??= mcpHeaders(known.tool.inputSchema);
+    const headers: Record<string, string> = {};
+    for (const { header, path } of known.headers) {
+      const value = valueAt(args, path);
+      if (value !== undefined) headers[header] = encodeHeaderValue(value);
+    }
+    return headers;
+  }
+
+  /**
+   * Checks a result against the output schema of its tool. Throws `invalid_result`, with the result in `data`, where it
+   * does not fit. The result of a tool that is not known is not checked, and neither is that of a failure.
+   */
+  checkResult(name: string, result: CallToolResult): void {
+    const known = this.#known.get(name);
+    const schema = known?.tool.outputSchema;
+    if (!known || !schema || result.isError) return;
+    const reason = result.structuredContent === undefined ? "it has no structuredContent" : this.#misfit(known, result);
+    if (reason === undefined) return;
+    const message = `The result of the tool "${name}" does not match its output schema: ${reason}`;
+    throw new LocalError("invalid_result", message, { data: { result } });
+  }
+
+  #misfit(known: Known, result: CallToolResult): string | undefined {
+    try {
+      known.check ??= compileJsonSchema(known.tool.outputSchema as JsonObject);
+    } catch (error) {
+      return `the schema cannot be used. ${(error as Error).message}`;
+    }
+    return known.check(result.structuredContent).issues?.map(formatIssue).join("; ");
+  }
+}
+
+function valueAt(args: unknown, path: readonly string[]): string | number | boolean | undefined {
+  let value: unknown = args;
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  return undefined;
+}

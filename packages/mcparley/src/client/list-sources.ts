@@ -1,0 +1,67 @@
+import type { JsonObject } from "../jsonrpc/messages.ts";
+import { isObject } from "../jsonrpc/messages.ts";
+import { Method } from "../protocol/methods.ts";
+import type { Prompt } from "../protocol/prompts.ts";
+import type { Resource, ResourceTemplate } from "../protocol/resources.ts";
+import type { Tool } from "../protocol/tools.ts";
+import { mcpHeaders } from "../schema/mcp-headers.ts";
+import type { ClientCore } from "./core.ts";
+import { type List, type ListSource, listOf, requireStrings } from "./lists.ts";
+import type { RequestOptions } from "./options.ts";
+import { perform } from "./perform.ts";
+
+type Entry<T> = Pick<ListSource<T>, "method" | "member" | "read" | "complete">;
+
+function list<T>(core: ClientCore, options: RequestOptions, entry: Entry<T>): List<T> {
+  return listOf({
+    ...entry,
+    fetch: (cursor) => perform(core, entry.method, cursor === undefined ? {} : { cursor }, options),
+    report: (error) => core.report(error),
+    forget: () => core.cache?.forget(entry.method),
+  });
+}
+
+/** The tools, each of which is known from then on. */
+export function listTools(core: ClientCore, options: RequestOptions): List<Tool> {
+  return list(core, options, {
+    method: Method.listTools,
+    member: "tools",
+    read: (entry) => readTool(core, entry),
+    complete: () => {
+      core.tools.isComplete = true;
+    },
+  });
+}
+
+function readTool({ tools, line }: ClientCore, entry: JsonObject): Tool {
+  requireStrings(entry, "name");
+  if (!isObject(entry.inputSchema)) throw new TypeError('its "inputSchema" is not an object');
+  const tool = entry as unknown as Tool;
+  // A tool whose headers cannot be made must not be offered over HTTP (2026-07-28, Streamable HTTP, Schema Extension).
+  if (line.current?.mirrors) mcpHeaders(tool.inputSchema);
+  tools.set(tool);
+  return tool;
+}
+
+export function listPrompts(core: ClientCore, options: RequestOptions): List<Prompt> {
+  return list(core, options, { method: Method.listPrompts, member: "prompts", read: named("name") });
+}
+
+export function listResources(core: ClientCore, options: RequestOptions): List<Resource> {
+  return list(core, options, { method: Method.listResources, member: "resources", read: named("uri", "name") });
+}
+
+export function listResourceTemplates(core: ClientCore, options: RequestOptions): List<ResourceTemplate> {
+  return list(core, options, {
+    method: Method.listResourceTemplates,
+    member: "resourceTemplates",
+    read: named("uriTemplate", "name"),
+  });
+}
+
+function named<T>(...members: string[]): (entry: JsonObject) => T {
+  return (entry) => {
+    requireStrings(entry, ...members);
+    return entry as T;
+  };
+}

@@ -1,0 +1,111 @@
+import { systemClock } from "../jsonrpc/clock.ts";
+import { LocalError } from "../jsonrpc/errors.ts";
+import { link } from "./abort.ts";
+import { Cache } from "./cache.ts";
+import { Channel } from "./channel.ts";
+import { channelOwner } from "./channel-owner.ts";
+import { Client } from "./client.ts";
+import type { Connection } from "./connection.ts";
+import type { ClientCore } from "./core.ts";
+import { establish } from "./detect-era.ts";
+import type { Dialer } from "./dialer.ts";
+import { KnownTools } from "./known-tools.ts";
+import { Line } from "./line.ts";
+import { listTools } from "./list-sources.ts";
+import type { ConnectOptions } from "./options.ts";
+import { Questions } from "./questions.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { UrlVisits } from "./url-visits.ts";
+
+const defaultInfo = { name: "mcparley", version: "0.1.0" };
+const defaultProbe = 5000;
+const defaultIdle = 60_000;
+
+/** Makes a client of what a dialer dials, connected. Rejects where no connection can be made. */
+export async function openClient(dialer: Dialer, options: ConnectOptions = {}): Promise<Client> {
+  const closing = new AbortController();
+  let { signal } = options;
+  const core: ClientCore = makeCore(dialer, options, {
+    closing: closing.signal,
+    line: new Line({
+      open: () => open(core, subscriptions, signal),
+      once: dialer.once === true,
+      lost: (reason) => core.report(reason),
+    }),
+  });
+  const subscriptions: Subscriptions = new Subscriptions(core);
+  const close = async (): Promise<void> => {
+    closing.abort(new LocalError("closed", "The client was closed."));
+    await core.line.close();
+  };
+  try {
+    const { server } = await core.line.get();
+    signal = undefined;
+    return new Client({ core, subscriptions, server, close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function open(
+  core: ClientCore,
+  subscriptions: Subscriptions,
+  signal: AbortSignal | undefined,
+): Promise<Connection> {
+  const { dialer, clock, offer, options } = core;
+  const owner = channelOwner(core, subscriptions);
+  const linked = link(core.closing, signal);
+  try {
+    const { channel, revision, server } = await establish({
+      dialer,
+      clock,
+      offer,
+      channel: () => new Channel(dialer.open(), clock, owner),
+      revision: options.revision ?? "auto",
+      probeTimeout: options.probeTimeout ?? defaultProbe,
+      timeout: options.timeout?.idle ?? defaultIdle,
+      signal: linked.signal,
+    });
+    if (revision.era === "modern") owner.refuseRequests(channel);
+    // It may be another server than before, or another version of it.
+    core.cache?.forget();
+    core.tools.clear();
+    return { channel, revision, server, mirrors: dialer.kind === "http" && revision.mirrorHeaders };
+  } finally {
+    linked.unlink();
+  }
+}
+
+function makeCore(
+  dialer: Dialer,
+  options: ConnectOptions,
+  { closing, line }: Pick<ClientCore, "closing" | "line">,
+): ClientCore {
+  const clock = options.clock ?? systemClock;
+  const questions = new Questions(options);
+  const core: ClientCore = {
+    options,
+    dialer,
+    clock,
+    closing,
+    line,
+    questions,
+    offer: { info: options.info ?? defaultInfo, capabilities: (era) => questions.capabilities(era) },
+    cache: options.cache === false ? undefined : new Cache(clock),
+    tools: new KnownTools(),
+    visits: new UrlVisits(),
+    running: new Set(),
+    logLevel: undefined,
+    listTools: (request) => listTools(core, request),
+    asker: (during, signal) => ({ target: dialer.target, server: line.current?.server.info, during, signal }),
+    report(error) {
+      try {
+        options.onError?.(error instanceof Error ? error : new Error(String(error)));
+      } catch {
+        // Whoever is told of errors has nobody to be told of its own.
+      }
+    },
+  };
+  return core;
+}

@@ -1,0 +1,187 @@
+import { Declined, LocalError, McpError, ToolError } from "../jsonrpc/errors.ts";
+import type { JsonObject } from "../jsonrpc/messages.ts";
+import { MetaKey } from "../protocol/meta.ts";
+import { Method } from "../protocol/methods.ts";
+import type { Progress } from "../protocol/progress.ts";
+import { link, unlessAborted } from "./abort.ts";
+import { requireCapability } from "./capability-check.ts";
+import type { SendOptions } from "./channel.ts";
+import { type Connection, modernMeta } from "./connection.ts";
+import type { Call, ClientCore } from "./core.ts";
+import { answersTo, maxRounds, wantsInput } from "./input-rounds.ts";
+import type { CallRecord, RequestOptions } from "./options.ts";
+import { explain, findTool, repairOf } from "./repair.ts";
+
+const defaultIdle = 60_000;
+const defaultTotal = 30 * 60_000;
+/** Timers cannot be set for longer; a limit beyond it is none. */
+const longestTimer = 2 ** 31 - 1;
+
+/**
+ * Carries out one request of the user to its final result: from the cache, or through the line, with every question of
+ * the server answered on the way and what can be repaired repaired once.
+ */
+export async function perform(
+  core: ClientCore,
+  method: string,
+  params: JsonObject,
+  options: RequestOptions = {},
+): Promise<JsonObject> {
+  const left = options.timeout?.total ?? core.options.timeout?.total ?? defaultTotal;
+  const call: Call = { method, params, options, what: describe(method, params), left, answers: {} };
+  const at = core.clock.now();
+  let outcome: CallRecord["outcome"] = "ok";
+  core.running.add(call);
+  try {
+    const result = await run(core, call);
+    if (method === Method.callTool && result.isError === true) outcome = "tool_error";
+    return result;
+  } catch (error) {
+    outcome = outcomeOf(error);
+    throw error;
+  } finally {
+    core.running.delete(call);
+    record(core, call, { at, outcome });
+  }
+}
+
+async function run(core: ClientCore, call: Call): Promise<JsonObject> {
+  const { cache } = core;
+  const key = cache?.keyOf(call.method, call.params);
+  const kept = key === undefined ? undefined : cache?.get(key);
+  if (kept) return kept;
+  const connection = await connected(core, call);
+  requireCapability(connection, call.method);
+  if (call.method === Method.callTool) await confirm(core, call);
+  for (let round = 0; round < maxRounds; round++) {
+    const generation = cache?.generation;
+    const { result, answerer } = await send(core, call);
+    if (!wantsInput(core, answerer, call, result)) {
+      // What came of answers depends on them, and they are no part of the key.
+      if (key !== undefined && round === 0) cache?.put(key, result, generation!);
+      return result;
+    }
+    call.answers = await answersTo(core, call, result, round);
+  }
+  throw new LocalError("invalid_message", `The server asked for input to ${call.what} more than ${maxRounds} times.`);
+}
+
+async function confirm(core: ClientCore, call: Call): Promise<void> {
+  const { confirm: ask } = core.options;
+  if (!ask) return;
+  const { name, arguments: args } = call.params as { name: string; arguments?: JsonObject };
+  const linked = link(call.options.signal, core.closing);
+  try {
+    const asked = ask({ tool: core.tools.get(name), name, arguments: args ?? {} }, core.asker(call.what, linked.signal));
+    const confirmed = await unlessAborted(Promise.resolve(asked), linked.signal, call.what);
+    if (confirmed !== true) throw new Declined(`${call.what} was not confirmed.`);
+  } finally {
+    linked.unlink();
+  }
+}
+
+/** Sends one round; what went wrong in a way that can be repaired is, each way once. */
+async function send(core: ClientCore, call: Call): Promise<{ result: JsonObject; answerer: Connection }> {
+  const repaired = new Set<string>();
+  for (;;) {
+    const connection = await connected(core, call);
+    try {
+      return { result: await sendOnce(core, call, connection), answerer: connection };
+    } catch (error) {
+      const repair = repairOf(core, call, connection, error);
+      if (!repair || repaired.has(repair.kind)) throw explain(core, call, connection, error);
+      repaired.add(repair.kind);
+      await repair.run();
+    }
+  }
+}
+
+async function sendOnce(core: ClientCore, call: Call, connection: Connection): Promise<JsonObject> {
+  const { clock } = core;
+  const envelope = connection.mirrors ? await mirror(core, call) : undefined;
+  const since = clock.now();
+  try {
+    return await connection.channel.request(call.method, paramsOf(core, call, connection), {
+      ...limits(core, call),
+      what: call.what,
+      signal: call.options.signal,
+      onProgress: progressOf(core, call),
+      wantsProgress: true,
+      envelope,
+    });
+  } finally {
+    call.left = Math.max(0, call.left - (clock.now() - since));
+  }
+}
+
+function connected(core: ClientCore, call: Call): Promise<Connection> {
+  return unlessAborted(core.line.get(), call.options.signal, call.what);
+}
+
+function paramsOf(core: ClientCore, call: Call, { revision }: Connection): JsonObject {
+  const { options, params, answers } = call;
+  const meta = { ...(params._meta as JsonObject | undefined), ...options.meta };
+  if (revision.era === "modern") {
+    Object.assign(meta, modernMeta(revision, core.offer));
+    const level = options.logLevel ?? core.logLevel;
+    if (level !== undefined) meta[MetaKey.logLevel] = level;
+  }
+  return { ...params, ...answers, _meta: meta };
+}
+
+/** The headers of a tool call. Its tool is looked up where it is not known: the server refuses a call that lacks them. */
+async function mirror(core: ClientCore, { method, params, options }: Call): Promise<SendOptions["envelope"]> {
+  if (method !== Method.callTool) return undefined;
+  await findTool(core, params.name, options);
+  const headers = core.tools.headers(params.name, params.arguments);
+  return headers && { headers };
+}
+
+function limits(core: ClientCore, { left, options }: Call): Pick<SendOptions, "idleTimeout" | "totalTimeout"> {
+  const idleTimeout = options.timeout?.idle ?? core.options.timeout?.idle ?? defaultIdle;
+  return {
+    ...(idleTimeout <= longestTimer && { idleTimeout }),
+    ...(left <= longestTimer && { totalTimeout: left }),
+  };
+}
+
+function progressOf(core: ClientCore, { options: { onProgress } }: Call): SendOptions["onProgress"] {
+  if (!onProgress) return undefined;
+  return (params) => {
+    const { progress, total, message } = params as unknown as Progress;
+    if (typeof progress !== "number") return;
+    try {
+      onProgress({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
+    } catch (error) {
+      core.report(error);
+    }
+  };
+}
+
+function record(core: ClientCore, { method, params }: Call, { at, outcome }: Pick<CallRecord, "at" | "outcome">): void {
+  const { onCall } = core.options;
+  if (!onCall) return;
+  const name = nameOf(params);
+  try {
+    onCall({ at, durationMs: core.clock.now() - at, method, name, outcome });
+  } catch (error) {
+    core.report(error);
+  }
+}
+
+function outcomeOf(error: unknown): CallRecord["outcome"] {
+  if (error instanceof ToolError) return "tool_error";
+  const code = error instanceof McpError ? error.code : undefined;
+  if (code === "timeout") return "timeout";
+  return code === "aborted" || code === "declined" || code === "cancelled" ? "cancelled" : "error";
+}
+
+function describe(method: string, params: JsonObject): string {
+  const name = nameOf(params);
+  return name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`;
+}
+
+function nameOf({ name, uri }: JsonObject): string | undefined {
+  const named = name ?? uri;
+  return typeof named === "string" ? named : undefined;
+}

@@ -1,0 +1,124 @@
+import { Cancelled, Declined, ErrorCode, LocalError, ProtocolError, invalidParams } from "../jsonrpc/errors.ts";
+import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import type { ClientCapabilities } from "../protocol/capabilities.ts";
+import {
+  type ElicitFormParams,
+  type ElicitParams,
+  type ElicitResult,
+  type ElicitUrlParams,
+  readElicitResult,
+} from "../protocol/elicitation.ts";
+import { Method } from "../protocol/methods.ts";
+import { type CreateMessageParams, findToolImbalance } from "../protocol/sampling.ts";
+import { unlessAborted } from "./abort.ts";
+import { prepareForm } from "./form-answer.ts";
+import type { Asker, ConnectOptions } from "./options.ts";
+import { checkUrl } from "./safe-url.ts";
+
+/**
+ * Answers what servers ask, with the handlers that the client was given: the same for every revision.
+ *
+ * A question that is at fault is refused with a `ProtocolError` that tells the server why, before a handler sees it;
+ * any other error is one of this side. Forms and URLs come one after another, so that a person sees one at a time.
+ */
+export class Questions {
+  readonly #options: ConnectOptions;
+  /** Settles when the person is free for the next question. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+  }
+
+  /** What this client can be asked, in the words of an era. */
+  capabilities(era: "modern" | "legacy"): ClientCapabilities {
+    const { elicit, sample, sampleTools, roots, extensions } = this.#options;
+    const capabilities: ClientCapabilities = {};
+    if (elicit) capabilities.elicitation = Object.fromEntries(this.#modes.map((mode) => [mode, {}]));
+    if (sample) capabilities.sampling = sampleTools ? { tools: {} } : {};
+    if (roots) capabilities.roots = era === "legacy" ? { listChanged: true } : {};
+    if (extensions) capabilities.extensions = extensions;
+    return capabilities;
+  }
+
+  /** Whether a server may send the person to a URL. */
+  get takesUrls(): boolean {
+    return this.#options.elicit !== undefined && this.#modes.includes("url");
+  }
+
+  get #modes(): readonly ("form" | "url")[] {
+    return this.#options.elicitModes ?? ["form", "url"];
+  }
+
+  async answer(method: string, params: JsonObject, asker: Asker): Promise<JsonObject> {
+    const { elicit, sample, roots } = this.#options;
+    if (method === Method.elicit && elicit) return { ...(await this.elicit(params, asker)) };
+    if (method === Method.createMessage && sample) return this.#sample(params, asker);
+    if (method === Method.listRoots && roots) {
+      return { roots: typeof roots === "function" ? await roots(asker) : roots };
+    }
+    const message = `Method not found, or its capability was not declared: ${method.slice(0, 200)}`;
+    throw new ProtocolError(ErrorCode.MethodNotFound, message);
+  }
+
+  /** Asks the person, once it is this question's turn. */
+  async elicit(params: JsonObject, asker: Asker): Promise<ElicitResult> {
+    const { question, complete } = this.#readQuestion(params);
+    return this.#inTurn(asker, async () => {
+      const result = await this.#ask(question, asker);
+      if (result.action !== "accept") return { action: result.action };
+      return complete ? { action: "accept", content: complete(result.content) } : { action: "accept" };
+    });
+  }
+
+  async #ask(question: ElicitParams, asker: Asker): Promise<ElicitResult> {
+    try {
+      return readElicitResult(await this.#options.elicit!(question, asker));
+    } catch (error) {
+      if (error instanceof Declined) return { action: "decline" };
+      if (error instanceof Cancelled) return { action: "cancel" };
+      throw error;
+    }
+  }
+
+  #readQuestion(params: JsonObject): { question: ElicitParams; complete?: ReturnType<typeof prepareForm> } {
+    const { mode = "form", message, requestedSchema } = params;
+    if (typeof message !== "string") throw invalidParams("params.message must be a string");
+    if (mode !== "form" && mode !== "url") throw invalidParams('params.mode must be "form" or "url"');
+    if (!this.#modes.includes(mode)) {
+      throw invalidParams(`This client has not declared the capability elicitation.${mode}`);
+    }
+    if (mode === "url") {
+      checkUrl(params.url);
+      return { question: params as unknown as ElicitUrlParams };
+    }
+    if (!isObject(requestedSchema) || !isObject(requestedSchema.properties)) {
+      throw invalidParams("params.requestedSchema must be an object with properties");
+    }
+    const question = params as unknown as ElicitFormParams;
+    return { question, complete: prepareForm(question.requestedSchema) };
+  }
+
+  #inTurn<T>(asker: Asker, run: () => Promise<T>): Promise<T> {
+    const { signal } = asker;
+    const mine = this.#turn.then(() => {
+      signal.throwIfAborted();
+      return unlessAborted(run(), signal, "The question");
+    });
+    this.#turn = mine.catch(() => {});
+    return mine;
+  }
+
+  async #sample(params: JsonObject, asker: Asker): Promise<JsonObject> {
+    const request = params as unknown as CreateMessageParams;
+    if (!Array.isArray(params.messages)) throw invalidParams("params.messages must be an array");
+    if (params.tools !== undefined && !this.#options.sampleTools) {
+      throw invalidParams("params.tools: this client has not declared the capability sampling.tools");
+    }
+    const imbalance = findToolImbalance(request.messages.filter((message) => isObject(message?.content) || Array.isArray(message?.content)));
+    if (imbalance) throw invalidParams(`params.${imbalance}`);
+    const result = await unlessAborted(Promise.resolve(this.#options.sample!(request, asker)), asker.signal, "Sampling");
+    if (isObject(result)) return { ...result };
+    throw new LocalError("invalid_result", "The sample handler must return an object with role, content and model.");
+  }
+}

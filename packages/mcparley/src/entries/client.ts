@@ -1,0 +1,22 @@
+/** Connecting to servers. */
+export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "../jsonrpc/errors.ts";
+export type { Client } from "../client/client.ts";
+export type { ServerInfo } from "../client/connection.ts";
+export { forgetEras } from "../client/detect-era.ts";
+export type { CommandTarget, Dialer, HttpTarget } from "../client/dialer.ts";
+export type { List } from "../client/lists.ts";
+export type { Attachable } from "../client/local-dialers.ts";
+export { openClient } from "../client/open-client.ts";
+export type {
+  Asker,
+  CallRecord,
+  ConnectOptions,
+  ElicitHandler,
+  RequestOptions,
+  RootsHandler,
+  SampleHandler,
+  Timeouts,
+} from "../client/options.ts";
+export type { Change, ListenFilter, ListKind, Subscription } from "../client/subscription.ts";
+export type { TypedClient } from "../client/typed-client.ts";
+export { type ConnectTarget, connect } from "./connect.ts";

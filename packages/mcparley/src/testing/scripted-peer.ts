@@ -1,0 +1,126 @@
+import {
+  type JsonObject,
+  type JsonRpcErrorBody,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type RequestId,
+  failure,
+  isNotification,
+  isRequest,
+  notification,
+} from "../jsonrpc/messages.ts";
+import type { Envelope, Receiver, Transport } from "../jsonrpc/transport.ts";
+
+/** What a client sent, with what went beside it. */
+export interface Arrived {
+  message: JsonRpcMessage;
+  envelope: Envelope | undefined;
+}
+
+/**
+ * The server's side of a transport, played by a test message by message: it can be what no well-behaved server is.
+ *
+ * What it sends is delivered at once, before the call returns.
+ */
+export interface ScriptedPeer {
+  /** What to give to the client. */
+  readonly transport: Transport;
+  /** All that the client sent, in order. */
+  readonly arrived: readonly Arrived[];
+  /** Whether the client, or `close`, has ended the transport. */
+  readonly isClosed: boolean;
+  /** Waits for the next message that was not taken yet, and fails where it is not a request for `method`. */
+  request(method: string): Promise<JsonRpcRequest>;
+  /** The same for a notification. */
+  notification(method: string): Promise<JsonRpcNotification>;
+  /** The same for any message. */
+  next(): Promise<JsonRpcMessage>;
+  answer(request: { id: RequestId }, result: JsonObject): void;
+  refuse(request: { id: RequestId }, error: JsonRpcErrorBody): void;
+  notify(method: string, params?: JsonObject): void;
+  /** Sends the client a request of the server. */
+  ask(id: RequestId, method: string, params?: JsonObject): void;
+  /** Delivers any value. */
+  send(value: unknown): void;
+  /** Tells the client that one of its requests could not be delivered, as HTTP transports do. */
+  fail(request: { id: RequestId }, error: Error): void;
+  /** Tells the client of something that was no message. */
+  malformed(error: Error): void;
+  /** Ends the transport from the server's side. */
+  close(cause?: Error): void;
+}
+
+/** Makes a peer whose part the test plays. `answers` are given at once, by method; the test plays the rest. */
+export function scriptedPeer(answers: Record<string, (request: JsonRpcRequest) => JsonObject> = {}): ScriptedPeer {
+  const arrived: Arrived[] = [];
+  const untaken: JsonRpcMessage[] = [];
+  const takers: ((message: JsonRpcMessage) => void)[] = [];
+  let receiver: Receiver | undefined;
+  let isClosed = false;
+
+  function take(message: JsonRpcMessage, envelope: Envelope | undefined): void {
+    arrived.push({ message, envelope });
+    const answer = isRequest(message) ? answers[message.method] : undefined;
+    if (answer && isRequest(message)) {
+      const { id } = message;
+      queueMicrotask(() => deliver({ jsonrpc: "2.0", id, result: answer(message) }));
+      return;
+    }
+    const taker = takers.shift();
+    if (taker) taker(message);
+    else untaken.push(message);
+  }
+
+  function deliver(value: unknown): void {
+    if (!receiver) throw new Error("The transport of this peer has not been started.");
+    if (!isClosed) receiver.message(value);
+  }
+
+  function next(): Promise<JsonRpcMessage> {
+    const message = untaken.shift();
+    return message ? Promise.resolve(message) : new Promise((resolve) => takers.push(resolve));
+  }
+
+  function close(cause?: Error): void {
+    if (isClosed) return;
+    isClosed = true;
+    receiver?.closed(cause);
+  }
+
+  return {
+    transport: {
+      start(opened) {
+        receiver = opened;
+      },
+      send(message, envelope) {
+        if (isClosed) return;
+        for (const one of Array.isArray(message) ? message : [message]) take(one, envelope);
+      },
+      close: async () => close(),
+    },
+    arrived,
+    get isClosed() {
+      return isClosed;
+    },
+    next,
+    async request(method) {
+      const message = await next();
+      if (isRequest(message) && message.method === method) return message;
+      throw new Error(`Expected a request for ${method}; got ${JSON.stringify(message)}.`);
+    },
+    async notification(method) {
+      const message = await next();
+      if (isNotification(message) && message.method === method) return message;
+      throw new Error(`Expected the notification ${method}; got ${JSON.stringify(message)}.`);
+    },
+    answer: ({ id }, result) => deliver({ jsonrpc: "2.0", id, result }),
+    refuse: ({ id }, error) => deliver(failure(id, error)),
+    notify: (method, params) => deliver(notification(method, params)),
+    ask: (id, method, params) => deliver({ jsonrpc: "2.0", id, method, ...(params && { params }) }),
+    send: deliver,
+    fail: ({ id }, error) => receiver?.failed?.(id, error),
+    malformed: (error) => receiver?.malformed(error),
+    close,
+  };
+}
