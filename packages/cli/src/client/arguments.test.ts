@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { readArguments } from "./arguments.ts";
+import { UsageError } from "./io.ts";
+
+const files = new Map([
+  ["a.txt", "text\n"],
+  ["a.json", '{"a":1}'],
+]);
+const sources = {
+  file: async (path: string): Promise<string> => files.get(path) ?? Promise.reject(new UsageError(`no ${path}`)),
+  stdin: async (): Promise<string> => "from stdin",
+};
+const read = (...words: string[]): ReturnType<typeof readArguments> => readArguments(words, sources);
+
+describe("readArguments", () => {
+  test("reads text, JSON, files and stdin", async () => {
+    expect(await read("a=b=c", "n:=[1, true]", "f=@a.txt", "j:=@a.json", "s=@-", "empty=")).toEqual([
+      { key: "a", form: "text", value: "b=c" },
+      { key: "n", form: "json", value: [1, true] },
+      { key: "f", form: "text", value: "text\n" },
+      { key: "j", form: "json", value: { a: 1 } },
+      { key: "s", form: "text", value: "from stdin" },
+      { key: "empty", form: "text", value: "" },
+    ]);
+  });
+
+  test("keeps dots, colons and repeated keys as they are written", async () => {
+    const given = await read("a.b=1", "x:y=2", "a.b=3", "text=two\nlines");
+    expect(given.map(({ key, value }) => [key, value])).toEqual([
+      ["a.b", "1"],
+      ["x:y", "2"],
+      ["a.b", "3"],
+      ["text", "two\nlines"],
+    ]);
+  });
+
+  test.each([
+    ["word", '"word" is not an argument.'],
+    ["=x", '"=x" is not an argument.'],
+    [":=1", "is not an argument."],
+    ["a:={", "The value of a is not JSON"],
+    ["a=@", '"a=@" names no file'],
+    ["a=@missing", "no missing"],
+  ])("%s is refused", async (word, message) => {
+    await expect(read(word)).rejects.toThrow(
+      expect.objectContaining({ name: "UsageError", message: expect.stringContaining(message) }),
+    );
+  });
+
+  test("stdin is taken by one argument only", async () => {
+    await expect(read("a=@-", "b:=@-")).rejects.toThrow("only one argument may be @-");
+  });
+});

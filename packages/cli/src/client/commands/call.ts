@@ -1,0 +1,113 @@
+import { type CallToolResult, Declined, type Tool, ToolError } from "mcparley";
+import { didYouMean } from "../../did-you-mean.ts";
+import { type Given, readArguments } from "../arguments.ts";
+import { UsageError } from "../io.ts";
+import { isObject } from "../is-object.ts";
+import { printJson, printText } from "../print-result.ts";
+import { sourcesOf } from "../read-sources.ts";
+import { saveBinaries, saveText } from "../save-files.ts";
+import type { View } from "../screen.ts";
+import type { ClientCommand, Session } from "../session.ts";
+import { binaryOf, showContent, showText } from "../show-content.ts";
+import { visibleLine } from "../terminal-text.ts";
+import { toolArguments } from "../tool-arguments.ts";
+import { requireWord } from "./words.ts";
+
+export const callCommand: ClientCommand = {
+  usage: "TARGET TOOL [key=text | key:=json | key=@file ...]",
+  summary: "call a tool",
+  details: [
+    "The tool's input schema decides what a text means: for an integer, number, boolean, null, array or object it is " +
+      "read as that, where nothing else is allowed and it can be; otherwise it stays text. For an array, a key may come " +
+      "again, once for each item. Dots in a key mean nothing: give an object as key:='{\"a\": 1}'.",
+    "key=@file takes a file's text, key:=@file.json its JSON, and @- reads stdin.",
+    "--output FILE saves the images, audio and binary data of the result, or its text where it has none.",
+  ],
+  examples: ["mcparley call handbook search query=backup limit=3", "mcparley call add a=1 b=2 -- node server.js"],
+  async prepare(words, io) {
+    const [word, ...rest] = words;
+    const name = requireWord(word, "Which tool? TOOL is missing.", "mcparley list TARGET tools shows them.");
+    const given = await readArguments(rest, sourcesOf(io));
+    return (session) => call(name, given, session);
+  },
+};
+
+async function call(name: string, given: readonly Given[], session: Session): Promise<void> {
+  const { client, request, options } = session;
+  const tool = await findTool(name, session);
+  const values = toolArguments(tool, given);
+  await confirmDestructive(tool, session);
+  const result = await client.callToolResult(tool.name, values, request);
+  session.screen.endProgress();
+  if (result.isError) throw new ToolError(errorText(result), { result });
+  if (options.output !== undefined) await save(result, options.output, session);
+  if (options.json) await printJson(result, session);
+  else if (options.output === undefined || hasBinary(result)) await printText(showResult(result, session), session);
+}
+
+async function findTool(name: string, { client, request }: Session): Promise<Tool> {
+  if (!client.server.capabilities.tools) throw new UsageError("This server offers no tools.");
+  const names: string[] = [];
+  for await (const tool of client.listTools(request)) {
+    if (tool.name === name) return tool;
+    names.push(tool.name);
+  }
+  throw new UsageError(`The server has no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
+}
+
+/**
+ * Asks before a tool that says of itself that it destroys.
+ *
+ * Without a terminal, whoever wrote the command has decided: the name of the tool stands in it.
+ */
+async function confirmDestructive({ name, annotations }: Tool, { options, questions }: Session): Promise<void> {
+  if (!annotations?.destructiveHint || annotations.readOnlyHint || options.yes) return;
+  const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may destroy something. Call it?`);
+  if (agreed === false) throw new Declined(`The tool "${name}" was not called.`);
+}
+
+function errorText({ content }: CallToolResult): string {
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return texts.join("\n") || "The tool failed and did not say why.";
+}
+
+function hasBinary({ content }: CallToolResult): boolean {
+  return content.some((block) => binaryOf(block) !== undefined);
+}
+
+async function save(result: CallToolResult, file: string, session: Session): Promise<void> {
+  const binaries = result.content.map(binaryOf).filter((binary) => binary !== undefined);
+  if (binaries.length > 0) await saveBinaries(binaries, file, session);
+  else await saveText(`${resultText(result, { ...session.screen.out, terminal: false })}\n`, file, session);
+}
+
+function showResult(result: CallToolResult, { options, screen }: Session): string {
+  if (options.output === undefined) return resultText(result, screen.out);
+  const rest = result.content.filter((block) => binaryOf(block) === undefined);
+  return resultText({ ...result, content: rest }, screen.out);
+}
+
+/** The content, with the structured part once: as JSON, in place of the text that mirrors it. */
+function resultText({ content, structuredContent }: CallToolResult, view: View): string {
+  const blocks = content
+    .filter((block) => block.type !== "text" || !mirrors(block.text, structuredContent))
+    .map((block) => showContent(block, view));
+  if (structuredContent !== undefined) blocks.push(showText(JSON.stringify(structuredContent, null, 2), view));
+  return blocks.join("\n");
+}
+
+function mirrors(text: string, structured: unknown): boolean {
+  if (structured === undefined) return false;
+  try {
+    return canonical(JSON.parse(text)) === canonical(structured);
+  } catch {
+    return false;
+  }
+}
+
+/** JSON in which the order of members does not matter. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    isObject(member) ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))) : member,
+  );
+}

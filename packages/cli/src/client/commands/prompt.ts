@@ -1,0 +1,63 @@
+import type { GetPromptResult, Prompt } from "mcparley";
+import { didYouMean } from "../../did-you-mean.ts";
+import { type Given, readArguments } from "../arguments.ts";
+import { UsageError } from "../io.ts";
+import { printJson, printText } from "../print-result.ts";
+import { promptArguments } from "../prompt-arguments.ts";
+import { sourcesOf } from "../read-sources.ts";
+import { saveBinaries, saveText } from "../save-files.ts";
+import type { View } from "../screen.ts";
+import type { ClientCommand, Session } from "../session.ts";
+import { binaryOf, showContent } from "../show-content.ts";
+import { visibleLine } from "../terminal-text.ts";
+import { requireWord } from "./words.ts";
+
+export const promptCommand: ClientCommand = {
+  usage: "TARGET NAME [key=text | key=@file ...]",
+  summary: "get a prompt",
+  details: [
+    "The arguments of a prompt are text. One message of the user is printed as it is, so that it can be passed on; " +
+      "several are printed with their roles.",
+  ],
+  examples: ["mcparley prompt handbook code_review code=@main.ts"],
+  async prepare(words, io) {
+    const [word, ...rest] = words;
+    const name = requireWord(word, "Which prompt? NAME is missing.", "mcparley list TARGET prompts shows them.");
+    const given = await readArguments(rest, sourcesOf(io));
+    return (session) => getPrompt(name, given, session);
+  },
+};
+
+async function getPrompt(name: string, given: readonly Given[], session: Session): Promise<void> {
+  const { client, request, options, screen } = session;
+  const prompt = await findPrompt(name, session);
+  const result = await client.getPrompt(prompt.name, promptArguments(prompt, given), request);
+  screen.endProgress();
+  if (options.output !== undefined) await save(result, options.output, session);
+  if (options.json) await printJson(result, session);
+  else if (options.output === undefined) await printText(promptText(result, screen.out), session);
+}
+
+async function findPrompt(name: string, { client, request }: Session): Promise<Prompt> {
+  if (!client.server.capabilities.prompts) throw new UsageError("This server offers no prompts.");
+  const names: string[] = [];
+  for await (const prompt of client.listPrompts(request)) {
+    if (prompt.name === name) return prompt;
+    names.push(prompt.name);
+  }
+  throw new UsageError(`The server has no prompt ${JSON.stringify(name)}.`, didYouMean(name, names));
+}
+
+async function save({ messages }: GetPromptResult, file: string, session: Session): Promise<void> {
+  const binaries = messages.map(({ content }) => binaryOf(content)).filter((binary) => binary !== undefined);
+  if (binaries.length > 0) await saveBinaries(binaries, file, session);
+  else await saveText(`${promptText({ messages }, { ...session.screen.out, terminal: false })}\n`, file, session);
+}
+
+function promptText({ messages }: GetPromptResult, view: View): string {
+  const [first] = messages;
+  if (first && messages.length === 1 && first.role === "user") return showContent(first.content, view);
+  return messages
+    .map(({ role, content }) => `${view.style.bold(`${visibleLine(role)}:`)}\n${showContent(content, view)}`)
+    .join("\n\n");
+}

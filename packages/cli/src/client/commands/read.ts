@@ -1,0 +1,62 @@
+import { type ResourceContents, isResourceNotFound } from "mcparley";
+import { nearest } from "../../did-you-mean.ts";
+import { UsageError } from "../io.ts";
+import { printJson, printText } from "../print-result.ts";
+import { saveBinaries, saveText } from "../save-files.ts";
+import type { ClientCommand, Session } from "../session.ts";
+import { binaryIn, showText, summarize } from "../show-content.ts";
+import { requireNoMore, requireWord } from "./words.ts";
+
+export const readCommand: ClientCommand = {
+  usage: "TARGET URI",
+  summary: "read a resource",
+  details: [
+    "Text goes to stdout as it is. Binary data goes to stdout only where that is a file or a pipe; on a terminal save it " +
+      "with --output FILE.",
+  ],
+  examples: ["mcparley read handbook handbook:///oncall.md", "mcparley read handbook handbook:///map.png -o map.png"],
+  prepare(words) {
+    const [word, ...more] = words;
+    const uri = requireWord(word, "Which resource? URI is missing.", "mcparley list TARGET resources shows them.");
+    requireNoMore(more, "read takes one URI");
+    return (session) => read(uri, session);
+  },
+};
+
+async function read(uri: string, session: Session): Promise<void> {
+  const { client, request, options, screen } = session;
+  if (!client.server.capabilities.resources) throw new UsageError("This server offers no resources.");
+  const result = await client.readResource(uri, request).catch((error: unknown) => explain(error, uri, session));
+  screen.endProgress();
+  if (options.output !== undefined) await save(result.contents, options.output, session);
+  if (options.json) await printJson(result, session);
+  else if (options.output === undefined) for (const part of result.contents) await print(part, session);
+}
+
+async function print(contents: ResourceContents, session: Session): Promise<void> {
+  const { out } = session.screen;
+  const binary = binaryIn(contents);
+  if (binary && out.terminal) await printText(summarize(binary, `resource ${contents.uri}`, out), session);
+  else if (binary) await session.screen.print(Buffer.from(binary.data, "base64"));
+  else if ("text" in contents && out.terminal) await printText(showText(contents.text, out), session);
+  else if ("text" in contents) await session.screen.print(contents.text);
+}
+
+async function save(contents: readonly ResourceContents[], file: string, session: Session): Promise<void> {
+  const binaries = contents.map(binaryIn).filter((binary) => binary !== undefined);
+  if (binaries.length > 0) return saveBinaries(binaries, file, session);
+  const texts = contents.flatMap((part) => ("text" in part ? [part.text] : []));
+  return saveText(texts.join("\n"), file, session);
+}
+
+/** A URI that does not exist is most often a typing error: what there is tells which. */
+async function explain(error: unknown, uri: string, { client, request }: Session): Promise<never> {
+  if (!isResourceNotFound(error)) throw error;
+  const uris: string[] = [];
+  for await (const resource of client.listResources(request)) uris.push(resource.uri);
+  const meant = nearest(uri, uris);
+  throw new UsageError(
+    `The server has no resource ${JSON.stringify(uri)}.`,
+    meant === undefined ? "mcparley list TARGET resources shows them." : `Did you mean ${JSON.stringify(meant)}?`,
+  );
+}

@@ -1,0 +1,73 @@
+import { LocalError } from "mcparley";
+import type { Change, ListenFilter, Subscription } from "mcparley/client";
+import type { ClientCommand, Session } from "../session.ts";
+import { visibleLine } from "../terminal-text.ts";
+
+export const watchCommand: ClientCommand = {
+  usage: "TARGET [URI ...]",
+  summary: "print changes as they come, until Ctrl-C",
+  details: [
+    "With URIs, changes of these resources are printed; without, changes of the lists of tools, prompts and resources. " +
+      'With --json each change is a line of its own: {"at", "kind", "uri"}.',
+  ],
+  examples: ["mcparley watch handbook", "mcparley watch handbook handbook:///oncall.md"],
+  prepare(words) {
+    return (session) => watch(words, session);
+  },
+};
+
+async function watch(uris: readonly string[], session: Session): Promise<void> {
+  const { client, request, screen } = session;
+  const filter = uris.length > 0 ? { uris } : listsThatChange(session);
+  let failure: Error | undefined;
+  const subscription = await client.listen(
+    filter,
+    (change) => {
+      report(change, session).catch((error: unknown) => {
+        failure = error as Error;
+        void subscription.close();
+      });
+    },
+    request,
+  );
+  requireAny(subscription, uris);
+  screen.note(`Watching ${describe(subscription.acknowledged)}. Ctrl-C ends.`);
+  await untilEnd(subscription, request.signal);
+  if (failure) throw failure;
+}
+
+/** The lists that the server says it tells changes of; all, where it says so of none. */
+function listsThatChange({ client }: Session): ListenFilter {
+  const { tools, prompts, resources } = client.server.capabilities;
+  return { tools: !!tools?.listChanged, prompts: !!prompts?.listChanged, resources: !!resources?.listChanged };
+}
+
+function requireAny({ acknowledged }: Subscription, uris: readonly string[]): void {
+  const { tools, prompts, resources, uris: watched = [] } = acknowledged;
+  if (tools || prompts || resources || watched.length > 0) return;
+  const what = uris.length > 0 ? "does not tell when resources change" : "does not tell when its lists change";
+  throw new LocalError("not_capable", `This server ${what}.`);
+}
+
+function describe({ tools, prompts, resources, uris = [] }: ListenFilter): string {
+  const lists = [tools && "tools", prompts && "prompts", resources && "resources"].filter((name) => name);
+  const parts = lists.length > 0 ? [`the lists of ${lists.join(", ")}`] : [];
+  return [...parts, ...uris.map(visibleLine)].join(", ");
+}
+
+async function report(change: Change, { options, screen }: Session): Promise<void> {
+  const at = new Date();
+  if (options.json) return screen.print(`${JSON.stringify({ at: at.toISOString(), ...change })}\n`);
+  const what = change.kind === "updated" ? `updated ${visibleLine(change.uri)}` : `${change.kind} changed`;
+  return screen.print(`${at.toTimeString().slice(0, 8)} ${what}\n`);
+}
+
+async function untilEnd(subscription: Subscription, signal: AbortSignal | undefined): Promise<void> {
+  const aborted = new Promise<"aborted">((resolve) => {
+    signal?.addEventListener("abort", () => resolve("aborted"), { once: true });
+    if (signal?.aborted) resolve("aborted");
+  });
+  const how = await Promise.race([aborted, subscription.closed.then(() => "closed" as const)]);
+  if (how === "closed" && !signal?.aborted) throw new LocalError("closed", "The server ended the subscription.");
+  await subscription.close();
+}

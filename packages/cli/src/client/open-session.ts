@@ -1,0 +1,78 @@
+import { type LoggingMessage, loggingLevels } from "mcparley";
+import type { RequestOptions } from "mcparley/client";
+import type { CommandIo } from "./io.ts";
+import type { ClientOptions } from "./options.ts";
+import { createQuestions } from "./questions/questions.ts";
+import { type Screen, paragraph } from "./screen.ts";
+import type { Session } from "./session.ts";
+import type { Stop } from "./stop.ts";
+import type { Target } from "./target.ts";
+import { visibleLine } from "./terminal-text.ts";
+import { version } from "./version.ts";
+
+interface Setting {
+  readonly io: CommandIo;
+  readonly screen: Screen;
+  readonly options: ClientOptions;
+  readonly stop: Stop;
+}
+
+/** From this level on messages are shown and, where a revision has it so, asked for. */
+const usualLogLevel = "warning";
+
+/** Connects to a target as the options say. The caller closes the session's client. */
+export async function openSession(target: Target, setting: Setting): Promise<Session> {
+  const { io, screen, options, stop } = setting;
+  const questions = createQuestions(setting);
+  const request = {
+    signal: stop.signal,
+    logLevel: options.logLevel ?? usualLogLevel,
+    ...limits(options),
+    onProgress: (progress: Parameters<Screen["progress"]>[0]) => screen.progress(progress),
+  } as const;
+  const client = await io.connect(connectTarget(target), {
+    info: { name: "mcparley", version },
+    elicit: questions.elicit,
+    ...(questions.sample ? { sample: questions.sample } : {}),
+    ...(options.revision === undefined ? {} : { revision: options.revision }),
+    ...limits(options),
+    signal: stop.signal,
+    onLog: (message) => showLog(message, setting),
+    onError: (error) => {
+      if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
+    },
+  });
+  const { info, revision, era, capabilities } = client.server;
+  if (options.verbose) {
+    const name = info === undefined ? "a server without a name" : `${info.name} ${info.version}`;
+    screen.note(
+      screen.err.style.dim(visibleLine(`Connected to ${name} at ${client.target}, revision ${revision} (${era}).`)),
+    );
+  }
+  // Legacy servers send what they think fit until they are told; others are told with each request.
+  if (options.logLevel && era === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
+  return { client, io, screen, options, questions, request };
+}
+
+/** `--timeout` limits the whole call, with or without progress. */
+function limits({ timeout }: ClientOptions): Pick<RequestOptions, "timeout"> {
+  return timeout === undefined ? {} : { timeout: { idle: timeout, total: timeout } };
+}
+
+function connectTarget(
+  target: Target,
+): { url: string; headers: Record<string, string> } | Omit<Target & { kind: "command" }, "kind"> {
+  if (target.kind === "url") return { url: target.url, headers: target.headers };
+  const { command, args, env, cwd } = target;
+  return { command, args, env, cwd };
+}
+
+function showLog({ level, logger, data }: LoggingMessage, { screen, options }: Setting): void {
+  const least = options.logLevel ?? usualLogLevel;
+  if (loggingLevels.indexOf(level) < loggingLevels.indexOf(least)) return;
+  const { red, yellow, dim } = screen.err.style;
+  const colour = ["debug", "info", "notice"].includes(level) ? dim : level === "warning" ? yellow : red;
+  const from = logger === undefined ? "" : ` ${visibleLine(logger)}:`;
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  screen.note(`${colour(`[${level}]`)}${from} ${paragraph(text ?? "", screen.err)}`);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { readWords } from "./options.ts";
+
+describe("readWords", () => {
+  test("tells words, options and the command after -- apart", () => {
+    const words = readWords([
+      "t",
+      "--json",
+      "tool",
+      "a=--b",
+      "--timeout",
+      "2m",
+      "-H",
+      "X-A: b: c",
+      "--",
+      "node",
+      "--json",
+    ]);
+    expect(words.positionals).toEqual(["t", "tool", "a=--b"]);
+    expect(words.command).toEqual(["node", "--json"]);
+    expect(words.options).toMatchObject({ json: true, timeout: 120_000, headers: { "X-A": "b: c" }, yes: false });
+  });
+
+  test.each([
+    ["30", 30_000],
+    ["0.5", 500],
+    ["500ms", 500],
+    ["1h", 3_600_000],
+  ])("--timeout %s", (text, timeout) => {
+    expect(readWords(["--timeout", text]).options.timeout).toBe(timeout);
+  });
+
+  test("--verbose shows every log message unless a level is given", () => {
+    expect(readWords(["-v"]).options.logLevel).toBe("debug");
+    expect(readWords(["-v", "--log-level", "error"]).options.logLevel).toBe("error");
+    expect(readWords([]).options.logLevel).toBeUndefined();
+  });
+
+  test("what comes again is gathered", () => {
+    const { options } = readWords(["-e", "A=1", "--env", "B=x=y", "--answer", "ok=yes", "--answer=n=1"]);
+    expect(options.env).toEqual({ A: "1", B: "x=y" });
+    expect(options.answers).toEqual({ ok: "yes", n: "1" });
+  });
+
+  test.each([
+    [["--jsn"], "There is no option --jsn.", "Did you mean --json?"],
+    [["-x"], "There is no option -x.", "--help"],
+    [["--output", "--json"], "--output needs a value", undefined],
+    [["--header"], "--header needs a value", undefined],
+    [["--json=1"], "--json takes no value", undefined],
+    [["--timeout", "soon"], '--timeout "soon" is not a time.', "30 (seconds)"],
+    [["--timeout", "0"], "is not a time", undefined],
+    [["--timeout", "999h"], "is not a time", undefined],
+    [["--env", "A"], "--env needs NAME=VALUE.", undefined],
+    [["--log-level", "warn"], 'There is no log level "warn".', "warning"],
+    [["--revision", "2025-06-19"], '"2025-06-19" is not a revision', "2025-06-18"],
+  ])("%j is refused", (argv, message, hint) => {
+    const wanted = { name: "UsageError", message: expect.stringContaining(message) };
+    const withHint = hint === undefined ? wanted : { ...wanted, hint: expect.stringContaining(hint) };
+    expect(() => readWords(argv)).toThrow(expect.objectContaining(withHint));
+  });
+
+  test("a header that is none is not repeated in the error, since it may hold a token", () => {
+    for (const text of ["Bearer secret", "X-A: secret\r\nX-B: c", ": secret"]) {
+      expect(() => readWords(["--header", text])).toThrow(
+        expect.objectContaining({ message: "--header is not a header." }),
+      );
+    }
+  });
+});

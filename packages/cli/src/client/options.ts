@@ -1,0 +1,170 @@
+import { parseArgs } from "node:util";
+import { type LoggingLevel, loggingLevels, supportedVersions } from "mcparley";
+import { didYouMean, nearest } from "../did-you-mean.ts";
+import { UsageError } from "./io.ts";
+
+export interface ClientOptions {
+  json: boolean;
+  /** Milliseconds. */
+  timeout: number | undefined;
+  headers: Record<string, string>;
+  revision: string | undefined;
+  env: Record<string, string>;
+  yes: boolean;
+  noInput: boolean;
+  logLevel: LoggingLevel | undefined;
+  verbose: boolean;
+  output: string | undefined;
+  /** Answers to the server's questions, by the name of the field. */
+  answers: Record<string, string>;
+  sample: string | undefined;
+  help: boolean;
+}
+
+export interface CommandWords {
+  positionals: string[];
+  /** What stands after `--`; undefined without `--`. */
+  command: string[] | undefined;
+  options: ClientOptions;
+}
+
+export interface OptionDefinition {
+  readonly name: string;
+  readonly short?: string;
+  /** What stands for its value in the help; undefined for a switch. */
+  readonly value?: string;
+  readonly description: string;
+}
+
+export const optionDefinitions: readonly OptionDefinition[] = [
+  { name: "json", description: 'print exactly one JSON document to stdout; errors as {"error": {...}}' },
+  { name: "output", short: "o", value: "FILE", description: "write images, audio and binary data to FILE" },
+  { name: "timeout", value: "TIME", description: "give up after this long: 30 (seconds), 500ms, 2m" },
+  { name: "header", short: "H", value: '"NAME: VALUE"', description: "send this HTTP header; may come again" },
+  {
+    name: "env",
+    short: "e",
+    value: "NAME=VALUE",
+    description: "set this for a server that is started; may come again",
+  },
+  { name: "revision", value: "VERSION", description: "speak this revision of the protocol only" },
+  { name: "answer", value: "NAME=VALUE", description: "answer the server's question for NAME; may come again" },
+  { name: "sample", value: "TEXT", description: "answer with TEXT when the server asks for a model" },
+  { name: "yes", short: "y", description: "call destructive tools, and send complete answers, without asking" },
+  { name: "no-input", description: "never ask; the server's questions without an --answer are declined" },
+  { name: "log-level", value: "LEVEL", description: "show the server's log messages from this level on (warning)" },
+  { name: "verbose", short: "v", description: "say what is connected to, and show all log messages" },
+  { name: "help", short: "h", description: "show this" },
+];
+
+/** Reads the words after a command's name. Throws `UsageError` for an option that is unknown or lacks its value. */
+export function readWords(argv: readonly string[]): CommandWords {
+  const end = argv.indexOf("--");
+  const own = end === -1 ? argv : argv.slice(0, end);
+  const { tokens } = parseArgs({
+    args: [...own],
+    options: parserOptions(),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const positionals: string[] = [];
+  const values = new Map<string, string[]>();
+  for (const token of tokens) {
+    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const value = readOption(token.name, token.rawName, token.value, token.inlineValue === true);
+    values.set(token.name, [...(values.get(token.name) ?? []), value]);
+  }
+  return { positionals, command: end === -1 ? undefined : argv.slice(end + 1), options: toOptions(values) };
+}
+
+function parserOptions(): Record<string, { type: "string" | "boolean"; short?: string; multiple: boolean }> {
+  const entries = optionDefinitions.map(({ name, short, value }) => [
+    name,
+    { type: value === undefined ? "boolean" : "string", multiple: true, ...(short === undefined ? {} : { short }) },
+  ]);
+  return Object.fromEntries(entries) as ReturnType<typeof parserOptions>;
+}
+
+function readOption(name: string, typed: string, value: string | undefined, inline: boolean): string {
+  const definition = optionDefinitions.find((one) => one.name === name);
+  if (!definition) {
+    const near = nearest(
+      name,
+      optionDefinitions.map((one) => one.name),
+    );
+    const hint = near === undefined ? "--help shows the options." : `Did you mean --${near}?`;
+    throw new UsageError(`There is no option ${typed}.`, `${hint} Options of the server's program go after --.`);
+  }
+  if (definition.value === undefined) {
+    if (value !== undefined) throw new UsageError(`${typed} takes no value; "${value}" was given.`);
+    return "";
+  }
+  // A forgotten value would otherwise swallow the next option.
+  if (value === undefined || (!inline && /^--?[a-z]/i.test(value))) {
+    throw new UsageError(`${typed} needs a value: ${typed} ${definition.value}`);
+  }
+  return value;
+}
+
+function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOptions {
+  const last = (name: string): string | undefined => values.get(name)?.at(-1);
+  const verbose = values.has("verbose");
+  return {
+    json: values.has("json"),
+    timeout: readTimeout(last("timeout")),
+    headers: Object.fromEntries((values.get("header") ?? []).map(readHeader)),
+    revision: readRevision(last("revision")),
+    env: Object.fromEntries((values.get("env") ?? []).map((text) => readPair(text, "--env"))),
+    yes: values.has("yes"),
+    noInput: values.has("no-input"),
+    logLevel: readLogLevel(last("log-level")) ?? (verbose ? "debug" : undefined),
+    verbose,
+    output: last("output"),
+    answers: Object.fromEntries((values.get("answer") ?? []).map((text) => readPair(text, "--answer"))),
+    sample: last("sample"),
+    help: values.has("help"),
+  };
+}
+
+const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+/** The longest that a timer of Node takes, in milliseconds. */
+const longestTimer = 2 ** 31 - 1;
+
+function readTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+  const milliseconds = Number(number) * (units[unit ?? "s"] ?? 1000);
+  if (milliseconds > 0 && milliseconds <= longestTimer) return milliseconds;
+  throw new UsageError(`--timeout ${JSON.stringify(text)} is not a time.`, "Such as 30 (seconds), 500ms, 2m or 1h.");
+}
+
+function readHeader(text: string): [string, string] {
+  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([^\r\n\0]*)$/.exec(text) ?? [];
+  // What was given may hold a token: the error shows no more than its form.
+  if (name !== undefined && value !== undefined) return [name, value.trim()];
+  throw new UsageError("--header is not a header.", 'Such as --header "Authorization: Bearer ..."');
+}
+
+function readPair(text: string, option: string): [string, string] {
+  const at = text.indexOf("=");
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw new UsageError(`${option} needs NAME=VALUE.`, `Such as ${option} NAME=VALUE`);
+}
+
+function readRevision(text: string | undefined): string | undefined {
+  if (text === undefined || text === "auto") return undefined;
+  if (supportedVersions.includes(text)) return text;
+  throw new UsageError(
+    `${JSON.stringify(text)} is not a revision of the protocol that mcparley speaks.`,
+    didYouMean(text, supportedVersions),
+  );
+}
+
+function readLogLevel(text: string | undefined): LoggingLevel | undefined {
+  if (text === undefined) return undefined;
+  const level = loggingLevels.find((one) => one === text);
+  if (level) return level;
+  throw new UsageError(`There is no log level ${JSON.stringify(text)}.`, didYouMean(text, loggingLevels));
+}

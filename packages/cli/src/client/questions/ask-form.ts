@@ -1,0 +1,80 @@
+import type { ElicitResult } from "mcparley";
+import type { View } from "../screen.ts";
+import { type Refusal, askField, showValue } from "./ask-field.ts";
+import type { Field, FieldValue } from "./field.ts";
+import type { Prompter } from "./prompter.ts";
+
+export interface Talk {
+  readonly prompter: Prompter;
+  readonly view: View;
+}
+
+/**
+ * Asks for a form field by field, shows the whole and sends it only on a yes; `given` are answers that are there.
+ *
+ * A person must be able to review and change their answers before they are sent, and to decline or cancel at any point
+ * (client/elicitation, User Interaction Model).
+ */
+export async function askForm(
+  fields: readonly Field[],
+  given: ReadonlyMap<string, FieldValue>,
+  talk: Talk,
+): Promise<ElicitResult> {
+  if (fields.length === 0) return agree(talk);
+  talk.prompter.say(
+    talk.view.style.dim("Nothing is sent before you have seen it all. /decline says no, /cancel ends it."),
+  );
+  const values = new Map(given);
+  let open = fields.filter(({ name }) => !values.has(name));
+  for (;;) {
+    const refusal = await fill(open, values, talk);
+    if (refusal) return { action: refusal };
+    const decision = await review(fields, values, talk);
+    if (decision === "send") return { action: "accept", content: Object.fromEntries(values) };
+    if (decision !== "edit") return { action: decision };
+    open = [...fields];
+  }
+}
+
+async function fill(open: readonly Field[], values: Map<string, FieldValue>, talk: Talk): Promise<Refusal | undefined> {
+  for (const field of open) {
+    const answer = await askField(field, values.get(field.name) ?? field.default, talk);
+    if (typeof answer === "string") return answer;
+    if (answer.value === undefined) values.delete(field.name);
+    else values.set(field.name, answer.value);
+  }
+  return undefined;
+}
+
+type Decision = "send" | "edit" | Refusal;
+
+function review(fields: readonly Field[], values: ReadonlyMap<string, FieldValue>, talk: Talk): Promise<Decision> {
+  const { bold, dim } = talk.view.style;
+  const lines = fields.map((field) => {
+    const value = values.get(field.name);
+    return `  ${field.name}: ${value === undefined ? dim("left out") : showValue(field, value)}`;
+  });
+  talk.prompter.say(["", bold("Your answer:"), ...lines].join("\n"));
+  const keys = { s: "send", y: "send", e: "edit", d: "decline", n: "decline", c: "cancel" } as const;
+  return choose("[s]end, [e]dit, [d]ecline or [c]ancel? ", keys, talk.prompter);
+}
+
+/** A form without fields asks for a yes or no alone. */
+async function agree({ prompter }: Talk): Promise<ElicitResult> {
+  const keys = { y: "accept", n: "decline", d: "decline", c: "cancel" } as const;
+  const action = await choose("[y]es, [n]o (decline) or [c]ancel? ", keys, prompter);
+  return action === "accept" ? { action, content: {} } : { action };
+}
+
+/** Asks until the first letter of what is typed is one of the keys: nothing is taken for granted. */
+export async function choose<T extends string>(
+  prompt: string,
+  keys: Readonly<Record<string, T>>,
+  prompter: Prompter,
+): Promise<T> {
+  for (;;) {
+    const letter = (await prompter.ask(prompt)).trim().replace(/^\//, "").charAt(0).toLowerCase();
+    const chosen = Object.hasOwn(keys, letter) ? keys[letter] : undefined;
+    if (chosen !== undefined) return chosen;
+  }
+}

@@ -1,0 +1,99 @@
+import type { RequestedSchema } from "mcparley";
+import { describe, expect, test } from "vitest";
+import { type Field, InvalidField } from "./field.ts";
+import { fieldsOf } from "./form-fields.ts";
+import { readAnswers, withDefaults } from "./given-answers.ts";
+
+function form(properties: RequestedSchema["properties"], required: string[] = []): Field[] {
+  return fieldsOf({ type: "object", properties, required });
+}
+
+function field(property: Record<string, unknown>): Field {
+  const [only] = form({ x: property });
+  if (!only) throw new Error("no field");
+  return only;
+}
+
+describe("fieldsOf", () => {
+  test("gives title, description, default and whether it must be answered", () => {
+    const [name, age] = form(
+      { name: { type: "string", title: "Name", description: "Yours" }, age: { type: "integer", default: 3 } },
+      ["name"],
+    );
+    expect(name).toMatchObject({
+      name: "name",
+      title: "Name",
+      description: "Yours",
+      required: true,
+      default: undefined,
+    });
+    expect(age).toMatchObject({ title: "age", required: false, default: 3, expects: "whole number" });
+  });
+
+  const titled = [
+    { const: "#f00", title: "Red" },
+    { const: "#0f0", title: "Green" },
+  ];
+  test.each<[Record<string, unknown>, string, unknown]>([
+    [{ type: "string" }, " a b ", " a b "],
+    [{ type: "string", format: "email" }, "ada@example.com", "ada@example.com"],
+    [{ type: "string", format: "uri" }, "https://a/b", "https://a/b"],
+    [{ type: "string", format: "date" }, "2024-02-29", "2024-02-29"],
+    [{ type: "string", format: "date-time" }, "2024-02-29T10:00:00+01:00", "2024-02-29T10:00:00+01:00"],
+    [{ type: "string", maxLength: 1 }, "👍", "👍"],
+    [{ type: "number" }, "-1.5e3", -1500],
+    [{ type: "integer", minimum: 1, maximum: 5 }, " 5 ", 5],
+    [{ type: "boolean" }, "Y", true],
+    [{ type: "boolean" }, "no", false],
+    [{ type: "string", enum: ["a", "b"] }, "2", "b"],
+    [{ type: "string", enum: ["a", "b"] }, "b", "b"],
+    [{ type: "string", enum: ["2", "1"] }, "2", "2"],
+    [{ type: "string", enum: ["a", "b"], enumNames: ["Ah", "Be"] }, "be", "b"],
+    [{ type: "string", oneOf: titled }, "green", "#0f0"],
+    [{ type: "array", items: { type: "string", enum: ["a", "b"] } }, "2, 1,2", ["b", "a"]],
+    [{ type: "array", items: { anyOf: titled }, minItems: 1 }, "Red", ["#f00"]],
+  ])("%j takes %j as %j", (property, typed, value) => {
+    expect(field(property).read(typed)).toEqual(value);
+  });
+
+  test.each<[Record<string, unknown>, string, string]>([
+    [{ type: "string", format: "email" }, "ada", "not a valid e-mail address; write it like ada@example.com"],
+    [{ type: "string", format: "uri" }, "a b", "not a valid URI"],
+    [{ type: "string", format: "date" }, "2023-02-29", "not a valid date"],
+    [{ type: "string", format: "date-time" }, "2023-02-28 10:00", "not a valid date and time"],
+    [{ type: "string", minLength: 3 }, "ab", "at least 3 characters; this has 2"],
+    [{ type: "string", maxLength: 1 }, "ab", "at most 1 characters"],
+    [{ type: "string", pattern: "^a+$" }, "b", "matches the pattern"],
+    [{ type: "number" }, "0x", "Type a number"],
+    [{ type: "number" }, "Infinity", "Type a number"],
+    [{ type: "integer", minimum: 1, maximum: 5 }, "6", "Type a whole number from 1 to 5"],
+    [{ type: "integer" }, "1.5", "Type a whole number"],
+    [{ type: "boolean" }, "maybe", "Type yes or no"],
+    [{ type: "string", enum: ["a", "b"] }, "3", "Type a number from 1 to 2"],
+    [{ type: "string", enum: ["a", "b"] }, "0", "Type a number from 1 to 2"],
+    [{ type: "array", items: { enum: ["a", "b"] }, minItems: 2 }, "1,1", "Choose at least 2"],
+  ])("%j refuses %j", (property, typed, message) => {
+    expect(() => field(property).read(typed)).toThrow(InvalidField);
+    expect(() => field(property).read(typed)).toThrow(message);
+  });
+});
+
+describe("readAnswers", () => {
+  const fields = form(
+    { date: { type: "string", format: "date" }, seats: { type: "integer", default: 2 }, note: { type: "string" } },
+    ["date", "seats"],
+  );
+
+  test("reads what is given and names what is missing", () => {
+    expect(readAnswers(fields, { seats: "4" })).toMatchObject({ missing: ["date"], problems: [] });
+    const { values, missing } = readAnswers(fields, { date: "2026-01-01", other: "x" });
+    expect(missing).toEqual([]);
+    expect(withDefaults(fields, values)).toEqual({ date: "2026-01-01", seats: 2 });
+  });
+
+  test("an answer that does not fit is told and counts as missing", () => {
+    const { missing, problems } = readAnswers(fields, { date: "tomorrow" });
+    expect(missing).toEqual(["date"]);
+    expect(problems[0]).toContain("--answer date=tomorrow: That is not a valid date");
+  });
+});

@@ -1,0 +1,75 @@
+import { type Interface, createInterface } from "node:readline";
+import type { ReadStream } from "node:tty";
+import type { CommandIo } from "../io.ts";
+
+/** Talks with the person at the terminal, a line at a time: stderr asks, stdin answers. */
+export interface Prompter {
+  /** Shows lines. They must be safe to show. */
+  say(text: string): void;
+  /** Asks for one line. Throws `Dismissed` when the input ends or the question is not wanted any more. */
+  ask(prompt: string): Promise<string>;
+  close(): void;
+}
+
+/** There is no answer: the input has ended, or the question was withdrawn. */
+export class Dismissed extends Error {
+  override readonly name = "Dismissed";
+}
+
+/**
+ * Opens the terminal for questions until it is closed; `signal` withdraws them.
+ *
+ * Lines that were typed ahead answer the questions that follow. A terminal in line editing hands Ctrl-C to this
+ * program as a key and not as a signal: `onInterrupt` is called for it.
+ */
+export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: () => void): Prompter {
+  const input = io.stdin as Partial<ReadStream> & CommandIo["stdin"];
+  const terminal = input.isTTY === true;
+  const lines = createInterface({ input, output: io.stderr, terminal, historySize: 0 });
+  const answers = new LineQueue(lines);
+  lines.on("SIGINT", onInterrupt);
+  const withdraw = (): void => lines.close();
+  signal.addEventListener("abort", withdraw, { once: true });
+  if (signal.aborted) withdraw();
+  return {
+    say: (text) => void io.stderr.write(`${text}\n`),
+    ask: (prompt) => {
+      if (answers.ended) return Promise.reject(new Dismissed());
+      lines.setPrompt(prompt);
+      lines.prompt();
+      return answers.next();
+    },
+    close: () => {
+      signal.removeEventListener("abort", withdraw);
+      lines.close();
+    },
+  };
+}
+
+/** The lines of an interface in their order; `readline`'s own `question` drops those that come between two questions. */
+class LineQueue {
+  ended = false;
+  readonly #lines: string[] = [];
+  #waiting: { resolve(line: string): void; reject(error: Error): void } | undefined;
+
+  constructor(source: Interface) {
+    source.on("line", (line) => {
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      if (waiting) waiting.resolve(line);
+      else this.#lines.push(line);
+    });
+    source.once("close", () => {
+      this.ended = true;
+      this.#waiting?.reject(new Dismissed());
+    });
+  }
+
+  next(): Promise<string> {
+    const line = this.#lines.shift();
+    if (line !== undefined) return Promise.resolve(line);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+}

@@ -1,0 +1,144 @@
+import type { CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult } from "mcparley";
+import type { Asker, ElicitHandler, SampleHandler } from "mcparley/client";
+import type { CommandIo } from "../io.ts";
+import type { ClientOptions } from "../options.ts";
+import { type Screen, paragraph } from "../screen.ts";
+import type { Stop } from "../stop.ts";
+import { visibleLine } from "../terminal-text.ts";
+import { askForm, choose } from "./ask-form.ts";
+import { askUrl } from "./ask-url.ts";
+import { fieldsOf } from "./form-fields.ts";
+import { readAnswers, withDefaults } from "./given-answers.ts";
+import { openUrl } from "./open-url.ts";
+import { Dismissed, type Prompter, openPrompter } from "./prompter.ts";
+
+/** How the person at the terminal, or the options in their place, answer what is asked. */
+export interface Questions {
+  readonly elicit: ElicitHandler;
+  /** Undefined where no model stands behind this client, which is so without `--sample`. */
+  readonly sample: SampleHandler | undefined;
+  /** Asks a question of our own; undefined where nobody can be asked. */
+  confirm(message: string): Promise<boolean> | undefined;
+}
+
+interface Setting {
+  readonly io: CommandIo;
+  readonly screen: Screen;
+  readonly options: ClientOptions;
+  readonly stop: Stop;
+}
+
+export function createQuestions(setting: Setting): Questions {
+  const { io, options, stop } = setting;
+  const canAsk = io.isTerminal.stdin && io.isTerminal.stderr && !options.noInput;
+  return {
+    elicit: (question, asker) =>
+      question.mode === "url"
+        ? elicitUrl(question, asker, { ...setting, canAsk })
+        : elicitForm(question, asker, { ...setting, canAsk }),
+    sample: options.sample === undefined ? undefined : (request) => cannedSample(request, options.sample!, setting),
+    confirm: (message) => (canAsk ? confirm(message, { ...setting, canAsk }, stop.signal) : undefined),
+  };
+}
+
+interface Asking extends Setting {
+  readonly canAsk: boolean;
+}
+
+async function elicitForm(question: ElicitFormParams, asker: Asker, asking: Asking): Promise<ElicitResult> {
+  const { options, screen } = asking;
+  const fields = fieldsOf(question.requestedSchema);
+  const given = readAnswers(fields, options.answers);
+  for (const problem of given.problems) screen.note(screen.err.style.yellow(visibleLine(problem)));
+  const complete = given.missing.length === 0 && given.problems.length === 0 && fields.length > 0;
+  const mayAnswer = options.yes || (!asking.canAsk && given.values.size > 0);
+  if (complete && mayAnswer) {
+    screen.note(`Answered ${nameOf(question)} of ${whoAsks(asker)} with ${fields.map(({ name }) => name).join(", ")}.`);
+    return { action: "accept", content: withDefaults(fields, given.values) };
+  }
+  if (!asking.canAsk) return declineUnseen(question, given.missing, { asker, asking });
+  return talk(asking, asker.signal, (prompter) => {
+    introduce(question, asker, { prompter, screen });
+    return askForm(fields, given.values, { prompter, view: screen.err });
+  });
+}
+
+async function elicitUrl(
+  question: ElicitParams & { mode: "url" },
+  asker: Asker,
+  asking: Asking,
+): Promise<ElicitResult> {
+  const { io, screen } = asking;
+  if (!asking.canAsk) return declineUnseen(question, [], { asker, asking });
+  return talk(asking, asker.signal, (prompter) => {
+    introduce(question, asker, { prompter, screen });
+    return askUrl(question.url, (url) => openUrl(url, io), { prompter, view: screen.err });
+  });
+}
+
+/** Opens the terminal for one talk; one that is broken off is a cancel. */
+async function talk(
+  { io, screen, stop }: Asking,
+  signal: AbortSignal,
+  run: (prompter: Prompter) => Promise<ElicitResult>,
+): Promise<ElicitResult> {
+  return screen.quietly(async () => {
+    const prompter = openPrompter(io, AbortSignal.any([signal, stop.signal]), () => stop.interrupt());
+    try {
+      return await run(prompter);
+    } catch (error) {
+      if (error instanceof Dismissed) return { action: "cancel" };
+      throw error;
+    } finally {
+      prompter.close();
+    }
+  });
+}
+
+async function confirm(message: string, asking: Asking, signal: AbortSignal): Promise<boolean> {
+  const { action } = await talk(asking, signal, async (prompter) => {
+    const keys = { y: "accept", n: "decline" } as const;
+    return { action: await choose(`${message} [y]es or [n]o? `, keys, prompter) };
+  });
+  return action === "accept";
+}
+
+function introduce(
+  question: ElicitParams,
+  asker: Asker,
+  { prompter, screen }: { prompter: Prompter; screen: Screen },
+): void {
+  const { bold } = screen.err.style;
+  prompter.say(
+    `\n${bold(`${whoAsks(asker)} asks${asker.during === undefined ? "" : ` in ${visibleLine(asker.during)}`}:`)}`,
+  );
+  prompter.say(paragraph(question.message, screen.err, "  "));
+}
+
+/** What was connected to stands first: it is known, and what the server says of itself is not. */
+function whoAsks({ target, server }: Asker): string {
+  const says = server?.title ?? server?.name;
+  return says === undefined ? visibleLine(target) : `${visibleLine(target)} ("${visibleLine(says)}")`;
+}
+
+function nameOf({ message }: ElicitParams): string {
+  const line = visibleLine(message);
+  return `"${line.length > 60 ? `${line.slice(0, 59)}…` : line}"`;
+}
+
+function declineUnseen(
+  question: ElicitParams,
+  missing: readonly string[],
+  { asker, asking }: { asker: Asker; asking: Asking },
+): ElicitResult {
+  const why = asking.options.noInput ? "--no-input was given" : "there is no terminal to ask at";
+  const cure = missing.length > 0 ? ` Answer it with ${missing.map((name) => `--answer ${name}=...`).join(" ")}` : "";
+  asking.screen.note(visibleLine(`Declined ${nameOf(question)} of ${whoAsks(asker)}, since ${why}.${cure}`));
+  return { action: "decline" };
+}
+
+function cannedSample(request: CreateMessageParams, text: string, { screen }: Setting): CreateMessageResult {
+  const count = request.messages.length;
+  screen.note(`The server asked for a model (${count} message${count === 1 ? "" : "s"}); --sample answered.`);
+  return { role: "assistant", content: { type: "text", text }, model: "mcparley --sample", stopReason: "endTurn" };
+}

@@ -1,0 +1,58 @@
+import { LocalError, ProtocolError, ToolError } from "mcparley";
+import { exitCodeOf } from "./exit-codes.ts";
+import { UsageError } from "./io.ts";
+import { printJson } from "./print-result.ts";
+import { type Screen, paragraph } from "./screen.ts";
+import { visibleLine } from "./terminal-text.ts";
+
+/** Tells what a command ended with, as the one JSON document or as lines on stderr, and gives its exit code. */
+export async function reportError(
+  error: unknown,
+  { screen, json, verbose }: { screen: Screen; json: boolean; verbose: boolean },
+): Promise<number> {
+  const exitCode = exitCodeOf(error);
+  screen.endProgress();
+  if (json) {
+    await printJson({ error: errorDocument(error, exitCode) }, { screen });
+    return exitCode;
+  }
+  const { red, bold } = screen.err.style;
+  const text = paragraph(messageOf(error), screen.err);
+  screen.note(`${bold(red(error instanceof ToolError ? "The tool failed:" : "mcparley:"))} ${text}`);
+  const hint = hintFor(error);
+  if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
+  if (verbose) screen.note(paragraph(details(error), screen.err, "  "));
+  return exitCode;
+}
+
+function errorDocument(error: unknown, exitCode: number): object {
+  const base = { message: messageOf(error), hint: hintFor(error), exitCode };
+  if (error instanceof UsageError) return { code: "usage", ...base };
+  if (error instanceof ToolError) return { code: error.code, ...base, result: error.result };
+  if (error instanceof ProtocolError) return { code: error.code, ...base, data: error.data };
+  if (error instanceof LocalError) return { code: error.code, ...base };
+  return { code: "internal", ...base };
+}
+
+function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return error instanceof ProtocolError ? `The server answered ${error.code}: ${text}` : text;
+}
+
+function hintFor(error: unknown): string | undefined {
+  if (error instanceof UsageError) return error.hint;
+  if (!(error instanceof LocalError)) return undefined;
+  if (error.code === "unauthorized") return 'Give a token: --header "Authorization: Bearer ..."';
+  if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
+  return undefined;
+}
+
+/** The causes behind an error, and where an unexpected one was thrown. */
+function details(error: unknown): string {
+  const lines: string[] = [];
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause !== error) lines.push(`caused by ${cause.name}: ${visibleLine(cause.message)}`);
+    if (exitCodeOf(cause) === 70 && cause.stack) lines.push(cause.stack);
+  }
+  return lines.join("\n");
+}

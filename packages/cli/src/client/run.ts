@@ -1,0 +1,92 @@
+import { didYouMean } from "../did-you-mean.ts";
+import { callCommand } from "./commands/call.ts";
+import { completeCommand } from "./commands/complete.ts";
+import { listCommand } from "./commands/list.ts";
+import { promptCommand } from "./commands/prompt.ts";
+import { readCommand } from "./commands/read.ts";
+import { watchCommand } from "./commands/watch.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { commandHelp } from "./help.ts";
+import { type CommandIo, UsageError } from "./io.ts";
+import { openSession } from "./open-session.ts";
+import { readWords } from "./options.ts";
+import { printText } from "./print-result.ts";
+import { reportError } from "./report-error.ts";
+import { Screen } from "./screen.ts";
+import type { ClientCommand } from "./session.ts";
+import { type Stop, createStop } from "./stop.ts";
+import { resolveTarget } from "./target.ts";
+
+/** The commands that use a server, by name. */
+export const clientCommands: ReadonlyMap<string, ClientCommand> = new Map([
+  ["list", listCommand],
+  ["call", callCommand],
+  ["prompt", promptCommand],
+  ["read", readCommand],
+  ["complete", completeCommand],
+  ["watch", watchCommand],
+]);
+
+/**
+ * Runs one of the commands that use a server and gives the code to exit with; errors are reported, not thrown.
+ *
+ * The first Ctrl-C cancels what is under way and closes the connection; after a second one this returns at once, with
+ * things still open: the caller then ends the process.
+ */
+export async function runClientCommand(name: string, argv: readonly string[], io: CommandIo): Promise<number> {
+  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
+  const shown = { json: own.includes("--json"), verbose: own.includes("--verbose") || own.includes("-v") };
+  const screen = new Screen(io, () => stop.breakPipe());
+  const stop = createStop(io, () => {
+    screen.endProgress();
+    screen.note("Cancelling; Ctrl-C once more ends at once.");
+  });
+  try {
+    const work = runCommand(name, argv, { io, screen, stop }).then(
+      () => (stop.reason === "interrupted" ? exitCodes.interrupted : exitCodes.ok),
+      (error: unknown) => endedBy(error, stop) ?? reportError(error, { screen, ...shown }),
+    );
+    return await Promise.race([work, stop.ended.then(() => exitCodes.interrupted)]);
+  } catch (error) {
+    // Not even the report could be written.
+    screen.note(error instanceof Error ? error.message : String(error));
+    return exitCodes.usage;
+  } finally {
+    stop.dispose();
+  }
+}
+
+/** The exit code where the person, or whoever reads stdout, ended the command: what failed then is no news. */
+function endedBy(error: unknown, stop: Stop): number | undefined {
+  if (stop.reason === "interrupted") return exitCodes.interrupted;
+  if (stop.reason === "broken_pipe" && !(error instanceof UsageError)) return exitCodes.ok;
+  return undefined;
+}
+
+interface Context {
+  readonly io: CommandIo;
+  readonly screen: Screen;
+  readonly stop: Stop;
+}
+
+async function runCommand(name: string, argv: readonly string[], { io, screen, stop }: Context): Promise<void> {
+  const command = clientCommands.get(name);
+  if (!command)
+    throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
+  const { positionals, command: started, options } = readWords(argv);
+  if (options.help) {
+    await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
+    return;
+  }
+  // A command after -- stands in TARGET's place.
+  const [word, rest] = started === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
+  const target = resolveTarget({ word, command: started, headers: options.headers, env: options.env }, io);
+  const action = await command.prepare(rest, io);
+  const session = await openSession(target, { io, screen, options, stop });
+  try {
+    await action(session);
+  } finally {
+    screen.endProgress();
+    await session.client.close();
+  }
+}

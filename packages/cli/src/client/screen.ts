@@ -1,0 +1,138 @@
+import type { Progress } from "mcparley";
+import { type CommandIo, UsageError } from "./io.ts";
+import { type Style, styleFor } from "./style.ts";
+import { visible, visibleLine, widthOf, wrap } from "./terminal-text.ts";
+
+/** How text for one stream is to look. */
+export interface View {
+  readonly terminal: boolean;
+  /** Columns to wrap at; Infinity where nobody looks. */
+  readonly width: number;
+  readonly style: Style;
+}
+
+/** Cuts longer lines of progress; wider terminals exist, wider reports do not help. */
+const widest = 120;
+const eraseLine = "\r\u001b[2K";
+
+/**
+ * The two output streams: results go to stdout; progress, log messages and questions to stderr.
+ *
+ * On a terminal there is one line of progress, which is taken away before anything else is written.
+ */
+export class Screen {
+  readonly out: View;
+  readonly err: View;
+  readonly #io: CommandIo;
+  #progress = "";
+  #held: string[] | undefined;
+  #broken = false;
+
+  /** `onBroken` is called once, when nobody reads stdout any more. */
+  constructor(io: CommandIo, onBroken: () => void) {
+    this.#io = io;
+    this.out = viewOf(io, io.isTerminal.stdout);
+    this.err = viewOf(io, io.isTerminal.stderr);
+    io.stdout.on("error", (error: NodeJS.ErrnoException) => {
+      if (this.#broken || !isBrokenPipe(error)) return;
+      this.#broken = true;
+      onBroken();
+    });
+    // Whether anybody reads what is said beside the result must not decide about the result.
+    io.stderr.on("error", () => {});
+  }
+
+  /** Writes to stdout and settles when that is written; does nothing once nobody reads it. */
+  async print(chunk: string | Uint8Array): Promise<void> {
+    this.#erase();
+    if (this.#broken) return;
+    await new Promise<void>((resolve, reject) => {
+      this.#io.stdout.write(chunk, (error) => {
+        if (!error || isBrokenPipe(error)) resolve();
+        else reject(new UsageError(`stdout cannot be written: ${error.message}`));
+      });
+    });
+  }
+
+  /** Writes a line to stderr, or keeps it until a question is answered. `text` is safe to show. */
+  note(text: string): void {
+    if (this.#held) {
+      this.#held.push(text);
+      return;
+    }
+    this.#erase();
+    this.#io.stderr.write(`${text}\n`);
+    this.#draw();
+  }
+
+  /** Shows what the server reports of the call under way. */
+  progress(report: Progress): void {
+    const text = progressText(report);
+    if (!this.#io.isTerminal.stderr) {
+      this.note(`progress: ${text}`);
+      return;
+    }
+    this.#progress = text;
+    if (!this.#held) this.#draw();
+  }
+
+  /** Takes the line of progress away for good. */
+  endProgress(): void {
+    this.#erase();
+    this.#progress = "";
+  }
+
+  /** Keeps stderr free while `ask` talks with the person; what was noted meanwhile follows. */
+  async quietly<T>(ask: () => Promise<T>): Promise<T> {
+    this.#erase();
+    this.#held = [];
+    try {
+      return await ask();
+    } finally {
+      const held = this.#held;
+      this.#held = undefined;
+      for (const text of held) this.note(text);
+    }
+  }
+
+  #erase(): void {
+    if (this.#progress !== "" && !this.#held) this.#io.stderr.write(eraseLine);
+  }
+
+  #draw(): void {
+    if (this.#progress === "") return;
+    const columns = Math.min(this.#io.columns() ?? 80, widest) - 1;
+    this.#io.stderr.write(eraseLine + this.err.style.dim(cut(this.#progress, columns)));
+  }
+}
+
+function viewOf(io: CommandIo, terminal: boolean): View {
+  return { terminal, width: terminal ? (io.columns() ?? 80) : Infinity, style: styleFor(terminal, io.env) };
+}
+
+function isBrokenPipe(error: NodeJS.ErrnoException): boolean {
+  return error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
+}
+
+function progressText({ progress, total, message }: Progress): string {
+  const share = total !== undefined && total > 0 ? `${Math.floor((progress / total) * 100)}% ` : "";
+  const count = total === undefined ? `${progress}` : `${share}(${progress}/${total})`;
+  return message === undefined ? count : `${count} ${visibleLine(message)}`;
+}
+
+function cut(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let kept = "";
+  for (const character of text) {
+    if (widthOf(kept + character) > columns - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+/** Text from elsewhere, safe for whoever reads it, wrapped and indented. */
+export function paragraph(text: string, view: View, indent = ""): string {
+  const safe = visible(text).trim();
+  const lines = view.width === Infinity ? safe.split("\n") : wrap(safe, view.width - indent.length);
+  return lines.map((line) => (line === "" ? "" : indent + line)).join("\n");
+}

@@ -1,0 +1,76 @@
+import type { ContentBlock, ResourceContents } from "mcparley";
+import type { View } from "./screen.ts";
+import { visible, visibleLine } from "./terminal-text.ts";
+
+/** Bytes that a result holds as base64, and what they are called. */
+export interface Binary {
+  readonly data: string;
+  readonly mimeType: string | undefined;
+}
+
+/** The bytes in a piece of content, where it has any. */
+export function binaryOf(block: ContentBlock): Binary | undefined {
+  if (block.type === "image" || block.type === "audio") return { data: block.data, mimeType: block.mimeType };
+  return block.type === "resource" ? binaryIn(block.resource) : undefined;
+}
+
+/** The bytes of a resource, where it is not text. */
+export function binaryIn(contents: ResourceContents): Binary | undefined {
+  return "blob" in contents ? { data: contents.blob, mimeType: contents.mimeType } : undefined;
+}
+
+/** A piece of content as a person reads it: text as it is, the rest summed up. */
+export function showContent(block: ContentBlock, view: View): string {
+  switch (block.type) {
+    case "text":
+      return showText(block.text, view);
+    case "image":
+    case "audio":
+      return note(`${block.type} ${describe(block.data, block.mimeType)}`, view);
+    case "resource_link":
+      return note(linkText(block), view);
+    case "resource":
+      return showEmbedded(block.resource, view);
+    default:
+      // A newer server may send a kind that is not known yet; it is shown rather than lost.
+      return showText(JSON.stringify(block, null, 2), view);
+  }
+}
+
+/** Text of a server: escaped on a terminal, untouched in a pipe. */
+export function showText(text: string, view: View): string {
+  return view.terminal ? visible(text) : text;
+}
+
+/** One line on what some bytes are. */
+export function summarize({ data, mimeType }: Binary, what: string, view: View): string {
+  return note(`${what} ${describe(data, mimeType)}`, view);
+}
+
+function showEmbedded(contents: ResourceContents, view: View): string {
+  const { uri, mimeType } = contents;
+  if ("blob" in contents) return note(`resource ${uri} ${describe(contents.blob, mimeType)}`, view);
+  return `${note(`resource ${uri}${mimeType === undefined ? "" : ` ${mimeType}`}`, view)}\n${showText(contents.text, view)}`;
+}
+
+function linkText(link: Extract<ContentBlock, { type: "resource_link" }>): string {
+  const facts = [link.mimeType, link.size === undefined ? undefined : showSize(link.size)].filter((fact) => fact);
+  const about = facts.length > 0 ? ` (${facts.join(", ")})` : "";
+  const description = link.description === undefined ? "" : `: ${link.description}`;
+  return `link ${link.title ?? link.name} <${link.uri}>${about}${description}`;
+}
+
+function describe(data: string, mimeType: string | undefined): string {
+  return `${mimeType ?? "of unknown type"}, ${showSize(Buffer.byteLength(data, "base64"))}: --output FILE saves it`;
+}
+
+function note(text: string, view: View): string {
+  return view.style.dim(`[${visibleLine(text)}]`);
+}
+
+/** A number of bytes as a person reads it. */
+export function showSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  const [amount, unit] = bytes < 1024 ** 2 ? [bytes / 1024, "KiB"] : [bytes / 1024 ** 2, "MiB"];
+  return `${Math.round(amount * 10) / 10} ${unit}`;
+}

@@ -1,0 +1,97 @@
+import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley";
+import { type View, paragraph } from "./screen.ts";
+import { showSize } from "./show-content.ts";
+import { summarizeArguments } from "./show-schema.ts";
+import { visibleLine, widthOf } from "./terminal-text.ts";
+
+/** What a server offers, as far as it was asked for: the members of `list --json`. */
+export interface Offer {
+  tools?: Tool[];
+  prompts?: Prompt[];
+  resources?: Resource[];
+  resourceTemplates?: ResourceTemplate[];
+}
+
+/** One entry of a list: its name, what is said of it, and lines on its parts. */
+interface Entry {
+  name: string;
+  marks: string[];
+  description: string | undefined;
+  parts: { name: string; facts: string; description: string | undefined }[];
+}
+
+const titles = {
+  tools: "Tools",
+  prompts: "Prompts",
+  resources: "Resources",
+  resourceTemplates: "Resource templates",
+} as const;
+
+/** The lists as a person reads them: a section each, entries aligned, long text wrapped to the view. */
+export function showOffer(offer: Offer, view: View): string {
+  const sections = [
+    section("tools", offer.tools?.map(toolEntry), view),
+    section("prompts", offer.prompts?.map(promptEntry), view),
+    section("resources", offer.resources?.map(resourceEntry), view),
+    section("resourceTemplates", offer.resourceTemplates?.map(templateEntry), view),
+  ];
+  return sections.filter((text) => text !== undefined).join("\n\n");
+}
+
+function section(kind: keyof typeof titles, entries: Entry[] | undefined, view: View): string | undefined {
+  if (!entries) return undefined;
+  const heading = view.style.bold(`${titles[kind]} (${entries.length})`);
+  return [heading, ...entries.map((entry) => showEntry(entry, view))].join("\n");
+}
+
+function showEntry({ name, marks, description, parts }: Entry, view: View): string {
+  const { bold, dim } = view.style;
+  const about = marks.length > 0 ? ` ${dim(`[${marks.map(visibleLine).join(", ")}]`)}` : "";
+  const lines = [`  ${bold(visibleLine(name))}${about}`];
+  if (description) lines.push(paragraph(description, view, "    "));
+  const shown = parts.map((part) => ({ label: `${visibleLine(part.name)} (${visibleLine(part.facts)})`, part }));
+  for (const { label, part } of shown) lines.push(showPart(label, part.description, view));
+  return lines.join("\n");
+}
+
+/** A part begins on the label's line where its first words fit there, and goes on indented below. */
+function showPart(label: string, description: string | undefined, view: View): string {
+  const start = `    - ${label}`;
+  if (!description) return start;
+  const text = visibleLine(description);
+  if (widthOf(`${start}: ${text}`) <= view.width) return `${start}: ${text}`;
+  return `${start}:\n${paragraph(text, view, "        ")}`;
+}
+
+function toolEntry({ name, title, description, inputSchema, annotations }: Tool): Entry {
+  const marks: string[] = [];
+  const shownTitle = title ?? annotations?.title;
+  if (shownTitle !== undefined && shownTitle !== name) marks.push(shownTitle);
+  if (annotations?.readOnlyHint) marks.push("read-only");
+  else if (annotations?.destructiveHint) marks.push("destructive");
+  return { name, marks, description, parts: summarizeArguments(inputSchema) };
+}
+
+function promptEntry({ name, title, description, arguments: parameters = [] }: Prompt): Entry {
+  const parts = parameters.map((one) => ({
+    name: one.name,
+    facts: one.required ? "required" : "optional",
+    description: one.description ?? one.title,
+  }));
+  return { name, marks: title === undefined || title === name ? [] : [title], description, parts };
+}
+
+function resourceEntry({ uri, name, title, description, mimeType, size }: Resource): Entry {
+  const marks = [title ?? name, mimeType, size === undefined ? undefined : showSize(size)];
+  return {
+    name: uri,
+    marks: marks.filter((mark) => mark !== undefined && mark !== uri) as string[],
+    description,
+    parts: [],
+  };
+}
+
+function templateEntry({ uriTemplate, name, title, description, mimeType }: ResourceTemplate): Entry {
+  const marks = [title ?? name, mimeType].filter((mark) => mark !== undefined);
+  return { name: uriTemplate, marks, description, parts: [] };
+}

@@ -1,0 +1,66 @@
+/**
+ * What a terminal acts upon, or what hides or reorders text on it: C0 and C1 controls, deletion, marks of direction,
+ * line and paragraph separators, and the invisible tag characters. Tab and line feed are left.
+ */
+const unsafe =
+  // oxlint-disable-next-line no-control-regex -- these are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+
+/** Makes text from elsewhere safe to show: what could steer the terminal or deceive the eye is shown escaped. */
+export function visible(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(unsafe, escape);
+}
+
+/** Likewise, on one line: breaks and tabs become spaces. */
+export function visibleLine(text: string): string {
+  return visible(text.replace(/\s+/g, " ").trim());
+}
+
+function escape(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = code.toString(16).padStart(2, "0");
+  return code <= 0xff ? `\\x${hex}` : `\\u{${hex}}`;
+}
+
+const wide =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
+const segmenter = new Intl.Segmenter();
+// oxlint-disable-next-line no-control-regex -- our own colours take no columns
+const colours = /\u001b\[[\d;]*m/g;
+
+/** How many columns a line takes, as terminals commonly show it. Colours take none. */
+export function widthOf(line: string): number {
+  const bare = line.replace(colours, "");
+  if (/^[\u0020-\u007e]*$/.test(bare)) return bare.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(bare))
+    width += wide.test(segment) ? 2 : /^\p{M}+$/u.test(segment) ? 0 : 1;
+  return width;
+}
+
+/**
+ * Breaks text at spaces so that no line takes more than `width` columns; a longer word stays whole, so that it can be
+ * copied. The breaks that it has are kept.
+ */
+export function wrap(text: string, width: number): string[] {
+  return text.split("\n").flatMap((line) => wrapLine(line, Math.max(width, 10)));
+}
+
+function wrapLine(line: string, width: number): string[] {
+  if (widthOf(line) <= width) return [line];
+  const indent = /^\s*(?:[-*] |\d+\. )?/.exec(line)?.[0] ?? "";
+  const lines: string[] = [];
+  let current = indent;
+  let empty = true;
+  for (const word of line.slice(indent.length).split(" ")) {
+    const longer = empty ? current + word : `${current} ${word}`;
+    if (!empty && widthOf(longer) > width) {
+      lines.push(current);
+      current = " ".repeat(indent.length) + word;
+    } else {
+      current = longer;
+    }
+    empty = false;
+  }
+  return [...lines, current];
+}

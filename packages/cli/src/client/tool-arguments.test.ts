@@ -1,0 +1,105 @@
+import type { JsonObject, Tool } from "mcparley";
+import { describe, expect, test } from "vitest";
+import type { Given } from "./arguments.ts";
+import { UsageError } from "./io.ts";
+import { toolArguments } from "./tool-arguments.ts";
+
+function toolWith(properties: JsonObject, more: JsonObject = {}): Tool {
+  return { name: "t", inputSchema: { type: "object", properties, ...more } };
+}
+
+const text = (key: string, value: string): Given => ({ key, form: "text", value });
+const json = (key: string, value: unknown): Given => ({ key, form: "json", value });
+
+function coerced(schema: unknown, typed: string, root: JsonObject = {}): unknown {
+  return toolArguments(toolWith({ x: schema }, root), [text("x", typed)]).x;
+}
+
+describe("toolArguments", () => {
+  test.each([
+    [{ type: "integer" }, "5", 5],
+    [{ type: "integer" }, "-5", -5],
+    [{ type: "integer" }, "5.5", "5.5"],
+    [{ type: "number" }, "5.5", 5.5],
+    [{ type: "number" }, "5", 5],
+    [{ type: "integer" }, "12345678901234567890", "12345678901234567890"],
+    [{ type: "boolean" }, "true", true],
+    [{ type: "boolean" }, "yes", "yes"],
+    [{ type: ["integer", "null"] }, "null", null],
+    [{ anyOf: [{ type: "integer" }, { type: "null" }] }, "7", 7],
+    [{ enum: [1, 2] }, "2", 2],
+    [{ const: true }, "true", true],
+    [{ type: "object" }, '{"a":1}', { a: 1 }],
+    [{ type: "array", items: { type: "integer" } }, "[1,2]", [1, 2]],
+    [{ type: "array", items: { type: "integer" } }, "3", [3]],
+    [{ type: "array", items: { type: "string" } }, "3", ["3"]],
+    [{ type: "array", items: { type: "string" } }, "[3", "[3"],
+    [{ type: "string" }, "5", "5"],
+    [{ type: ["string", "integer"] }, "5", "5"],
+    [{ enum: ["1", 2] }, "2", "2"],
+    [{}, "5", "5"],
+    [true, "5", "5"],
+  ])("%j reads %j as %j", (schema, typed, value) => {
+    expect(coerced(schema, typed)).toEqual(value);
+  });
+
+  test("follows references inside the schema, and no others", () => {
+    const $defs = { count: { type: "integer" }, loop: { $ref: "#/$defs/loop" } };
+    expect(coerced({ $ref: "#/$defs/count" }, "5", { $defs })).toBe(5);
+    expect(coerced({ $ref: "#/$defs/loop" }, "5", { $defs })).toBe("5");
+    expect(coerced({ $ref: "https://example.com/schema" }, "5", { $defs })).toBe("5");
+    expect(coerced({ $ref: "#/%" }, "5", { $defs })).toBe("5");
+  });
+
+  test("JSON stays what it is", () => {
+    expect(toolArguments(toolWith({ x: { type: "string" } }), [json("x", { a: [1] })])).toEqual({ x: { a: [1] } });
+  });
+
+  test("a key that comes again makes an array, where the schema has one", () => {
+    const tool = toolWith({ tags: { type: "array", items: { type: "integer" } }, name: { type: "string" } });
+    expect(toolArguments(tool, [text("tags", "1"), text("tags", "2"), json("tags", "x")])).toEqual({
+      tags: [1, 2, "x"],
+    });
+    expect(() => toolArguments(tool, [text("name", "a"), text("name", "b")])).toThrow("name is given 2 times");
+  });
+
+  test("an unknown name is refused with the one that was meant", () => {
+    const tool = toolWith({ query: {}, limit: {} });
+    const hint = 'Did you mean "query"?';
+    expect(() => toolArguments(tool, [text("qurey", "x")])).toThrow(expect.objectContaining({ hint }));
+    expect(() => toolArguments(tool, [text("limit.max", "1")])).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining("limit:='{...}'") }),
+    );
+  });
+
+  test("a schema that is open takes any name", () => {
+    for (const more of [
+      { additionalProperties: true },
+      { additionalProperties: {} },
+      { patternProperties: {} },
+      { anyOf: [] },
+    ]) {
+      expect(toolArguments(toolWith({ a: {} }, more), [text("b", "1")])).toEqual({ b: "1" });
+    }
+    expect(toolArguments({ name: "t", inputSchema: { type: "object" } }, [text("b", "1")])).toEqual({ b: "1" });
+  });
+
+  test("a tool without properties that closes itself takes none", () => {
+    const tool = toolWith({}, { additionalProperties: false });
+    expect(() => toolArguments(tool, [text("a", "1")])).toThrow(UsageError);
+  });
+
+  test("D1: names of Object.prototype are names like others", () => {
+    const tool = toolWith({ a: {} });
+    expect(() => toolArguments(tool, [text("constructor", "1")])).toThrow('no argument "constructor"');
+    const open = toolWith({}, { additionalProperties: true });
+    expect(Object.entries(toolArguments(open, [text("__proto__", "1")]))).toEqual([["__proto__", "1"]]);
+  });
+
+  test("what is required and missing is named, with how to give it", () => {
+    const tool = toolWith({ a: { type: "integer" }, b: { type: "object" }, c: {} }, { required: ["a", "b", "c"] });
+    expect(() => toolArguments(tool, [text("c", "1")])).toThrow(
+      expect.objectContaining({ message: 'The tool "t" needs a, b.', hint: "Add a=INTEGER b:='{...}'" }),
+    );
+  });
+});
