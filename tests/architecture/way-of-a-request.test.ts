@@ -18,7 +18,7 @@ test.each(steps)("$file has $name", ({ file, name }) => {
   const full = path.join(root, "packages/mcparley/src", file);
   expect(existsSync(full), `${file} does not exist`).toBe(true);
   const declared = new RegExp(
-    String.raw`(?:function\*? |class |const |async |^\s+|get )${name.replace(".", String.raw`\.`)}\b\s*[(<={:]?`,
+    String.raw`(?:function\*? |class |interface |const |async |^\s+|get )${name.replace(".", String.raw`\.`)}\b\s*[(<={:]?`,
     "m",
   );
   expect(readFileSync(full, "utf8")).toMatch(declared);

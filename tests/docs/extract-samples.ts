@@ -1,0 +1,63 @@
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+/** Inside the workspace of the tests, so that the samples find the packages that a reader has installed. */
+export const generated: string = fileURLToPath(new URL("./.generated/", import.meta.url));
+
+export interface Sample {
+  /** The document and the sample's file name: `tools.md sample-2.ts`. */
+  label: string;
+  file: string;
+  code: string;
+  /** What the sample prints, one entry for each `console.log` that says so in a comment after an arrow. */
+  printed: string[];
+  /** The line of the document on which the sample begins. */
+  line: number;
+}
+
+export interface CommandSample {
+  label: string;
+  command: string;
+}
+
+/** The documents whose samples are run. */
+export function documents(): string[] {
+  const guides = readdirSync(path.join(root, "docs")).filter((name) => name.endsWith(".md"));
+  return ["README.md", ...guides.map((name) => path.join("docs", name))];
+}
+
+/** Writes each TypeScript sample of a document to a file of its own, side by side with the others of the document. */
+export function extractSamples(document: string): Sample[] {
+  const folder = path.join(generated, path.basename(document, ".md"));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return fences(document, "ts").map(({ code, line }, index) => {
+    const name = /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1] ?? `sample-${index + 1}.ts`;
+    const file = path.join(folder, name);
+    writeFileSync(file, code);
+    const printed = [...code.matchAll(/console\.log\(.*\);\s*\/\/ → (.*)$/gm)].map(([, text = ""]) => text);
+    return { label: `${path.basename(document)} ${name}`, file, code, printed, line };
+  });
+}
+
+/** The lines of a document's shell samples that run our own command. */
+export function commandSamples(document: string): CommandSample[] {
+  return fences(document, "sh").flatMap(({ code }) =>
+    code
+      .replaceAll("\\\n", " ")
+      .split("\n")
+      .filter((line) => /^(npx )?mcparley /.test(line))
+      .map((command) => ({ label: `${path.basename(document)}: ${command}`, command })),
+  );
+}
+
+function fences(document: string, language: string): { code: string; line: number }[] {
+  const text = readFileSync(path.join(root, document), "utf8");
+  const pattern = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
+  return [...text.matchAll(pattern)].map((match) => ({
+    code: match[1] ?? "",
+    line: text.slice(0, match.index).split("\n").length + 1,
+  }));
+}
