@@ -1,0 +1,59 @@
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A part of a document under one heading. */
+export interface Section {
+  /** The URI under which the server offers the document. */
+  uri: string;
+  /** The document's path below resources/. */
+  path: string;
+  /** The document's title. */
+  title: string;
+  /** The heading of this part; the title again for what stands before the first heading. */
+  heading: string;
+  /** The line of the document on which the part begins, from 1. */
+  line: number;
+  text: string;
+}
+
+export const resources: string = join(import.meta.dirname, "..", "resources");
+
+/** The URI of a document: the server's name, its folder, the path in it. */
+export function uriOf(path: string): string {
+  return `handbook://resources/${path.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+/** The paths of all Markdown documents, in the order of their names. */
+export async function documentPaths(): Promise<string[]> {
+  const entries = await readdir(resources, { recursive: true });
+  return entries
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => path.endsWith(".md"))
+    .sort();
+}
+
+export function readDocument(path: string): Promise<string> {
+  return readFile(join(resources, path), "utf8");
+}
+
+/** Cuts a document at its headings. */
+export function sectionsOf(path: string, markdown: string): Section[] {
+  const lines = markdown.split("\n");
+  const title = /^# (.+)$/m.exec(markdown)?.[1] ?? path;
+  const starts = lines.flatMap((line, index) => (/^#{1,4} /.test(line) ? [index] : []));
+  return starts.map((start, index) => ({
+    uri: uriOf(path),
+    path,
+    title,
+    heading: lines[start]!.replace(/^#+ /, ""),
+    line: start + 1,
+    text: lines.slice(start + 1, starts[index + 1]).join("\n").trim(),
+  }));
+}
+
+/** All sections of all documents that hold any text. */
+export async function allSections(): Promise<Section[]> {
+  const paths = await documentPaths();
+  const sections = await Promise.all(paths.map(async (path) => sectionsOf(path, await readDocument(path))));
+  return sections.flat().filter(({ text }) => text !== "");
+}

@@ -1,0 +1,61 @@
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { resources } from "./documents.ts";
+
+/** One line of incidents.csv. Times are milliseconds since the epoch. */
+export interface Incident {
+  id: string;
+  severity: string;
+  service: string;
+  trigger: string;
+  began: number;
+  detected: number;
+  mitigated: number;
+  customers: number;
+  detectedBy: string;
+  postmortem: string;
+}
+
+const columns = "id,severity,service,trigger,began,detected,mitigated,customers,detected_by,postmortem";
+
+/** Reads the incidents line by line. Throws where a line is not what its header says. */
+export async function* readIncidents(signal?: AbortSignal): AsyncGenerator<Incident> {
+  const input = createReadStream(join(resources, "incidents.csv"), { encoding: "utf8", ...(signal && { signal }) });
+  let number = 0;
+  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+    number += 1;
+    if (number === 1) {
+      if (line !== columns) throw new Error(`incidents.csv has other columns than ${columns}`);
+    } else if (line !== "") {
+      yield parse(line, number);
+    }
+  }
+}
+
+function parse(line: string, number: number): Incident {
+  const [id, severity, service, trigger, began, detected, mitigated, customers, detectedBy, postmortem] = line.split(",");
+  const times = [began, detected, mitigated].map((time) => Date.parse(time ?? ""));
+  const affected = Number(customers);
+  if (postmortem === undefined || times.some(Number.isNaN) || !Number.isInteger(affected)) {
+    throw new Error(`incidents.csv:${number} is not an incident: ${line}`);
+  }
+  return {
+    ...{ id: id!, severity: severity!, service: service!, trigger: trigger!, detectedBy: detectedBy!, postmortem },
+    ...{ began: times[0]!, detected: times[1]!, mitigated: times[2]!, customers: affected },
+  };
+}
+
+/** Minutes between two times. */
+export function minutes(from: number, to: number): number {
+  return Math.round((to - from) / 60_000);
+}
+
+/** The value that a share of the values does not exceed; 0.5 gives the median. */
+export function quantile(values: readonly number[], share: number): number {
+  if (values.length === 0) return 0;
+  const sorted = values.toSorted((a, b) => a - b);
+  const position = (sorted.length - 1) * share;
+  const [low, high] = [sorted[Math.floor(position)]!, sorted[Math.ceil(position)]!];
+  return low + (high - low) * (position - Math.floor(position));
+}

@@ -1,0 +1,101 @@
+import { ToolError, tool } from "mcparley/server";
+import { type Incident, minutes, quantile, readIncidents } from "../lib/incidents.ts";
+
+const groupings = ["service", "trigger", "severity", "detectedBy", "month"] as const;
+type Grouping = (typeof groupings)[number];
+
+/** How often the median is drawn again from the incidents, to see how far chance alone moves it. */
+const draws = 4000;
+
+export default tool({
+  title: "Analyze the incidents",
+  description:
+    "Counts the incidents by service, trigger, severity, month or by who noticed, with the customer minutes and the " +
+    "median time until each was detected and mitigated. With `confidence` it also says how sure each median is, by " +
+    "drawing it again some thousand times; that takes a few seconds and reports its progress.",
+  annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  input: {
+    type: "object",
+    properties: {
+      by: { type: "string", enum: [...groupings], description: "What to group by" },
+      from: { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "First day, such as 2026-03-01" },
+      to: { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "Last day" },
+      confidence: { type: "boolean", description: "Add the 90 % range of each median" },
+    },
+    required: ["by"],
+    additionalProperties: false,
+  },
+  call: async (input, ctx) => {
+    const { by, from, to, confidence = false } = input as { by: Grouping; from?: string; to?: string; confidence?: boolean };
+    const [first, last] = [day(from, "from"), day(to, "to")];
+    if (first !== undefined && last !== undefined && first > last) {
+      throw new ToolError(`"from" (${from}) is after "to" (${to}). Swap the two.`);
+    }
+    const groups = new Map<string, Incident[]>();
+    let count = 0;
+    for await (const incident of readIncidents(ctx.signal)) {
+      if (first !== undefined && incident.began < first) continue;
+      if (last !== undefined && incident.began >= last + 86_400_000) continue;
+      count += 1;
+      const key = by === "month" ? new Date(incident.began).toISOString().slice(0, 7) : incident[by];
+      groups.set(key, [...(groups.get(key) ?? []), incident]);
+    }
+    if (count === 0) throw new ToolError("There are no incidents between these days. The data is of January to October 2026.");
+    ctx.progress(1, groups.size + 1, `${count} incidents read`);
+    const rows: string[] = [];
+    for (const [key, incidents] of [...groups].toSorted(([, a], [, b]) => customerMinutes(b) - customerMinutes(a))) {
+      const range = confidence ? await medianRange(incidents, ctx.signal) : undefined;
+      rows.push(row(key, incidents, range));
+      ctx.progress(rows.length + 1, groups.size + 1, key);
+    }
+    return [header(by, confidence), ...rows, "", ...remarks(count, groups, confidence)].join("\n");
+  },
+});
+
+function day(value: string | undefined, name: string): number | undefined {
+  if (value === undefined) return undefined;
+  const time = Date.parse(value);
+  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(value)) return time;
+  throw new ToolError(`"${name}" is not a day of the calendar: ${value}`);
+}
+
+function customerMinutes(incidents: readonly Incident[]): number {
+  return incidents.reduce((sum, { customers, began, mitigated }) => sum + customers * minutes(began, mitigated), 0);
+}
+
+function header(by: Grouping, confidence: boolean): string {
+  const ranged = confidence ? " 90 % range |" : "";
+  const columns = `| ${by} | incidents | customer minutes | detected after (median min) | mitigated after (median min) |${ranged}`;
+  return `${columns}\n|---|--:|--:|--:|--:|${confidence ? "---|" : ""}`;
+}
+
+function row(key: string, incidents: readonly Incident[], range: string | undefined): string {
+  const detected = quantile(incidents.map(({ began, detected }) => minutes(began, detected)), 0.5);
+  const mitigated = quantile(incidents.map(({ began, mitigated }) => minutes(began, mitigated)), 0.5);
+  const cells = [key, incidents.length, customerMinutes(incidents).toLocaleString("en"), detected, mitigated];
+  return `| ${[...cells, ...(range === undefined ? [] : [range])].join(" | ")} |`;
+}
+
+function remarks(count: number, groups: ReadonlyMap<string, unknown[]>, confidence: boolean): string[] {
+  const small = [...groups].filter(([, incidents]) => incidents.length < 5).map(([key]) => key);
+  return [
+    `${count} incidents, from handbook://resources/incidents.csv. Times count from the first affected user.`,
+    ...(small.length > 0 ? [`Fewer than five incidents, so look at the cases: ${small.join(", ")}.`] : []),
+    ...(confidence ? ["Range: where the median of minutes to mitigation lies in 90 of 100 redrawn samples."] : []),
+  ];
+}
+
+/** Draws as many incidents as there are, with repetition, again and again, and sees where the median falls. */
+async function medianRange(incidents: readonly Incident[], signal: AbortSignal): Promise<string> {
+  const times = incidents.map(({ began, mitigated }) => minutes(began, mitigated));
+  const medians: number[] = [];
+  for (let draw = 0; draw < draws; draw += 1) {
+    medians.push(quantile(times.map(() => times[Math.floor(Math.random() * times.length)]!), 0.5));
+    if (draw % 500 === 499) {
+      // Lets other calls in, and a cancellation of this one.
+      await new Promise(setImmediate);
+      signal.throwIfAborted();
+    }
+  }
+  return `${Math.round(quantile(medians, 0.05))} to ${Math.round(quantile(medians, 0.95))}`;
+}

@@ -1,0 +1,64 @@
+import { link, tool, toolResult } from "mcparley/server";
+import { allSections } from "../lib/documents.ts";
+import { type Hit, rank } from "../lib/rank.ts";
+
+export default tool({
+  title: "Search the handbook",
+  description:
+    "Finds the passages of the handbook that answer a question, best first, each with a snippet and a link to its document.",
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  input: {
+    type: "object",
+    properties: {
+      query: { type: "string", description: "Words to look for, or a question", minLength: 1, maxLength: 500 },
+      limit: { type: "integer", description: "How many passages at most; 5 unless given", minimum: 1, maximum: 20 },
+    },
+    required: ["query"],
+    additionalProperties: false,
+  },
+  output: {
+    type: "object",
+    properties: {
+      hits: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            document: { type: "string" },
+            heading: { type: "string" },
+            line: { type: "integer" },
+            uri: { type: "string" },
+            score: { type: "number" },
+            snippet: { type: "string" },
+          },
+          required: ["document", "heading", "line", "uri", "score", "snippet"],
+        },
+      },
+    },
+    required: ["hits"],
+  },
+  call: async (input) => {
+    const { query, limit = 5 } = input as { query: string; limit?: number };
+    const hits = rank(query, await allSections(), limit);
+    const text = hits.length === 0 ? `The handbook says nothing about "${query}".` : hits.map(show).join("\n\n");
+    return toolResult({
+      content: [{ type: "text", text }, ...linksTo(hits)],
+      structuredContent: {
+        hits: hits.map(({ section, score, snippet }) => {
+          const { title: document, heading, line, uri } = section;
+          return { document, heading, line, uri, score, snippet };
+        }),
+      },
+    });
+  },
+});
+
+function show({ section, snippet }: Hit, index: number): string {
+  return `${index + 1}. ${section.title}, "${section.heading}" (${section.path}:${section.line})\n   ${snippet}`;
+}
+
+/** One link for each document, however many of its passages were found. */
+function linksTo(hits: readonly Hit[]): ReturnType<typeof link>[] {
+  const documents = new Map(hits.map(({ section }) => [section.uri, section]));
+  return [...documents.values()].map(({ uri, title, path }) => link(uri, { name: path, title, mimeType: "text/markdown" }));
+}

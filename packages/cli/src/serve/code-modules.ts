@@ -1,0 +1,109 @@
+import { createRequire } from "node:module";
+import { dirname, join, sep } from "node:path";
+import { createJiti } from "jiti";
+import * as mcparley from "mcparley";
+import * as server from "mcparley/server";
+import { FolderProblem, type Problem } from "./problem.ts";
+
+/** Loads the folder's TypeScript and JavaScript, without a build step. */
+export interface CodeModules {
+  /** Runs a module and gives its exports. `file` is relative to the folder. Throws `FolderProblem`. */
+  load(file: string): Promise<Record<string, unknown>>;
+  /** Forgets what was loaded, so that edited files are read again. */
+  forget(): void;
+}
+
+export const codeFile: RegExp = /\.(?:[cm]?[jt]s|tsx)$/;
+
+const require: NodeJS.Require = createRequire(import.meta.url);
+
+/**
+ * Makes a loader of the modules in a folder.
+ *
+ * `mcparley` and `mcparley/server` are always this process's own, also where the folder has no `node_modules`: with a
+ * second copy a `ToolError` that a tool throws would not be known as one here.
+ */
+export function codeModules(folder: string, options: { timeLimit?: number } = {}): CodeModules {
+  const { timeLimit = 10_000 } = options;
+  const jiti = createJiti(join(folder, "server.yaml"), {
+    virtualModules: { mcparley, "mcparley/server": server },
+    // A cache on disk would write into the folder or its node_modules.
+    fsCache: false,
+    interopDefault: false,
+    // Modules are kept where `require` keeps its own, so that two tools share the state of a third module.
+    moduleCache: true,
+  });
+  return {
+    async load(file) {
+      const path = join(folder, file);
+      try {
+        return await within(timeLimit, jiti.import<Record<string, unknown>>(path));
+      } catch (error) {
+        throw moduleProblem(error, { file, path, folder });
+      }
+    },
+    forget() {
+      for (const path of Object.keys(require.cache)) {
+        if (path.startsWith(folder + sep) && !path.includes(`${sep}node_modules${sep}`)) delete require.cache[path];
+      }
+    },
+  };
+}
+
+async function within<T>(ms: number, loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it did not finish loading within ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface ModulePlace {
+  file: string;
+  path: string;
+  folder: string;
+}
+
+/** Finds where a module failed: in what the compiler says, or in the first line of the stack that is in the folder. */
+function moduleProblem(error: unknown, { file, path, folder }: ModulePlace): FolderProblem {
+  const { name, message, stack } = asError(error);
+  const inside = `${folder}${sep}`.replaceAll("\\", "/");
+  const places = `${message}\n${stack}`.replaceAll("\\", "/").matchAll(/((?:\/|[A-Za-z]:\/)[^\s():]+):(\d+):(\d+)/g);
+  let place = { file, line: 1 } as Pick<Problem, "file" | "line" | "column">;
+  for (const [, at, line, column] of places) {
+    if (!at!.startsWith(inside) || at!.includes("/node_modules/")) continue;
+    place = { file: at!.slice(inside.length), line: Number(line), column: Number(column) };
+    break;
+  }
+  const first = message.split("\n")[0]!.replaceAll(path, file).trim();
+  const missing = /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1];
+  return new FolderProblem(
+    {
+      ...place,
+      message: missing === undefined ? described(name, first) : `the module "${missing}" is not there`,
+      cure: missing === undefined ? "Correct the code; it is read again when it is saved." : cureFor(missing, folder),
+    },
+    { cause: error },
+  );
+}
+
+function described(name: string, first: string): string {
+  return name === "Error" || first.startsWith(name) ? first : `${name}: ${first}`;
+}
+
+function cureFor(missing: string, folder: string): string {
+  if (/^[./]/.test(missing)) return "Correct the path; it is relative to the file that imports it.";
+  return `Install it: npm install ${missing} --prefix ${dirname(join(folder, "package.json"))}`;
+}
+
+function asError(error: unknown): { name: string; message: string; stack: string } {
+  if (typeof error === "object" && error !== null && "message" in error) {
+    const { name = "Error", message, stack = "" } = error as Error;
+    return { name, message: String(message), stack };
+  }
+  return { name: "Error", message: String(error), stack: "" };
+}

@@ -1,0 +1,70 @@
+import { ToolError } from "mcparley/server";
+
+/**
+ * One element of a program's arguments: a text with placeholders, or a group of them that is left out as a whole where
+ * a value that it needs was not given.
+ */
+export type Element = string | readonly string[];
+
+const placeholder = /\{\{\s*([A-Za-z_][\w-]*)\s*\}\}/g;
+const whole = /^\{\{\s*([A-Za-z_][\w-]*)\s*\}\}$/;
+
+/** The names that a text has placeholders for. */
+export function placeholdersIn(text: string): string[] {
+  return [...text.matchAll(placeholder)].map((match) => match[1]!);
+}
+
+export interface Filling {
+  values: Record<string, unknown>;
+  /** The arguments whose values may begin with a hyphen, and so be options of the program. */
+  options: ReadonlySet<string>;
+}
+
+/**
+ * Fills in the arguments of a program.
+ *
+ * Each element stays one argument, whatever its values hold: no shell sees them. An element whose value was not given
+ * is left out; one that is nothing but a placeholder of a list becomes as many arguments as the list has entries. A
+ * value that would make an argument begin with a hyphen is refused, since the program would take it for an option,
+ * unless it is declared as one or stands after the element `--`.
+ */
+export function fillArguments(elements: readonly Element[], filling: Filling): string[] {
+  const filled: string[] = [];
+  let afterOptions = false;
+  for (const element of elements) {
+    if (element === "--") afterOptions = true;
+    const parts = typeof element === "string" ? [element] : element;
+    if (!parts.every((part) => placeholdersIn(part).every((name) => isGiven(filling.values[name])))) continue;
+    for (const part of parts) filled.push(...fillOne(part, filling, afterOptions));
+  }
+  return filled;
+}
+
+/** Fills in a text; a value that was not given is empty. */
+export function fillText(text: string, values: Record<string, unknown>): string {
+  return text.replaceAll(placeholder, (_, name: string) => asText(values[name] ?? ""));
+}
+
+function fillOne(part: string, { values, options }: Filling, afterOptions: boolean): string[] {
+  const only = whole.exec(part)?.[1];
+  const value = only === undefined ? undefined : values[only];
+  const filled = Array.isArray(value) ? value.map(asText) : [fillText(part, values)];
+  for (const argument of filled) {
+    if (argument.includes("\0"))
+      throw new ToolError("An argument holds a NUL character, which no program can be given.");
+    const names = placeholdersIn(part);
+    const written = part.startsWith("-");
+    if (argument.startsWith("-") && !written && !afterOptions && !names.every((name) => options.has(name))) {
+      throw new ToolError(`The argument ${names[0]} must not begin with a hyphen: "${argument.slice(0, 60)}".`);
+    }
+  }
+  return filled;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function asText(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,91 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { decodeText, looksLikeText } from "./file-types.ts";
+
+/** A file as the protocol says it: text where it is UTF-8, else base64. */
+export type Contents = { text: string } | { blob: string };
+
+/** A file is larger than the server may read. */
+export class FileTooLarge extends Error {
+  readonly size: number;
+  readonly limit: number;
+
+  constructor(size: number, limit: number) {
+    super(`The file has ${size} bytes; at most ${limit} are read.`);
+    this.size = size;
+    this.limit = limit;
+  }
+}
+
+const headBytes = 8192;
+
+/**
+ * Reads a file whose path is real: every link in it was followed and checked.
+ *
+ * Binary files are encoded as they are read, so that a large one is held once, encoded, and never beside its bytes.
+ * Gives undefined where there is no regular file. Throws `FileTooLarge`.
+ */
+export async function readContents(real: string, limit: number): Promise<Contents | undefined> {
+  const file = await openRegular(real);
+  if (!file) return undefined;
+  try {
+    const { size } = await file.stat();
+    if (size > limit) throw new FileTooLarge(size, limit);
+    if (size === 0) return { text: "" };
+    if (!looksLikeText(await readHead(file, headBytes))) return { blob: await encode(file, size) };
+    const bytes = await collect(file, size);
+    const text = decodeText(bytes);
+    return text === undefined ? { blob: bytes.toString("base64") } : { text };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The first bytes of a regular file; none where there is no such file. */
+export async function readBeginning(real: string, bytes: number): Promise<Buffer> {
+  const file = await openRegular(real);
+  if (!file) return Buffer.alloc(0);
+  try {
+    return await readHead(file, bytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Opens a regular file, without following a link that took its place since its path was checked, and without waiting
+ * for the other end of a pipe.
+ */
+async function openRegular(real: string): Promise<FileHandle | undefined> {
+  // Windows knows neither flag.
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  const file = await open(real, flags).catch(() => undefined);
+  if (!file) return undefined;
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  return undefined;
+}
+
+async function readHead(file: FileHandle, bytes: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
+/** A file that grows while it is read is read to where it ended when its size was checked. */
+function stream(file: FileHandle, size: number, encoding?: "base64"): AsyncIterable<unknown> {
+  const range = { start: 0, end: size - 1, autoClose: false };
+  return file.createReadStream(encoding ? { ...range, encoding } : range);
+}
+
+async function encode(file: FileHandle, size: number): Promise<string> {
+  const pieces: string[] = [];
+  // The stream keeps the bytes that do not fill a group of three for its next piece.
+  for await (const piece of stream(file, size, "base64")) pieces.push(piece as string);
+  return pieces.join("");
+}
+
+async function collect(file: FileHandle, size: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of stream(file, size)) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,88 @@
+import { ErrorCode, ProtocolError } from "mcparley";
+import { type Complete, type Resource, resource, resourceNotFound } from "mcparley/server";
+import { mimeTypeOf } from "./file-types.ts";
+import { type ServedRoot, resolveInside } from "./inside-folder.ts";
+import type { Loaded } from "./loaded.ts";
+import { showBytes } from "./quantities.ts";
+import { type Contents, FileTooLarge, readContents } from "./read-contents.ts";
+import { type ResourceFile, nameOf } from "./resource-files.ts";
+import type { ResourceNotes } from "./resource-notes.ts";
+import { templateOf, uriOf } from "./resource-uri.ts";
+
+/** What reading needs to know of the folder. */
+export interface ResourceOptions {
+  scheme: string;
+  /** The largest file that is read, in bytes. */
+  fileSize: number;
+}
+
+/** Makes a resource of a file. It is read anew, and its path checked anew, each time that a client asks. */
+export function fileResource(
+  file: ResourceFile,
+  notes: ResourceNotes | undefined,
+  options: ResourceOptions,
+): Loaded<Resource> {
+  const uri = uriOf(options.scheme, file.root.name, file.path);
+  const mimeType = notes?.mimeType ?? file.mimeType;
+  const title = notes?.title ?? file.heading;
+  const listed = {
+    ...(title !== undefined && { title }),
+    ...(notes?.description !== undefined && { description: notes.description }),
+    ...(notes?.icons && { icons: notes.icons }),
+    mimeType,
+    size: file.size,
+    annotations: { ...notes?.annotations, lastModified: file.lastModified },
+  };
+  return {
+    name: nameOf(file),
+    file: nameOf(file),
+    shape: JSON.stringify([uri, listed, file.stamp]),
+    definition: resource(uri, {
+      ...listed,
+      read: async () => ({ ...(await readFile(file.root, file.path, { ...options, uri })), mimeType }),
+    }),
+  };
+}
+
+/**
+ * Makes the template of a root: it completes paths for clients that let a person type one, and reaches files that came
+ * after the last look at the folder, or that a limit left out of the list.
+ */
+export function rootTemplate(root: ServedRoot, complete: Complete, options: ResourceOptions): Loaded<Resource> {
+  const uriTemplate = templateOf(options.scheme, root.name);
+  return {
+    name: root.name,
+    file: root.name,
+    shape: uriTemplate,
+    definition: resource(uriTemplate, {
+      title: `A file in ${root.name}`,
+      description: `Any file in ${root.name}, by its path there.`,
+      complete: { path: complete },
+      read: async ({ path = "" }, { uri }) => {
+        const contents = await readFile(root, path, { ...options, uri });
+        return { ...contents, mimeType: mimeTypeOf(path, () => "text" in contents) };
+      },
+    }) as Resource,
+  };
+}
+
+/** Reads a file of a root. Throws the protocol's own error where there is none, and one that says so where it is too large. */
+export async function readFile(
+  root: ServedRoot,
+  path: string,
+  { uri, fileSize }: { uri: string; fileSize: number },
+): Promise<Contents> {
+  const real = await resolveInside(root, path);
+  if (real === undefined) throw resourceNotFound(uri);
+  try {
+    const contents = await readContents(real, fileSize);
+    if (contents) return contents;
+  } catch (error) {
+    if (!(error instanceof FileTooLarge)) throw error;
+    const message =
+      `${uri} has ${showBytes(error.size)}, and this server reads files of at most ${showBytes(error.limit)}. ` +
+      "Its owner can raise limits.fileSize in server.yaml.";
+    throw new ProtocolError(ErrorCode.InternalError, message, { cause: error });
+  }
+  throw resourceNotFound(uri);
+}
