@@ -13,7 +13,7 @@ const mayImport: Record<string, readonly string[]> = {
   http: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client"],
   stdio: ["jsonrpc", "protocol", "revisions", "schema", "server", "client"],
   node: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client", "http", "stdio"],
-  testing: ["jsonrpc", "protocol", "revisions"],
+  testing: ["jsonrpc", "protocol", "revisions", "server", "client"],
 };
 
 /** The composition roots: what a package's user imports. They may import everything, and nothing imports them. */

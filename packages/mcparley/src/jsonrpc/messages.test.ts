@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Prepared, classify, encode, failure, notification, success } from "./messages.ts";
+
+describe("classify", () => {
+  test.each([
+    [{ jsonrpc: "2.0", id: 1, method: "m" }, "request"],
+    [{ jsonrpc: "2.0", id: "", method: "m", params: {} }, "request"],
+    [{ jsonrpc: "2.0", id: 0, method: "m" }, "request"],
+    [{ jsonrpc: "2.0", method: "m" }, "notification"],
+    [{ jsonrpc: "2.0", id: 1, result: {} }, "response"],
+    [{ jsonrpc: "2.0", id: 1, error: { code: 1, message: "x" } }, "response"],
+    [{ jsonrpc: "2.0", error: { code: 1, message: "x" } }, "response"],
+    [{ jsonrpc: "2.0", id: null, error: { code: 1, message: "x" } }, "response"],
+    [{ jsonrpc: "2.0", id: null, method: "m" }, "invalid"],
+    [{ jsonrpc: "2.0", id: 1, error: { code: 1.5, message: "x" } }, "invalid"],
+    [{ jsonrpc: "2.0", id: 1, error: { code: 1 } }, "invalid"],
+    [{ jsonrpc: "2.0", id: 1, result: [] }, "invalid"],
+    [[], "invalid"],
+    ["x", "invalid"],
+  ])("%j is a %s", (value, kind) => {
+    expect(classify(value).kind).toBe(kind);
+  });
+
+  test("an invalid message gives back its id, where that can be read, so that its sender can be told", () => {
+    expect(classify({ id: "a", method: "m" })).toMatchObject({ kind: "invalid", id: "a" });
+    expect(classify({ jsonrpc: "2.0", id: {}, method: "m" })).toMatchObject({ kind: "invalid", id: undefined });
+  });
+
+  test("any JSON value is classified, and none throws", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(["request", "notification", "response", "invalid"]).toContain(classify(value).kind);
+      }),
+    );
+  });
+});
+
+describe("encode", () => {
+  test("what was prepared is spliced in, and reads like any other result", () => {
+    const value = { tools: [{ name: 'quoted "name"' }] };
+    for (const id of [1, 'a "quoted" id', ""]) {
+      expect(JSON.parse(encode(success(id, new Prepared(value))))).toEqual({ jsonrpc: "2.0", id, result: value });
+    }
+  });
+
+  test("a prepared result is not serialised again", () => {
+    let reads = 0;
+    const value = {
+      get tools() {
+        reads++;
+        return [];
+      },
+    };
+    const prepared = new Prepared(value);
+    encode(success(1, prepared));
+    encode(success(2, prepared));
+    expect(reads).toBe(1);
+  });
+
+  test("an error whose request had no readable id carries none", () => {
+    expect(encode(failure(undefined, { code: -32700, message: "x" }))).toBe(
+      '{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}',
+    );
+    expect(encode(notification("n"))).toBe('{"jsonrpc":"2.0","method":"n"}');
+  });
+
+  test("any message is one line", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.jsonValue(), (method, value) => {
+        expect(encode(notification(method, { value }))).not.toContain("\n");
+      }),
+    );
+  });
+});
