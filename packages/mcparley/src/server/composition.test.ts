@@ -51,6 +51,10 @@ describe("access", () => {
       { meta },
     );
     expect(((await admin.request("tools/list")).result.tools as object[]).length).toBe(2);
+    for (const method of ["tools/list", "prompts/list", "resources/list"]) {
+      expect((await anyone.request(method)).result.cacheScope).toBe("private");
+    }
+    expect((await anyone.request("resources/templates/list")).result.cacheScope).toBe("public");
     for (const [method, params] of [
       ["prompts/get", { name: "shut" }],
       ["resources/read", { uri: "r://shut" }],

@@ -69,7 +69,7 @@ export class PreparedLists<E extends Entry<Scoped>> {
   }
 
   #make(revision: Revision, principal: Principal | undefined, after: number): Prepared {
-    const { pageSize, cache, serverInfo } = this.#options;
+    const { pageSize, serverInfo } = this.#options;
     const visible = [...this.#source.entries()]
       .filter((entry) => entry.position > after && isGranted(entry.definition.scopes, principal))
       .toSorted((a, b) => a.position - b.position);
@@ -77,7 +77,13 @@ export class PreparedLists<E extends Entry<Scoped>> {
     const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, revision)) };
     const last = shown.at(-1);
     if (last && visible.length > pageSize) result.nextCursor = cursorFor(last.position);
-    return finishPage(result, { revision, cache, serverInfo });
+    return finishPage(result, { revision, cache: this.#cache(), serverInfo });
+  }
+
+  /** What depends on the caller's scopes must not be shown to another caller, on any page. */
+  #cache(): CacheHint {
+    const { cache } = this.#options;
+    return this.#scopes?.length ? { ...cache, cacheScope: "private" } : cache;
   }
 }
 
