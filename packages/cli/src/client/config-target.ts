@@ -16,7 +16,7 @@ export function configTarget(entry: ConfigEntry, env: Variables["env"]): Target 
   if (command !== undefined) return commandTarget(command, reader);
   if (url === undefined) throw reader.error('needs a "command" to start or a "url" to connect to');
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw reader.error(`has the "url" ${JSON.stringify(url)}, which is not an http or https URL`, "url");
+    throw reader.error(`has the "url" ${reader.written("url")}, which is not an http or https URL`, "url");
   }
   return { kind: "url", url, headers: reader.texts("headers") };
 }
@@ -58,6 +58,11 @@ class EntryReader {
     if (value === undefined) return undefined;
     if (typeof value !== "string") throw this.error(`must have a string as its "${key}"`, key);
     return this.#substitute(value, key);
+  }
+
+  /** A member as it stands in the file, for errors: what its variables stand for may be a secret. */
+  written(key: string): string {
+    return JSON.stringify(this.#get(key));
   }
 
   list(key: string): string[] {

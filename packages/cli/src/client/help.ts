@@ -6,11 +6,16 @@ import { wrap } from "./terminal-text.ts";
 const targetHelp = [
   "TARGET is one of",
   "  a URL            http://127.0.0.1:3333/mcp",
-  "  a name           from mcp.json, .mcp.json, .vscode/mcp.json or .cursor/mcp.json,",
-  "                   looked for in this folder and those above it",
+  "  a name           in mcp.json, .mcp.json, .vscode/mcp.json or .cursor/mcp.json",
+  "                   of this folder or one above it",
   "  -- COMMAND ...   a program to start, after all other words:",
   "                   mcparley call add a=1 b=2 -- node server.js",
 ].join("\n");
+
+const questionsHelp =
+  "A server may ask you something while it works. You are asked at the terminal, and see the whole answer before it is " +
+  "sent. Without a terminal, or with --no-input, questions are declined, unless --answer gives what a form requires; " +
+  "its other fields then have their defaults. A URL is opened only when you say so at the terminal.";
 
 /** What `mcparley COMMAND --help` prints, wrapped to `width` columns. */
 export function commandHelp(name: string, command: ClientCommand, width: number): string {
@@ -21,6 +26,9 @@ export function commandHelp(name: string, command: ClientCommand, width: number)
     ...command.details.map((text) => wrap(text, columns).join("\n")),
     `Examples\n${command.examples.map((line) => `  ${line}`).join("\n")}`,
     targetHelp,
+    `Questions\n${wrap(questionsHelp, columns - 2)
+      .map((line) => `  ${line}`)
+      .join("\n")}`,
     `Options\n${table(
       optionDefinitions.map(({ name, short, value, description }) => [optionLabel(name, short, value), description]),
       columns,

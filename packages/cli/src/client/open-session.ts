@@ -73,6 +73,7 @@ function showLog({ level, logger, data }: LoggingMessage, { screen, options }: S
   const { red, yellow, dim } = screen.err.style;
   const colour = ["debug", "info", "notice"].includes(level) ? dim : level === "warning" ? yellow : red;
   const from = logger === undefined ? "" : ` ${visibleLine(logger)}:`;
-  const text = typeof data === "string" ? data : JSON.stringify(data);
-  screen.note(`${colour(`[${level}]`)}${from} ${paragraph(text ?? "", screen.err)}`);
+  const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+  const prefix = `[${level}]`;
+  screen.note(colour(prefix) + paragraph(`${prefix}${from} ${text}`, screen.err).slice(prefix.length));
 }

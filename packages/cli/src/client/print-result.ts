@@ -1,8 +1,15 @@
 import type { Session } from "./session.ts";
 
-/** Prints the one JSON document of `--json`. */
-export async function printJson(value: unknown, session: Pick<Session, "screen">): Promise<void> {
-  await session.screen.print(`${JSON.stringify(value, null, 2)}\n`);
+/** Pretty over several lines, or on one. */
+export type JsonForm = "document" | "line";
+
+/** Prints the one JSON document of `--json`, or a line of many. */
+export async function printJson(
+  value: unknown,
+  session: Pick<Session, "screen">,
+  form: JsonForm = "document",
+): Promise<void> {
+  await session.screen.print(`${JSON.stringify(value, null, form === "line" ? 0 : 2)}\n`);
 }
 
 /** Prints text and ends its last line. */

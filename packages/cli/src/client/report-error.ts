@@ -1,27 +1,28 @@
 import { LocalError, ProtocolError, ToolError } from "mcparley";
 import { exitCodeOf } from "./exit-codes.ts";
 import { UsageError } from "./io.ts";
-import { printJson } from "./print-result.ts";
+import { type JsonForm, printJson } from "./print-result.ts";
 import { type Screen, paragraph } from "./screen.ts";
 import { visibleLine } from "./terminal-text.ts";
 
 /** Tells what a command ended with, as the one JSON document or as lines on stderr, and gives its exit code. */
 export async function reportError(
   error: unknown,
-  { screen, json, verbose }: { screen: Screen; json: boolean; verbose: boolean },
+  { screen, json, verbose }: { screen: Screen; json: JsonForm | undefined; verbose: boolean },
 ): Promise<number> {
   const exitCode = exitCodeOf(error);
   screen.endProgress();
   if (json) {
-    await printJson({ error: errorDocument(error, exitCode) }, { screen });
+    await printJson({ error: errorDocument(error, exitCode) }, { screen }, json);
     return exitCode;
   }
-  const { red, bold } = screen.err.style;
-  const text = paragraph(messageOf(error), screen.err);
-  screen.note(`${bold(red(error instanceof ToolError ? "The tool failed:" : "mcparley:"))} ${text}`);
+  const prefix = error instanceof ToolError ? "The tool failed:" : "mcparley:";
+  const text = paragraph(`${prefix} ${messageOf(error)}`, screen.err);
+  screen.note(screen.err.style.red(prefix) + text.slice(prefix.length));
   const hint = hintFor(error);
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
-  if (verbose) screen.note(paragraph(details(error), screen.err, "  "));
+  const causes = details(error);
+  if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
   return exitCode;
 }
 

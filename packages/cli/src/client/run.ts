@@ -10,7 +10,7 @@ import { commandHelp } from "./help.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { openSession } from "./open-session.ts";
 import { readWords } from "./options.ts";
-import { printText } from "./print-result.ts";
+import { type JsonForm, printText } from "./print-result.ts";
 import { reportError } from "./report-error.ts";
 import { Screen } from "./screen.ts";
 import type { ClientCommand } from "./session.ts";
@@ -35,7 +35,8 @@ export const clientCommands: ReadonlyMap<string, ClientCommand> = new Map([
  */
 export async function runClientCommand(name: string, argv: readonly string[], io: CommandIo): Promise<number> {
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
-  const shown = { json: own.includes("--json"), verbose: own.includes("--verbose") || own.includes("-v") };
+  const json: JsonForm | undefined = own.includes("--json") ? (name === "watch" ? "line" : "document") : undefined;
+  const shown = { json, verbose: own.includes("--verbose") || own.includes("-v") };
   const screen = new Screen(io, () => stop.breakPipe());
   const stop = createStop(io, () => {
     screen.endProgress();
@@ -85,6 +86,7 @@ async function runCommand(name: string, argv: readonly string[], { io, screen, s
   const session = await openSession(target, { io, screen, options, stop });
   try {
     await action(session);
+    for (const name of session.questions.unasked()) screen.note(`--answer ${name}=... was not asked for.`);
   } finally {
     screen.endProgress();
     await session.client.close();

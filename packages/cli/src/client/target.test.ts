@@ -127,10 +127,10 @@ describe("resolveTarget", () => {
     expect(() => find("s")).toThrow(join(root, "mcp.json"));
   });
 
-  test("the value of a variable is not shown", () => {
-    write("mcp.json", '{"mcpServers": {"s": {"url": "${TOKEN}${MISSING}"}}}');
+  test.each([["${TOKEN}${MISSING}"], ["ftp://${TOKEN}"]])("the value of a variable in %s is not shown", (text) => {
+    write("mcp.json", JSON.stringify({ mcpServers: { s: { url: text } } }));
     expect(() => find("s", { env: { TOKEN: "secret" } })).toThrow(
-      expect.not.objectContaining({ message: expect.stringContaining("secret") }),
+      expect.objectContaining({ message: expect.not.stringContaining("secret") }),
     );
   });
 

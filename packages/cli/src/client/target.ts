@@ -34,7 +34,7 @@ export function resolveTarget(words: TargetWords, surroundings: Surroundings): T
   const target = find(words, surroundings);
   if (target.kind === "url") {
     if (Object.keys(words.env).length > 0) {
-      throw new UsageError(`--env is for servers that are started; ${target.url} is connected to.`);
+      throw new UsageError("--env is for servers that are started; this one is connected to.");
     }
     return { ...target, headers: { ...target.headers, ...words.headers } };
   }

@@ -19,6 +19,7 @@ export const watchCommand: ClientCommand = {
 async function watch(uris: readonly string[], session: Session): Promise<void> {
   const { client, request, screen } = session;
   const filter = uris.length > 0 ? { uris } : listsThatChange(session);
+  requireAny(filter, uris);
   let failure: Error | undefined;
   const subscription = await client.listen(
     filter,
@@ -30,20 +31,19 @@ async function watch(uris: readonly string[], session: Session): Promise<void> {
     },
     request,
   );
-  requireAny(subscription, uris);
+  requireAny(subscription.acknowledged, uris);
   screen.note(`Watching ${describe(subscription.acknowledged)}. Ctrl-C ends.`);
   await untilEnd(subscription, request.signal);
   if (failure) throw failure;
 }
 
-/** The lists that the server says it tells changes of; all, where it says so of none. */
+/** The lists that the server says it tells changes of. */
 function listsThatChange({ client }: Session): ListenFilter {
   const { tools, prompts, resources } = client.server.capabilities;
   return { tools: !!tools?.listChanged, prompts: !!prompts?.listChanged, resources: !!resources?.listChanged };
 }
 
-function requireAny({ acknowledged }: Subscription, uris: readonly string[]): void {
-  const { tools, prompts, resources, uris: watched = [] } = acknowledged;
+function requireAny({ tools, prompts, resources, uris: watched = [] }: ListenFilter, uris: readonly string[]): void {
   if (tools || prompts || resources || watched.length > 0) return;
   const what = uris.length > 0 ? "does not tell when resources change" : "does not tell when its lists change";
   throw new LocalError("not_capable", `This server ${what}.`);

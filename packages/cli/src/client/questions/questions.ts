@@ -19,6 +19,8 @@ export interface Questions {
   readonly sample: SampleHandler | undefined;
   /** Asks a question of our own; undefined where nobody can be asked. */
   confirm(message: string): Promise<boolean> | undefined;
+  /** The names of the answers that no question asked for. */
+  unasked(): string[];
 }
 
 interface Setting {
@@ -31,12 +33,15 @@ interface Setting {
 export function createQuestions(setting: Setting): Questions {
   const { io, options, stop } = setting;
   const canAsk = io.isTerminal.stdin && io.isTerminal.stderr && !options.noInput;
+  const asked = new Set<string>();
   return {
-    elicit: (question, asker) =>
-      question.mode === "url"
-        ? elicitUrl(question, asker, { ...setting, canAsk })
-        : elicitForm(question, asker, { ...setting, canAsk }),
+    elicit: (question, asker) => {
+      if (question.mode === "url") return elicitUrl(question, asker, { ...setting, canAsk });
+      for (const name of Object.keys(question.requestedSchema.properties)) asked.add(name);
+      return elicitForm(question, asker, { ...setting, canAsk });
+    },
     sample: options.sample === undefined ? undefined : (request) => cannedSample(request, options.sample!, setting),
+    unasked: () => Object.keys(options.answers).filter((name) => !asked.has(name)),
     confirm: (message) => (canAsk ? confirm(message, { ...setting, canAsk }, stop.signal) : undefined),
   };
 }
@@ -87,8 +92,10 @@ async function talk(
     try {
       return await run(prompter);
     } catch (error) {
-      if (error instanceof Dismissed) return { action: "cancel" };
-      throw error;
+      if (!(error instanceof Dismissed)) throw error;
+      // The key that ended the input has left the cursor behind the question.
+      prompter.say("");
+      return { action: "cancel" };
     } finally {
       prompter.close();
     }

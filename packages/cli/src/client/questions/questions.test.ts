@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import { runClientCommand } from "../run.ts";
+import { exampleServer } from "../testing/example-server.ts";
+import { type FakeOptions, fakeIo, runWith } from "../testing/fake-io.ts";
+
+const server = exampleServer();
+const url = "http://127.0.0.1:1/mcp";
+
+function book(answers: string[], options: FakeOptions = {}, more = ""): ReturnType<typeof runWith> {
+  const line = `call ${url} book${more}`;
+  return runWith({ server, terminal: true, answers, env: { NO_COLOR: "1" }, ...options }, line);
+}
+
+describe("forms at the terminal", () => {
+  test("are asked field by field, shown whole, and sent on a yes", async () => {
+    const { code, io } = await book(["", "1", "ada@example.com", "s"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(io.out())).toEqual({ seats: 2, meal: "v", email: "ada@example.com" });
+    const asked = io.err();
+    expect(asked).toContain('memory:example ("Example") asks in tools/call "book":');
+    expect(asked).toContain("Seats (whole number from 1 to 4, optional)\n  [Enter: 2] > ");
+    expect(asked).toContain("Meal (number of a choice, required)\n  1. Vegan (v)\n  2. None (n)\n  > ");
+    expect(asked).toContain(
+      "email (e-mail address, such as ada@example.com, optional)\n  For the ticket\n  [Enter: leave out] > ",
+    );
+    expect(asked).toContain("Your answer:\n  seats: 2\n  meal: Vegan\n  email: ada@example.com");
+  });
+
+  test("what the server says cannot steer the terminal", async () => {
+    const { io } = await book(["/decline"]);
+    expect(io.err()).toContain("Which \\x1b[2J\\x1b]0;owned\\x07\\x1b[31mred seats?");
+    expect(io.err()).not.toContain("\u001b[2J");
+  });
+
+  test("bad input is asked again", async () => {
+    const { code, io } = await book(["9", "3", "", "vegetables", "2", "ada", "", "send"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(io.out())).toEqual({ seats: 3, meal: "n" });
+    for (const text of [
+      "Type a whole number from 1 to 4.",
+      "This one is required.",
+      "Type a number from 1 to 2.",
+      "not a valid e-mail",
+    ]) {
+      expect(io.err()).toContain(text);
+    }
+  });
+
+  test("can be edited before they are sent", async () => {
+    const { io } = await book(["", "1", "", "e", "4", "", "", "s"]);
+    expect(JSON.parse(io.out())).toEqual({ seats: 4, meal: "v" });
+  });
+
+  test.each([
+    ["/decline in a field", ["/decline"]],
+    ["/cancel in a field", ["", "/cancel"]],
+    ["decline at the end", ["", "1", "", "d"]],
+    ["cancel at the end", ["", "1", "", "what?", "c"]],
+    ["the end of the input", ["", "^D"]],
+  ])("%s sends nothing", async (_how, answers) => {
+    const { code, io } = await book(answers);
+    expect(code).not.toBe(0);
+    expect(io.out()).toBe("");
+    expect(io.unused).toEqual([]);
+  });
+
+  test("Ctrl-C ends the question and the call", async () => {
+    const io = fakeIo({ server, terminal: true });
+    const done = runClientCommand("call", [url, "book"], io);
+    await io.seen("[Enter: 2]");
+    io.pressCtrlC();
+    expect(await done).toBe(130);
+  });
+
+  test("--answer fills in fields that are then not asked", async () => {
+    const { io } = await book(["", "", "s"], {}, " --answer meal=Vegan");
+    expect(JSON.parse(io.out())).toEqual({ seats: 2, meal: "v" });
+    expect(io.err()).not.toContain("1. Vegan");
+  });
+
+  test("--yes sends an answer that is complete", async () => {
+    const { io } = await book([], {}, " --answer meal=v --yes");
+    expect(JSON.parse(io.out())).toEqual({ seats: 2, meal: "v" });
+  });
+});
+
+describe("without a terminal", () => {
+  test.each([
+    [{ terminal: false }, ""],
+    [{ terminal: true }, " --no-input"],
+    [{ terminal: false }, " --yes"],
+  ])("questions are declined (%j%s)", async (options, more) => {
+    const { code, io } = await book([], options, more);
+    expect(code).not.toBe(0);
+    expect(io.err()).toContain("Declined");
+    expect(io.err()).toContain("--answer meal=...");
+  });
+
+  test("--answer answers, with the defaults of the rest", async () => {
+    const { code, io } = await book([], { terminal: false }, " --answer meal=2");
+    expect([code, JSON.parse(io.out())]).toEqual([0, { seats: 2, meal: "n" }]);
+  });
+
+  test("an answer that nothing asked for is told", async () => {
+    const { io } = await book([], { terminal: false }, " --answer meal=2 --answer mael=v");
+    expect(io.err()).toContain("--answer mael=... was not asked for.");
+  });
+
+  test("an answer that does not fit is told, and nothing is sent", async () => {
+    const { code, io } = await book([], { terminal: false }, " --answer meal=v --answer seats=9");
+    expect(code).not.toBe(0);
+    expect(io.err()).toContain("--answer seats=9: Type a whole number from 1 to 4.");
+  });
+
+  test("URLs are declined, whatever --yes and --answer say", async () => {
+    const { code, io } = await runWith({ server }, `call ${url} visit --yes --answer a=b`);
+    expect(code).not.toBe(0);
+    expect(io.launched).toEqual([]);
+  });
+});
+
+describe("URLs", () => {
+  const visit = (answers: string[], options: FakeOptions = {}): ReturnType<typeof runWith> =>
+    runWith({ server, terminal: true, answers, ...options }, `call ${url} visit`);
+
+  test("A4: are shown whole with their host, and opened on a yes without a shell", async () => {
+    const { code, io } = await visit(["", "y"]);
+    expect(code).toBe(0);
+    expect(io.err()).toContain("https://\u001b[7msign.example\u001b[27m/in?a=1&b=2");
+    expect(io.launched).toEqual([["xdg-open", "https://sign.example/in?a=1&b=2"]]);
+  });
+
+  test.each([
+    ["darwin", ["open"]],
+    ["win32", ["rundll32", "url.dll,FileProtocolHandler"]],
+  ] as const)("A4: on %s too", async (platform, command) => {
+    const { io } = await visit(["y"], { platform });
+    expect(io.launched).toEqual([[...command, "https://sign.example/in?a=1&b=2"]]);
+  });
+
+  test("may be opened by oneself", async () => {
+    const { code, io } = await visit(["m"]);
+    expect([code, io.launched]).toEqual([0, []]);
+  });
+
+  test.each([["n"], ["c"]])("are not opened on %s", async (answer) => {
+    const { code, io } = await visit([answer]);
+    expect(code).not.toBe(0);
+    expect(io.launched).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+import { PassThrough, Writable } from "node:stream";
+import { type Attachable, type ConnectTarget, connect } from "mcparley/client";
+import type { CommandIo } from "../io.ts";
+import { runClientCommand } from "../run.ts";
+
+export interface FakeOptions {
+  /** What every target leads to. */
+  server?: Attachable;
+  /** Whether a person sits at all three streams, 80 columns wide. */
+  terminal?: boolean;
+  env?: Record<string, string>;
+  cwd?: string;
+  stdin?: string | Uint8Array;
+  /** Typed one by one, each when a question is shown. */
+  answers?: string[];
+  platform?: NodeJS.Platform;
+  /** Takes the place of connecting to `server`. */
+  connect?: CommandIo["connect"];
+}
+
+/** A world outside for a command, and what the command did to it. */
+export interface FakeIo extends CommandIo {
+  readonly out: () => string;
+  readonly bytes: () => Buffer;
+  readonly err: () => string;
+  readonly targets: ConnectTarget[];
+  readonly launched: string[][];
+  /** The answers that no question took. */
+  readonly unused: string[];
+  pressCtrlC(): void;
+  /** Settles when `text` has been written to stdout or stderr. */
+  seen(text: string): Promise<void>;
+}
+
+export function fakeIo(options: FakeOptions = {}): FakeIo {
+  const { terminal = false, answers = [] } = options;
+  const stdin = new PassThrough();
+  if (options.stdin !== undefined) stdin.end(options.stdin);
+  const watchers = new Set<() => void>();
+  const changed = (): void => watchers.forEach((watcher) => watcher());
+  const stdout = collect(changed);
+  const stderr = collect((text) => {
+    changed();
+    if (!/[>?] $/.test(text)) return;
+    const answer = answers.shift();
+    if (answer === undefined) return;
+    setImmediate(() => (answer === "^D" ? stdin.end() : stdin.write(`${answer}\n`)));
+  });
+  const interrupts = new Set<() => void>();
+  const targets: ConnectTarget[] = [];
+  const launched: string[][] = [];
+  return {
+    stdin,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: options.env ?? {},
+    cwd: options.cwd ?? "/",
+    platform: options.platform ?? "linux",
+    isTerminal: { stdin: terminal, stdout: terminal, stderr: terminal },
+    columns: () => (terminal ? 80 : undefined),
+    onInterrupt: (listener) => {
+      interrupts.add(listener);
+      return () => interrupts.delete(listener);
+    },
+    launch: async (command, args) => void launched.push([command, ...args]),
+    connect: (options.connect ?? connectTo(options.server, targets)) as CommandIo["connect"],
+    out: () => stdout.bytes().toString(),
+    bytes: stdout.bytes,
+    err: () => stderr.bytes().toString(),
+    targets,
+    launched,
+    unused: answers,
+    pressCtrlC: () => interrupts.forEach((listener) => listener()),
+    seen: (text) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (!`${stdout.bytes().toString()}\n${stderr.bytes().toString()}`.includes(text)) return;
+          watchers.delete(look);
+          resolve();
+        };
+        watchers.add(look);
+        look();
+      }),
+  };
+}
+
+function connectTo(server: Attachable | undefined, targets: ConnectTarget[]) {
+  return (target: ConnectTarget, options?: Parameters<typeof connect>[1]): Promise<unknown> => {
+    targets.push(target);
+    return connect(server ?? target, options);
+  };
+}
+
+function collect(onWrite: (text: string) => void): { stream: Writable; bytes: () => Buffer } {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+      onWrite(chunk.toString());
+    },
+  });
+  return { stream, bytes: () => Buffer.concat(chunks) };
+}
+
+/** Runs a command as typed in a shell that knows no quotes, and gives what came of it. */
+export async function runWith(options: FakeOptions, line: string | string[]): Promise<{ code: number; io: FakeIo }> {
+  const io = fakeIo(options);
+  const [name = "", ...argv] = typeof line === "string" ? line.split(" ") : line;
+  return { code: await runClientCommand(name, argv, io), io };
+}
