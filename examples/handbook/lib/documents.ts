@@ -47,7 +47,10 @@ export function sectionsOf(path: string, markdown: string): Section[] {
     title,
     heading: lines[start]!.replace(/^#+ /, ""),
     line: start + 1,
-    text: lines.slice(start + 1, starts[index + 1]).join("\n").trim(),
+    text: lines
+      .slice(start + 1, starts[index + 1])
+      .join("\n")
+      .trim(),
   }));
 }
 

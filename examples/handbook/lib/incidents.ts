@@ -34,7 +34,8 @@ export async function* readIncidents(signal?: AbortSignal): AsyncGenerator<Incid
 }
 
 function parse(line: string, number: number): Incident {
-  const [id, severity, service, trigger, began, detected, mitigated, customers, detectedBy, postmortem] = line.split(",");
+  const [id, severity, service, trigger, began, detected, mitigated, customers, detectedBy, postmortem] =
+    line.split(",");
   const times = [began, detected, mitigated].map((time) => Date.parse(time ?? ""));
   const affected = Number(customers);
   if (postmortem === undefined || times.some(Number.isNaN) || !Number.isInteger(affected)) {

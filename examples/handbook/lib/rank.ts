@@ -26,13 +26,18 @@ export function rank(query: string, sections: readonly Section[], limit: number)
       const frequency = counts.get(word) ?? 0;
       return (rarity(word, counted) * frequency * (saturation + 1)) / (frequency + saturation * length);
     });
-    return { section, score: sum(score) };
+    // A section that holds all the words answers better than one that holds one of them often.
+    return { section, score: (sum(score) * score.filter((points) => points > 0).length) / wanted.length };
   });
   return scores
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score)
     .slice(0, limit)
-    .map(({ section, score }) => ({ section, score: Math.round(score * 100) / 100, snippet: snippetOf(section, wanted) }));
+    .map(({ section, score }) => ({
+      section,
+      score: Math.round(score * 100) / 100,
+      snippet: snippetOf(section, wanted),
+    }));
 }
 
 /** A word that few sections hold tells more about them. */
@@ -54,12 +59,19 @@ function words(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !stopWords.has(word)).map(stem);
 }
 
-const stopWords = new Set("a an and are as at be by do does for from how i if in is it not of on or our so that the this to we what when who with".split(" "));
+const stopWords = new Set(
+  "a an and are as at be by do does for from how i if in is it not of on or our so that the this to we what when who with".split(
+    " ",
+  ),
+);
 
 /** Takes off the endings of English that matter for a search: reviews, reviewed and reviewing are one word. */
 function stem(word: string): string {
   if (word.length < 5) return word.replace(/^(\w{3})s$/, "$1");
-  return word.replace(/(?:ies|ied)$/, "y").replace(/(?:ing|ed|es|s)$/, "").replace(/e$/, "");
+  return word
+    .replace(/(?:ies|ied)$/, "y")
+    .replace(/(?:ing|ed|es|s)$/, "")
+    .replace(/e$/, "");
 }
 
 function snippetOf({ text }: Section, wanted: readonly string[]): string {

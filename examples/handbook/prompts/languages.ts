@@ -5,7 +5,13 @@ const languages = [
 ];
 
 /** Names by which people call a language besides its own. */
-const nicknames: Record<string, string> = { bash: "Shell", golang: "Go", js: "JavaScript", py: "Python", ts: "TypeScript" };
+const nicknames: Record<string, string> = {
+  bash: "Shell",
+  golang: "Go",
+  js: "JavaScript",
+  py: "Python",
+  ts: "TypeScript",
+};
 
 /** Called with what was typed and the arguments that are filled in already; the code itself may give the answer away. */
 export default function complete(typed: string, others: Record<string, string>): string[] {

@@ -26,7 +26,12 @@ export default tool({
     additionalProperties: false,
   },
   call: async (input, ctx) => {
-    const { by, from, to, confidence = false } = input as { by: Grouping; from?: string; to?: string; confidence?: boolean };
+    const {
+      by,
+      from,
+      to,
+      confidence = false,
+    } = input as { by: Grouping; from?: string; to?: string; confidence?: boolean };
     const [first, last] = [day(from, "from"), day(to, "to")];
     if (first !== undefined && last !== undefined && first > last) {
       throw new ToolError(`"from" (${from}) is after "to" (${to}). Swap the two.`);
@@ -40,7 +45,8 @@ export default tool({
       const key = by === "month" ? new Date(incident.began).toISOString().slice(0, 7) : incident[by];
       groups.set(key, [...(groups.get(key) ?? []), incident]);
     }
-    if (count === 0) throw new ToolError("There are no incidents between these days. The data is of January to October 2026.");
+    if (count === 0)
+      throw new ToolError("There are no incidents between these days. The data is of January to October 2026.");
     ctx.progress(1, groups.size + 1, `${count} incidents read`);
     const rows: string[] = [];
     for (const [key, incidents] of [...groups].toSorted(([, a], [, b]) => customerMinutes(b) - customerMinutes(a))) {
@@ -70,8 +76,14 @@ function header(by: Grouping, confidence: boolean): string {
 }
 
 function row(key: string, incidents: readonly Incident[], range: string | undefined): string {
-  const detected = quantile(incidents.map(({ began, detected }) => minutes(began, detected)), 0.5);
-  const mitigated = quantile(incidents.map(({ began, mitigated }) => minutes(began, mitigated)), 0.5);
+  const detected = quantile(
+    incidents.map(({ began, detected }) => minutes(began, detected)),
+    0.5,
+  );
+  const mitigated = quantile(
+    incidents.map(({ began, mitigated }) => minutes(began, mitigated)),
+    0.5,
+  );
   const cells = [key, incidents.length, customerMinutes(incidents).toLocaleString("en"), detected, mitigated];
   return `| ${[...cells, ...(range === undefined ? [] : [range])].join(" | ")} |`;
 }
@@ -90,7 +102,12 @@ async function medianRange(incidents: readonly Incident[], signal: AbortSignal):
   const times = incidents.map(({ began, mitigated }) => minutes(began, mitigated));
   const medians: number[] = [];
   for (let draw = 0; draw < draws; draw += 1) {
-    medians.push(quantile(times.map(() => times[Math.floor(Math.random() * times.length)]!), 0.5));
+    medians.push(
+      quantile(
+        times.map(() => times[Math.floor(Math.random() * times.length)]!),
+        0.5,
+      ),
+    );
     if (draw % 500 === 499) {
       // Lets other calls in, and a cancellation of this one.
       await new Promise(setImmediate);

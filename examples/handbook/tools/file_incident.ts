@@ -46,7 +46,9 @@ export default tool({
     const { severity, lead, confirm } = answer as { severity: string; lead?: string; confirm: boolean };
     if (!confirm) throw new ToolError("The user decided not to file the incident. Nothing was written.");
     // On protocols without sessions the handler runs again after each answer: this must happen once.
-    const file = await ctx.once("file", () => write({ title, service, notes, severity, lead: lead ?? "not named yet" }));
+    const file = await ctx.once("file", () =>
+      write({ title, service, notes, severity, lead: lead ?? "not named yet" }),
+    );
     ctx.log.notice({ filed: file, severity, service });
     return `Filed as ${file} with ${severity}. ${nextStep(severity)}`;
   },

@@ -10,7 +10,13 @@ export default tool({
   input: {
     type: "object",
     properties: {
-      query: { type: "string", description: "Words to look for, or a question", minLength: 1, maxLength: 500 },
+      query: {
+        type: "string",
+        description: "Words to look for, or a question",
+        examples: ["who decides in an incident?"],
+        minLength: 1,
+        maxLength: 500,
+      },
       limit: { type: "integer", description: "How many passages at most; 5 unless given", minimum: 1, maximum: 20 },
     },
     required: ["query"],
@@ -60,5 +66,7 @@ function show({ section, snippet }: Hit, index: number): string {
 /** One link for each document, however many of its passages were found. */
 function linksTo(hits: readonly Hit[]): ReturnType<typeof link>[] {
   const documents = new Map(hits.map(({ section }) => [section.uri, section]));
-  return [...documents.values()].map(({ uri, title, path }) => link(uri, { name: path, title, mimeType: "text/markdown" }));
+  return [...documents.values()].map(({ uri, title, path }) =>
+    link(uri, { name: path, title, mimeType: "text/markdown" }),
+  );
 }

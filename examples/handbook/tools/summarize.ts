@@ -18,7 +18,11 @@ export default tool({
     additionalProperties: false,
   },
   call: async (input, ctx) => {
-    const { document, reader = "a colleague in a hurry", sentences = 3 } = input as {
+    const {
+      document,
+      reader = "a colleague in a hurry",
+      sentences = 3,
+    } = input as {
       document: string;
       reader?: string;
       sentences?: number;
@@ -28,7 +32,8 @@ export default tool({
       throw new ToolError(`There is no document "${document}". There are:\n${paths.join("\n")}`);
     }
     const { content, model } = await ctx.sample({
-      systemPrompt: "You summarize internal documents. You add nothing that is not in them, and you keep numbers exact.",
+      systemPrompt:
+        "You summarize internal documents. You add nothing that is not in them, and you keep numbers exact.",
       messages: [
         {
           role: "user",

@@ -68,27 +68,32 @@ interface ModulePlace {
   folder: string;
 }
 
-/** Finds where a module failed: in what the compiler says, or in the first line of the stack that is in the folder. */
+/** The problem that a module has: where it failed, why, and what to do. */
 function moduleProblem(error: unknown, { file, path, folder }: ModulePlace): FolderProblem {
   const { name, message, stack } = asError(error);
-  const inside = `${folder}${sep}`.replaceAll("\\", "/");
-  const places = `${message}\n${stack}`.replaceAll("\\", "/").matchAll(/((?:\/|[A-Za-z]:\/)[^\s():]+):(\d+):(\d+)/g);
-  let place = { file, line: 1 } as Pick<Problem, "file" | "line" | "column">;
-  for (const [, at, line, column] of places) {
-    if (!at!.startsWith(inside) || at!.includes("/node_modules/")) continue;
-    place = { file: at!.slice(inside.length), line: Number(line), column: Number(column) };
-    break;
-  }
   const first = message.split("\n")[0]!.replaceAll(path, file).trim();
   const missing = /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1];
+  const place = findPlace(`${message}\n${stack}`, folder) ?? { file, line: 1 };
+  // Only the compiler counts columns as the file does: what runs is compiled to longer lines.
+  const { column, ...lineOnly } = place;
   return new FolderProblem(
     {
-      ...place,
+      ...(column !== undefined && /^(?:Parse|Syntax)Error/.test(first) ? place : lineOnly),
       message: missing === undefined ? described(name, first) : `the module "${missing}" is not there`,
       cure: missing === undefined ? "Correct the code; it is read again when it is saved." : cureFor(missing, folder),
     },
     { cause: error },
   );
+}
+
+/** The first place in a message or stack that is in the folder, and not in an installed package. */
+function findPlace(text: string, folder: string): Pick<Problem, "file" | "line" | "column"> | undefined {
+  for (const rest of text.split(folder + sep).slice(1)) {
+    const [, file, line, column] = /^([^:\n]+):(\d+):(\d+)/.exec(rest) ?? [];
+    if (file === undefined || file.includes("node_modules")) continue;
+    return { file: file.split(sep).join("/"), line: Number(line), column: Number(column) };
+  }
+  return undefined;
 }
 
 function described(name: string, first: string): string {

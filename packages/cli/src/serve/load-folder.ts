@@ -126,7 +126,15 @@ async function loadEach<D>(
   load: (file: string) => Promise<Loaded<D>[]>,
 ): Promise<Loaded<D>[]> {
   const loaded: Loaded<D>[] = [];
-  for (const file of files) loaded.push(...((await orProblem(() => load(file), report)) ?? []));
+  for (const file of files) {
+    try {
+      loaded.push(...((await orProblem(() => load(file), report)) ?? []));
+    } catch (error) {
+      // Whatever one file brings about, the others are served.
+      const message = `the file cannot be taken up: ${error instanceof Error ? error.message : String(error)}`;
+      report({ file, line: 1, message, cure: "This may be a defect of mcparley: please report it with the file." });
+    }
+  }
   return loaded;
 }
 

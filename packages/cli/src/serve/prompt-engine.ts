@@ -37,21 +37,36 @@ export function promptEngine(folder: string): Liquid {
   return engine;
 }
 
-/** The problem that a template's error is, at its place in the file that it happened in. */
-export function templateProblem(error: unknown, folder: string, file: string): unknown {
+/** What a template was made of, for finding the place of an error. */
+export interface TemplateOrigin {
+  folder: string;
+  /** Relative to the folder. */
+  file: string;
+  /** The whole file, or what stands for it line by line. */
+  source: string;
+}
+
+/** The problem that a template's error is, at its place in the file that it happened in; any other error as it is. */
+export function templateProblem(error: unknown, { folder, file, source }: TemplateOrigin): unknown {
+  const reason = reasonOf(error);
+  const missing = /^ENOENT: Failed to lookup "([^"]*)"/.exec(reason)?.[1];
+  if (missing !== undefined) {
+    const line = source.split("\n").findIndex((text) => text.includes(missing)) + 1;
+    const cure = "Included templates are files in prompts/ with the ending .liquid.";
+    const problem = { file, line: Math.max(1, line), message: `there is no template "${missing}"`, cure };
+    return new FolderProblem(problem, { cause: error });
+  }
   if (!LiquidError.is(error)) return error;
-  const { token, originalError, message } = error;
-  const [line = 1, column = 1] = token.getPosition();
-  const below = token.file === undefined ? undefined : partsBelow(folder, token.file);
-  const reason = (originalError?.message ?? message).replace(
-    /^ENOENT: Failed to lookup ("[^"]*").*$/s,
-    "there is no $1",
-  );
-  const cure = /^there is no "/.test(reason)
-    ? "Templates are looked for in prompts/, with the ending .liquid."
-    : "Correct the template: it is Liquid, see https://liquidjs.com/tutorials/intro-to-liquid.html";
-  const place = { file: below?.join("/") ?? file, line, column };
+  const [line = 1, column = 1] = error.token.getPosition();
+  const included = error.token.file === undefined ? undefined : partsBelow(folder, error.token.file);
+  const cure = "Correct the template: it is Liquid, see https://liquidjs.com/tutorials/intro-to-liquid.html";
+  const place = { file: included?.join("/") ?? file, line, column };
   return new FolderProblem({ ...place, message: reason, cure }, { cause: error });
+}
+
+function reasonOf(error: unknown): string {
+  if (LiquidError.is(error)) return error.originalError?.message ?? error.message;
+  return error instanceof Error ? error.message : String(error);
 }
 
 type TemplateFiles = NonNullable<NonNullable<ConstructorParameters<typeof Liquid>[0]>["fs"]>;

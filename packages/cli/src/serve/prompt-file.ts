@@ -105,7 +105,7 @@ async function parse(
     for (const [name, [first]] of Object.entries(globals)) checkName(name, first!.location, { file, args, scope });
     return templates;
   } catch (error) {
-    throw templateProblem(error, scope.folder, file);
+    throw templateProblem(error, { folder: scope.folder, file, source: template });
   }
 }
 

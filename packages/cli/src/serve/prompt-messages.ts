@@ -56,7 +56,7 @@ async function render(
     const rendered = (await engine.render(templates, values, { globals: collector })) as string;
     if (rendered.length <= outputLimit) return rendered;
   } catch (error) {
-    throw templateProblem(error, scope.folder, file);
+    throw templateProblem(error, { folder: scope.folder, file, source: "" });
   }
   const message = `The prompt came to more than ${outputLimit} characters. Give shorter arguments.`;
   throw new ProtocolError(ErrorCode.InvalidParams, message);

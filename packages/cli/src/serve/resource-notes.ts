@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Annotations, Icon, Role } from "mcparley";
-import { didYouMean } from "../did-you-mean.ts";
+import { nearest } from "../did-you-mean.ts";
 import { icons } from "./icons.ts";
 import { type Problem, orProblem } from "./problem.ts";
 import { type Field, members, number, readYaml, text, texts, wrong } from "./yaml-fields.ts";
@@ -38,7 +38,9 @@ export async function readNotes(
     await orProblem(() => {
       if (!known.has(name)) {
         const paths = [...known].map((file) => file.replace(/^resources\//, ""));
-        throw wrong(field, `there is no file ${path}`, didYouMean(path, paths));
+        const meant = nearest(path, paths);
+        const cure = meant === undefined ? "Correct the path, or take the entry out." : `Did you mean "${meant}"?`;
+        throw wrong(field, `there is no file ${path}`, cure);
       }
       notes.set(name, notesOf(field));
     }, report);

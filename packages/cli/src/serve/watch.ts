@@ -27,6 +27,8 @@ export function watchFolder(live: LiveFolder, { onReload, onError }: WatchOption
   const watched = [live.folder, ...roots.filter((path) => relative(live.folder, path).startsWith(".."))];
   const watcher: FSWatcher = watch(watched, {
     ignoreInitial: true,
+    // A link may lead out of the folder, or round in a circle; what it leads to inside is watched where it is.
+    followSymlinks: false,
     ignored: (path) => isIgnored(path, watched),
     awaitWriteFinish: { stabilityThreshold: 40, pollInterval: 10 },
   });

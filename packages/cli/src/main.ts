@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+import { processIo } from "./client/process-io.ts";
+import { run } from "./command-line.ts";
+
+const code = await run(process.argv.slice(2), {
+  ...processIo(),
+  onTerminate: (listener) => {
+    process.on("SIGTERM", listener);
+    return () => process.off("SIGTERM", listener);
+  },
+});
+// What is still open after an interruption must not keep the process.
+if (code === 130) process.exit(code);
+process.exitCode = code;

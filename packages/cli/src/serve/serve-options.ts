@@ -1,0 +1,113 @@
+import { parseArgs } from "node:util";
+import { UsageError } from "../client/io.ts";
+import { didYouMean } from "../did-you-mean.ts";
+
+export interface ServeOptions {
+  folder: string;
+  stdio: boolean;
+  host: string;
+  port: number;
+  path: string;
+  watch: boolean;
+  allowHosts: string[];
+  allowOrigins: string[];
+  name: string | undefined;
+  audit: boolean;
+  help: boolean;
+}
+
+const flags = {
+  stdio: { type: "boolean" },
+  host: { type: "string" },
+  port: { type: "string", short: "p" },
+  path: { type: "string" },
+  watch: { type: "boolean" },
+  "no-watch": { type: "boolean" },
+  "allow-host": { type: "string", multiple: true },
+  "allow-origin": { type: "string", multiple: true },
+  name: { type: "string" },
+  audit: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+export const defaultPort = 3333;
+
+/** Reads the words after `serve`. Throws `UsageError`. */
+export function readServeOptions(argv: readonly string[]): ServeOptions {
+  const { values, positionals } = parse(argv);
+  const [folder, ...rest] = positionals;
+  const help = values.help === true;
+  if (folder === undefined && !help) {
+    throw new UsageError(
+      "Which folder is to be served?",
+      "Name it: mcparley serve DIR, or mcparley serve . for this one.",
+    );
+  }
+  if (rest.length > 0) {
+    throw new UsageError(
+      `One folder can be served, and ${rest.length + 1} were named.`,
+      'Quote a path with blanks: "my folder".',
+    );
+  }
+  const stdio = values.stdio === true;
+  const unused = (["host", "port", "path", "allow-host", "allow-origin"] as const).find(
+    (name) => stdio && values[name],
+  );
+  if (unused) throw new UsageError(`--${unused} means nothing with --stdio.`, "Leave one of the two out.");
+  if (values.watch && values["no-watch"])
+    throw new UsageError("--watch and --no-watch exclude each other.", "Leave one of the two out.");
+  return {
+    folder: folder ?? ".",
+    stdio,
+    host: filled("host", values.host) ?? "127.0.0.1",
+    port: readPort(values.port),
+    path: readPath(values.path),
+    watch: values.watch ?? (values["no-watch"] ? false : !stdio),
+    allowHosts: values["allow-host"] ?? [],
+    allowOrigins: values["allow-origin"] ?? [],
+    name: filled("name", values.name),
+    audit: values.audit === true,
+    help,
+  };
+}
+
+type Parsed = ReturnType<
+  typeof parseArgs<{ options: typeof flags; allowPositionals: true; strict: true; args: string[] }>
+>;
+
+function parse(argv: readonly string[]): Parsed {
+  try {
+    return parseArgs({ args: [...argv], options: flags, allowPositionals: true, strict: true });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const unknown = /^Unknown option '-{1,2}([^']*)'/.exec(message)?.[1];
+    if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" && unknown !== undefined) {
+      throw new UsageError(
+        `There is no option --${unknown}.`,
+        didYouMean(
+          `--${unknown}`,
+          Object.keys(flags).map((name) => `--${name}`),
+        ),
+      );
+    }
+    throw new UsageError(message.split("\n")[0]!, "mcparley serve --help lists the options.");
+  }
+}
+
+function filled(name: string, value: string | undefined): string | undefined {
+  if (value?.trim() === "") throw new UsageError(`--${name} is empty.`, "Give it a value, or leave it out.");
+  return value;
+}
+
+function readPort(value: string | undefined): number {
+  if (value === undefined) return defaultPort;
+  const port = Number(value);
+  if (/^\d{1,5}$/.test(value) && port <= 65_535) return port;
+  throw new UsageError(`"${value}" is no port.`, "Give a number from 1 to 65535, or 0 for any that is free.");
+}
+
+function readPath(value: string | undefined): string {
+  if (value === undefined) return "/mcp";
+  if (/^\/[\w./~-]*$/.test(value)) return value;
+  throw new UsageError(`"${value}" is no path for the endpoint.`, "Begin it with a slash, as in /mcp.");
+}

@@ -1,0 +1,131 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { LocalError } from "mcparley";
+import { listen } from "mcparley/node";
+import { serveStdio } from "mcparley/stdio";
+import { exitCodes } from "../client/exit-codes.ts";
+import { type CommandIo, UsageError } from "../client/io.ts";
+import { styleFor } from "../client/style.ts";
+import { banner } from "./banner.ts";
+import { type LiveFolder, openFolder } from "./live-folder.ts";
+import { FolderProblem, formatProblem } from "./problem.ts";
+import { type ProblemReport, problemReport } from "./problem-report.ts";
+import { serveHelp } from "./serve-help.ts";
+import { type ServeOptions, readServeOptions } from "./serve-options.ts";
+import { settingsFile } from "./server-settings.ts";
+import { commandName } from "./try-line.ts";
+import { type FolderWatch, watchFolder } from "./watch.ts";
+
+export interface ServeIo extends Pick<
+  CommandIo,
+  "stdin" | "stdout" | "stderr" | "env" | "cwd" | "isTerminal" | "onInterrupt"
+> {
+  /** Calls `listener` when the process is asked to end, until the returned function is called. */
+  onTerminate(listener: () => void): () => void;
+}
+
+/** Runs `mcparley serve` and gives the code to exit with. Throws `UsageError`. */
+export async function runServe(argv: readonly string[], io: ServeIo): Promise<number> {
+  const options = readServeOptions(argv);
+  if (options.help) {
+    io.stdout.write(serveHelp);
+    return exitCodes.ok;
+  }
+  await requireFolder(options.folder, io.cwd);
+  const tell = (line: string): void => void io.stderr.write(`${line}\n`);
+  const live = await openFolder(resolve(io.cwd, options.folder), {
+    env: { ...io.env },
+    watch: options.watch,
+    ...(options.name !== undefined && { name: options.name }),
+    ...(options.audit && { audit: (record) => tell(JSON.stringify(record)) }),
+    onError: (error, what) => tell(`${what}: ${describeError(error)}`),
+  });
+  const report = problemReport(live.folder, io.cwd, tell);
+  const watch = options.watch ? startWatch(live, report, tell) : undefined;
+  await watch?.ready;
+  try {
+    await (options.stdio ? overStdio(live, report, io) : overHttp({ live, report, options, io }));
+    return exitCodes.ok;
+  } finally {
+    await watch?.close();
+  }
+}
+
+async function overStdio(live: LiveFolder, report: ProblemReport, io: ServeIo): Promise<void> {
+  report.update(live.problems);
+  const own = io.stdin === process.stdin && io.stdout === process.stdout;
+  await serveStdio(live.server, own ? {} : { input: io.stdin, output: io.stdout });
+}
+
+interface HttpServing {
+  live: LiveFolder;
+  report: ProblemReport;
+  options: ServeOptions;
+  io: ServeIo;
+}
+
+async function overHttp({ live, report, options, io }: HttpServing): Promise<void> {
+  const { host, port, path, allowHosts, allowOrigins } = options;
+  const listening = await listen(live.server, {
+    ...{ host, port, path },
+    ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
+    ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),
+  }).catch((error: unknown) => {
+    if (error instanceof LocalError) throw new UsageError(error.message, hintFor(port));
+    throw error;
+  });
+  const { url } = listening;
+  const watching = options.watch ? options.folder : undefined;
+  const shown = {
+    url,
+    contents: live.contents,
+    problems: live.problems.length,
+    watching,
+    command: commandName(io.env),
+  };
+  io.stdout.write(`${banner(shown, styleFor(io.isTerminal.stdout, io.env))}\n`);
+  report.update(live.problems);
+  await asked(io);
+  await listening.close();
+}
+
+function hintFor(port: number): string {
+  return port === 0 ? "Give another --host." : "Take another port with --port, or any that is free with --port 0.";
+}
+
+/** Settles when the process is asked to end. */
+function asked(io: ServeIo): Promise<void> {
+  return new Promise((settle) => {
+    const stop = (): void => {
+      for (const leave of leaves) leave();
+      settle();
+    };
+    const leaves = [io.onInterrupt(stop), io.onTerminate(stop)];
+  });
+}
+
+function startWatch(live: LiveFolder, report: ProblemReport, tell: (line: string) => void): FolderWatch {
+  return watchFolder(live, {
+    onReload: (changed) => {
+      report.update(live.problems);
+      if (changed.includes(settingsFile))
+        tell(`${settingsFile} changed: roots are taken up now, all else at the next start.`);
+    },
+    onError: (error) => tell(`The folder could not be read again: ${describeError(error)}`),
+  });
+}
+
+async function requireFolder(folder: string, cwd: string): Promise<void> {
+  const found = await stat(resolve(cwd, folder)).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  throw new UsageError(
+    found ? `${folder} is a file, not a folder.` : `There is no folder ${folder}.`,
+    "Name the folder that holds prompts/, resources/ or tools/.",
+  );
+}
+
+/** What went wrong in a handler, for the owner of the folder: a place in a file, or the error with its stack. */
+function describeError(error: unknown): string {
+  if (error instanceof FolderProblem) return formatProblem(error.problem);
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
