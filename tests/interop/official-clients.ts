@@ -1,0 +1,119 @@
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from "@modelcontextprotocol/client";
+import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
+import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as FirstStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as FirstHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+
+/** What the tests do with a client, in the same words for each generation of the official one. */
+export interface OfficialClient {
+  readonly era: "legacy" | "modern";
+  listTools(): Promise<{ name: string }[]>;
+  callTool(name: string, args: object, options?: CallOptions): Promise<OfficialResult>;
+  listPrompts(): Promise<{ name: string }[]>;
+  getPrompt(
+    name: string,
+    args: Record<string, string>,
+  ): Promise<{ messages: { role: string; content: { type: string } }[] }>;
+  complete(prompt: string, argument: string, value: string): Promise<string[]>;
+  listResources(): Promise<{ uri: string; mimeType?: string | undefined; name: string }[]>;
+  readResource(uri: string): Promise<{ contents: { text?: string; blob?: string; mimeType?: string | undefined }[] }>;
+  /** Begins to listen for changes of a resource, and of the list; `onChange` is told `updated` or `listed`. */
+  watch(uri: string, onChange: (kind: "updated" | "listed") => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OfficialResult {
+  content: { type: string; text?: string }[];
+  structuredContent?: unknown;
+  isError?: boolean | undefined;
+}
+
+interface CallOptions {
+  onprogress?: (progress: { progress: number; total?: number | undefined }) => void;
+  signal?: AbortSignal;
+}
+
+export type Where = { url: string } | { command: string; args: string[] };
+
+const info = { name: "interop", version: "1.0.0" };
+const capabilities = { elicitation: { form: {} }, sampling: {} };
+
+/** What the person and the model behind these clients answer. */
+const answers = {
+  elicit: { action: "accept" as const, content: { severity: "SEV2", lead: "Ada", confirm: true } },
+  sample: {
+    role: "assistant" as const,
+    model: "scripted",
+    content: { type: "text" as const, text: "In short: read the guide." },
+  },
+};
+
+/** The official client of the first generation, `@modelcontextprotocol/sdk`. */
+export async function connectFirst(where: Where): Promise<OfficialClient> {
+  const client = new FirstClient(info, { capabilities });
+  client.setRequestHandler(ElicitRequestSchema, () => answers.elicit);
+  client.setRequestHandler(CreateMessageRequestSchema, () => answers.sample);
+  await client.connect(
+    "url" in where ? new FirstHttp(new URL(where.url)) : new FirstStdio({ ...where, stderr: "ignore" }),
+  );
+  return {
+    era: "legacy",
+    listTools: async () => (await client.listTools()).tools,
+    callTool: async (name, args, options = {}) =>
+      (await client.callTool({ name, arguments: { ...args } }, undefined, options)) as unknown as OfficialResult,
+    listPrompts: async () => (await client.listPrompts()).prompts,
+    getPrompt: (name, args) => client.getPrompt({ name, arguments: args }),
+    complete: async (name, argument, value) =>
+      (await client.complete({ ref: { type: "ref/prompt", name }, argument: { name: argument, value } })).completion
+        .values,
+    listResources: async () => (await client.listResources()).resources,
+    readResource: async (uri) =>
+      (await client.readResource({ uri })) as Awaited<ReturnType<OfficialClient["readResource"]>>,
+    async watch(uri, onChange) {
+      client.setNotificationHandler(ResourceUpdatedNotificationSchema, () => onChange("updated"));
+      client.setNotificationHandler(ResourceListChangedNotificationSchema, () => onChange("listed"));
+      await client.subscribeResource({ uri });
+    },
+    close: () => client.close(),
+  };
+}
+
+/** The official client of the second generation, `@modelcontextprotocol/client`, in either era. */
+export async function connectSecond(where: Where, era: "legacy" | "modern"): Promise<OfficialClient> {
+  const client = new ModernClient(info, {
+    capabilities,
+    versionNegotiation: { mode: era === "modern" ? "auto" : "legacy" },
+  });
+  client.setRequestHandler("elicitation/create", () => answers.elicit);
+  client.setRequestHandler("sampling/createMessage", () => answers.sample);
+  await client.connect(
+    "url" in where ? new ModernHttp(new URL(where.url)) : new ModernStdio({ ...where, stderr: "ignore" }),
+  );
+  return {
+    era,
+    listTools: async () => (await client.listTools()).tools,
+    callTool: async (name, args, options = {}) =>
+      (await client.callTool({ name, arguments: { ...args } }, options)) as unknown as OfficialResult,
+    listPrompts: async () => (await client.listPrompts()).prompts,
+    getPrompt: (name, args) => client.getPrompt({ name, arguments: args }),
+    complete: async (name, argument, value) =>
+      (await client.complete({ ref: { type: "ref/prompt", name }, argument: { name: argument, value } })).completion
+        .values,
+    listResources: async () => (await client.listResources()).resources,
+    readResource: async (uri) =>
+      (await client.readResource({ uri })) as Awaited<ReturnType<OfficialClient["readResource"]>>,
+    async watch(uri, onChange) {
+      client.setNotificationHandler("notifications/resources/updated", () => onChange("updated"));
+      client.setNotificationHandler("notifications/resources/list_changed", () => onChange("listed"));
+      if (era === "legacy") await client.subscribeResource({ uri });
+      else await client.listen({ resourcesListChanged: true, resourceSubscriptions: [uri] });
+    },
+    close: () => client.close(),
+  };
+}
