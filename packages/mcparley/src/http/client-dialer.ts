@@ -1,0 +1,15 @@
+import type { Dialer } from "../client/dialer.ts";
+import { type HttpTarget, nameOf, readHttpTarget } from "./client-settings.ts";
+import { HttpTransport } from "./client-transport.ts";
+
+export type { HttpAuth, HttpClientLimits, HttpTarget } from "./client-settings.ts";
+
+/**
+ * Says how to speak with an MCP endpoint on the web. All transports that it opens share one authorization.
+ *
+ * Throws `LocalError` `invalid_target` for a URL or a header that cannot be used.
+ */
+export function httpDialer(target: HttpTarget): Dialer {
+  const settings = readHttpTarget(target);
+  return { kind: "http", target: nameOf(settings.url), open: () => new HttpTransport(settings) };
+}

@@ -1,0 +1,106 @@
+import type { EventSourceMessage } from "eventsource-parser";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readEvents } from "./sse-reader.ts";
+
+const bytes = new TextEncoder();
+
+function streamOf(chunks: Iterable<Uint8Array>, onCancel = (): void => {}): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.iterator]();
+  return new ReadableStream({
+    pull(controller) {
+      const next = iterator.next();
+      if (next.done) controller.close();
+      else controller.enqueue(next.value);
+    },
+    cancel: onCancel,
+  });
+}
+
+async function read(
+  chunks: Iterable<Uint8Array>,
+  limit = 1_000_000,
+): Promise<{ events: EventSourceMessage[]; retries: number[] }> {
+  const events: EventSourceMessage[] = [];
+  const retries: number[] = [];
+  await readEvents(streamOf(chunks), limit, { event: (event) => events.push(event), retry: (ms) => retries.push(ms) });
+  return { events, retries };
+}
+
+function cut(all: Uint8Array, lengths: readonly number[]): Uint8Array[] {
+  let start = 0;
+  const chunks = lengths.map((length) => all.subarray(start, (start += length)));
+  return [...chunks, all.subarray(start)];
+}
+
+const line = fc.oneof(
+  fc.constantFrom("", "", "", ": comment", "retry: 5", "event: message", "data", "data:", "id: 1"),
+  fc.string({ unit: "grapheme", maxLength: 9 }).map((text) => `data: ${text.replaceAll(/[\r\n]/g, "")}`),
+);
+// A lone return before a feed would be one ending, so that these two are not mixed.
+const endings = fc.constantFrom(["\n"], ["\r"], ["\r\n"], ["\n", "\r\n"]);
+
+test("any chunking of a stream gives the same events, whatever its line endings", async () => {
+  const stream = fc.tuple(fc.array(line, { maxLength: 30 }), endings);
+  await fc.assert(
+    fc.asyncProperty(stream, fc.array(fc.nat(6), { maxLength: 100 }), async ([lines, ends], lengths) => {
+      const whole = bytes.encode(lines.map((text, index) => text + ends[index % ends.length]).join(""));
+      const expected = await read([bytes.encode(lines.map((text) => `${text}\n`).join(""))]);
+      expect(await read(cut(whole, lengths))).toEqual(expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("an event at the end of the stream that is not finished is left out", async () => {
+  const { events } = await read([bytes.encode("data: 1\n\ndata: 2\n")]);
+  expect(events.map(({ data }) => data)).toEqual(["1"]);
+});
+
+test("C5: an event over the limit ends the reading, wherever it is cut, and cancels the stream", async () => {
+  for (const size of [7, 1_000, 70_000]) {
+    let isCancelled = false;
+    const parts = (function* () {
+      yield bytes.encode("data: small\n\ndata: ");
+      for (;;) yield bytes.encode("x".repeat(size));
+    })();
+    const events: string[] = [];
+    const stream = streamOf(parts, () => (isCancelled = true));
+    const reading = readEvents(stream, 100_000, { event: ({ data }) => events.push(data), retry: () => {} });
+    await expect(reading).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringContaining("100000 characters"),
+    });
+    expect(events).toEqual(["small"]);
+    expect(isCancelled).toBe(true);
+  }
+});
+
+test("C5: many lines of data count together, and an event just within the limit is read", async () => {
+  const within = "data: 0123456789\n".repeat(90);
+  expect((await read([bytes.encode(`${within}\n`)], 1_000)).events[0]?.data.length).toBe(90 * 11 - 1);
+  const endless = cut(bytes.encode("data: 0123456789\n".repeat(200)), Array<number>(300).fill(10));
+  await expect(read(endless, 1_000)).rejects.toMatchObject({ code: "too_large" });
+});
+
+test("carriage returns cost no more than line feeds", async () => {
+  const began = performance.now();
+  await read([bytes.encode(`:\r${":\n".repeat(300_000)}`)]);
+  expect(performance.now() - began).toBeLessThan(2_000);
+});
+
+test("a stream that breaks rejects with its own error", async () => {
+  const broken = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(bytes.encode("data: 1\n\n"));
+    },
+    pull(controller) {
+      controller.error(new Error("reset"));
+    },
+  });
+  const events: string[] = [];
+  await expect(readEvents(broken, 100, { event: ({ data }) => events.push(data), retry: () => {} })).rejects.toThrow(
+    "reset",
+  );
+  expect(events).toEqual(["1"]);
+});
