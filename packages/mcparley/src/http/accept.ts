@@ -41,15 +41,3 @@ function parseAccept(header: string): Accepted {
     events: any || types.has("text/event-stream") || types.has("text/*"),
   };
 }
-
-/** Refuses with 415 a body that is not said to be JSON: a form or plain text is what a page can send unasked. */
-export function requireJson(contentType: string | undefined, encoding: string | undefined): void {
-  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
-    throw new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it as it is.`);
-  }
-  if (contentType === "application/json") return;
-  const type = contentType?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type === "application/json") return;
-  const got = contentType === undefined ? "none" : `"${shown(contentType)}"`;
-  throw new HttpRefusal(415, `Content-Type must be application/json; got ${got}.`);
-}

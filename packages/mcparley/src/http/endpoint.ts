@@ -2,7 +2,8 @@ import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
 import { classify } from "../jsonrpc/messages.ts";
 import type { Principal } from "../server/context.ts";
 import type { ServerCore } from "../server/core.ts";
-import { readAccept, requireJson } from "./accept.ts";
+import { readAccept } from "./accept.ts";
+import { parse, requireJson, withinLimit } from "./body.ts";
 import { type Cors, makeCors } from "./cors.ts";
 import type { EndpointContext } from "./endpoint-context.ts";
 import type { Exchange } from "./exchange.ts";
@@ -12,7 +13,7 @@ import type { HttpOptions } from "./options.ts";
 import { postBatch } from "./post-batch.ts";
 import { postLegacy } from "./post-legacy.ts";
 import { isModern, postModern } from "./post-modern.ts";
-import { HttpRefusal, refuse, tooLarge } from "./refusal.ts";
+import { HttpRefusal, refuse } from "./refusal.ts";
 import { deleteSession, getStream, notAllowed } from "./session-methods.ts";
 import { Sessions } from "./sessions.ts";
 
@@ -54,7 +55,7 @@ export class Endpoint {
 
   /** Answers one HTTP request. */
   handle(exchange: Exchange): void {
-    this.#serve(exchange).catch((error: unknown) => this.#fail(exchange, error));
+    void this.#serve(exchange);
   }
 
   /**
@@ -78,20 +79,22 @@ export class Endpoint {
   }
 
   async #serve(exchange: Exchange): Promise<void> {
-    if (this.#admit(exchange)) return;
-    const { authenticate } = this.#options;
-    const principal = authenticate ? await authenticate(exchange) : undefined;
-    if (principal instanceof HttpRefusal) throw principal;
-    switch (exchange.method) {
-      case "POST":
-        return this.#post(exchange, principal);
-      case "GET":
-        return getStream(this.#context, exchange, principal);
-      case "DELETE":
-        return deleteSession(this.#context, exchange, principal);
-      default:
-        throw notAllowed(exchange.method, this.#context.sessions ? "GET, POST, DELETE" : "POST");
+    try {
+      if (this.#admit(exchange)) return;
+      const { authenticate } = this.#options;
+      const principal = authenticate ? await authenticate(exchange) : undefined;
+      if (principal instanceof HttpRefusal) throw principal;
+      if (exchange.method === "POST") await this.#post(exchange, principal);
+      else this.#answerOther(exchange, principal);
+    } catch (error) {
+      this.#fail(exchange, error);
     }
+  }
+
+  #answerOther(exchange: Exchange, principal: Principal | undefined): void {
+    if (exchange.method === "GET") getStream(this.#context, exchange, principal);
+    else if (exchange.method === "DELETE") deleteSession(this.#context, exchange, principal);
+    else throw notAllowed(exchange.method, this.#context.sessions ? "GET, POST, DELETE" : "POST");
   }
 
   /** Checks what can be checked before anything is read or asked. Returns true where the request is answered already. */
@@ -112,7 +115,11 @@ export class Endpoint {
 
   async #post(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     const accepted = readAccept(exchange.header("accept"));
-    const value = await this.#readBody(exchange);
+    requireJson(exchange);
+    const { parsedBody } = exchange;
+    const { maxBody = defaultMaxBody } = this.#options;
+    const value =
+      parsedBody === undefined ? parse(await exchange.readText(maxBody)) : withinLimit(exchange, parsedBody, maxBody);
     const posted = { exchange, principal, accepted };
     if (Array.isArray(value)) return postBatch(this.#context, posted, value);
     const classified = classify(value);
@@ -121,22 +128,6 @@ export class Endpoint {
     }
     if (isModern(classified, exchange)) return postModern(this.#context, posted, classified);
     return postLegacy(this.#context, posted, classified);
-  }
-
-  async #readBody(exchange: Exchange): Promise<unknown> {
-    const { maxBody = defaultMaxBody } = this.#options;
-    const isParsed = exchange.parsedBody !== undefined;
-    requireJson(exchange.header("content-type"), isParsed ? undefined : exchange.header("content-encoding"));
-    if (isParsed) {
-      checkParsed(exchange, maxBody);
-      return exchange.parsedBody;
-    }
-    const text = await exchange.readText(maxBody);
-    try {
-      return JSON.parse(text);
-    } catch {
-      throw new HttpRefusal(400, "Parse error: the body is not JSON.", { code: ErrorCode.ParseError });
-    }
   }
 
   #fail(exchange: Exchange, error: unknown): void {
@@ -149,15 +140,4 @@ export class Endpoint {
 
 function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path;
-}
-
-/**
- * Holds a body that a framework has parsed to the limit as well: its length as it was sent, or where that is not known
- * (it was compressed, or came in chunks) the length of its JSON.
- */
-function checkParsed(exchange: Exchange, limit: number): void {
-  const sent = exchange.header("content-length");
-  const isPlain = sent !== undefined && exchange.header("content-encoding") === undefined;
-  const length = isPlain ? Number(sent) : new TextEncoder().encode(JSON.stringify(exchange.parsedBody)).length;
-  if (length > limit) throw tooLarge(limit);
 }

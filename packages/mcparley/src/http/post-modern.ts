@@ -18,7 +18,7 @@ export function isModern({ kind, message }: Message, head: RequestHead): boolean
 }
 
 /** Answers a POST of a modern revision, for which the message and its headers are all there is. */
-export async function postModern(context: EndpointContext, posted: Posted, { kind, message }: Message): Promise<void> {
+export function postModern(context: EndpointContext, posted: Posted, { kind, message }: Message): Promise<void> | void {
   const { exchange } = posted;
   // No notification of a client has a meaning over HTTP: closing the stream is what cancels a request.
   if (kind === "notification") return exchange.respond(202, {});
@@ -30,5 +30,5 @@ export async function postModern(context: EndpointContext, posted: Posted, { kin
     throw new HttpRefusal(400, mismatch, { code: ErrorCode.HeaderMismatch, id: message.id });
   }
   const answering = new Answering(context, posted);
-  answering.finish(await answerModern(context.core, message, answering));
+  return answerModern(context.core, message, answering).then((reply) => answering.finish(reply));
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Exchange, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
-import { readBody } from "./read-body.ts";
+import { jsonHeaders } from "../http/refusal.ts";
+import { LocalError } from "../jsonrpc/errors.ts";
+import { type BodyReader, readBody } from "./read-body.ts";
 
 /** A request whose body a framework may have read: Express and others leave it in `body`. */
 export type NodeRequest = IncomingMessage & { body?: unknown };
@@ -10,10 +12,14 @@ export class NodeExchange implements Exchange {
   readonly #request: NodeRequest;
   readonly #response: ServerResponse;
   #extra: ResponseHeaders | undefined;
+  #reader: BodyReader | undefined;
+  #onGone: (() => void) | undefined;
 
   constructor(request: NodeRequest, response: ServerResponse) {
     this.#request = request;
     this.#response = response;
+    // The one event that follows every end, also that of a client which goes away in the middle of its request.
+    response.on("close", () => this.#closed());
   }
 
   get method(): string {
@@ -46,7 +52,10 @@ export class NodeExchange implements Exchange {
   }
 
   readText(limit: number): Promise<string> {
-    return readBody(this.#request, limit);
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+      readBody(this.#request, limit, this.#reader);
+    });
   }
 
   decorate(headers: ResponseHeaders): void {
@@ -60,9 +69,13 @@ export class NodeExchange implements Exchange {
       response.destroy();
       return;
     }
-    const all = { ...headers, ...this.#extra };
-    if (status !== 204) all["content-length"] = body === undefined ? "0" : String(Buffer.byteLength(body));
-    response.writeHead(status, all).end(body);
+    const length = body === undefined ? 0 : Buffer.byteLength(body);
+    if (headers === jsonHeaders && !this.#extra) {
+      response.writeHead(status, { "content-type": "application/json", "content-length": length }).end(body);
+      return;
+    }
+    const sized = status === 204 ? headers : { ...headers, "content-length": length };
+    response.writeHead(status, { ...sized, ...this.#extra }).end(body);
   }
 
   stream(status: number, headers: ResponseHeaders): ResponseStream {
@@ -80,9 +93,13 @@ export class NodeExchange implements Exchange {
   }
 
   onGone(listener: () => void): void {
-    const response = this.#response;
-    response.on("close", () => {
-      if (!response.writableFinished) listener();
-    });
+    this.#onGone = listener;
+    if (this.#response.closed) this.#closed();
+  }
+
+  #closed(): void {
+    if (this.#response.writableFinished) return;
+    this.#reader?.reject(new LocalError("closed", "The client went away before the end of its request."));
+    this.#onGone?.();
   }
 }

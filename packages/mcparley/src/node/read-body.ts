@@ -1,50 +1,56 @@
 import { isUtf8 } from "node:buffer";
 import { notUtf8, tooLarge } from "../http/refusal.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
 import type { NodeRequest } from "./node-exchange.ts";
 
-/** Reads the whole body of a request as text, or takes what a framework has read; see `Exchange.readText`. */
-export function readBody(request: NodeRequest, limit: number): Promise<string> {
-  if (request.readableEnded) return readAlready(request.body, limit);
-  return new Promise((resolve, reject) => {
-    let first: Buffer | undefined;
-    let chunks: Buffer[] | undefined;
-    let size = 0;
-
-    const refuse = (): void => {
-      request.off("data", onData);
-      discard(request, limit);
-      reject(tooLarge(limit));
-    };
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > limit) refuse();
-      else if (!first) first = chunk;
-      else (chunks ??= [first]).push(chunk);
-    };
-    const onLost = (): void => reject(new LocalError("closed", "The client went away before the end of its request."));
-
-    request.on("error", onLost);
-    request.on("close", onLost);
-    request.on("end", () => {
-      const whole = chunks ? Buffer.concat(chunks) : first;
-      if (!whole) resolve("");
-      else if (isUtf8(whole)) resolve(whole.toString("utf8"));
-      else reject(notUtf8());
-    });
-    if (Number(request.headers["content-length"] ?? 0) > limit) refuse();
-    else request.on("data", onData);
-  });
+/** Where the body of a request goes once it has been read, or has turned out not to be readable. */
+export interface BodyReader {
+  resolve(text: string): void;
+  reject(error: Error): void;
 }
 
-async function readAlready(body: unknown, limit: number): Promise<string> {
-  const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  if (!(bytes instanceof Uint8Array)) {
-    throw new TypeError("The body of the request was read before, and request.body does not hold it.");
+/** Reads the whole body of a request as text, or takes what a framework has read; see `Exchange.readText`. */
+export function readBody(request: NodeRequest, limit: number, reader: BodyReader): void {
+  if (request.readableEnded) return readAlready(request.body, limit, reader);
+  const declared = request.headers["content-length"];
+  const length = declared === undefined ? undefined : Number(declared);
+  if (length !== undefined && length > limit) {
+    discard(request, limit);
+    return reader.reject(tooLarge(limit));
   }
-  if (bytes.length > limit) throw tooLarge(limit);
-  if (!isUtf8(bytes)) throw notUtf8();
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  let size = 0;
+  let first: Buffer | undefined;
+  let chunks: Buffer[] | undefined;
+
+  const finish = (): void => settle(chunks ? Buffer.concat(chunks) : first, reader);
+  const onData = (chunk: Buffer): void => {
+    size += chunk.length;
+    if (size > limit) {
+      request.off("data", onData);
+      discard(request, limit);
+      return reader.reject(tooLarge(limit));
+    }
+    if (first) (chunks ??= [first]).push(chunk);
+    else first = chunk;
+    // The parser lets through no more than was declared, so there is no need to wait for the end of the stream.
+    if (size === length) finish();
+  };
+  request.on("data", onData);
+  if (!length) request.on("end", finish);
+}
+
+function settle(bytes: Buffer | undefined, reader: BodyReader): void {
+  if (!bytes) reader.resolve("");
+  else if (isUtf8(bytes)) reader.resolve(bytes.toString("utf8"));
+  else reader.reject(notUtf8());
+}
+
+function readAlready(body: unknown, limit: number, reader: BodyReader): void {
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) {
+    return reader.reject(new TypeError("The body of the request was read before, and request.body does not hold it."));
+  }
+  const bytes = Buffer.from(body);
+  if (bytes.length > limit) reader.reject(tooLarge(limit));
+  else settle(bytes, reader);
 }
 
 /**
