@@ -18,7 +18,9 @@ const minimum = [20, 19];
 export function makeReady() {
   checkNode();
   const lock = digest(["package.json", "package-lock.json", ...manifests()]);
-  step("install", lock, "node_modules/.package-lock.json", () => npm(["ci", "--no-audit", "--no-fund"]));
+  // Not `npm ci`, which fails where a registry lacks a tool's binary for some other platform that the lock file names.
+  const install = ["install", "--no-save", "--no-audit", "--no-fund"];
+  step("install", lock, "node_modules/.package-lock.json", () => npm(install));
   const sources = digest(sourceFiles());
   step("build", `${lock}-${sources}`, "packages/cli/dist/main.js", () => run(node("typescript/bin/tsc"), ["-b"]));
 }
