@@ -27,7 +27,10 @@ export function requireCapability({ revision, server }: Connection, method: stri
   if (!revision.clientRequests.has(method)) {
     const isKnown = revisions.some(({ clientRequests }) => clientRequests.has(method));
     if (!isKnown) return;
-    throw new LocalError("not_capable", `Protocol revision ${revision.version}, which the server speaks, has no ${method}.`);
+    throw new LocalError(
+      "not_capable",
+      `Protocol revision ${revision.version}, which the server speaks, has no ${method}.`,
+    );
   }
   const capability = Object.hasOwn(needed, method) ? needed[method] : undefined;
   if (capability === undefined || server.capabilities[capability] || !hasCapability(revision, capability)) return;

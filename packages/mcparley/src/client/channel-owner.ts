@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { Cancelled, Declined, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts";
 import { type LoggingMessage, loggingLevels } from "../protocol/logging.ts";
 import { Method, Notification } from "../protocol/methods.ts";
@@ -40,6 +40,10 @@ async function answer(
   const resume = channel.pauseClocks();
   try {
     return await questions.answer(method, params, asker(during, signal));
+  } catch (error) {
+    if (!(error instanceof Declined || error instanceof Cancelled)) throw error;
+    // The code that the specification gives for it (2025-11-25, client/sampling, Error Handling).
+    throw new ProtocolError(-1, method === Method.createMessage ? "User rejected sampling request" : error.message);
   } finally {
     resume();
   }

@@ -8,10 +8,16 @@ const server = createServer({
   name: "demo",
   version: "1.0.0",
   tools: {
-    add: tool({ input: { type: "object", properties: { a: { type: "number" } } }, call: ({ a }) => `got ${String(a)}` }),
+    add: tool({
+      input: { type: "object", properties: { a: { type: "number" } } },
+      call: ({ a }) => `got ${String(a)}`,
+    }),
     ask: tool({
       call: async (_, ctx) => {
-        const { ok } = await ctx.elicit({ message: "sure?", schema: { type: "object", properties: { ok: { type: "boolean" } } } });
+        const { ok } = await ctx.elicit({
+          message: "sure?",
+          schema: { type: "object", properties: { ok: { type: "boolean" } } },
+        });
         return `ok: ${String(ok)}`;
       },
     }),
@@ -22,7 +28,11 @@ const server = createServer({
 
 for (const revision of ["auto", "2025-11-25", "2025-03-26"]) {
   test(`smoke ${revision}`, async () => {
-    const client = await openClient(serverDialer(server), { revision, elicit: () => ({ action: "accept", content: { ok: true } }), onError: (e) => console.log(e) });
+    const client = await openClient(serverDialer(server), {
+      revision,
+      elicit: () => ({ action: "accept", content: { ok: true } }),
+      onError: (e) => console.log(e),
+    });
     expect(client.server.info?.name).toBe("demo");
     expect(await client.callTool("add", { a: 1 })).toBe("got 1");
     expect((await client.listTools().all()).length).toBe(2);

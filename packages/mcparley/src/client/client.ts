@@ -167,7 +167,11 @@ export class Client {
    * A subscription that breaks is opened again, with growing pauses; then each thing that is listened to is reported as
    * changed once, since changes may have been missed.
    */
-  listen(filter: ListenFilter, onChange: (change: Change) => void, options: RequestOptions = {}): Promise<Subscription> {
+  listen(
+    filter: ListenFilter,
+    onChange: (change: Change) => void,
+    options: RequestOptions = {},
+  ): Promise<Subscription> {
     return this.#parts.subscriptions.listen(filter, onChange, options);
   }
 

@@ -140,10 +140,11 @@ async function probe(channel: Channel, opening: Opening): Promise<Agreed> {
     const silence = pause(clock, probeTimeout, timing.signal).catch(() => undefined);
     const first = await Promise.race(dialer.kind === "stream" ? [discovering, silence] : [discovering]);
     if (first) return remember(dialer, await afterDiscover(first, channel, opening));
-    return await bothWays(discovering, channel, opening);
+    return await bothWays(discovering, channel, { ...opening, signal: asking.signal });
   } finally {
     timing.abort(undefined);
     timing.unlink();
+    // Whichever question is still open is not needed any more; its late answer changes nothing.
     asking.abort(undefined);
     asking.unlink();
   }
@@ -215,5 +216,7 @@ function remember(dialer: Dialer, agreed: Agreed): Agreed {
 /** Whether a failure may be a server's way to say that it does not speak this era, rather than trouble of another kind. */
 function mayBeAnotherEra(error: unknown): boolean {
   if (error instanceof ProtocolError || error instanceof OnlyLegacy) return true;
-  return error instanceof LocalError && /^(http|invalid_message|too_large|closed|exited|session_lost)$/.test(error.code);
+  return (
+    error instanceof LocalError && /^(http|invalid_message|too_large|closed|exited|session_lost)$/.test(error.code)
+  );
 }

@@ -28,7 +28,8 @@ export function wantsInput(core: ClientCore, { revision }: Connection, call: Cal
 /** Gathers what a result asks for, and gives what the retry carries: the answers and the state, as they are. */
 export async function answersTo(core: ClientCore, call: Call, result: JsonObject, round: number): Promise<JsonObject> {
   const { inputRequests, requestState } = result;
-  if (requestState !== undefined && typeof requestState !== "string") throw invalid(call, "its requestState is no string");
+  if (requestState !== undefined && typeof requestState !== "string")
+    throw invalid(call, "its requestState is no string");
   const state: JsonObject = requestState === undefined ? {} : { requestState };
   const linked = link(call.options.signal, core.closing);
   try {
@@ -48,7 +49,9 @@ async function answerAll(core: ClientCore, call: Call, requests: unknown, linked
   if (!isObject(requests)) throw invalid(call, "its inputRequests are no object");
   const entries = Object.entries(requests);
   if (entries.length > maxQuestions) throw invalid(call, `it asks more than ${maxQuestions} questions`);
-  const answers = entries.map(async ([key, request]) => [key, await answer(core, call, request, linked.signal)] as const);
+  const answers = entries.map(
+    async ([key, request]) => [key, await answer(core, call, request, linked.signal)] as const,
+  );
   try {
     return Object.fromEntries(await unlessAborted(Promise.all(answers), linked.signal, call.what));
   } catch (error) {
@@ -65,7 +68,8 @@ async function answer(core: ClientCore, call: Call, request: unknown, signal: Ab
   try {
     return await core.questions.answer(method, isObject(params) ? params : {}, core.asker(call.what, signal));
   } catch (error) {
-    if (error instanceof ProtocolError) throw invalid(call, `its question ${method.slice(0, 100)} is refused: ${error.message}`, error);
+    if (error instanceof ProtocolError)
+      throw invalid(call, `its question ${method.slice(0, 100)} is refused: ${error.message}`, error);
     throw error;
   }
 }

@@ -66,7 +66,9 @@ export class Line {
   }
 
   async #open(): Promise<Connection> {
-    const connection = await this.#init.open();
+    const connection = await this.#init.open().catch((error: unknown) => {
+      throw this.#ended ?? error;
+    });
     if (this.#ended) {
       await connection.channel.close().catch(() => {});
       throw this.#ended;

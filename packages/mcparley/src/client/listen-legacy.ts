@@ -47,7 +47,8 @@ async function unsubscribe(
   if (!channel.isOpen) return;
   const unwanted = new Set(listening.acknowledged.uris);
   for (const other of others) {
-    if (other !== listening && other.channel === channel) for (const uri of other.wanted.uris ?? []) unwanted.delete(uri);
+    if (other !== listening && other.channel === channel)
+      for (const uri of other.wanted.uris ?? []) unwanted.delete(uri);
   }
   const ending = [...unwanted].map((uri) => send(core, Method.unsubscribe, uri, { channel }));
   await Promise.all(ending).catch((error: unknown) => core.report(error));

@@ -64,7 +64,8 @@ async function* entries<T>(source: ListSource<T>): AsyncGenerator<T, void, undef
     // Cursors are opaque: the empty string is one like any other.
     if (nextCursor === undefined || nextCursor === null) return source.complete?.();
     if (typeof nextCursor !== "string") throw invalid(`${method} was answered with a "nextCursor" that is no string.`);
-    if (seen.has(nextCursor)) throw invalid(`${method} was answered with the same cursor twice, so it would never end.`);
+    if (seen.has(nextCursor))
+      throw invalid(`${method} was answered with the same cursor twice, so it would never end.`);
     seen.add(nextCursor);
     cursor = nextCursor;
   }
@@ -97,5 +98,8 @@ function invalid(message: string, cause?: unknown): LocalError {
 }
 
 function tooLarge(method: string, limit: string): LocalError {
-  return new LocalError("too_large", `The list of ${method} is longer than ${limit}; to use a part of it, stop iterating sooner.`);
+  return new LocalError(
+    "too_large",
+    `The list of ${method} is longer than ${limit}; to use a part of it, stop iterating sooner.`,
+  );
 }

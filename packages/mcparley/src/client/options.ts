@@ -72,7 +72,10 @@ export interface ConnectOptions {
   /** Extensions that this client supports, by identifier, with their settings. */
   extensions?: Record<string, JsonObject>;
   /** Asked before each tool call; false refuses it. Without it every call goes through. */
-  confirm?: (call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => MaybePromise<boolean>;
+  confirm?: (
+    call: { tool: Tool | undefined; name: string; arguments: JsonObject },
+    asker: Asker,
+  ) => MaybePromise<boolean>;
   onLog?: (message: LoggingMessage) => void;
   /** Told of each finished call. */
   onCall?: (record: CallRecord) => void;

@@ -9,7 +9,7 @@ import type { SendOptions } from "./channel.ts";
 import { type Connection, modernMeta } from "./connection.ts";
 import type { Call, ClientCore } from "./core.ts";
 import { answersTo, maxRounds, wantsInput } from "./input-rounds.ts";
-import type { CallRecord, RequestOptions } from "./options.ts";
+import type { CallRecord, ConnectOptions, RequestOptions } from "./options.ts";
 import { explain, findTool, repairOf } from "./repair.ts";
 
 const defaultIdle = 60_000;
@@ -52,7 +52,8 @@ async function run(core: ClientCore, call: Call): Promise<JsonObject> {
   if (kept) return kept;
   const connection = await connected(core, call);
   requireCapability(connection, call.method);
-  if (call.method === Method.callTool) await confirm(core, call);
+  const { confirm: ask } = core.options;
+  if (ask && call.method === Method.callTool) await confirm(core, call, ask);
   for (let round = 0; round < maxRounds; round++) {
     const generation = cache?.generation;
     const { result, answerer } = await send(core, call);
@@ -66,13 +67,14 @@ async function run(core: ClientCore, call: Call): Promise<JsonObject> {
   throw new LocalError("invalid_message", `The server asked for input to ${call.what} more than ${maxRounds} times.`);
 }
 
-async function confirm(core: ClientCore, call: Call): Promise<void> {
-  const { confirm: ask } = core.options;
-  if (!ask) return;
+async function confirm(core: ClientCore, call: Call, ask: NonNullable<ConnectOptions["confirm"]>): Promise<void> {
   const { name, arguments: args } = call.params as { name: string; arguments?: JsonObject };
   const linked = link(call.options.signal, core.closing);
   try {
-    const asked = ask({ tool: core.tools.get(name), name, arguments: args ?? {} }, core.asker(call.what, linked.signal));
+    const asked = ask(
+      { tool: core.tools.get(name), name, arguments: args ?? {} },
+      core.asker(call.what, linked.signal),
+    );
     const confirmed = await unlessAborted(Promise.resolve(asked), linked.signal, call.what);
     if (confirmed !== true) throw new Declined(`${call.what} was not confirmed.`);
   } finally {
@@ -89,7 +91,7 @@ async function send(core: ClientCore, call: Call): Promise<{ result: JsonObject;
       return { result: await sendOnce(core, call, connection), answerer: connection };
     } catch (error) {
       const repair = repairOf(core, call, connection, error);
-      if (!repair || repaired.has(repair.kind)) throw explain(core, call, connection, error);
+      if (!repair || repaired.has(repair.kind)) throw explain(core, call, error);
       repaired.add(repair.kind);
       await repair.run();
     }

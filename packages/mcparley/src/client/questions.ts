@@ -110,15 +110,26 @@ export class Questions {
   }
 
   async #sample(params: JsonObject, asker: Asker): Promise<JsonObject> {
-    const request = params as unknown as CreateMessageParams;
-    if (!Array.isArray(params.messages)) throw invalidParams("params.messages must be an array");
-    if (params.tools !== undefined && !this.#options.sampleTools) {
+    const { messages, tools } = params;
+    if (!Array.isArray(messages) || !messages.every((message) => isObject(message) && isContent(message.content))) {
+      throw invalidParams("params.messages must be an array of messages, each with a role and content");
+    }
+    if (tools !== undefined && !this.#options.sampleTools) {
       throw invalidParams("params.tools: this client has not declared the capability sampling.tools");
     }
-    const imbalance = findToolImbalance(request.messages.filter((message) => isObject(message?.content) || Array.isArray(message?.content)));
+    const request = params as unknown as CreateMessageParams;
+    const imbalance = findToolImbalance(request.messages);
     if (imbalance) throw invalidParams(`params.${imbalance}`);
-    const result = await unlessAborted(Promise.resolve(this.#options.sample!(request, asker)), asker.signal, "Sampling");
+    const result = await unlessAborted(
+      Promise.resolve(this.#options.sample!(request, asker)),
+      asker.signal,
+      "Sampling",
+    );
     if (isObject(result)) return { ...result };
     throw new LocalError("invalid_result", "The sample handler must return an object with role, content and model.");
   }
+}
+
+function isContent(content: unknown): boolean {
+  return isObject(content) || (Array.isArray(content) && content.every(isObject));
 }

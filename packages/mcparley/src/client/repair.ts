@@ -20,7 +20,8 @@ export function repairOf(core: ClientCore, call: Call, connection: Connection, e
   }
   if (!(error instanceof ProtocolError)) return undefined;
   const { era } = connection.revision;
-  if (error.code === ErrorCode.UnsupportedProtocolVersion && era === "modern" && core.options.revision === "auto") {
+  const { revision: pinned = "auto" } = core.options;
+  if (error.code === ErrorCode.UnsupportedProtocolVersion && era === "modern" && pinned === "auto") {
     return { kind: "session", run: () => findEraAnew(core, connection) };
   }
   if (error.code === ErrorCode.HeaderMismatch && connection.mirrors && call.method === Method.callTool) {
@@ -60,9 +61,9 @@ export async function findTool(core: ClientCore, name: unknown, { signal }: Requ
 }
 
 /** Says of a call whose connection broke whether it is safe to make it again; other errors are left as they are. */
-export function explain(core: ClientCore, call: Call, { channel }: Connection, error: unknown): unknown {
+export function explain(core: ClientCore, call: Call, error: unknown): unknown {
   const isLost = error instanceof LocalError && (error.code === "closed" || error.code === "exited");
-  if (!isLost || !channel.wasLost) return error;
+  if (!isLost || core.closing.aborted) return error;
   const safeToRepeat = isSafeToRepeat(core, call);
   const advice = safeToRepeat
     ? "It is safe to repeat it."

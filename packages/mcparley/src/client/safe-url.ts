@@ -6,7 +6,8 @@ import { invalidParams } from "../jsonrpc/errors.ts";
  */
 export function checkUrl(url: unknown): string {
   const shown = JSON.stringify(String(url).slice(0, 200));
-  if (typeof url !== "string" || !URL.canParse(url)) throw invalidParams(`params.url must be an absolute URL; got ${shown}`);
+  if (typeof url !== "string" || !URL.canParse(url))
+    throw invalidParams(`params.url must be an absolute URL; got ${shown}`);
   const { protocol, hostname, username, password } = new URL(url);
   const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
   if (!isSafe) throw invalidParams(`params.url must be https, or http on a loopback address; got ${shown}`);

@@ -65,7 +65,11 @@ export class Listening {
   }
 }
 
-const members = { tools: "toolsListChanged", prompts: "promptsListChanged", resources: "resourcesListChanged" } as const;
+const members = {
+  tools: "toolsListChanged",
+  prompts: "promptsListChanged",
+  resources: "resourcesListChanged",
+} as const;
 
 export function toWire(filter: ListenFilter): SubscriptionFilter {
   const wire: SubscriptionFilter = {};

@@ -2,7 +2,7 @@ import { LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import { type JsonObject, type JsonRpcNotification, isObject } from "../jsonrpc/messages.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { Notification } from "../protocol/methods.ts";
-import { type Linked, link } from "./abort.ts";
+import { type Linked, link, unlessAborted } from "./abort.ts";
 import { Backoff } from "./backoff.ts";
 import type { Channel } from "./channel.ts";
 import type { ClientCore } from "./core.ts";
@@ -46,7 +46,11 @@ export class Subscriptions {
   }
 
   /** Opens a subscription. Settles once the server has acknowledged it. */
-  async listen(wanted: ListenFilter, onChange: (change: Change) => void, options: RequestOptions): Promise<Subscription> {
+  async listen(
+    wanted: ListenFilter,
+    onChange: (change: Change) => void,
+    options: RequestOptions,
+  ): Promise<Subscription> {
     const listening = new Listening(wanted, (change) => {
       try {
         onChange(change);
@@ -130,7 +134,7 @@ export class Subscriptions {
         if (!error || life.signal.aborted) return;
         this.#core.report(error);
         if (clock.now() - since >= recovered) this.#backoff.reset();
-        open = await this.#reopen(listening, life.signal);
+        open = await this.#reopen(listening, life.signal, error);
         if (open) this.#reopened(listening);
       }
     } finally {
@@ -147,26 +151,27 @@ export class Subscriptions {
   }
 
   /** Opens it again, as often as the budget allows. Undefined where it is not wanted any more or cannot be had. */
-  async #reopen(listening: Listening, life: AbortSignal): Promise<Ended | undefined> {
+  async #reopen(listening: Listening, life: AbortSignal, broken: Error): Promise<Ended | undefined> {
+    let reason: unknown = broken;
     this.#reopening++;
     try {
-      for (;;) {
-        await this.#backoff.wait();
+      while (!this.#backoff.isSpent && !isFinal(reason) && !this.#core.line.isClosed) {
+        await unlessAborted(this.#backoff.wait(), life, "Reopening");
+        const again = await this.#begin(listening, life, life).catch((error: unknown) => {
+          reason = error;
+        });
+        if (again) return again;
         if (life.aborted) return undefined;
-        try {
-          return await this.#begin(listening, life, life);
-        } catch (error) {
-          if (life.aborted) return undefined;
-          if (isFinal(error) || this.#core.line.isClosed || this.#backoff.isSpent) throw error;
-        }
       }
     } catch (error) {
-      const message = "A subscription was lost and could not be opened again.";
-      if (!life.aborted) this.#core.report(new LocalError("closed", message, { cause: error }));
-      return undefined;
+      if (life.aborted) return undefined;
+      reason = error;
     } finally {
       this.#reopening--;
     }
+    const message = "A subscription was lost and could not be opened again.";
+    this.#core.report(new LocalError("closed", message, { cause: reason }));
+    return undefined;
   }
 }
 

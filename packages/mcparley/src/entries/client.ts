@@ -3,7 +3,7 @@ export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "../js
 export type { Client } from "../client/client.ts";
 export type { ServerInfo } from "../client/connection.ts";
 export { forgetEras } from "../client/detect-era.ts";
-export type { CommandTarget, Dialer, HttpTarget } from "../client/dialer.ts";
+export type { CommandTarget, Dialer } from "../client/dialer.ts";
 export type { List } from "../client/lists.ts";
 export type { Attachable } from "../client/local-dialers.ts";
 export { openClient } from "../client/open-client.ts";
@@ -19,4 +19,5 @@ export type {
 } from "../client/options.ts";
 export type { Change, ListenFilter, ListKind, Subscription } from "../client/subscription.ts";
 export type { TypedClient } from "../client/typed-client.ts";
-export { type ConnectTarget, connect } from "./connect.ts";
+export type { HttpAuth, HttpClientLimits, HttpTarget } from "../http/client-dialer.ts";
+export { type ConnectTarget, type HttpClientOptions, connect } from "./connect.ts";

@@ -1,16 +1,20 @@
 import { commandDialer } from "#command-transport";
 import { type Attachable, serverDialer, transportDialer } from "../client/local-dialers.ts";
 import type { Client } from "../client/client.ts";
-import type { CommandTarget, Dialer, HttpTarget } from "../client/dialer.ts";
+import type { CommandTarget, Dialer } from "../client/dialer.ts";
 import { openClient } from "../client/open-client.ts";
 import type { ConnectOptions } from "../client/options.ts";
 import type { TypedClient } from "../client/typed-client.ts";
-import { httpDialer } from "../http/client-dialer.ts";
+import { type HttpTarget, httpDialer } from "../http/client-dialer.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
+import { redact } from "../jsonrpc/redact.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 
 /** A URL, a program to start, a server of this process, or a transport of one's own. */
 export type ConnectTarget = string | URL | CommandTarget | HttpTarget | Attachable | Transport;
+
+/** What a URL may be given besides: headers, a `fetch`, authorization and limits. Other targets ignore it. */
+export type HttpClientOptions = Omit<HttpTarget, "url" | "clock">;
 
 /**
  * Connects to a server and finds out which revision of the protocol it speaks.
@@ -21,20 +25,40 @@ export type ConnectTarget = string | URL | CommandTarget | HttpTarget | Attachab
  * connection, and `unsupported_revision` where there is no version in common.
  */
 export function connect<S extends Attachable>(server: S, options?: ConnectOptions): Promise<Client & TypedClient<S>>;
-export function connect<S = unknown>(target: ConnectTarget, options?: ConnectOptions): Promise<Client & TypedClient<S>>;
-export async function connect(target: ConnectTarget, options: ConnectOptions = {}): Promise<Client> {
-  return openClient(dial(target), options);
+export function connect<S = unknown>(
+  target: ConnectTarget,
+  options?: ConnectOptions & HttpClientOptions,
+): Promise<Client & TypedClient<S>>;
+export async function connect(
+  target: ConnectTarget,
+  options: ConnectOptions & HttpClientOptions = {},
+): Promise<Client> {
+  return openClient(dial(target, options), options);
 }
 
-function dial(target: ConnectTarget): Dialer {
-  if (typeof target === "string" || target instanceof URL) return httpDialer({ url: readUrl(target) });
+function dial(target: ConnectTarget, options: ConnectOptions & HttpClientOptions): Dialer {
+  if (typeof target === "string" || target instanceof URL)
+    return httpDialer({ ...httpOf(options), url: readUrl(target) });
   if (typeof target === "object" && target !== null) {
     if ("attach" in target && typeof target.attach === "function") return serverDialer(target);
     if ("start" in target && typeof target.start === "function") return transportDialer(target);
     if ("command" in target) return commandDialer(target);
-    if ("url" in target) return httpDialer({ ...target, url: readUrl(target.url) });
+    if ("url" in target) {
+      const headers = { ...options.headers, ...target.headers };
+      return httpDialer({ ...httpOf(options), ...target, headers, url: readUrl(target.url) });
+    }
   }
   throw invalidTarget(target);
+}
+
+function httpOf({ headers, fetch, auth, limits, clock }: HttpClientOptions & ConnectOptions): Omit<HttpTarget, "url"> {
+  return {
+    ...(headers && { headers }),
+    ...(fetch && { fetch }),
+    ...(auth && { auth }),
+    ...(limits && { limits }),
+    ...(clock && { clock }),
+  };
 }
 
 function readUrl(given: unknown): URL {
@@ -44,7 +68,13 @@ function readUrl(given: unknown): URL {
 }
 
 function invalidTarget(target: unknown): LocalError {
-  const shown = typeof target === "string" ? JSON.stringify(target.slice(0, 100)) : `a value of type ${typeof target}`;
-  const accepted = 'an http or https URL, { command: "node", args: ["server.js"] }, { url, headers }, a server, or a Transport';
-  return new LocalError("invalid_target", `Cannot connect to ${shown}. Give ${accepted}.`);
+  const accepted =
+    'an http or https URL, { command: "node", args: ["server.js"] }, { url, headers }, a server, or a Transport';
+  return new LocalError("invalid_target", `Cannot connect to ${show(target)}. Give ${accepted}.`);
+}
+
+function show(target: unknown): string {
+  // The values of an object may be secrets; its keys tell enough.
+  if (typeof target === "object" && target !== null) return `an object with the keys ${Object.keys(target).join(", ")}`;
+  return typeof target === "string" ? JSON.stringify(redact(target.slice(0, 200))) : String(target);
 }

@@ -1,0 +1,65 @@
+import type { Dialer } from "../client/dialer.ts";
+import type { JsonObject, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import { MetaKey } from "../protocol/meta.ts";
+import { latestLegacy, latestModern } from "../revisions/revisions.ts";
+import { type ScriptedPeer, scriptedPeer } from "./scripted-peer.ts";
+
+type Answers = Record<string, (request: JsonRpcRequest) => JsonObject>;
+
+const allCapabilities = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
+/** Dials scripted peers, one after another; once all are used, dialing fails the test. */
+export function peerDialer(...peers: ScriptedPeer[]): Dialer & { kind: "stream" | "http"; opened: number } {
+  return {
+    kind: "stream",
+    target: "scripted",
+    transient: true,
+    opened: 0,
+    open() {
+      const peer = peers[this.opened++];
+      if (!peer) throw new Error(`The client dialed a ${this.opened}th time; there are ${peers.length} peers.`);
+      return peer.transport;
+    },
+  };
+}
+
+/** A peer that answers `server/discover` by itself; the test plays the rest. */
+export function modernPeer(options: { capabilities?: JsonObject; answers?: Answers } = {}): ScriptedPeer {
+  const { capabilities = allCapabilities, answers } = options;
+  return scriptedPeer({ "server/discover": () => discoverResult(capabilities), ...answers });
+}
+
+export function discoverResult(capabilities: JsonObject = allCapabilities): JsonObject {
+  return {
+    resultType: "complete",
+    supportedVersions: [latestModern.version],
+    capabilities,
+    ttlMs: 0,
+    cacheScope: "public",
+    _meta: { [MetaKey.serverInfo]: { name: "scripted", version: "1.0.0" } },
+  };
+}
+
+/**
+ * A peer that knows nothing before `initialize`, which it answers by itself: refuse its `server/discover`, or pin the
+ * client to the revision. The test takes `notifications/initialized` and plays the rest.
+ */
+export function legacyPeer(
+  options: { version?: string; capabilities?: JsonObject; answers?: Answers } = {},
+): ScriptedPeer {
+  const { version = latestLegacy.version, capabilities = allCapabilities, answers } = options;
+  return scriptedPeer({ initialize: () => initializeResult(version, capabilities), ...answers });
+}
+
+export function initializeResult(
+  version: string = latestLegacy.version,
+  capabilities: JsonObject = allCapabilities,
+): JsonObject {
+  return { protocolVersion: version, capabilities, serverInfo: { name: "scripted", version: "1.0.0" } };
+}
