@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { isatty } from "node:tty";
-import { connect } from "mcparley/client";
+import type { connect } from "mcparley/client";
 import type { CommandIo } from "./io.ts";
 
 /** The streams, signals and environment of this process. */
@@ -20,8 +20,14 @@ export function processIo(): CommandIo {
       return () => process.off("SIGINT", listener);
     },
     launch,
-    connect,
+    connect: loadAndConnect as typeof connect,
   };
+}
+
+/** The client is loaded when it is wanted: serving does without it. */
+async function loadAndConnect(...call: Parameters<typeof connect>): Promise<unknown> {
+  const client = await import("mcparley/client");
+  return client.connect(...call);
 }
 
 function launch(command: string, args: readonly string[]): Promise<void> {

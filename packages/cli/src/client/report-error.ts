@@ -1,6 +1,7 @@
-import { LocalError, ProtocolError, ToolError } from "mcparley";
+import { ErrorCode, LocalError, ProtocolError, ToolError } from "mcparley";
 import { exitCodeOf } from "./exit-codes.ts";
 import { UsageError } from "./io.ts";
+import { isObject } from "./is-object.ts";
 import { type JsonForm, printJson } from "./print-result.ts";
 import { type Screen, paragraph } from "./screen.ts";
 import { visibleLine } from "./terminal-text.ts";
@@ -42,10 +43,16 @@ function messageOf(error: unknown): string {
 
 function hintFor(error: unknown): string | undefined {
   if (error instanceof UsageError) return error.hint;
+  if (error instanceof ProtocolError && wantsModel(error)) return "--sample TEXT answers in the place of a model.";
   if (!(error instanceof LocalError)) return undefined;
   if (error.code === "unauthorized") return 'Give a token: --header "Authorization: Bearer ..."';
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
   return undefined;
+}
+
+function wantsModel({ code, data }: ProtocolError): boolean {
+  if (code !== ErrorCode.MissingRequiredClientCapability || !isObject(data)) return false;
+  return isObject(data.requiredCapabilities) && "sampling" in data.requiredCapabilities;
 }
 
 /** The causes behind an error, and where an unexpected one was thrown. */

@@ -71,6 +71,12 @@ describe("call", () => {
     expect(JSON.parse(io.out())).toEqual({ sum: 5 });
   });
 
+  test("what is written to be read goes before what is for programs", async () => {
+    expect((await runWith({ server }, `call ${url} both`)).io.out()).toBe("Three.\n");
+    const shown = await runWith({ server, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} both`);
+    expect(shown.io.out()).toBe("Three.\n[there is a structured result as well: --json shows it]\n");
+  });
+
   test("--json gives the whole result", async () => {
     const { io } = await runWith({ server }, `call ${url} add a=2 --json`);
     expect(JSON.parse(io.out())).toMatchObject({ structuredContent: { sum: 3 }, content: [{ type: "text" }] });
@@ -168,7 +174,9 @@ describe("call", () => {
   });
 
   test("a model is there only with --sample", async () => {
-    expect((await runWith({ server }, `call ${url} think`)).code).not.toBe(0);
+    const without = await runWith({ server }, `call ${url} think`);
+    expect(without.code).toBe(2);
+    expect(without.io.err()).toContain("--sample TEXT answers in the place of a model.");
     const { code, io } = await runWith({ server }, ["call", url, "think", "--sample", "canned"]);
     expect([code, io.out()]).toEqual([0, '{"type":"text","text":"canned"}\n']);
   });
@@ -278,7 +286,7 @@ describe("Ctrl-C and broken pipes", () => {
     io.pressCtrlC();
     expect(await done).toBe(130);
     expect(cancelled).toEqual(["wait"]);
-    expect(io.err()).toContain("Cancelling; Ctrl-C once more ends at once.");
+    expect(io.err()).toContain("Stopping; Ctrl-C once more ends at once.");
     expect(io.out()).toBe("");
   });
 

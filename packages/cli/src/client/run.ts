@@ -40,7 +40,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   const screen = new Screen(io, () => stop.breakPipe());
   const stop = createStop(io, () => {
     screen.endProgress();
-    screen.note("Cancelling; Ctrl-C once more ends at once.");
+    screen.note("Stopping; Ctrl-C once more ends at once.");
   });
   try {
     const work = runCommand(name, argv, { io, screen, stop }).then(

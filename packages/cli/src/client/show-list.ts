@@ -2,7 +2,7 @@ import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley";
 import { type View, paragraph } from "./screen.ts";
 import { showSize } from "./show-content.ts";
 import { summarizeArguments } from "./show-schema.ts";
-import { visibleLine, widthOf } from "./terminal-text.ts";
+import { visibleLine, widthOf, wrap } from "./terminal-text.ts";
 
 /** What a server offers, as far as it was asked for: the members of `list --json`. */
 export interface Offer {
@@ -46,8 +46,10 @@ function section(kind: keyof typeof titles, entries: Entry[] | undefined, view: 
 
 function showEntry({ name, marks, description, parts }: Entry, view: View): string {
   const { bold, dim } = view.style;
-  const about = marks.length > 0 ? ` ${dim(`[${marks.map(visibleLine).join(", ")}]`)}` : "";
-  const lines = [`  ${bold(visibleLine(name))}${about}`];
+  const about = marks.length > 0 ? `[${marks.map(visibleLine).join(", ")}]` : "";
+  const heading = `  ${bold(visibleLine(name))}`;
+  const fits = widthOf(`${heading} ${about}`) <= view.width;
+  const lines = fits ? [[heading, dim(about)].filter(Boolean).join(" ")] : [heading, hanging(about, "    ", view, dim)];
   if (description) lines.push(paragraph(description, view, "    "));
   const shown = parts.map((part) => ({ label: `${visibleLine(part.name)} (${visibleLine(part.facts)})`, part }));
   for (const { label, part } of shown) lines.push(showPart(label, part.description, view));
@@ -56,11 +58,19 @@ function showEntry({ name, marks, description, parts }: Entry, view: View): stri
 
 /** A part begins on the label's line where its first words fit there, and goes on indented below. */
 function showPart(label: string, description: string | undefined, view: View): string {
-  const start = `    - ${label}`;
-  if (!description) return start;
-  const text = visibleLine(description);
-  if (widthOf(`${start}: ${text}`) <= view.width) return `${start}: ${text}`;
-  return `${start}:\n${paragraph(text, view, "        ")}`;
+  const text = description === undefined ? "" : visibleLine(description);
+  const start = text === "" ? `- ${label}` : `- ${label}:`;
+  const line = `    ${start} ${text}`.trimEnd();
+  if (widthOf(line) <= view.width) return line;
+  const first = hanging(start, "    ", view);
+  return text === "" ? first : `${first}\n${paragraph(text, view, "        ")}`;
+}
+
+/** Wraps one line, with the same indent before all of it. */
+function hanging(line: string, indent: string, view: View, mark = (text: string): string => text): string {
+  return wrap(line, view.width - indent.length)
+    .map((part) => indent + mark(part))
+    .join("\n");
 }
 
 function toolEntry({ name, title, description, inputSchema, annotations }: Tool): Entry {

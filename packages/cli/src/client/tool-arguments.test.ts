@@ -96,6 +96,11 @@ describe("toolArguments", () => {
     expect(Object.entries(toolArguments(open, [text("__proto__", "1")]))).toEqual([["__proto__", "1"]]);
   });
 
+  test("the choices of what is missing are shown", () => {
+    const tool = toolWith({ by: { enum: ["day", "month"] } }, { required: ["by"] });
+    expect(() => toolArguments(tool, [])).toThrow(expect.objectContaining({ hint: "Add by=day|month" }));
+  });
+
   test("what is required and missing is named, with how to give it", () => {
     const tool = toolWith({ a: { type: "integer" }, b: { type: "object" }, c: {} }, { required: ["a", "b", "c"] });
     expect(() => toolArguments(tool, [text("c", "1")])).toThrow(

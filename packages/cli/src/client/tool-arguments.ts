@@ -116,6 +116,10 @@ function requireAll(tool: Tool, properties: JsonObject, given: ReadonlyMap<strin
 
 function example(key: string, property: unknown, root: JsonObject): string {
   const types = typesOf(property, root);
+  const resolved = resolveReference(property, root);
+  if (isObject(resolved) && Array.isArray(resolved.enum) && resolved.enum.length > 0) {
+    return `${key}=${resolved.enum.slice(0, 8).map(String).join("|")}${resolved.enum.length > 8 ? "|..." : ""}`;
+  }
   if (!types || types.has("string")) return `${key}=TEXT`;
   if (types.has("object")) return `${key}:='{...}'`;
   return `${key}=${[...types].find((type) => type !== "null")?.toUpperCase() ?? "VALUE"}`;

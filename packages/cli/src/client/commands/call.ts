@@ -87,12 +87,19 @@ function showResult(result: CallToolResult, { options, screen }: Session): strin
   return resultText({ ...result, content: rest }, screen.out);
 }
 
-/** The content, with the structured part once: as JSON, in place of the text that mirrors it. */
+/**
+ * The content, which is what the server wrote to be read, or the structured part where the text only mirrors that.
+ *
+ * Where there are both, the structured part is for programs and left to --json.
+ */
 function resultText({ content, structuredContent }: CallToolResult, view: View): string {
-  const blocks = content
-    .filter((block) => block.type !== "text" || !mirrors(block.text, structuredContent))
-    .map((block) => showContent(block, view));
-  if (structuredContent !== undefined) blocks.push(showText(JSON.stringify(structuredContent, null, 2), view));
+  const own = content.filter((block) => block.type !== "text" || !mirrors(block.text, structuredContent));
+  const blocks = own.map((block) => showContent(block, view));
+  if (structuredContent === undefined) return blocks.join("\n");
+  if (!own.some((block) => block.type === "text")) {
+    return [...blocks, showText(JSON.stringify(structuredContent, null, 2), view)].join("\n");
+  }
+  if (view.terminal) blocks.push(view.style.dim("[there is a structured result as well: --json shows it]"));
   return blocks.join("\n");
 }
 

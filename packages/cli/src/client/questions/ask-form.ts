@@ -1,5 +1,6 @@
 import type { ElicitResult } from "mcparley";
 import type { View } from "../screen.ts";
+import { visibleLine } from "../terminal-text.ts";
 import { type Refusal, askField, showValue } from "./ask-field.ts";
 import type { Field, FieldValue } from "./field.ts";
 import type { Prompter } from "./prompter.ts";
@@ -52,7 +53,7 @@ function review(fields: readonly Field[], values: ReadonlyMap<string, FieldValue
   const { bold, dim } = talk.view.style;
   const lines = fields.map((field) => {
     const value = values.get(field.name);
-    return `  ${field.name}: ${value === undefined ? dim("left out") : showValue(field, value)}`;
+    return `  ${visibleLine(field.title)}: ${value === undefined ? dim("left out") : showValue(field, value)}`;
   });
   talk.prompter.say(["", bold("Your answer:"), ...lines].join("\n"));
   const keys = { s: "send", y: "send", e: "edit", d: "decline", n: "decline", c: "cancel" } as const;

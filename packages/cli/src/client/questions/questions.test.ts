@@ -23,7 +23,7 @@ describe("forms at the terminal", () => {
     expect(asked).toContain(
       "email (e-mail address, such as ada@example.com, optional)\n  For the ticket\n  [Enter: leave out] > ",
     );
-    expect(asked).toContain("Your answer:\n  seats: 2\n  meal: Vegan\n  email: ada@example.com");
+    expect(asked).toContain("Your answer:\n  Seats: 2\n  Meal: Vegan\n  email: ada@example.com");
   });
 
   test("what the server says cannot steer the terminal", async () => {

@@ -1,5 +1,5 @@
 import { ToolError } from "mcparley";
-import { type Server, createServer, image, link, prompt, resource, tool } from "mcparley/server";
+import { type Server, createServer, image, link, prompt, resource, tool, toolResult } from "mcparley/server";
 
 /** Text that clears the screen, sets the title and colours what follows, where a terminal is let act upon it. */
 export const hostile = "\u001b[2J\u001b]0;owned\u0007\u001b[31mred";
@@ -19,6 +19,16 @@ const tools = {
     },
     output: { type: "object", properties: { sum: { type: "integer" } }, required: ["sum"] },
     call: ({ a, b = 1 }: { a?: number; b?: number }) => ({ sum: (a ?? 0) + b }),
+  }),
+  both: tool({
+    input: {
+      type: "object",
+      properties: {
+        colour: { enum: ["ultramarine", "vermilion", "chartreuse", "periwinkle", "aquamarine", "burgundy"] },
+      },
+    },
+    output: { type: "object" },
+    call: () => toolResult({ content: [{ type: "text", text: "Three." }], structuredContent: { count: 3 } }),
   }),
   fail: tool({
     call: () => {
@@ -118,7 +128,11 @@ export function exampleServer(): Server {
     },
     resources: {
       a: resource("note://a", { mimeType: "text/plain", size: 5, read: () => "text\n" }),
-      raw: resource("note://raw", { mimeType: "application/octet-stream", read: () => new Uint8Array([0, 255, 27]) }),
+      raw: resource("note://raw", {
+        title: "Three bytes that are no text, and a title that is far too long for one line",
+        mimeType: "application/octet-stream",
+        read: () => new Uint8Array([0, 255, 27]),
+      }),
       note: resource("note://{id}", { complete: { id: ["a", "b"] }, read: ({ id }) => `note ${id}` }),
     },
   });
