@@ -51,10 +51,10 @@ test("a result is kept for as long as it says, by method and params", async () =
   expect(count()).toBe(3);
 });
 
-test.each([[{}], [{ ttlMs: 0 }], [{ ttlMs: -5 }], [{ ttlMs: "1000" }], [{ ttlMs: null }], [{ ttlMs: NaN }]])(
+test.each<JsonObject>([{}, { ttlMs: 0 }, { ttlMs: -5 }, { ttlMs: "1000" }, { ttlMs: null }, { ttlMs: NaN }])(
   "%j keeps nothing",
   async (hints) => {
-    const { client, count } = await connected(hints as JsonObject);
+    const { client, count } = await connected(hints);
     await client.readResource("a:1");
     await client.readResource("a:1");
     expect(count()).toBe(2);

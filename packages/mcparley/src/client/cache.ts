@@ -42,8 +42,10 @@ export class Cache {
   }
 
   /** The key of a request; undefined where its result is never kept. */
-  keyOf(method: string, { _meta: _, ...params }: JsonObject): string | undefined {
-    return cacheable.has(method) ? keyOf(method, params) : undefined;
+  keyOf(method: string, params: JsonObject): string | undefined {
+    if (!cacheable.has(method)) return undefined;
+    const { _meta: _, ...rest } = params;
+    return keyOf(method, rest);
   }
 
   /** A fresh result, as a copy: what the caller does with it changes nothing here. */
@@ -93,6 +95,9 @@ function keyOf(method: string, params?: JsonObject): string {
 function isLong({ contents }: JsonObject): boolean {
   if (!Array.isArray(contents)) return false;
   let length = 0;
-  for (const part of contents) if (isObject(part)) length += String(part.text ?? part.blob ?? "").length;
+  for (const part of contents) {
+    const data: unknown = isObject(part) ? (part.text ?? part.blob) : undefined;
+    if (typeof data === "string") length += data.length;
+  }
   return length > maxLength;
 }

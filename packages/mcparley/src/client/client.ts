@@ -38,11 +38,13 @@ export class Client {
   constructor(parts: ClientParts) {
     this.#parts = parts;
     this.#server = parts.server;
-    const run = { tools: this.callTool, prompts: this.getPrompt };
-    for (const [kind, one] of Object.entries(run)) {
-      const value = byName((name, args, options) => one.call(this, name, args as never, options));
-      Object.defineProperty(this, kind, { value });
-    }
+    // No members of the class: only the type of a server says which names they have.
+    Object.defineProperties(this, {
+      tools: { value: byName((name, args, options) => this.callTool(name, args, options)) },
+      prompts: {
+        value: byName((name, args, options) => this.getPrompt(name, args as Record<string, string>, options)),
+      },
+    });
   }
 
   /** What the server said of itself when it was connected to last. */

@@ -41,9 +41,9 @@ export interface ClientCore {
   readonly running: Set<Call>;
   /** The level that modern requests ask for where they name none. */
   logLevel: LoggingLevel | undefined;
-  listTools(options: RequestOptions): List<Tool>;
+  listTools(this: void, options: RequestOptions): List<Tool>;
   /** Who asks, for handlers and hooks. */
-  asker(during: string | undefined, signal: AbortSignal): Asker;
+  asker(this: void, during: string | undefined, signal: AbortSignal): Asker;
   /** Tells the user of what belongs to no call. */
-  report(error: unknown): void;
+  report(this: void, error: unknown): void;
 }

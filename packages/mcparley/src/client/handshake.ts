@@ -1,6 +1,6 @@
 import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
-import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
+import type { Implementation } from "../protocol/capabilities.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { Method, Notification } from "../protocol/methods.ts";
 import type { Revision } from "../revisions/revision.ts";
@@ -123,7 +123,7 @@ function serverInfo(
 ): ServerInfo {
   return {
     info,
-    capabilities: isObject(result.capabilities) ? (result.capabilities as ServerCapabilities) : {},
+    capabilities: isObject(result.capabilities) ? result.capabilities : {},
     instructions: typeof result.instructions === "string" ? result.instructions : undefined,
     revision: revision.version,
     era: revision.era,

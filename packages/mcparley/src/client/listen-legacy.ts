@@ -29,20 +29,15 @@ export async function listenLegacy(
   const over = new Promise<void>((resolve) => {
     life.addEventListener("abort", () => resolve(), { once: true });
   });
-  const ended = Promise.race([over, channel.lost.then((reason) => Promise.reject(reason))]).finally(() =>
-    unsubscribe(core, listening, channel, others()),
-  );
+  const ended = Promise.race([over, channel.lost.then((reason) => Promise.reject(reason))]).finally(() => {
+    unsubscribe(core, listening, channel, others());
+  });
   ended.catch(() => {});
   return { ended };
 }
 
 /** Unsubscribes from what no other subscription wants. */
-async function unsubscribe(
-  core: ClientCore,
-  listening: Listening,
-  channel: Channel,
-  others: Iterable<Listening>,
-): Promise<void> {
+function unsubscribe(core: ClientCore, listening: Listening, channel: Channel, others: Iterable<Listening>): void {
   listening.channel = undefined;
   if (!channel.isOpen) return;
   const unwanted = new Set(listening.acknowledged.uris);
@@ -50,8 +45,9 @@ async function unsubscribe(
     if (other !== listening && other.channel === channel)
       for (const uri of other.wanted.uris ?? []) unwanted.delete(uri);
   }
-  const ending = [...unwanted].map((uri) => send(core, Method.unsubscribe, uri, { channel }));
-  await Promise.all(ending).catch((error: unknown) => core.report(error));
+  for (const uri of unwanted) {
+    send(core, Method.unsubscribe, uri, { channel }).catch((error: unknown) => core.report(error));
+  }
 }
 
 function send(

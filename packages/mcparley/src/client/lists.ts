@@ -79,9 +79,7 @@ function readEntry<T>(source: ListSource<T>, entry: unknown): { value: T } | und
   } catch (error) {
     const name = isObject(entry) ? JSON.stringify(entry.name ?? entry.uri ?? entry.uriTemplate) : JSON.stringify(entry);
     const reason = (error as Error).message;
-    source.report(
-      invalid(`An entry of ${source.method} was left out, ${String(name).slice(0, 100)}: ${reason}`, error),
-    );
+    source.report(invalid(`An entry of ${source.method} was left out, ${name?.slice(0, 100)}: ${reason}`, error));
     return undefined;
   }
 }

@@ -32,7 +32,8 @@ async function legacy(
   return { peer, client, errors };
 }
 
-const tokenOf = ({ params }: JsonRpcRequest): unknown => (params?._meta as { progressToken?: unknown }).progressToken;
+const tokenOf = ({ params }: JsonRpcRequest): unknown =>
+  (params?._meta as { progressToken?: unknown } | undefined)?.progressToken;
 
 describe("M1: progress", () => {
   test.each(["2026-07-28", "2025-11-25"])(

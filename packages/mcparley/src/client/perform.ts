@@ -75,7 +75,7 @@ async function confirm(core: ClientCore, call: Call, ask: NonNullable<ConnectOpt
       { tool: core.tools.get(name), name, arguments: args ?? {} },
       core.asker(call.what, linked.signal),
     );
-    const confirmed = await unlessAborted(Promise.resolve(asked), linked.signal, call.what);
+    const confirmed: unknown = await unlessAborted(Promise.resolve(asked), linked.signal, call.what);
     if (confirmed !== true) throw new Declined(`${call.what} was not confirmed.`);
   } finally {
     linked.unlink();

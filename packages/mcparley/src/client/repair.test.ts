@@ -78,7 +78,7 @@ describe("C4: stale header maps", () => {
   });
   const lists = (...headers: string[]): Record<string, () => JsonObject> => ({
     "tools/list": () => ({
-      tools: [{ name: "a", inputSchema: inputSchema(headers.length > 1 ? headers.shift()! : headers[0]!) }],
+      tools: [{ name: "a", inputSchema: inputSchema((headers.length > 1 ? headers.shift() : headers[0]) ?? "") }],
       ttlMs: 60_000,
     }),
   });

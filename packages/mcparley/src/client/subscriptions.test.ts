@@ -72,16 +72,17 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
   test("two subscriptions do not disturb each other", async () => {
     const server = define();
     const client = await openClient(serverDialer(server), { revision });
-    const [one, two]: Change[][] = [[], []];
-    const first = await client.listen({ uris: ["note://a"] }, (change) => one!.push(change));
-    const second = await client.listen({ uris: ["note://a"] }, (change) => two!.push(change));
+    const one: Change[] = [];
+    const two: Change[] = [];
+    const first = await client.listen({ uris: ["note://a"] }, (change) => one.push(change));
+    const second = await client.listen({ uris: ["note://a"] }, (change) => two.push(change));
     server.resources.updated("note://a");
     await settled();
     await first.close();
     await settled();
     server.resources.updated("note://a");
     await settled();
-    expect([one!.length, two!.length]).toEqual([1, 2]);
+    expect([one.length, two.length]).toEqual([1, 2]);
     await second.close();
     await client.close();
   });

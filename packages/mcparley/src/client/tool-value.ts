@@ -6,7 +6,7 @@ import type { CallToolResult } from "../protocol/tools.ts";
 /** Checks what a server answered to `tools/call`. Content of types that are not known passes as it is. */
 export function readToolResult(name: string, result: JsonObject): CallToolResult {
   const { content = [] } = result;
-  if (Array.isArray(content)) return { ...result, content } as CallToolResult;
+  if (Array.isArray(content)) return { ...result, content };
   throw new LocalError("invalid_message", `The tool "${name}" was answered with "content" that is no array.`);
 }
 
