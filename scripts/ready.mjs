@@ -22,7 +22,10 @@ export function makeReady() {
   const install = ["install", "--no-save", "--no-audit", "--no-fund"];
   step("install", lock, "node_modules/.package-lock.json", () => npm(install));
   const sources = digest(sourceFiles());
-  step("build", `${lock}-${sources}`, "packages/cli/dist/main.js", () => run(node("typescript/bin/tsc"), ["-b"]));
+  step("build", `${lock}-${sources}`, "packages/cli/dist/main.js", () => {
+    run(node("typescript/bin/tsc"), ["-b"]);
+    run(path.join(root, "scripts/bundle.mjs"), []);
+  });
 }
 
 function checkNode() {
@@ -93,7 +96,7 @@ function manifests() {
 }
 
 function sourceFiles() {
-  const files = ["tsconfig.base.json", "tsconfig.json"];
+  const files = ["tsconfig.base.json", "tsconfig.json", "scripts/bundle.mjs"];
   for (const name of readdirSync(path.join(root, "packages"))) {
     const folder = path.join("packages", name, "src");
     if (!existsSync(path.join(root, folder))) continue;

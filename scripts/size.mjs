@@ -61,6 +61,7 @@ async function bundled({ code, platform }, external) {
     bundle: true,
     minify: true,
     write: false,
+    logLevel: "error",
     format: "esm",
     target: "es2022",
     platform,

@@ -57,10 +57,13 @@ describe("every sample runs, and prints what it says", () => {
     expect(lines).toEqual(printed);
   });
 
-  test.each(samples.filter(({ code }) => code.includes("serveStdio(")))("$label ends with its input", async (sample) => {
-    const { status, stdout } = await runAsProgram(sample);
-    expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
-  });
+  test.each(samples.filter(({ code }) => code.includes("serveStdio(")))(
+    "$label ends with its input",
+    async (sample) => {
+      const { status, stdout } = await runAsProgram(sample);
+      expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+    },
+  );
 });
 
 /** Closes what a sample leaves open for its reader to try: a server that listens. */

@@ -73,8 +73,7 @@ export async function connectFirst(where: Where): Promise<OfficialClient> {
       (await client.complete({ ref: { type: "ref/prompt", name }, argument: { name: argument, value } })).completion
         .values,
     listResources: async () => (await client.listResources()).resources,
-    readResource: async (uri) =>
-      (await client.readResource({ uri })) as Awaited<ReturnType<OfficialClient["readResource"]>>,
+    readResource: async (uri) => await client.readResource({ uri }),
     async watch(uri, onChange) {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, () => onChange("updated"));
       client.setNotificationHandler(ResourceListChangedNotificationSchema, () => onChange("listed"));
@@ -98,16 +97,14 @@ export async function connectSecond(where: Where, era: "legacy" | "modern"): Pro
   return {
     era,
     listTools: async () => (await client.listTools()).tools,
-    callTool: async (name, args, options = {}) =>
-      (await client.callTool({ name, arguments: { ...args } }, options)) as unknown as OfficialResult,
+    callTool: async (name, args, options = {}) => await client.callTool({ name, arguments: { ...args } }, options),
     listPrompts: async () => (await client.listPrompts()).prompts,
     getPrompt: (name, args) => client.getPrompt({ name, arguments: args }),
     complete: async (name, argument, value) =>
       (await client.complete({ ref: { type: "ref/prompt", name }, argument: { name: argument, value } })).completion
         .values,
     listResources: async () => (await client.listResources()).resources,
-    readResource: async (uri) =>
-      (await client.readResource({ uri })) as Awaited<ReturnType<OfficialClient["readResource"]>>,
+    readResource: async (uri) => await client.readResource({ uri }),
     async watch(uri, onChange) {
       client.setNotificationHandler("notifications/resources/updated", () => onChange("updated"));
       client.setNotificationHandler("notifications/resources/list_changed", () => onChange("listed"));
