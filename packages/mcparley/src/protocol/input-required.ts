@@ -22,7 +22,11 @@ export function isInputRequired(result: object): result is InputRequiredResult {
   return (result as { resultType?: unknown }).resultType === inputRequiredType;
 }
 
-/** The answers that a retried request carries, by the key of their question; anything else counts as none. */
-export function readInputResponses(params: JsonObject): JsonObject {
-  return isObject(params.inputResponses) ? params.inputResponses : {};
+/**
+ * The answers that a retried request carries, by the key of their question. An answer is a result and so an object:
+ * anything else counts as none, so that it is asked for again.
+ */
+export function readInputResponses({ inputResponses }: JsonObject): JsonObject {
+  if (!isObject(inputResponses)) return {};
+  return Object.fromEntries(Object.entries(inputResponses).filter(([, answer]) => isObject(answer)));
 }

@@ -198,6 +198,32 @@ describe.each([
     expect(text).toBe('round-1 {"who":{"action":"accept","content":{"a":1}}}');
   });
 
+  if (isModern) {
+    const inWireForm = (): ReturnType<typeof open> =>
+      open(
+        serverOf((ctx) => {
+          const { who } = ctx.inputResponses;
+          if (who) return JSON.stringify(who);
+          const params = { message: "?", requestedSchema: { type: "object", properties: {} } };
+          return inputRequired({ inputRequests: { who: { method: "elicitation/create", params } } });
+        }),
+      );
+
+    test("inputRequired without a state of the handler's takes answers that come without one", async () => {
+      const inputResponses = { who: accept({ a: 1 }), unasked: accept({}) };
+      const response = (await inWireForm()).request("tools/call", { name: "ask", inputResponses });
+      expect(textOf(await response)).toBe(JSON.stringify(accept({ a: 1 })));
+    });
+
+    test.each([{ who: 12345 }, { who: [accept({})] }, { who: null }, [accept({})], null])(
+      "what is no answer never reaches a handler: %j",
+      async (inputResponses) => {
+        const { result } = await (await inWireForm()).request("tools/call", { name: "ask", inputResponses });
+        expect(result.resultType).toBe("input_required");
+      },
+    );
+  }
+
   test("prompts and resources ask like tools", async () => {
     const schema = z.object({ v: z.string() });
     const server = createServer({

@@ -63,7 +63,10 @@ export interface Context {
   /** The request's `_meta`. */
   readonly meta: JsonObject;
   readonly log: Logger;
-  /** The answers to `inputRequired`, by the key of their question; empty on the first run. */
+  /**
+   * The answers to `inputRequired`, by the key of their question, as the client sent them: check what they hold. Where
+   * there is a `requestState` they are to what was asked with it; else a client may send any, asked or not.
+   */
   readonly inputResponses: JsonObject;
   /** The `requestState` that this handler gave to `inputRequired` before, verified. */
   readonly requestState: string | undefined;

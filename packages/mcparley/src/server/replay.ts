@@ -52,13 +52,8 @@ export class Replay implements Asking {
     this.#call = call;
     this.#answers = new Map(state.answers);
     this.#recorded = new Map(state.once);
-    const own: JsonObject = Object.create(null) as JsonObject;
-    for (const key of state.asked) {
-      if (!Object.hasOwn(responses, key)) continue;
-      this.#answers.set(key, responses[key]);
-      own[key] = responses[key];
-    }
-    this.inputResponses = own;
+    for (const key of state.asked) if (Object.hasOwn(responses, key)) this.#answers.set(key, responses[key]);
+    this.inputResponses = responses;
     this.requestState = state.own;
   }
 
@@ -67,13 +62,18 @@ export class Replay implements Asking {
     const { requestState } = call.params;
     if (requestState === undefined) return Replay.first(call);
     if (typeof requestState !== "string") throw invalidParams("params.requestState must be a string.");
-    const opened = await call.core.seal.open(requestState, await bindingOf(call));
-    return new Replay(call, opened as RoundState, readInputResponses(call.params));
+    const state = (await call.core.seal.open(requestState, await bindingOf(call))) as RoundState;
+    const responses = Object.entries(readInputResponses(call.params)).filter(([key]) => state.asked.includes(key));
+    return new Replay(call, state, Object.fromEntries(responses));
   }
 
-  /** A first round: no question was asked yet, so answers that come with it belong to none and are not taken. */
+  /**
+   * A round without a state. Nothing is known to have been asked, so no answer settles a question of `elicit` and its
+   * siblings. A handler that speaks the wire's own form sees what came, since a retry may carry answers alone (Client
+   * Requirements, 2).
+   */
   static first(call: Call): Replay {
-    return new Replay(call, { answers: [], once: [], asked: [] }, {});
+    return new Replay(call, { answers: [], once: [], asked: [] }, readInputResponses(call.params));
   }
 
   async ask<T>(question: Question<T>): Promise<T> {
