@@ -42,7 +42,7 @@ export type Direction = "input" | "output";
 
 /** A schema made ready: what the peer is shown, and the check of its values. */
 export interface CompiledSchema {
-  /** For the wire. Carries `$schema` only when the dialect is not 2020-12. */
+  /** For the wire: a JSON Schema as it was written; of a schema library's, `$schema` only where it is not 2020-12. */
   readonly json: JsonSchema;
   /** Gives the value to go on with. Asynchronous only if the schema library's check is. */
   readonly validate: (value: unknown) => Outcome | Promise<Outcome>;
@@ -78,7 +78,7 @@ export function compileSchema(schema: StandardSchema | JsonSchema, direction: Di
 function compilePlain(schema: JsonSchema, direction: Direction): CompiledSchema {
   const check = compileJsonSchema(schema);
   return {
-    json: withoutDefaultDialect(schema),
+    json: schema,
     validate: direction === "input" ? check : (value) => checkAsJson(value, check),
   };
 }
