@@ -39,6 +39,6 @@ export function requireCapability({ revision, server }: Connection, method: stri
 }
 
 /** Whether a revision has a word for the capability: before it did, servers had the feature without declaring it. */
-function hasCapability({ lowering }: Revision, capability: string): boolean {
-  return capability in lowering.capabilities({ [capability]: {} });
+function hasCapability({ completionsCapability }: Revision, capability: string): boolean {
+  return capability !== "completions" || completionsCapability;
 }

@@ -1,29 +1,30 @@
 import type { ContentBlock } from "../protocol/content.ts";
 import type { SamplingContent } from "../protocol/sampling.ts";
 import type { Tool } from "../protocol/tools.ts";
-import { revision as newer } from "./2025-03-26.ts";
-import { type Revision, lowerFurther, without } from "./revision.ts";
+import { lowering as newerLowering, revision as newer } from "./2025-03-26.ts";
+import { type Lowering, type Revision, lowerFurther, without } from "./revision.ts";
 
 export const revision: Revision = {
   ...newer,
   version: "2024-11-05",
   resumable: false,
-  lowering: lowerFurther(newer.lowering, {
-    tool: lowerTool,
-    content: lowerContent,
-    callToolResult: (result) => ({ ...result, content: result.content.map(lowerContent) }),
-    getPromptResult: (result) => ({
-      ...result,
-      messages: result.messages.map((message) => ({ ...message, content: lowerContent(message.content) })),
-    }),
-    capabilities: (capabilities) => without(capabilities, "completions"),
-    progress: (params) => without(params, "message"),
-    createMessage: (params) => ({
-      ...params,
-      messages: params.messages.map((message) => ({ ...message, content: lowerSampled(message.content) })),
-    }),
-  }),
+  completionsCapability: false,
 };
+
+export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newerLowering, {
+  tool: lowerTool,
+  content: lowerContent,
+  callToolResult: (result) => ({ ...result, content: result.content.map(lowerContent) }),
+  getPromptResult: (result) => ({
+    ...result,
+    messages: result.messages.map((message) => ({ ...message, content: lowerContent(message.content) })),
+  }),
+  progress: (params) => without(params, "message"),
+  createMessage: (params) => ({
+    ...params,
+    messages: params.messages.map((message) => ({ ...message, content: lowerSampled(message.content) })),
+  }),
+});
 
 /** A title that had a place in the annotations stands in for a description that is missing. */
 function lowerTool(tool: Tool): Tool {

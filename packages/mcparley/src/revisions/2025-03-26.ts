@@ -2,8 +2,8 @@ import type { Annotations, ContentBlock, ResourceLink, TextContent } from "../pr
 import { Method } from "../protocol/methods.ts";
 import type { Prompt } from "../protocol/prompts.ts";
 import type { Tool } from "../protocol/tools.ts";
-import { revision as newer } from "./2025-06-18.ts";
-import { type Revision, lowerFurther, without } from "./revision.ts";
+import { lowering as newerLowering, revision as newer } from "./2025-06-18.ts";
+import { type Lowering, type Revision, lowerFurther, without } from "./revision.ts";
 
 export const revision: Revision = {
   ...newer,
@@ -11,24 +11,25 @@ export const revision: Revision = {
   serverRequests: new Set([Method.ping, Method.createMessage, Method.listRoots]),
   batches: true,
   versionHeader: false,
-  lowering: lowerFurther(newer.lowering, {
-    tool: lowerTool,
-    prompt: lowerPrompt,
-    resource: lowerResource,
-    resourceTemplate: lowerResource,
-    content: lowerContent,
-    callToolResult: (result) => without({ ...result, content: result.content.map(lowerContent) }, "structuredContent"),
-    getPromptResult: (result) => ({
-      ...result,
-      messages: result.messages.map((message) => ({ ...message, content: lowerContent(message.content) })),
-    }),
-    readResourceResult: (result) => ({
-      ...result,
-      contents: result.contents.map((content) => without(content, "_meta")),
-    }),
-    implementation: (implementation) => without(implementation, "title"),
-  }),
 };
+
+export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newerLowering, {
+  tool: lowerTool,
+  prompt: lowerPrompt,
+  resource: lowerResource,
+  resourceTemplate: lowerResource,
+  content: lowerContent,
+  callToolResult: (result) => without({ ...result, content: result.content.map(lowerContent) }, "structuredContent"),
+  getPromptResult: (result) => ({
+    ...result,
+    messages: result.messages.map((message) => ({ ...message, content: lowerContent(message.content) })),
+  }),
+  readResourceResult: (result) => ({
+    ...result,
+    contents: result.contents.map((content) => without(content, "_meta")),
+  }),
+  implementation: (implementation) => without(implementation, "title"),
+});
 
 /** A tool's title had a place in its annotations before it had one of its own. */
 function lowerTool(tool: Tool): Tool {

@@ -3,9 +3,9 @@ import type { ContentBlock } from "../protocol/content.ts";
 import type { ElicitParams } from "../protocol/elicitation.ts";
 import { Notification } from "../protocol/methods.ts";
 import type { CreateMessageParams, SamplingMessage } from "../protocol/sampling.ts";
-import { revision as newer } from "./2025-11-25.ts";
+import { lowering as newerLowering, revision as newer } from "./2025-11-25.ts";
 import { lowerForm } from "./lower-form.ts";
-import { type LoweredElicitation, type Revision, lowerFurther, without } from "./revision.ts";
+import { type LoweredElicitation, type Lowering, type Revision, lowerFurther, without } from "./revision.ts";
 
 export const revision: Revision = {
   ...newer,
@@ -14,24 +14,25 @@ export const revision: Revision = {
     [...newer.serverNotifications].filter((name) => name !== Notification.elicitationComplete),
   ),
   errorCodes: new Set([ErrorCode.ResourceNotFound]),
-  lowering: lowerFurther(newer.lowering, {
-    tool: (tool) => without(tool, "icons"),
-    prompt: (prompt) => without(prompt, "icons"),
-    resource: (resource) => without(resource, "icons"),
-    resourceTemplate: (template) => without(template, "icons"),
-    content: withoutIcons,
-    callToolResult: (result) =>
-      result.content.some(hasIcons) ? { ...result, content: result.content.map(withoutIcons) } : result,
-    getPromptResult: (result) => {
-      if (!result.messages.some(({ content }) => hasIcons(content))) return result;
-      const messages = result.messages.map((message) => ({ ...message, content: withoutIcons(message.content) }));
-      return { ...result, messages };
-    },
-    implementation: (implementation) => without(implementation, "icons", "description", "websiteUrl"),
-    elicitation: lowerElicitation,
-    createMessage: lowerSampling,
-  }),
 };
+
+export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newerLowering, {
+  tool: (tool) => without(tool, "icons"),
+  prompt: (prompt) => without(prompt, "icons"),
+  resource: (resource) => without(resource, "icons"),
+  resourceTemplate: (template) => without(template, "icons"),
+  content: withoutIcons,
+  callToolResult: (result) =>
+    result.content.some(hasIcons) ? { ...result, content: result.content.map(withoutIcons) } : result,
+  getPromptResult: (result) => {
+    if (!result.messages.some(({ content }) => hasIcons(content))) return result;
+    const messages = result.messages.map((message) => ({ ...message, content: withoutIcons(message.content) }));
+    return { ...result, messages };
+  },
+  implementation: (implementation) => without(implementation, "icons", "description", "websiteUrl"),
+  elicitation: lowerElicitation,
+  createMessage: lowerSampling,
+});
 
 function hasIcons(content: ContentBlock): boolean {
   return "icons" in content;

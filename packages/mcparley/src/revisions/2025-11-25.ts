@@ -3,8 +3,8 @@ import { isObject } from "../jsonrpc/messages.ts";
 import type { ElicitParams } from "../protocol/elicitation.ts";
 import { Method, Notification } from "../protocol/methods.ts";
 import type { CallToolResult, Tool } from "../protocol/tools.ts";
-import { revision as newer } from "./2026-07-28.ts";
-import { type LoweredElicitation, type Revision, lowerFurther, without } from "./revision.ts";
+import { lowering as newerLowering } from "./2026-07-28.ts";
+import { type LoweredElicitation, type Lowering, type Revision, lowerFurther, without } from "./revision.ts";
 
 export const revision: Revision = {
   version: "2025-11-25",
@@ -49,13 +49,15 @@ export const revision: Revision = {
   resumable: true,
   resourceNotFoundCode: ErrorCode.ResourceNotFound,
   errorCodes: new Set([ErrorCode.ResourceNotFound, ErrorCode.UrlElicitationRequired]),
-  lowering: lowerFurther(newer.lowering, {
-    tool: requireObjectOutput,
-    callToolResult: requireObjectContent,
-    readResourceResult: (result) => without(result, "ttlMs", "cacheScope"),
-    elicitation: identifyUrl,
-  }),
+  completionsCapability: true,
 };
+
+export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newerLowering, {
+  tool: requireObjectOutput,
+  callToolResult: requireObjectContent,
+  readResourceResult: (result) => without(result, "ttlMs", "cacheScope"),
+  elicitation: identifyUrl,
+});
 
 /** Until this revision a tool's output was an object; what is not one is still in the result's text. */
 function requireObjectOutput(tool: Tool): Tool {

@@ -1,6 +1,6 @@
 import { ErrorCode } from "../jsonrpc/errors.ts";
 import { Method, Notification } from "../protocol/methods.ts";
-import { type Revision, identity } from "./revision.ts";
+import { type Lowering, type Revision, identity } from "./revision.ts";
 
 export const revision: Revision = {
   version: "2026-07-28",
@@ -41,5 +41,7 @@ export const revision: Revision = {
     ErrorCode.MissingRequiredClientCapability,
     ErrorCode.UnsupportedProtocolVersion,
   ]),
-  lowering: identity,
+  completionsCapability: true,
 };
+
+export const lowering: Lowering = identity;

@@ -6,6 +6,7 @@ import { Method } from "../protocol/methods.ts";
 import type { GetPromptResult } from "../protocol/prompts.ts";
 import type { ReadResourceResult } from "../protocol/resources.ts";
 import type { CallToolResult } from "../protocol/tools.ts";
+import { loweringOf } from "./lowerings.ts";
 import type { Revision } from "./revision.ts";
 
 /**
@@ -20,7 +21,7 @@ export function lowerResult(
   serverInfo: Implementation,
 ): JsonObject | Prepared {
   if (result instanceof Prepared) return result;
-  const { lowering } = revision;
+  const lowering = loweringOf(revision);
   let lowered: object = result;
   if (method === Method.callTool && "content" in result) {
     lowered = lowering.callToolResult(result as unknown as CallToolResult);

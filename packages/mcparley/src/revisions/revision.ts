@@ -1,5 +1,5 @@
 import type { JsonObject } from "../jsonrpc/messages.ts";
-import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
+import type { Implementation } from "../protocol/capabilities.ts";
 import type { ContentBlock } from "../protocol/content.ts";
 import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
 import type { GetPromptResult, Prompt } from "../protocol/prompts.ts";
@@ -29,14 +29,14 @@ export interface Lowering {
   getPromptResult: (result: GetPromptResult) => GetPromptResult;
   readResourceResult: (result: ReadResourceResult) => ReadResourceResult;
   implementation: (implementation: Implementation) => Implementation;
-  capabilities: (capabilities: ServerCapabilities) => ServerCapabilities;
   progress: (params: JsonObject) => JsonObject;
   elicitation: (params: ElicitParams) => LoweredElicitation;
   createMessage: (params: CreateMessageParams) => CreateMessageParams;
 }
 
 /**
- * One published version of the protocol, as data. Shared code asks it; shared code never compares versions.
+ * One published version of the protocol, as data. Shared code asks it; shared code never compares versions. How things
+ * are said in it is its `Lowering`, kept apart since clients have no use for it.
  *
  * A method that is missing from a table does not exist for a peer of that revision.
  */
@@ -65,7 +65,8 @@ export interface Revision {
   readonly resourceNotFoundCode: number;
   /** Codes beyond JSON-RPC's own that may be sent to a peer of this revision. */
   readonly errorCodes: ReadonlySet<number>;
-  readonly lowering: Lowering;
+  /** Servers say by a capability that they complete arguments; before, a client could only try. */
+  readonly completionsCapability: boolean;
 }
 
 const same = <T>(value: T): T => value;
@@ -81,7 +82,6 @@ export const identity: Lowering = {
   getPromptResult: same,
   readResourceResult: same,
   implementation: same,
-  capabilities: same,
   progress: same,
   elicitation: (params) => ({ params, lift: same }),
   createMessage: same,
@@ -103,7 +103,6 @@ export function lowerFurther(newer: Lowering, step: Step): Lowering {
     getPromptResult: chain(newer.getPromptResult, step.getPromptResult),
     readResourceResult: chain(newer.readResourceResult, step.readResourceResult),
     implementation: chain(newer.implementation, step.implementation),
-    capabilities: chain(newer.capabilities, step.capabilities),
     progress: chain(newer.progress, step.progress),
     elicitation: chainElicitation(newer.elicitation, step.elicitation),
     createMessage: chain(newer.createMessage, step.createMessage),

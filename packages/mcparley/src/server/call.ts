@@ -5,6 +5,7 @@ import { Method, Notification } from "../protocol/methods.ts";
 import type { ProgressToken } from "../protocol/progress.ts";
 import type { Root } from "../protocol/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.ts";
+import { loweringOf } from "../revisions/lowerings.ts";
 import type { Revision } from "../revisions/revision.ts";
 import type { Asking } from "./asking.ts";
 import type { Answer, Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
@@ -147,7 +148,7 @@ export class Call implements Context {
     const params: JsonObject = { progressToken: token, progress: done };
     if (total !== undefined) params.total = total;
     if (message !== undefined) params.message = message;
-    this.notify(Notification.progress, this.revision.lowering.progress(params));
+    this.notify(Notification.progress, loweringOf(this.revision).progress(params));
   }
 
   elicit<S extends Schema>(question: FormQuestion<S>): Promise<Answer<S>>;
@@ -170,7 +171,7 @@ export class Call implements Context {
 
   /** Says a question in the words of the call's revision, with the way to read its answer. */
   lowerQuestion(method: string, params: JsonObject): { params: JsonObject; lift: (result: JsonObject) => JsonObject } {
-    const { lowering } = this.revision;
+    const lowering = loweringOf(this.revision);
     if (method === Method.elicit) {
       const { params: lowered, lift } = lowering.elicitation(params as unknown as ElicitParams);
       return {

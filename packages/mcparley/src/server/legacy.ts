@@ -2,6 +2,7 @@ import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts";
 import { type InitializeParams, type InitializeResult, readInitializeParams } from "../protocol/lifecycle.ts";
 import { Method, Notification } from "../protocol/methods.ts";
+import { loweringOf } from "../revisions/lowerings.ts";
 import { negotiateLegacy } from "../revisions/revisions.ts";
 import { type Reply, answer, replyToError } from "./answer.ts";
 import { Call, type Link } from "./call.ts";
@@ -43,11 +44,11 @@ export function openSession(
 }
 
 function initializeResult({ core, revision }: Session): InitializeResult {
-  const { lowering } = revision;
+  const { completions, ...others } = core.capabilities();
   const result: InitializeResult = {
     protocolVersion: revision.version,
-    capabilities: lowering.capabilities(core.capabilities()),
-    serverInfo: lowering.implementation(core.info),
+    capabilities: completions && revision.completionsCapability ? { ...others, completions } : others,
+    serverInfo: loweringOf(revision).implementation(core.info),
   };
   const { instructions } = core.definition;
   return instructions === undefined ? result : { ...result, instructions };

@@ -1,5 +1,6 @@
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import { type Resource as ListedResource, readCursor } from "../protocol/resources.ts";
+import { loweringOf } from "../revisions/lowerings.ts";
 import type { Call } from "./call.ts";
 import { cursorFor, finishPage, readPosition } from "./lists.ts";
 import type { ResourceEntry } from "./prepare-resource.ts";
@@ -15,7 +16,8 @@ export async function listResources(call: Call): Promise<JsonObject | Prepared> 
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const listed = await gather(call);
   const page = listed.slice(start, start + core.limits.pageSize);
-  const result: JsonObject = { resources: page.map((resource) => revision.lowering.resource(resource)) };
+  const lowering = loweringOf(revision);
+  const result: JsonObject = { resources: page.map((resource) => lowering.resource(resource)) };
   if (listed.length > start + page.length && page.length > 0) result.nextCursor = cursorFor(start + page.length);
   return finishPage(result, { revision, cache: { ...core.listCache, cacheScope: "private" }, serverInfo: core.info });
 }

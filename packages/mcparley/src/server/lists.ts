@@ -1,7 +1,8 @@
 import { invalidParams } from "../jsonrpc/errors.ts";
 import { type JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import type { CacheHint } from "../protocol/resources.ts";
-import type { Revision } from "../revisions/revision.ts";
+import { loweringOf } from "../revisions/lowerings.ts";
+import type { Lowering, Revision } from "../revisions/revision.ts";
 import { withEnvelope } from "../revisions/results.ts";
 import type { Implementation } from "../protocol/capabilities.ts";
 import type { Principal } from "./context.ts";
@@ -16,8 +17,8 @@ export interface ListSource<E extends Entry<Scoped>> {
   /** The member of the result that holds the page: `tools`, `prompts`, ... */
   member: string;
   entries(): Iterable<E>;
-  /** An entry as the list of this revision shows it. */
-  show(entry: E, revision: Revision): object;
+  /** An entry as the list of a revision shows it. */
+  show(entry: E, lowering: Lowering): object;
 }
 
 export interface ListOptions {
@@ -74,7 +75,8 @@ export class PreparedLists<E extends Entry<Scoped>> {
       .filter((entry) => entry.position > after && isGranted(entry.definition.scopes, principal))
       .toSorted((a, b) => a.position - b.position);
     const shown = visible.slice(0, pageSize);
-    const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, revision)) };
+    const lowering = loweringOf(revision);
+    const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, lowering)) };
     const last = shown.at(-1);
     if (last && visible.length > pageSize) result.nextCursor = cursorFor(last.position);
     return finishPage(result, { revision, cache: this.#cache(), serverInfo });
