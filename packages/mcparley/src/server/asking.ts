@@ -42,12 +42,13 @@ export async function settle(call: Call, run: Run): Promise<JsonObject | Prepare
   try {
     result = await run();
   } catch (error) {
-    const questions = await call.startedAsking?.interrupted();
+    const questions = await (await call.startedAsking)?.interrupted();
     if (questions) return questions;
     throw error;
   }
-  if (result instanceof InputRequired) return call.asking.goOn(result, run);
-  return (await call.startedAsking?.interrupted()) ?? result;
+  if (result instanceof InputRequired) return (await call.asking).goOn(result, run);
+  const { startedAsking } = call;
+  return startedAsking ? ((await (await startedAsking).interrupted()) ?? result) : result;
 }
 
 /** Throws -32021, which names the capability, where the client has not declared what a question requires. */

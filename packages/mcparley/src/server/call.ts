@@ -1,4 +1,5 @@
 import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../jsonrpc/messages.ts";
+import { readInputResponses } from "../protocol/input-required.ts";
 import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
 import { type LoggingLevel, isLoggable, loggingLevels } from "../protocol/logging.ts";
 import { Method, Notification } from "../protocol/methods.ts";
@@ -7,13 +8,11 @@ import type { Root } from "../protocol/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.ts";
 import { loweringOf } from "../revisions/lowerings.ts";
 import type { Revision } from "../revisions/revision.ts";
-import type { Asking } from "./asking.ts";
+import type { Asking, Question } from "./asking.ts";
 import type { Answer, Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
 import type { ServerCore } from "./core.ts";
 import type { Schema } from "./definition.ts";
-import { formQuestion, rootsQuestion, samplingQuestion, urlQuestion } from "./questions.ts";
-import { DirectAsking } from "./direct-asking.ts";
-import { Replay } from "./replay.ts";
+import type * as Questions from "./questions.ts";
 import type { Session } from "./session.ts";
 
 /** The way to the peer for what is said about one request before its answer. */
@@ -62,7 +61,8 @@ export class Call implements Context {
   #cancelled: Error | undefined;
   #settled = false;
   #progress = -Infinity;
-  #asking: Asking | undefined;
+  #asking: Promise<Asking> | undefined;
+  #askingNow: Asking | undefined;
   #log: Logger | undefined;
 
   constructor(init: CallInit) {
@@ -93,27 +93,39 @@ export class Call implements Context {
     return this.#cancelled !== undefined;
   }
 
-  /** How this call asks its client: made when a handler asks first, as few ever do. */
-  get asking(): Asking {
-    this.#asking ??= this.session ? new DirectAsking(this, this.session, this.#link) : Replay.first(this);
+  /**
+   * How this call asks its client, from where its rounds before left off. Rejects where the state that the request
+   * carries belongs to another call. What it takes is loaded when a handler asks first, as few ever do.
+   */
+  get asking(): Promise<Asking> {
+    this.#asking ??= import("./ask-client.ts").then(({ askClient }) => askClient(this, this.#link));
+    this.#asking.then(
+      (asking) => {
+        this.#askingNow = asking;
+      },
+      () => {},
+    );
     return this.#asking;
   }
 
-  get startedAsking(): Asking | undefined {
+  /** The same, where a handler has asked or the request carries a state; otherwise there is nothing to go on from. */
+  get startedAsking(): Promise<Asking> | undefined {
     return this.#asking;
   }
 
-  /** Takes up the state that the request carries from its rounds before. Throws where it belongs to another call. */
-  async resume(): Promise<void> {
-    this.#asking = await Replay.of(this);
+  /** Has this call ask in a way of its own, as when its handler outlives the request. */
+  askThrough(asking: Asking): void {
+    this.#asking = Promise.resolve(asking);
+    this.#askingNow = asking;
   }
 
   get inputResponses(): JsonObject {
-    return this.asking.inputResponses;
+    if (this.#askingNow) return this.#askingNow.inputResponses;
+    return this.session ? noMeta : readInputResponses(this.params);
   }
 
   get requestState(): string | undefined {
-    return this.asking.requestState;
+    return this.#askingNow?.requestState;
   }
 
   get log(): Logger {
@@ -154,19 +166,21 @@ export class Call implements Context {
   elicit<S extends Schema>(question: FormQuestion<S>): Promise<Answer<S>>;
   elicit(question: UrlQuestion): Promise<void>;
   async elicit(question: FormQuestion<Schema> | UrlQuestion): Promise<unknown> {
-    return this.asking.ask("url" in question ? urlQuestion(question) : formQuestion(question));
+    return this.#ask(({ formQuestion, urlQuestion }) =>
+      "url" in question ? urlQuestion(question) : formQuestion(question),
+    );
   }
 
   async sample(params: CreateMessageParams & { key?: string }): Promise<CreateMessageResult> {
-    return this.asking.ask(samplingQuestion(params));
+    return this.#ask(({ samplingQuestion }) => samplingQuestion(params));
   }
 
   async roots(): Promise<Root[]> {
-    return this.asking.ask(rootsQuestion());
+    return this.#ask(({ rootsQuestion }) => rootsQuestion());
   }
 
   async once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
-    return this.asking.once(key, fn);
+    return (await this.asking).once(key, fn);
   }
 
   /** Says a question in the words of the call's revision, with the way to read its answer. */
@@ -182,6 +196,11 @@ export class Call implements Context {
     const sampling = method === Method.createMessage;
     const lowered = sampling ? lowering.createMessage(params as unknown as CreateMessageParams) : params;
     return { params: lowered as JsonObject, lift: (result) => result };
+  }
+
+  async #ask<T>(make: (questions: typeof Questions) => Question<T>): Promise<T> {
+    const asking = await this.asking;
+    return asking.ask(make(await import("./questions.ts")));
   }
 
   #sendLog(level: LoggingLevel, data: unknown, logger: string | undefined): void {

@@ -12,7 +12,6 @@ import { methodTable } from "./method-table.ts";
 import { type Answer, type Middleware, wrap } from "./middleware.ts";
 import { Offering } from "./offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "./options.ts";
-import { StateSeal } from "./sealed-state.ts";
 
 /** An open stream of `subscriptions/listen`. */
 export interface Stream extends Listener {
@@ -29,7 +28,6 @@ export class ServerCore {
   readonly info: Implementation;
   readonly limits: ServerLimits;
   readonly clock: Clock;
-  readonly seal: StateSeal;
   readonly changes: Changes = new Changes();
   readonly listCache: CacheHint;
   readonly offering: Offering;
@@ -43,7 +41,7 @@ export class ServerCore {
     this.info = infoOf(definition);
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
-    this.seal = new StateSeal(definition.stateKeys, this.limits.stateTtl, this.clock);
+    checkStateKeys(definition.stateKeys);
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
     const { limits, listCache, info: serverInfo, changes } = this;
     this.offering = new Offering({ given: definition, limits, listCache, serverInfo, changes });
@@ -118,7 +116,7 @@ export class ServerCore {
   }
 
   async #settle(call: Call): Promise<JsonObject | Prepared> {
-    if (call.params.requestState !== undefined && !call.session) await call.resume();
+    if (call.params.requestState !== undefined && !call.session) await call.asking;
     return settle(call, () => this.#answer(call));
   }
 
@@ -158,4 +156,11 @@ function infoOf(definition: AnyServerDefinition): Implementation {
   if (websiteUrl !== undefined) info.websiteUrl = websiteUrl;
   if (icons !== undefined) info.icons = icons;
   return info;
+}
+
+/** Keys that cannot seal are found when the server is made, not when a call first asks. */
+function checkStateKeys(keys: readonly Uint8Array[] | undefined): void {
+  if (keys && (keys.length === 0 || keys.some(({ length }) => length !== 32))) {
+    throw new LocalError("invalid_definition", "stateKeys must hold at least one key, and each must have 32 bytes.");
+  }
 }

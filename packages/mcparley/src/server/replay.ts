@@ -5,7 +5,7 @@ import { type Asking, InvalidAnswer, type Question, capabilityFor, requireCapabi
 import type { Call } from "./call.ts";
 import type { InputRequired } from "./input-required.ts";
 import { principalKey } from "./context.ts";
-import { digest } from "./sealed-state.ts";
+import { digest, sealOf } from "./sealed-state.ts";
 
 /** The most that the state of one call may hold, in characters of JSON. */
 const maxState = 65_536;
@@ -62,7 +62,7 @@ export class Replay implements Asking {
     const { requestState } = call.params;
     if (requestState === undefined) return Replay.first(call);
     if (typeof requestState !== "string") throw invalidParams("params.requestState must be a string.");
-    const state = (await call.core.seal.open(requestState, await bindingOf(call))) as RoundState;
+    const state = (await sealOf(call.core).open(requestState, await bindingOf(call))) as RoundState;
     const responses = Object.entries(readInputResponses(call.params)).filter(([key]) => state.asked.includes(key));
     return new Replay(call, state, Object.fromEntries(responses));
   }
@@ -138,7 +138,7 @@ export class Replay implements Asking {
         `The answers and recorded values of this call take ${length} characters; at most ${maxState} can travel. ${cure}`,
       );
     }
-    const requestState = await this.#call.core.seal.seal(state, await bindingOf(this.#call));
+    const requestState = await sealOf(this.#call.core).seal(state, await bindingOf(this.#call));
     const result: JsonObject = { resultType: "input_required" };
     if (this.#pending.size > 0) result.inputRequests = Object.fromEntries(this.#pending);
     result.requestState = requestState;

@@ -1,6 +1,7 @@
 import type { Clock } from "../jsonrpc/clock.ts";
 import { type ProtocolError, invalidParams } from "../jsonrpc/errors.ts";
 import { fromBase64Url, toBase64Url } from "./base64.ts";
+import type { ServerCore } from "./core.ts";
 
 const ivLength = 12;
 const keyIdLength = 4;
@@ -28,9 +29,6 @@ export class StateSeal {
 
   constructor(keys: readonly Uint8Array[] | undefined, ttl: number, clock: Clock) {
     const raw = keys ?? [crypto.getRandomValues(new Uint8Array(32))];
-    for (const key of raw) {
-      if (key.length !== 32) throw new TypeError(`A state key must have 32 bytes; this one has ${key.length}.`);
-    }
     this.#ring = Promise.all(raw.map(importKey));
     this.#ring.catch(() => {});
     this.#ttl = ttl;
@@ -67,6 +65,15 @@ export class StateSeal {
     if (this.#clock.now() >= expires) throw refused();
     return value;
   }
+}
+
+const seals = new WeakMap<ServerCore, StateSeal>();
+
+/** The seal of a server: made when a call of it first asks. */
+export function sealOf(core: ServerCore): StateSeal {
+  const made = seals.get(core) ?? new StateSeal(core.definition.stateKeys, core.limits.stateTtl, core.clock);
+  seals.set(core, made);
+  return made;
 }
 
 /** A digest of a JSON value, the same whatever the order of its members. */
