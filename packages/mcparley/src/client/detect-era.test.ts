@@ -300,6 +300,22 @@ describe("a pinned revision", () => {
     expect(peer.arrived.length).toBe(1);
   });
 
+  test("a modern one is asked for once more, and no more, where the server refuses it and yet names it", async () => {
+    const error = { code: -32022, message: "no", data: { supported: ["2026-07-28"], requested: "2026-07-28" } };
+    const peer = scriptedPeer();
+    const connecting = openClient(peerDialer(peer), { revision: "2026-07-28" });
+    peer.refuse(await peer.request("server/discover"), error);
+    peer.answer(await peer.request("server/discover"), discoverResult());
+    expect((await connecting).server.revision).toBe("2026-07-28");
+    const stubborn = scriptedPeer();
+    const refused = openClient(peerDialer(stubborn), { revision: "2026-07-28" });
+    refused.catch(() => {});
+    stubborn.refuse(await stubborn.request("server/discover"), error);
+    stubborn.refuse(await stubborn.request("server/discover"), error);
+    await expect(refused).rejects.toMatchObject({ code: "unsupported_revision" });
+    expect(stubborn.arrived.length).toBe(2);
+  });
+
   test("a legacy one goes straight to initialize", async () => {
     const peer = legacyPeer({ version: "2025-06-18" });
     const client = await openClient(peerDialer(peer), { revision: "2025-06-18" });

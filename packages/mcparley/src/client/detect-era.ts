@@ -76,7 +76,7 @@ async function openPinned(opening: Opening, revision: Revision): Promise<Opened>
   return onChannel(opening, async (channel) => {
     try {
       if (revision.era === "legacy") return await initializeOn(channel, opening, revision, true);
-      const agreed = await discoverIn(revision, channel, opening.offer, sendOptions(opening));
+      const agreed = await discoverPinned(channel, opening, revision);
       if (agreed.revision !== revision) throw unsupported(agreed.server.supportedVersions, revision.version);
       return agreed;
     } catch (error) {
@@ -87,6 +87,17 @@ async function openPinned(opening: Opening, revision: Revision): Promise<Opened>
       throw new LocalError("unsupported_revision", message, { cause: error });
     }
   });
+}
+
+/** Asks once more where the server refuses the revision and yet says that it speaks it (2026-07-28, basic/versioning). */
+async function discoverPinned(channel: Channel, opening: Opening, revision: Revision): Promise<Agreed> {
+  const ask = (): Promise<Agreed> => discoverIn(revision, channel, opening.offer, sendOptions(opening));
+  try {
+    return await ask();
+  } catch (error) {
+    if (supportedBy(error)?.includes(revision.version)) return ask();
+    throw error;
+  }
 }
 
 function openAs(opening: Opening, known: Revision): Promise<Opened> {
