@@ -40,6 +40,9 @@ export interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
 /** So many given-up requests are remembered, that late answers to them are no news. */
 const maxAbandoned = 1024;
 
+/** So many requests of the server may wait for an answer at a time, as each may hold a question to a person. */
+const maxAsked = 100;
+
 /**
  * One transport and all that is in flight on it: the place where each message that arrives is acted on, strictly in
  * order of arrival, before the next one is looked at.
@@ -186,6 +189,7 @@ export class Channel {
     this.#asked.set(id, controller);
     let reply: JsonRpcResponse | undefined;
     try {
+      if (this.#asked.size > maxAsked) throw tooMany();
       const result = await this.#owner.asked(request, controller.signal, this);
       if (result) reply = success(id, result);
     } catch (error) {
@@ -231,6 +235,10 @@ export class Channel {
     this.#outbound.failAll(reason);
     this.#settleLost(reason);
   }
+}
+
+function tooMany(): ProtocolError {
+  return new ProtocolError(ErrorCode.InvalidRequest, `More than ${maxAsked} requests wait for an answer already.`);
 }
 
 function replaced(): LocalError {

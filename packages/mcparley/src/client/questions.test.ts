@@ -406,6 +406,33 @@ describe("on a legacy session", () => {
   });
 });
 
+test("a question that is taken back while another is shown is never shown", async () => {
+  const shown: string[] = [];
+  let answer!: (result: { action: "decline" }) => void;
+  const { peer } = await legacy({
+    elicit: ({ message }) => {
+      shown.push(message);
+      return new Promise((resolve) => (answer = resolve));
+    },
+  });
+  for (const id of [1, 2, 3]) peer.ask(id, "elicitation/create", { ...form, message: String(id) });
+  await settled();
+  peer.notify("notifications/cancelled", { requestId: 2 });
+  answer({ action: "decline" });
+  await settled();
+  expect(shown).toEqual(["1", "3"]);
+});
+
+test("a server that floods the client with questions is refused from the 101st on", async () => {
+  const { peer, client } = await legacy({ elicit: () => new Promise(() => {}) });
+  for (let id = 0; id < 100; id++) peer.ask(id, "elicitation/create", form);
+  await settled();
+  expect(peer.arrived.length).toBe(2);
+  peer.ask(100, "elicitation/create", form);
+  expect(await peer.next()).toMatchObject({ id: 100, error: { code: -32600 } });
+  await client.close();
+});
+
 describe("URLs", () => {
   const go = (url: unknown): JsonObject => ({ mode: "url", message: "go", url, elicitationId: "1" });
 

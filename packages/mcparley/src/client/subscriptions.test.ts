@@ -234,6 +234,9 @@ describe("C6, H9: a subscription that breaks", () => {
     await first.notification("notifications/initialized");
     const changes: Change[] = [];
     await client.listen({ uris: ["a:b"] }, (change) => changes.push(change));
+    const stillRunning = client.callTool("b");
+    stillRunning.catch(() => {});
+    await first.request("tools/call");
     const calling = client.callTool("a");
     first.fail(await first.request("tools/call"), new LocalError("session_lost", "404"));
     await second.notification("notifications/initialized");
@@ -242,6 +245,8 @@ describe("C6, H9: a subscription that breaks", () => {
     await clock.advance(500);
     await settled();
     expect(changes).toEqual([{ kind: "updated", uri: "a:b" }]);
+    first.notify("notifications/resources/updated", { uri: "a:b" });
+    expect(changes.length).toBe(1);
     second.notify("notifications/resources/updated", { uri: "a:b/part" });
     expect(changes.at(-1)).toEqual({ kind: "updated", uri: "a:b/part" });
   });
