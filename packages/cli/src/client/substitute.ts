@@ -23,7 +23,7 @@ export function substitute(text: string, variables: Variables, where: string): s
   return text.replace(reference, (whole: string, name: string) => {
     const value = valueOf(name, variables);
     if (value !== undefined) return value;
-    throw new UsageError(`${where} uses ${whole}, ${whyUnset(name)}`, cureFor(name));
+    throw new UsageError(`${where} uses ${whole}, ${whyUnset(name)}.`, cureFor(name));
   });
 }
 

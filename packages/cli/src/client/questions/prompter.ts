@@ -34,9 +34,9 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
   return {
     say: (text) => void io.stderr.write(`${text}\n`),
     ask: (prompt) => {
-      if (answers.ended) return Promise.reject(new Dismissed());
+      if (signal.aborted) return Promise.reject(new Dismissed());
       lines.setPrompt(prompt);
-      lines.prompt();
+      if (!answers.ended) lines.prompt();
       return answers.next();
     },
     close: () => {
@@ -68,6 +68,7 @@ class LineQueue {
   next(): Promise<string> {
     const line = this.#lines.shift();
     if (line !== undefined) return Promise.resolve(line);
+    if (this.ended) return Promise.reject(new Dismissed());
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
     });

@@ -1,0 +1,135 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { exampleServer, hostile } from "../testing/example-server.ts";
+import { runWith } from "../testing/fake-io.ts";
+
+const server = exampleServer();
+const folder = mkdtempSync(join(tmpdir(), "mcparley-cli-"));
+const url = "http://127.0.0.1:1/mcp";
+
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+// oxlint-disable-next-line no-control-regex -- this is what must not appear
+const control = /\u001b\[(?!\d*m|2K)|[\u0000-\u0008\u000b\u000c\u000e-\u001a]/;
+
+describe("call", () => {
+  test("coerces arguments by the schema and prints structured content once", async () => {
+    const { code, io } = await runWith({ server }, `call ${url} add a=2 b=3`);
+    expect(code).toBe(0);
+    expect(JSON.parse(io.out())).toEqual({ sum: 5 });
+  });
+
+  test("what is written to be read goes before what is for programs", async () => {
+    expect((await runWith({ server }, `call ${url} both`)).io.out()).toBe("Three.\n");
+    const shown = await runWith({ server, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} both`);
+    expect(shown.io.out()).toBe("Three.\n[there is a structured result as well: --json shows it]\n");
+  });
+
+  test("--json gives the whole result", async () => {
+    const { io } = await runWith({ server }, `call ${url} add a=2 --json`);
+    expect(JSON.parse(io.out())).toMatchObject({ structuredContent: { sum: 3 }, content: [{ type: "text" }] });
+  });
+
+  test("a failed tool exits with 5, its text on stderr, or in the document", async () => {
+    const plain = await runWith({ server }, `call ${url} fail`);
+    expect([plain.code, plain.io.out()]).toEqual([5, ""]);
+    expect(plain.io.err()).toContain("The tool failed: The disk is full.");
+    const json = await runWith({ server }, `call ${url} fail --json`);
+    expect(json.code).toBe(5);
+    expect(JSON.parse(json.io.out()).error).toMatchObject({
+      code: "tool_error",
+      message: "The disk is full.",
+      exitCode: 5,
+      result: { isError: true },
+    });
+  });
+
+  test.each([
+    [`call ${url} ad a=1`, 'no tool "ad".\n  Did you mean "add"?'],
+    [`call ${url} add b=1`, "needs a.\n  Add a=INTEGER"],
+    [`call ${url} add a=1 c=2`, 'no argument "c".'],
+    [`call ${url}`, "Which tool?"],
+    [`call ${url} add a`, '"a" is not an argument.'],
+    [`call ${url} add a=@${folder}/missing`, "cannot be read"],
+    [`call ${url} add --jso`, "Did you mean --json?"],
+    ["call", "TARGET is missing"],
+  ])("%s is a usage error", async (line, message) => {
+    const { code, io } = await runWith({ server, cwd: folder }, line);
+    expect([code, io.out()]).toEqual([1, ""]);
+    expect(io.err()).toContain(message);
+  });
+
+  test("a usage error is one document with --json", async () => {
+    const { code, io } = await runWith({ server }, `call ${url} ad --json`);
+    expect(code).toBe(1);
+    expect(JSON.parse(io.out())).toEqual({
+      error: { code: "usage", message: 'The server has no tool "ad".', hint: 'Did you mean "add"?', exitCode: 1 },
+    });
+    expect(io.err()).toBe("");
+  });
+
+  test("what a server sends cannot steer the terminal, and passes a pipe untouched", async () => {
+    const shown = await runWith({ server, terminal: true }, `call ${url} hostile`);
+    expect(shown.io.out()).toBe("\\x1b[2J\\x1b]0;owned\\x07\\x1b[31mred\n");
+    const piped = await runWith({ server }, `call ${url} hostile`);
+    expect(piped.io.out()).toBe(`${hostile}\n`);
+    const listed = await runWith({ server, terminal: true }, `list ${url}`);
+    expect(listed.io.out()).not.toMatch(control);
+  });
+
+  test("progress and log messages go to stderr, plainly where nobody watches", async () => {
+    const { io } = await runWith({ server }, `call ${url} work`);
+    expect(io.out()).toBe("done\n");
+    expect(io.err()).toBe("[warning] warming up\nprogress: 50% (1/2) half done\nprogress: 100% (2/2)\n");
+  });
+
+  test("progress is one line on a terminal, and gone in the end", async () => {
+    const { io } = await runWith({ server, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} work`);
+    expect(io.err()).toContain("\r\u001b[2K50% (1/2) half done");
+    expect(io.err().endsWith("\r\u001b[2K")).toBe(true);
+  });
+
+  test("--log-level decides which messages are shown", async () => {
+    expect((await runWith({ server }, `call ${url} work --log-level debug`)).io.err()).toContain("[debug] not wanted");
+    expect((await runWith({ server }, `call ${url} work --log-level error`)).io.err()).not.toContain("warming up");
+  });
+
+  test("images are summed up, and saved with --output", async () => {
+    const { io } = await runWith({ server }, `call ${url} draw`);
+    expect(io.out()).toBe("Here it is.\n[image image/png, 3 bytes: --output FILE saves it]\n[link A <note://a>]\n");
+    const saved = await runWith({ server, cwd: folder }, `call ${url} draw -o chart.png`);
+    expect(saved.io.out()).toBe("Here it is.\n[link A <note://a>]\n");
+    expect(saved.io.err()).toContain("Wrote chart.png (3 bytes, image/png).");
+    expect([...readFileSync(join(folder, "chart.png"))]).toEqual([1, 2, 3]);
+    const nowhere = await runWith({ server, cwd: folder }, `call ${url} draw -o missing/chart.png`);
+    expect(nowhere.code).toBe(1);
+  });
+
+  test("a tool that destroys is confirmed at a terminal, unless --yes", async () => {
+    const asked = await runWith({ server, terminal: true, answers: ["n"] }, `call ${url} destroy`);
+    expect([asked.code, asked.io.out()]).toEqual([7, ""]);
+    expect(asked.io.err()).toContain('The tool "destroy" may destroy something. Call it?');
+    for (const options of [{ terminal: true, answers: ["y"] }, {}]) {
+      expect((await runWith({ server, ...options }, `call ${url} destroy`)).io.out()).toBe("destroyed\n");
+    }
+    expect((await runWith({ server, terminal: true }, `call ${url} destroy --yes`)).io.out()).toBe("destroyed\n");
+  });
+
+  test("arguments come from files and stdin", async () => {
+    writeFileSync(join(folder, "n.txt"), "40");
+    const { io } = await runWith({ server, cwd: folder, stdin: "2" }, `call ${url} add a=@n.txt b:=@-`);
+    expect(JSON.parse(io.out())).toEqual({ sum: 42 });
+  });
+
+  test("a model is there only with --sample", async () => {
+    const without = await runWith({ server }, `call ${url} think`);
+    expect(without.code).toBe(2);
+    expect(without.io.err()).toContain("--sample TEXT answers in the place of a model.");
+    const { code, io } = await runWith({ server }, ["call", url, "think", "--sample", "canned"]);
+    expect([code, io.out()]).toEqual([0, '{"type":"text","text":"canned"}\n']);
+  });
+});
