@@ -1,5 +1,5 @@
 import { type Server as HttpServer, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { Endpoint } from "../http/endpoint.ts";
 import type { HttpOptions } from "../http/options.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
@@ -22,7 +22,7 @@ export interface Listening {
    * Stops listening, ends streams with their graceful result, lets what is in flight be answered within `closeTimeout`
    * and closes every connection.
    */
-  close(): Promise<void>;
+  close(this: void): Promise<void>;
 }
 
 /** Milliseconds for a request's head, for all of a request, and between two requests of one connection. */
@@ -41,6 +41,7 @@ export async function listen(server: Server<any, any, any>, options: ListenOptio
   const endpoint = new Endpoint(core, { ...options, path }, host);
   const settings = { ...timeouts, connectionsCheckingInterval: 5_000 };
   const http = createServer(settings, (request, response) => endpoint.handle(new NodeExchange(request, response)));
+  const sockets = connectionsOf(http);
   await bind(http, port, host);
   http.on("error", (error) => core.report(error, undefined));
   const bound = (http.address() as AddressInfo).port;
@@ -48,7 +49,7 @@ export async function listen(server: Server<any, any, any>, options: ListenOptio
   return {
     url: `http://${nameInUrl(host)}:${bound}${path}`,
     port: bound,
-    close: () => (closing ??= close(http, endpoint)),
+    close: () => (closing ??= close(http, endpoint, sockets)),
   };
 }
 
@@ -85,17 +86,23 @@ function nameInUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-async function close(http: HttpServer, endpoint: Endpoint): Promise<void> {
+/** The connections of a server, so that they can be closed once what was written to them has been sent. */
+function connectionsOf(http: HttpServer): Set<Socket> {
+  const sockets = new Set<Socket>();
+  http.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+async function close(http: HttpServer, endpoint: Endpoint, sockets: ReadonlySet<Socket>): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     http.close(() => resolve());
   });
   await endpoint.close();
-  if (endpoint.inFlight > 0) http.closeAllConnections();
-  // A connection becomes idle once its last answer is sent; nothing tells of it.
-  const sweep = setInterval(() => http.closeIdleConnections(), 10);
+  for (const socket of sockets) socket.destroySoon();
   const limit = setTimeout(() => http.closeAllConnections(), flushTimeout);
-  http.closeIdleConnections();
   await closed;
-  clearInterval(sweep);
   clearTimeout(limit);
 }

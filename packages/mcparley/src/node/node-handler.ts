@@ -8,7 +8,7 @@ import { NodeExchange, type NodeRequest } from "./node-exchange.ts";
 export interface NodeHandler {
   (request: NodeRequest, response: ServerResponse): void;
   /** Ends streams and sessions, after what is in flight has been answered; the HTTP server stays as it is. */
-  close(): Promise<void>;
+  close(this: void): Promise<void>;
 }
 
 /**
