@@ -1,10 +1,11 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import { redact } from "../jsonrpc/redact.ts";
-import { type HttpSettings, nameOf } from "./client-settings.ts";
+import { type HttpSettings, lowerCase, nameOf } from "./client-settings.ts";
 import { discard } from "./client-body.ts";
 
 export interface Outgoing {
   method: "POST" | "GET" | "DELETE";
+  /** Their names in lower case. */
   headers: Readonly<Record<string, string>>;
   body?: string;
   signal: AbortSignal;
@@ -44,10 +45,9 @@ async function follow(
   authorization: Readonly<Record<string, string>>,
 ): Promise<Response> {
   const { method, signal, body } = outgoing;
-  const init: RequestInit = { method, signal, redirect: "manual", headers: new Headers() };
-  for (const part of [settings.headers, authorization, outgoing.headers]) {
-    for (const [name, value] of Object.entries(part)) (init.headers as Headers).set(name, value);
-  }
+  // All names are in lower case, so that of two with the same name the later one counts.
+  const headers = { ...settings.headers, ...lowerCase(authorization), ...outgoing.headers };
+  const init: RequestInit = { method, signal, redirect: "manual", headers };
   if (body !== undefined) init.body = body;
   let url = outgoing.url ?? settings.url;
   for (let hops = 0; ; hops++) {

@@ -91,7 +91,12 @@ function checkHeaders(headers: Readonly<Record<string, string>>): Readonly<Recor
       throw invalid(`The header ${JSON.stringify(name)} has a name or a value that HTTP does not allow.`);
     }
   }
-  return headers;
+  return lowerCase(headers);
+}
+
+/** The headers with their names in lower case. */
+export function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function invalid(message: string, cause?: unknown): LocalError {

@@ -9,7 +9,7 @@ import { discard } from "./client-body.ts";
 import { type Outgoing, sendHttp } from "./client-fetch.ts";
 import { type LegacyHeaders, legacyHeaders, mirroredHeaders, modernVersionOf } from "./client-headers.ts";
 import { type Posted, PostedRequests } from "./client-posted.ts";
-import type { HttpSettings } from "./client-settings.ts";
+import { type HttpSettings, lowerCase } from "./client-settings.ts";
 import { keepStandalone } from "./client-standalone.ts";
 import { sessionLost, statusError } from "./client-status.ts";
 import { SESSION_ID_HEADER } from "./header-names.ts";
@@ -163,7 +163,7 @@ export class HttpTransport implements Transport {
     const named = modernVersionOf(first);
     if (named !== undefined) this.#modernVersion = named;
     const version = named ?? (this.#legacy || isRequest(first) ? undefined : this.#modernVersion);
-    if (version !== undefined) return { ...envelope?.headers, ...mirroredHeaders(first, version) };
+    if (version !== undefined) return { ...lowerCase(envelope?.headers ?? {}), ...mirroredHeaders(first, version) };
     const opensSession = isRequest(first) && first.method === Method.initialize;
     return opensSession ? {} : this.#legacyHeaders();
   }

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { normalizeSpawnCommand } from "tinyexec";
-import type { Dialer } from "../client/dialer.ts";
+import type { CommandTarget as BareTarget, Dialer } from "../client/dialer.ts";
 import { systemClock } from "../jsonrpc/clock.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
 import type { JsonRpcMessage } from "../jsonrpc/messages.ts";
@@ -16,14 +16,8 @@ import { type Exit, exitedError, spawnError } from "./spawn-error.ts";
 import { type StderrSink, stderrTail } from "./stderr-tail.ts";
 import { within } from "./within.ts";
 
-/** A server to start as a child process. */
-export interface CommandTarget {
-  /** The program, by name or path; no shell reads it. */
-  command: string;
-  args?: readonly string[];
-  /** Added to the few variables that every program needs; the rest of this process's environment stays here. */
-  env?: Readonly<Record<string, string>>;
-  cwd?: string;
+/** A server to start as a child process, found by name or path; no shell reads the command. */
+export interface CommandTarget extends BareTarget {
   /** What becomes of the server's stderr, whose end is also kept for errors. "ignore" unless given. */
   stderr?: StderrSink;
   /** Bytes of one line of the server. 16 MiB. */

@@ -27,25 +27,17 @@ const POLL_MS = 20;
 export async function endProcess(child: ChildProcess, exited: Promise<void>, bounds: EndBounds): Promise<void> {
   if (child.pid === undefined) return;
   const hasExited = await within(exited, bounds.exit, systemClock);
-  if (isWindows) {
-    if (!hasExited) await killTree(child.pid, exited, bounds);
-    return;
-  }
-  if (!hasExited) {
-    signalGroup(child.pid, "SIGTERM");
-    if (!(await within(exited, bounds.terminate, systemClock))) {
-      signalGroup(child.pid, "SIGKILL");
-      await within(exited, bounds.kill, systemClock);
-    }
-  }
-  await endGroup(child.pid, bounds);
+  if (!isWindows) await endGroup(child.pid, bounds);
+  else if (!hasExited) await killTree(child.pid, exited, bounds);
+  // Its exit code arrives after its end.
+  await within(exited, bounds.kill, systemClock);
 }
 
-/** Ends the children of a child that has exited: a launcher may go without what it launched. */
-async function endGroup(pid: number, { terminate, kill }: EndBounds): Promise<void> {
-  if (!signalGroup(pid, "SIGTERM") || (await isGroupGone(pid, terminate))) return;
-  signalGroup(pid, "SIGKILL");
-  await isGroupGone(pid, kill);
+/** Ends what is left of a group: the child, or what it started, since a launcher may go without what it launched. */
+async function endGroup(leader: number, { terminate, kill }: EndBounds): Promise<void> {
+  if (!signalGroup(leader, "SIGTERM") || (await isGroupGone(leader, terminate))) return;
+  signalGroup(leader, "SIGKILL");
+  await isGroupGone(leader, kill);
 }
 
 /** Signals all processes of a group. Returns false where there is none any more. */

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -46,8 +47,8 @@ interface Server {
   exited: Promise<[number | null, string | null]>;
 }
 
-function start(args: readonly string[]): Server {
-  const child = spawn(process.execPath, args);
+function start(args: readonly string[], input: net.Socket | "pipe" = "pipe"): Server {
+  const child = spawn(process.execPath, args, { stdio: [input, "pipe", "pipe"] }) as ChildProcessWithoutNullStreams;
   const lines: string[] = [];
   let rest = "";
   let stderr = "";
@@ -61,7 +62,7 @@ function start(args: readonly string[]): Server {
     stderr += chunk.toString();
     child.emit("heard");
   });
-  child.stdin.on("error", () => {});
+  if (input === "pipe") child.stdin.on("error", () => {});
   const until = async <T>(ready: () => T | undefined): Promise<T> => {
     for (let value = ready(); ; value = ready()) {
       if (value !== undefined) return value;
@@ -175,15 +176,24 @@ test("M4: P1: a client that went away ends the process, with no error", async ()
 });
 
 test("P1: the death of the parent ends the process though its input stays open", async () => {
-  const server = start([fixture("middle.mjs"), process.execPath, fixture("server.mjs"), "plain", library]);
-  await server.said("child ");
-  const pid = Number(/child (\d+)/.exec(server.stderr())?.[1]);
-  server.send(call(1, "noisy"));
-  expect(await server.next()).toMatchObject({ id: 1 });
-  server.child.kill("SIGKILL");
+  // A socket that this test holds is the input, so that nothing but the death of the parent is there to be noticed.
+  const listener = net.createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const ours = net.connect((listener.address() as net.AddressInfo).port, "127.0.0.1");
+  const [theirs] = (await once(listener, "connection")) as [net.Socket];
+  const args = [fixture("middle.mjs"), process.execPath, fixture("server.mjs"), "plain", library];
+  const { child, next, said, stderr, exited } = start(args, theirs);
+  await said("child ");
+  const pid = Number(/child (\d+)/.exec(stderr())?.[1]);
+  ours.write(`${JSON.stringify({ jsonrpc: "2.0", ...call(1, "noisy") })}\n`);
+  expect(await next()).toMatchObject({ id: 1 });
+  child.kill("SIGKILL");
   // Its streams close when the server, which shares them, has ended too.
-  await server.exited;
+  await exited;
   await expect.poll(() => isAlive(pid), { interval: 10, timeout: 10_000 }).toBe(false);
+  expect(ours.writable).toBe(true);
+  for (const socket of [ours, theirs]) socket.destroy();
+  listener.close();
 });
 
 test("P1: a child ends when the process that started it exits", async () => {
