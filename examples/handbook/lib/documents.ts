@@ -29,7 +29,7 @@ export async function documentPaths(): Promise<string[]> {
   return entries
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => path.endsWith(".md"))
-    .sort();
+    .toSorted();
 }
 
 export function readDocument(path: string): Promise<string> {

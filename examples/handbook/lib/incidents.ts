@@ -34,17 +34,16 @@ export async function* readIncidents(signal?: AbortSignal): AsyncGenerator<Incid
 }
 
 function parse(line: string, number: number): Incident {
-  const [id, severity, service, trigger, began, detected, mitigated, customers, detectedBy, postmortem] =
-    line.split(",");
-  const times = [began, detected, mitigated].map((time) => Date.parse(time ?? ""));
+  const cells = line.split(",");
+  const [id = "", severity = "", service = "", trigger = ""] = cells;
+  const [began = NaN, detected = NaN, mitigated = NaN] = cells.slice(4, 7).map((time) => Date.parse(time));
+  const [customers, detectedBy = "", postmortem] = cells.slice(7);
   const affected = Number(customers);
-  if (postmortem === undefined || times.some(Number.isNaN) || !Number.isInteger(affected)) {
+  if (postmortem === undefined || !Number.isInteger(affected) || Number.isNaN(began + detected + mitigated)) {
     throw new Error(`incidents.csv:${number} is not an incident: ${line}`);
   }
-  return {
-    ...{ id: id!, severity: severity!, service: service!, trigger: trigger!, detectedBy: detectedBy!, postmortem },
-    ...{ began: times[0]!, detected: times[1]!, mitigated: times[2]!, customers: affected },
-  };
+  const times = { began, detected, mitigated };
+  return { id, severity, service, trigger, ...times, customers: affected, detectedBy, postmortem };
 }
 
 /** Minutes between two times. */

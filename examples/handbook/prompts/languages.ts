@@ -1,8 +1,8 @@
 /** The languages that are suggested for `code_review`, those we write most first. */
-const languages = [
-  ...["TypeScript", "Python", "Go", "SQL", "Shell", "Rust", "Java", "Kotlin", "JavaScript", "C", "C++", "C#"],
-  ...["Swift", "Ruby", "PHP", "Scala", "Elixir", "Haskell", "Terraform", "YAML", "Dockerfile", "HTML", "CSS"],
-];
+const languages = (
+  "TypeScript Python Go SQL Shell Rust Java Kotlin JavaScript C C++ C# Swift Ruby PHP Scala Elixir Haskell Terraform " +
+  "YAML Dockerfile HTML CSS"
+).split(" ");
 
 /** Names by which people call a language besides its own. */
 const nicknames: Record<string, string> = {

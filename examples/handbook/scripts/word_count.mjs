@@ -9,7 +9,7 @@ const words = text.match(/[\p{L}\p{N}][\p{L}\p{N}'-]*/gu)?.length ?? 0;
 const counts = {
   lines: text === "" ? 0 : text.replace(/\n$/, "").split("\n").length,
   words,
-  characters: [...text].length,
+  characters: Array.from(text).length,
   minutesToRead: Math.round((words / wordsPerMinute) * 10) / 10,
 };
 process.stdout.write(`${JSON.stringify(counts)}\n`);

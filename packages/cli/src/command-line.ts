@@ -10,7 +10,7 @@ export type ProgramIo = CommandIo & ServeIo;
 export const clientCommandNames: readonly string[] = ["list", "call", "prompt", "read", "complete", "watch"];
 
 /** What `mcparley --help` prints; at most 80 columns wide. */
-export const help: string = `mcparley: serve a folder as an MCP server, and use any MCP server from a terminal
+export const help: string = `mcparley: serve a folder to MCP clients, and use any MCP server in a terminal
 
 Usage
   mcparley serve DIR                 serve a folder of prompts, resources, tools

@@ -106,9 +106,6 @@ function cureFor(missing: string, folder: string): string {
 }
 
 function asError(error: unknown): { name: string; message: string; stack: string } {
-  if (typeof error === "object" && error !== null && "message" in error) {
-    const { name = "Error", message, stack = "" } = error as Error;
-    return { name, message: String(message), stack };
-  }
-  return { name: "Error", message: String(error), stack: "" };
+  if (error instanceof Error) return { name: error.name, message: error.message, stack: error.stack ?? "" };
+  return { name: "Error", message: typeof error === "string" ? error : JSON.stringify(error), stack: "" };
 }

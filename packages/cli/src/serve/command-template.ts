@@ -66,5 +66,5 @@ function isGiven(value: unknown): boolean {
 }
 
 function asText(value: unknown): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -26,10 +26,10 @@ import {
   wrong,
 } from "./yaml-fields.ts";
 
-const keys = [
-  ...["title", "description", "icons", "annotations", "input", "output", "command", "stdin", "cwd", "env"],
-  ...["timeout", "maxOutput", "allowOptions", "exitCodes"],
-];
+const keys =
+  "title description icons annotations input output command stdin cwd env timeout maxOutput allowOptions exitCodes".split(
+    " ",
+  );
 const hints = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
 /** What a program is given of this process's environment unless the file names more: what it takes to start it. */
@@ -97,7 +97,7 @@ async function run(
   if (command.output !== "json") return value as JsonObject;
   const content: CallToolResult["content"] = [{ type: "text", text: JSON.stringify(value) }];
   return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? { content, structuredContent: value as JsonObject }
+    ? { content, structuredContent: value }
     : { content };
 }
 

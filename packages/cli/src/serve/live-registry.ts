@@ -59,7 +59,7 @@ export function liveRegistry<D>({
   return (next) => {
     const problems: Problem[] = [];
     const names = new Set(next.map(({ name }) => name));
-    for (const name of [...held.keys()]) if (!names.has(name)) drop(name);
+    for (const name of held.keys()) if (!names.has(name)) drop(name);
     for (const loaded of next) {
       try {
         take(loaded);

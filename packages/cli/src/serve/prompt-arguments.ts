@@ -3,7 +3,7 @@ import { type CodeModules, codeFile } from "./code-modules.ts";
 import { FolderProblem } from "./problem.ts";
 import { type LinkScope, nameFile } from "./prompt-links.ts";
 import type { ResourceFile } from "./resource-files.ts";
-import { type Field, boolean, isList, isMapping, members, text, texts, wrong } from "./yaml-fields.ts";
+import { type Field, boolean, isAbsent, isList, isMapping, members, text, texts, wrong } from "./yaml-fields.ts";
 
 /** An argument of a prompt as its file declares it. */
 export interface PromptArgument {
@@ -44,7 +44,7 @@ export async function readArguments(
 }
 
 async function readArgument(field: Field, file: string, scope: CompletionScope): Promise<PromptArgument> {
-  if (field.node !== null && !isMapping(field)) return { description: text(field) };
+  if (!isAbsent(field) && !isMapping(field)) return { description: text(field) };
   const fields = members(field, keys);
   const argument: PromptArgument = {};
   const [title, description, required] = ["title", "description", "required"].map((key) => fields.get(key));
@@ -109,7 +109,7 @@ function filesMatching(pattern: string, field: Field, { file, scope }: Place): C
 async function fromModule(source: string, field: Field, { file, scope }: Place): Promise<Complete> {
   const path = source.startsWith("/") ? source.slice(1) : new URL(source, `file:///${file}`).pathname.slice(1);
   const exported = await scope.modules.load(decodeURIComponent(path)).catch((error: unknown) => {
-    const missing = error instanceof FolderProblem && /is not there$/.test(error.problem.message);
+    const missing = error instanceof FolderProblem && error.problem.message.endsWith("is not there");
     throw missing ? wrong(field, `there is no module ${source}`, "Give a path relative to this file.") : error;
   });
   const complete = exported.default;

@@ -71,14 +71,15 @@ function reasonOf(error: unknown): string {
 
 type TemplateFiles = NonNullable<NonNullable<ConstructorParameters<typeof Liquid>[0]>["fs"]>;
 
+function neverSync(): never {
+  throw new Error("Templates are never rendered synchronously.");
+}
+
 /** The files that templates may include: those whose real path lies below the root. */
 function partialFiles(root: string): TemplateFiles {
   const inside = async (path: string): Promise<string | undefined> => {
     const [top, real] = await Promise.all([root, path].map((part) => realpath(part).catch(() => undefined)));
     return top !== undefined && real !== undefined && partsBelow(top, real) ? real : undefined;
-  };
-  const never = (): never => {
-    throw new Error("Templates are never rendered synchronously.");
   };
   return {
     sep: "/",
@@ -92,7 +93,7 @@ function partialFiles(root: string): TemplateFiles {
       if (contents && "text" in contents) return contents.text;
       throw new Error(`"${path}" is no text file`);
     },
-    existsSync: never,
-    readFileSync: never,
+    existsSync: neverSync,
+    readFileSync: neverSync,
   };
 }

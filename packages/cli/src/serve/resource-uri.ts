@@ -1,8 +1,7 @@
 /** Schemes that mean something to clients already: a folder of that name is served under another. */
-const taken = new Set([
-  ...["http", "https", "ws", "wss", "ftp", "file", "data", "blob", "about", "javascript", "mailto", "urn", "ui"],
-  ...["git", "ssh", "vscode", "mcp", "skill", "resource"],
-]);
+const taken = new Set(
+  "http https ws wss ftp file data blob about javascript mailto urn ui git ssh vscode mcp skill resource".split(" "),
+);
 
 /** The URI scheme of a server's resources: its name, as far as a scheme can say it (RFC 3986, 3.1). */
 export function schemeOf(serverName: string): string {

@@ -54,7 +54,7 @@ export function rootTemplate(root: ServedRoot, complete: Complete, options: Reso
     name: root.name,
     file: root.name,
     shape: uriTemplate,
-    definition: resource(uriTemplate, {
+    definition: resource<string>(uriTemplate, {
       title: `A file in ${root.name}`,
       description: `Any file in ${root.name}, by its path there.`,
       complete: { path: complete },
@@ -62,7 +62,7 @@ export function rootTemplate(root: ServedRoot, complete: Complete, options: Reso
         const contents = await readFile(root, path, { ...options, uri });
         return { ...contents, mimeType: mimeTypeOf(path, () => "text" in contents) };
       },
-    }) as Resource,
+    }),
   };
 }
 

@@ -67,7 +67,9 @@ interface HttpServing {
 async function overHttp({ live, report, options, io }: HttpServing): Promise<void> {
   const { host, port, path, allowHosts, allowOrigins } = options;
   const listening = await listen(live.server, {
-    ...{ host, port, path },
+    host,
+    port,
+    path,
     ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
     ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),
   }).catch((error: unknown) => {
@@ -119,7 +121,7 @@ async function requireFolder(folder: string, cwd: string): Promise<void> {
   const found = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (found?.isDirectory()) return;
   throw new UsageError(
-    found ? `${folder} is a file, not a folder.` : `There is no folder ${folder}.`,
+    found ? `"${folder}" is a file, not a folder.` : `There is no folder "${folder}".`,
     "Name the folder that holds prompts/, resources/ or tools/.",
   );
 }

@@ -52,8 +52,11 @@ function isTool(value: unknown): value is Tool {
 let generation = 0;
 
 /** What lists show of a tool, as far as it is plain data; a schema of a library counts as new each time it is loaded. */
-function shapeOf({ call: _, ...listed }: Tool): string {
-  const isPlain = (schema: unknown): boolean => schema === undefined || !("~standard" in (schema as object));
-  const comparable = isPlain(listed.input) && isPlain(listed.output);
-  return JSON.stringify([listed, comparable ? 0 : (generation += 1)]);
+function shapeOf(tool: Tool): string {
+  // JSON leaves out functions, and so `call`. What a schema library makes may not even be JSON.
+  return isPlain(tool.input) && isPlain(tool.output) ? JSON.stringify(tool) : `generation ${(generation += 1)}`;
+}
+
+function isPlain(schema: unknown): boolean {
+  return typeof schema !== "object" || schema === null || !("~standard" in schema);
 }

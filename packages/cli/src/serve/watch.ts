@@ -34,10 +34,9 @@ export function watchFolder(live: LiveFolder, { onReload, onError }: WatchOption
   });
   let changed = new Set<string>();
   let reading: Promise<void> | undefined;
-  let closed = false;
 
   async function read(): Promise<void> {
-    while (changed.size > 0 && !closed) {
+    while (changed.size > 0) {
       const batch = [...changed];
       changed = new Set();
       try {
@@ -58,7 +57,6 @@ export function watchFolder(live: LiveFolder, { onReload, onError }: WatchOption
   return {
     ready: new Promise((resolve) => watcher.once("ready", resolve)),
     async close() {
-      closed = true;
       await watcher.close();
       await reading;
     },

@@ -12,7 +12,7 @@ export interface YamlSource {
 interface Origin {
   file: string;
   document: Document;
-  place(offset: number): { line: number; column: number };
+  place: (offset: number) => { line: number; column: number };
 }
 
 /** A value in a YAML file that knows where it stands, so that whoever reads it can say where it is wrong. */
@@ -88,12 +88,16 @@ export function isMapping(field: Field): boolean {
   return isMap(resolved(field));
 }
 
+/** Whether nothing stands after the key. */
+export function isAbsent(field: Field): boolean {
+  return isEmpty(resolved(field));
+}
+
 /** A text; a number or a boolean is read as the text that it was written as. */
 export function text(field: Field): string {
   const node = resolved(field);
-  if (isScalar(node) && node.value !== null) {
-    return typeof node.value === "string" ? node.value : (node.source ?? String(node.value));
-  }
+  if (isScalar(node) && typeof node.value === "string") return node.value;
+  if (isScalar(node) && node.value !== null && node.source !== undefined) return node.source;
   throw wrong(
     field,
     `${named(field)} must be a text`,

@@ -1,0 +1,228 @@
+import { cp, readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ElicitParams, TextContent } from "mcparley";
+import { Declined } from "mcparley";
+import type { ConnectOptions } from "mcparley/client";
+import { describe, expect, test } from "vitest";
+import { serveFolder } from "./testing/served-folder.ts";
+import { temporaryFolder } from "./testing/temporary-folder.ts";
+
+const handbook = fileURLToPath(new URL("../../../../examples/handbook", import.meta.url));
+
+/** A copy of the example, so that what it writes is gone afterwards. */
+async function serve(client: ConnectOptions = {}) {
+  const folder = await temporaryFolder();
+  await cp(handbook, folder, { recursive: true, filter: (path) => !/\/(?:var|node_modules)(?:\/|$)/.test(path) });
+  return { folder, ...(await serveFolder(folder, { live: { name: "handbook" }, client })) };
+}
+
+const textsOf = (messages: { content: unknown }[]): string[] =>
+  messages.flatMap(({ content }) => ((content as TextContent).type === "text" ? [(content as TextContent).text] : []));
+
+test("everything in it is in order", async () => {
+  const { live } = await serve();
+  expect(live.problems).toEqual([]);
+  expect([...live.server.prompts].map(([name]) => name)).toEqual(["code_review", "data_analysis", "incident_report"]);
+  expect([...live.server.tools].map(([name]) => name)).toEqual([
+    "analyze_incidents",
+    "file_incident",
+    "search_documents",
+    "summarize",
+    "word_count",
+  ]);
+});
+
+test("code_review and data_analysis have the arguments of the specification's examples", async () => {
+  const { client } = await serve();
+  const prompts = Object.fromEntries((await client.listPrompts().all()).map((prompt) => [prompt.name, prompt]));
+  expect(prompts.code_review?.description).toBe("Asks the LLM to analyze code quality and suggest improvements");
+  expect(prompts.code_review?.arguments?.map(({ name, required }) => [name, required])).toEqual([
+    ["code", true],
+    ["language", undefined],
+  ]);
+  expect(prompts.data_analysis?.arguments?.map(({ name, required }) => [name, required])).toEqual([
+    ["dataset_description", true],
+    ["analysis_goal", true],
+  ]);
+  const review = await client.getPrompt("code_review", {
+    language: "Python",
+    code: "def add(a, b):\n    return a + b",
+  });
+  expect(review.messages.map(({ role }) => role)).toEqual(["user", "user", "assistant", "user"]);
+  expect(textsOf(review.messages)[0]).toContain("Python code");
+  expect(textsOf(review.messages)[2]).toContain("~~~~python\ndef add(a, b):\n    return a + b\n~~~~");
+  const ref = { type: "ref/prompt" as const, name: "code_review" };
+  const context = { code: "def add(a, b):\n    return a + b" };
+  expect((await client.complete(ref, { name: "language", value: "" }, { context })).values[0]).toBe("Python");
+  expect((await client.complete(ref, { name: "language", value: "ty" })).values).toEqual(["TypeScript"]);
+});
+
+test("incident_report embeds the levels, the template, the picture and the report that was chosen", async () => {
+  const { client } = await serve();
+  const ref = { type: "ref/prompt" as const, name: "incident_report" };
+  const { values } = await client.complete(ref, { name: "similar", value: "search" });
+  expect(values).toEqual(["2026-05-27-search-index"]);
+  const args = { summary: "Search was down.", severity: "SEV1", similar: values.join(), audience: "customers" };
+  const { messages } = await client.getPrompt("incident_report", args);
+  const kinds = messages.map(({ content }) => ("resource" in content ? content.resource.uri : content.type));
+  expect(kinds).toEqual([
+    "text",
+    "handbook://resources/severity-levels.md",
+    "text",
+    "handbook://resources/postmortem-template.md",
+    "text",
+    "image",
+    "text",
+    "handbook://resources/incidents/2026-05-27-search-index.md",
+    "text",
+    "text",
+  ]);
+  expect(messages.filter(({ role }) => role === "assistant")).toHaveLength(1);
+  expect(textsOf(messages).at(-1)).toContain("Leave out the names of internal services");
+  await expect(client.getPrompt("incident_report", { ...args, severity: "SEV5" })).rejects.toThrow('cannot be "SEV5"');
+});
+
+test("search_documents ranks what answers the question first, and links to where it stands", async () => {
+  const { client } = await serve();
+  const { content, structuredContent } = await client.callToolResult("search_documents", {
+    query: "customer minutes",
+    limit: 3,
+  });
+  const { hits } = structuredContent as { hits: { uri: string; heading: string; line: number; score: number }[] };
+  expect(hits.length).toBe(3);
+  expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).toSorted((a, b) => b - a));
+  for (const { uri, line, heading } of hits) {
+    const [contents] = (await client.readResource(uri)).contents;
+    expect((contents as { text: string }).text.split("\n")[line - 1]).toMatch(new RegExp(`^#+ ${heading}$`));
+  }
+  const links = content.filter(({ type }) => type === "resource_link");
+  expect(links.length).toBe(new Set(hits.map(({ uri }) => uri)).size);
+  expect(await client.callTool("search_documents", { query: "xylophone" })).toEqual({ hits: [] });
+  const first = async (query: string) =>
+    (await client.callTool("search_documents", { query })).hits[0].document as string;
+  expect(await first("rolling back")).not.toBe("Style guide");
+  expect(await first("how should I write a review comment?")).toBe("Code review guide");
+  await expect(client.callTool("search_documents", { query: "x", limit: 0 })).rejects.toThrow("/limit");
+});
+
+test("analyze_incidents counts the data, reports its progress, and can be cancelled", async () => {
+  const { client } = await serve();
+  const progress: number[] = [];
+  const onProgress = ({ progress: done, total }: { progress: number; total?: number }): void => {
+    expect(total).toBe(8);
+    progress.push(done);
+  };
+  const table = (await client.callTool(
+    "analyze_incidents",
+    { by: "trigger", confidence: true },
+    { onProgress },
+  )) as string;
+  expect(progress).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(table).toMatch(/^\| deploy \| 10 \| 294,383 \| 17 \| 38 \| \d+ to \d+ \|$/m);
+  expect(table).toContain("40 incidents");
+  const april = await client.callTool("analyze_incidents", { by: "service", from: "2026-04-01", to: "2026-04-30" });
+  expect(april).toContain("4 incidents");
+  expect(april).toMatch(/^\| booking-api \| 1 \| 258,100 \| 2 \| 29 \|$/m);
+  await expect(client.callTool("analyze_incidents", { by: "month", from: "2026-02-30" })).rejects.toThrow("not a day");
+  await expect(
+    client.callTool("analyze_incidents", { by: "month", from: "2020-01-01", to: "2020-01-02" }),
+  ).rejects.toThrow("no incidents");
+  const controller = new AbortController();
+  const cancelled = client.callTool(
+    "analyze_incidents",
+    { by: "month", confidence: true },
+    { signal: controller.signal, onProgress: () => controller.abort() },
+  );
+  await expect(cancelled).rejects.toMatchObject({ code: "aborted" });
+});
+
+describe.each(["2025-11-25", "2026-07-28"])("file_incident on %s", (revision) => {
+  const args = { title: "Nobody can pay", service: "payments", notes: "Since 10:00." };
+  const filed = (folder: string) => readdir(join(folder, "var", "incidents")).catch(() => []);
+
+  test("asks the user and writes one file", async () => {
+    const asked: ElicitParams[] = [];
+    const { client, folder } = await serve({
+      revision,
+      elicit: (question) => {
+        asked.push(question);
+        return { action: "accept", content: { severity: "SEV1", lead: "Ada\n# L", confirm: true } };
+      },
+    });
+    expect(await client.callTool("file_incident", args)).toMatch(
+      /^Filed as var\/incidents\/.* with SEV1\. Call for help at once/,
+    );
+    expect(asked.map(({ message }) => message)).toEqual(['File the incident "Nobody can pay" (payments)?']);
+    const files = await filed(folder);
+    expect(files).toHaveLength(1);
+    const record = await readFile(join(folder, "var", "incidents", files.join()), "utf8");
+    expect(record).toMatch(
+      /^# Nobody can pay\n\n- Severity: SEV1\n- Service: payments\n- Lead: Ada # L\n- Declared: \S+\n\n## Notes\n\nSince 10:00\.\n$/,
+    );
+  });
+
+  test.each([
+    ["declines", { action: "decline" as const }],
+    ["answers without consent", { action: "accept" as const, content: { severity: "SEV1", confirm: false } }],
+  ])("writes nothing when the user %s", async (_, answer) => {
+    const { client, folder } = await serve({ revision, elicit: () => answer });
+    await expect(client.callTool("file_incident", args)).rejects.toThrow(/declined|decided not to/);
+    expect(await filed(folder)).toEqual([]);
+  });
+
+  test("says what is missing where the client cannot ask", async () => {
+    const { client, folder } = await serve({ revision });
+    await expect(client.callTool("file_incident", args)).rejects.toThrow(/elicitation/);
+    expect(await filed(folder)).toEqual([]);
+  });
+});
+
+test("summarize asks the client's model, with the document and the length", async () => {
+  const { client } = await serve({
+    sample: ({ messages, maxTokens }) => {
+      const [{ text }] = messages.map(({ content }) => content) as [TextContent];
+      if (text.includes("# Glossary")) throw new Declined();
+      expect(text).toMatch(/^Summarize this document for a new colleague in at most 2 sentences\.\n\n# On-call guide/);
+      return { role: "assistant", content: { type: "text", text: `Short, ${maxTokens}.` }, model: "tiny" };
+    },
+  });
+  const args = { document: "on-call.md", reader: "a new colleague", sentences: 2 };
+  expect(await client.callTool("summarize", args)).toBe(
+    "Short, 160.\n\n(handbook://resources/on-call.md, summarized by tiny)",
+  );
+  await expect(client.callTool("summarize", { document: "glossary.md" })).rejects.toThrow("declined");
+  await expect(client.callTool("summarize", { document: "../server.yaml" })).rejects.toThrow(
+    'There is no document "../server.yaml"',
+  );
+});
+
+test("word_count counts a document or a text, and nothing outside the documents", async () => {
+  const { client } = await serve();
+  const text = "One two\nthree – four's\n";
+  expect(await client.callTool("word_count", { text })).toEqual({
+    lines: 2,
+    words: 4,
+    characters: 23,
+    minutesToRead: 0,
+  });
+  expect(await client.callTool("word_count", {})).toEqual({ lines: 0, words: 0, characters: 0, minutesToRead: 0 });
+  expect(await client.callTool("word_count", { document: "on-call.md" })).toMatchObject({ minutesToRead: 2.6 });
+  for (const document of ["../server.yaml", "/etc/passwd", "missing.md", "--eval"]) {
+    await expect(client.callTool("word_count", { document }), document).rejects.toThrow(
+      `There is no document "${document}"`,
+    );
+  }
+});
+
+test("the links between the documents lead somewhere", async () => {
+  const { client } = await serve();
+  const uris = new Set((await client.listResources().all()).map(({ uri }) => uri));
+  for (const uri of uris) {
+    const [contents] = (await client.readResource(uri)).contents;
+    if (!contents || !("text" in contents)) continue;
+    for (const [, target] of contents.text.matchAll(/\]\(([^)#]+\.md)\)/g)) {
+      expect(uris, `${uri} links to ${target}`).toContain(new URL(target ?? "", uri).href);
+    }
+  }
+});

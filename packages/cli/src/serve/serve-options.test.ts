@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { UsageError } from "../client/io.ts";
+import { readServeOptions } from "./serve-options.ts";
+
+test("the defaults: HTTP on loopback, port 3333, at /mcp, watching", () => {
+  expect(readServeOptions(["."])).toEqual({
+    folder: ".",
+    stdio: false,
+    host: "127.0.0.1",
+    port: 3333,
+    path: "/mcp",
+    watch: true,
+    allowHosts: [],
+    allowOrigins: [],
+    name: undefined,
+    audit: false,
+    help: false,
+  });
+});
+
+test("a folder on stdio is watched only when that is asked for", () => {
+  expect(readServeOptions([".", "--stdio"]).watch).toBe(false);
+  expect(readServeOptions([".", "--stdio", "--watch"]).watch).toBe(true);
+  expect(readServeOptions([".", "--no-watch"]).watch).toBe(false);
+});
+
+test("every option is read, in whatever place", () => {
+  const words =
+    "-p 0 --host 0.0.0.0 dir --path /x --allow-host a --allow-host=b --allow-origin https://c --name n --audit";
+  expect(readServeOptions(words.split(" "))).toMatchObject({
+    folder: "dir",
+    port: 0,
+    host: "0.0.0.0",
+    path: "/x",
+    allowHosts: ["a", "b"],
+    allowOrigins: ["https://c"],
+    name: "n",
+    audit: true,
+  });
+});
+
+test.each([
+  [[], "Which folder is to be served?"],
+  [["a", "b"], "One folder can be served, and 2 were named."],
+  [[".", "--prot", "1"], "There is no option --prot.", 'Did you mean "--port"?'],
+  [[".", "--port", "x"], '"x" is no port.'],
+  [[".", "--port", "65536"], '"65536" is no port.'],
+  [[".", "--port", "-1"], "argument is ambiguous"],
+  [[".", "--port"], "argument missing"],
+  [[".", "--host", ""], "--host is empty."],
+  [[".", "--path", "mcp"], '"mcp" is no path for the endpoint.'],
+  [[".", "--stdio", "--port", "1"], "--port means nothing with --stdio."],
+  [[".", "--watch", "--no-watch"], "--watch and --no-watch exclude each other."],
+])("%j is refused", (argv: string[], message: string, hint?: string) => {
+  const error = (() => {
+    try {
+      return readServeOptions(argv);
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toBeInstanceOf(UsageError);
+  expect((error as UsageError).message).toContain(message);
+  if (hint !== undefined) expect((error as UsageError).hint).toBe(hint);
+});
+
+test("--help needs no folder", () => {
+  expect(readServeOptions(["--help"]).help).toBe(true);
+});

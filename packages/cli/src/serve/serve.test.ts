@@ -1,0 +1,154 @@
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { connect } from "mcparley/client";
+import { streamTransport } from "mcparley/stdio";
+import { expect, onTestFinished, test } from "vitest";
+import { runServe } from "./serve.ts";
+import { type FakeServeIo, fakeServeIo } from "./testing/fake-serve-io.ts";
+import { addFiles, temporaryFolder } from "./testing/temporary-folder.ts";
+
+const tool = 'import { tool } from "mcparley/server";\nexport default tool({ call: () => "ok" });\n';
+
+function urlIn(io: FakeServeIo): string {
+  const url = /http:\/\/\S+/.exec(io.out())?.[0];
+  if (url === undefined) throw new Error(`no URL in ${io.out()}`);
+  return url;
+}
+
+test("over HTTP: the banner says where, clients connect there, and Ctrl-C ends it with 0", async () => {
+  const cwd = await temporaryFolder({ "books/tools/t.ts": tool, "books/prompts/bad.md": "{{ x }}" });
+  const io = fakeServeIo({ cwd });
+  const ended = runServe(["books", "--port", "0"], io);
+  await io.seen("in the folder");
+  await io.seen("books/prompts/bad.md:1:4: {{ x }} is no argument of this prompt");
+  expect(io.out()).toMatch(/^books 0\.0\.0 is served at\n\n {2}http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
+  expect(io.out()).toContain("1 tool       t\n");
+  expect(io.out()).toContain("Watching books for changes. Ctrl-C ends it.");
+  const client = await connect(urlIn(io));
+  onTestFinished(() => client.close());
+  expect(await client.callTool("t")).toBe("ok");
+  await addFiles(cwd, { "books/prompts/bad.md": "fine" });
+  await io.seen("books/prompts/bad.md: in order again");
+  expect((await client.listPrompts().all()).map(({ name }) => name)).toEqual(["bad"]);
+  await client.close();
+  io.pressCtrlC();
+  expect(await ended).toBe(0);
+});
+
+test("SIGTERM ends it as well; without --watch nothing is watched", async () => {
+  const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
+  const ended = runServe([".", "--port", "0", "--no-watch", "--name", "other", "--path", "/x"], io);
+  await io.seen("Ctrl-C ends it.");
+  expect(io.out()).toMatch(/^other 0\.0\.0 is served at\n\n {2}http:\/\/127\.0\.0\.1:\d+\/x\n/);
+  expect(io.out()).not.toContain("Watching");
+  io.terminate();
+  expect(await ended).toBe(0);
+});
+
+test("a port that is taken is a usage error that names it and the way out", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  await new Promise((resolve) => other.once("listening", resolve));
+  const { port } = other.address() as AddressInfo;
+  const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
+  await expect(runServe([".", "--port", String(port)], io)).rejects.toMatchObject({
+    name: "UsageError",
+    message: expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`),
+    hint: "Take another port with --port, or any that is free with --port 0.",
+  });
+  expect(io.out()).toBe("");
+});
+
+test("a folder that is not there, or is a file, is a usage error", async () => {
+  const cwd = await temporaryFolder({ file: "" });
+  await expect(runServe(["nowhere"], fakeServeIo({ cwd }))).rejects.toThrow('There is no folder "nowhere".');
+  await expect(runServe(["file"], fakeServeIo({ cwd }))).rejects.toThrow('"file" is a file, not a folder.');
+});
+
+test("H12: a request for another host name is refused, unless --allow-host names it", async () => {
+  const cwd = await temporaryFolder({ "prompts/a.md": "a" });
+  const statusOf = async (...flags: string[]): Promise<number> => {
+    const io = fakeServeIo({ cwd });
+    const ended = runServe([".", "--port", "0", "--no-watch", ...flags], io);
+    await io.seen("Ctrl-C ends it.");
+    const { port } = new URL(urlIn(io));
+    const status = await postWithHost(Number(port), "books.example.com");
+    io.pressCtrlC();
+    await ended;
+    return status;
+  };
+  expect(await statusOf()).toBe(403);
+  expect(await statusOf("--allow-host", "books.example.com")).toBe(200);
+});
+
+test("M8: over stdio nothing but the protocol is on stdout; problems and failures of tools are on stderr", async () => {
+  const noisy = `${tool.split("\n")[0]}\nexport default tool({ call: () => { throw new Error("boom"); } });\n`;
+  const cwd = await temporaryFolder({ "tools/crash.ts": noisy, "tools/t.ts": tool, "prompts/bad.md": "{{ x }}" });
+  const stdout = new PassThrough();
+  const io = fakeServeIo({ cwd, stdout });
+  let written = "";
+  stdout.on("data", (chunk: Buffer) => (written += chunk.toString()));
+  const ended = runServe([".", "--stdio", "--audit"], io);
+  const client = await connect(streamTransport(stdout, io.stdin));
+  expect(await client.callTool("t")).toBe("ok");
+  await expect(client.callTool("crash")).rejects.toThrow("Internal error");
+  expect(await client.listTools().all()).toHaveLength(2);
+  await client.close();
+  io.stdin.end();
+  expect(await ended).toBe(0);
+  for (const line of written.trim().split("\n")) expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" });
+  const lines = io.err().split("\n");
+  expect(lines[0]).toMatch(/^prompts\/bad\.md:1:4: /);
+  expect(io.err()).toMatch(/^tools\/call crash: Error: boom$/m);
+  const audited = lines
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as { name?: string; outcome: string });
+  expect(audited).toContainEqual(expect.objectContaining({ name: "t", outcome: "ok" }));
+  expect(audited).toContainEqual(expect.objectContaining({ name: "crash", outcome: "error" }));
+});
+
+test("without --audit no call is written down", async () => {
+  const stdout = new PassThrough();
+  const io = fakeServeIo({ cwd: join(await temporaryFolder({ "books/tools/t.ts": tool }), "books"), stdout });
+  const ended = runServe([".", "--stdio"], io);
+  const client = await connect(streamTransport(stdout, io.stdin));
+  await client.callTool("t");
+  await client.close();
+  io.stdin.end();
+  await ended;
+  expect(io.err()).toBe("");
+});
+
+test("--help is at most 80 columns wide", async () => {
+  const io = fakeServeIo();
+  expect(await runServe(["--help"], io)).toBe(0);
+  expect(
+    Math.max(
+      ...io
+        .out()
+        .split("\n")
+        .map((line) => line.length),
+    ),
+  ).toBeLessThanOrEqual(80);
+});
+
+/** Opens a session with a Host header, which `fetch` does not let one set. */
+function postWithHost(port: number, host: string): Promise<number> {
+  const headers = { host, "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const initialize = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, host: "127.0.0.1", path: "/mcp", method: "POST", headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on("error", reject);
+    sent.end(JSON.stringify(initialize));
+  });
+}

@@ -1,0 +1,134 @@
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Client } from "mcparley/client";
+import { expect, onTestFinished, test } from "vitest";
+import { formatProblem } from "./problem.ts";
+import { type ServedFolder, serveFolder } from "./testing/served-folder.ts";
+import { addFiles, temporaryFolder } from "./testing/temporary-folder.ts";
+import { watchFolder } from "./watch.ts";
+
+const toolHead = 'import { tool } from "mcparley/server";\n';
+
+interface Watched extends ServedFolder {
+  folder: string;
+  /** Makes a change and settles when the folder was read again because of it; gives what the client was told until then. */
+  after: (change: () => Promise<unknown>) => Promise<string[]>;
+}
+
+async function watched(files: Record<string, string>, uris: string[] = []): Promise<Watched> {
+  const folder = await temporaryFolder(files);
+  const served = await serveFolder(folder, { live: { watch: true } });
+  const told: string[] = [];
+  let reloaded: () => void = () => {};
+  const watch = watchFolder(served.live, {
+    onReload: () => reloaded(),
+    onError: (error) => expect.fail(String(error)),
+  });
+  onTestFinished(() => watch.close());
+  await watch.ready;
+  await served.client.listen({ tools: true, prompts: true, resources: true, uris }, (change) => {
+    told.push("uri" in change ? `updated ${change.uri}` : change.kind);
+  });
+  return {
+    ...served,
+    folder,
+    async after(change) {
+      told.length = 0;
+      const done = new Promise<void>((resolve) => (reloaded = resolve));
+      await change();
+      await done;
+      // Whatever was sent before is answered before this.
+      await served.client.ping();
+      return told.toSorted();
+    },
+  };
+}
+
+const promptNames = async (client: Client) => (await client.listPrompts().all()).map(({ name }) => name);
+
+test("a new file appears, a removed one goes, and clients are told which list changed", async () => {
+  const { folder, client, after } = await watched({});
+  expect(await after(() => addFiles(folder, { "prompts/a.md": "Hello" }))).toEqual(["prompts"]);
+  expect(await promptNames(client)).toEqual(["a"]);
+  expect(await after(() => rename(join(folder, "prompts/a.md"), join(folder, "prompts/b.md")))).toContain("prompts");
+  await expect.poll(() => promptNames(client)).toEqual(["b"]);
+  expect(await after(() => rm(join(folder, "prompts/b.md")))).toEqual(["prompts"]);
+  expect(await promptNames(client)).toEqual([]);
+});
+
+test("a changed resource is told to those who subscribed, and its list entry changes", async () => {
+  const uri = "test://resources/a.md";
+  const { folder, client, after } = await watched({ "resources/a.md": "old", "resources/b.md": "b" }, [uri]);
+  expect(await after(() => addFiles(folder, { "resources/a.md": "longer than before" }))).toEqual([
+    "resources",
+    `updated ${uri}`,
+  ]);
+  expect((await client.readResource(uri)).contents[0]).toMatchObject({ text: "longer than before" });
+  expect((await client.listResources().all()).map(({ size }) => size)).toEqual([18, 1]);
+  expect(await after(() => addFiles(folder, { "resources/b.md": "not subscribed" }))).toEqual(["resources"]);
+  expect(await after(() => rm(join(folder, "resources/a.md")))).toEqual(["resources", `updated ${uri}`]);
+});
+
+test("a new text of a prompt is taken up, and no list is said to have changed, since none has", async () => {
+  const { folder, client, after } = await watched({ "prompts/a.md": "---\ntitle: A\n---\nold" });
+  expect(await after(() => addFiles(folder, { "prompts/a.md": "---\ntitle: A\n---\nnew" }))).toEqual([]);
+  expect((await client.getPrompt("a")).messages[0]?.content).toMatchObject({ text: "new" });
+  expect(await after(() => addFiles(folder, { "prompts/a.md": "---\ntitle: B\n---\nnew" }))).toEqual(["prompts"]);
+});
+
+test("a broken file goes with its problem, and comes back when it is mended", async () => {
+  const { folder, live, client, after } = await watched({ "prompts/a.md": "fine", "prompts/b.md": "fine" });
+  expect(await after(() => addFiles(folder, { "prompts/a.md": "{{ oops" }))).toEqual(["prompts"]);
+  expect(live.problems.map((problem) => formatProblem(problem))).toEqual([
+    expect.stringMatching(/^prompts\/a\.md:1:1: output "\{\{ oops" not closed/),
+  ]);
+  expect(await promptNames(client)).toEqual(["b"]);
+  expect(await after(() => addFiles(folder, { "prompts/a.md": "fine again" }))).toEqual(["prompts"]);
+  expect(live.problems).toEqual([]);
+  expect(await promptNames(client)).toEqual(["b", "a"]);
+});
+
+test("an edited tool runs its new code, and so does one whose import was edited", async () => {
+  const { folder, client, after } = await watched({
+    "lib/word.ts": 'export const word = "one";\n',
+    "tools/say.ts": `${toolHead}import { word } from "../lib/word.ts";\nexport default tool({ call: () => word });\n`,
+  });
+  expect(await client.callTool("say")).toBe("one");
+  expect(await after(() => addFiles(folder, { "lib/word.ts": 'export const word = "two";\n' }))).toEqual([]);
+  expect(await client.callTool("say")).toBe("two");
+  const described = `${toolHead}export default tool({ description: "Says.", call: () => "three" });\n`;
+  expect(await after(() => addFiles(folder, { "tools/say.ts": described }))).toEqual(["tools"]);
+  expect(await client.callTool("say")).toBe("three");
+});
+
+test("a prompt that embeds a file is broken while the file is away", async () => {
+  const { folder, live, after } = await watched({
+    "prompts/a.md": "![x](../resources/x.md)",
+    "resources/x.md": "x",
+    "resources/y.md": "y",
+  });
+  await after(() => rm(join(folder, "resources/x.md")));
+  expect(live.problems.map(({ file, message }) => [file, message])).toEqual([
+    ["prompts/a.md", 'there is no file "../resources/x.md"'],
+  ]);
+  await after(() => addFiles(folder, { "resources/x.md": "x" }));
+  expect(live.problems).toEqual([]);
+});
+
+test("another root is watched, though it lies outside the folder", async () => {
+  const parent = await temporaryFolder({
+    "served/server.yaml": "roots: [{name: books, path: ../books}]\n",
+    "books/a.md": "a",
+  });
+  const { live, client } = await serveFolder(join(parent, "served"), { live: { watch: true } });
+  const reloaded = new Promise<void>((resolve) => {
+    const watch = watchFolder(live, { onReload: () => resolve() });
+    onTestFinished(() => watch.close());
+    void watch.ready.then(() => addFiles(parent, { "books/b.md": "b" }));
+  });
+  await reloaded;
+  expect((await client.listResources().all()).map(({ uri }) => uri)).toEqual([
+    "test://books/a.md",
+    "test://books/b.md",
+  ]);
+});

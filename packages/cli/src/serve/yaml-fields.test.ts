@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { boolean, items, members, number, oneOf, plain, readYaml, text, texts } from "./yaml-fields.ts";
+
+const read = (source: string) => members(readYaml({ file: "x.yaml", text: source }));
+
+test("a syntax error names its line, counted from where the YAML stands in the file", () => {
+  expect(() => readYaml({ file: "p.md", text: "title: x\nlist: [a\n", firstLine: 2 })).toThrow(
+    /^p\.md:4:1: .*flow sequence/i,
+  );
+});
+
+test("an unknown key names its place and the key that was meant", () => {
+  const root = readYaml({ file: "x.yaml", text: "title: a\n\ndescripton: b" });
+  expect(() => members(root, ["title", "description"])).toThrow(
+    'x.yaml:3:1: unknown key "descripton" — Did you mean "description"?',
+  );
+});
+
+test("a key that comes twice is a problem, since one of the two would be lost", () => {
+  expect(() => read("a: 1\na: 2")).toThrow(/^x\.yaml:2:1: .*unique/);
+});
+
+test("values of the wrong kind say where and what is wanted", () => {
+  const fields = read("a: [1]\nb: yes\nc: -1\nd: wild\ne: {f: 1}");
+  expect(() => text(fields.get("a")!)).toThrow('x.yaml:1:1: "a" must be a text');
+  expect(() => boolean(fields.get("b")!)).toThrow('x.yaml:2:1: "b" must be true or false');
+  expect(() => number(fields.get("c")!)).toThrow('x.yaml:3:1: "c" must be a number of at least 0');
+  expect(() => oneOf(fields.get("d")!, ["mild"])).toThrow('"d" cannot be "wild" — Did you mean "mild"?');
+  expect(() => items(fields.get("e")!)).toThrow('"e" must be a list');
+  expect(() => members(readYaml({ file: "x.yaml", text: "- a" }))).toThrow("the file must be a mapping");
+});
+
+test("a number that stands for a text keeps the form that it was written in", () => {
+  expect(text(read("version: 1.10").get("version")!)).toBe("1.10");
+  expect(texts(read("codes: [007, 1_000]").get("codes")!)).toEqual(["007", "1_000"]);
+});
+
+test("an absent mapping is empty, and names such as __proto__ are keys like others", () => {
+  expect(read("")).toEqual(new Map());
+  expect([...read("__proto__: 1\nconstructor: 2").keys()]).toEqual(["__proto__", "constructor"]);
+});
+
+test("aliases are followed, and a tower of them is refused", () => {
+  const fields = read("a: &x hello\nb: *x\nc: {d: *x}");
+  expect(text(fields.get("b")!)).toBe("hello");
+  expect(plain(fields.get("c")!)).toEqual({ d: "hello" });
+  const level = (name: string, below: string) => `${name}: &${name} [${Array(20).fill(`*${below}`).join(",")}]`;
+  const tower = ["a: &a [x]", level("b", "a"), level("c", "b"), level("d", "c")].join("\n");
+  expect(() => plain(read(tower).get("d")!)).toThrow();
+});
