@@ -498,3 +498,20 @@ describe("the questions of a legacy session", () => {
     expect(textOf(await response)).toBe('{"color":"r","sizes":["s","l"]}');
   });
 });
+
+test("a handler may take its context apart", async () => {
+  const apart = tool({
+    call: async (_, { progress, elicit, once, log, signal }) => {
+      progress(1);
+      log.info("hello");
+      const made = await once("made", () => 1);
+      const { ok } = await elicit({ message: "?", schema: z.object({ ok: z.boolean() }) });
+      return `${made} ${ok} ${signal.aborted}`;
+    },
+  });
+  const peer = await rawPeer(createServer({ name: "x", version: "1", tools: { ask: apart } }));
+  await openSession(peer, "2025-11-25", everything);
+  expect(textOf(await callAnswering(peer, false, [{ "elicitation/create": accept({ ok: true }) }]))).toBe(
+    "1 true false",
+  );
+});

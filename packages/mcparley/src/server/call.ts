@@ -4,12 +4,11 @@ import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
 import { type LoggingLevel, isLoggable, loggingLevels } from "../protocol/logging.ts";
 import { Method, Notification } from "../protocol/methods.ts";
 import type { ProgressToken } from "../protocol/progress.ts";
-import type { Root } from "../protocol/roots.ts";
-import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.ts";
+import type { CreateMessageParams } from "../protocol/sampling.ts";
 import { loweringOf } from "../revisions/lowerings.ts";
 import type { Revision } from "../revisions/revision.ts";
 import type { Asking, Question } from "./asking.ts";
-import type { Answer, Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
+import type { Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
 import type { ServerCore } from "./core.ts";
 import type { Schema } from "./definition.ts";
 import type * as Questions from "./questions.ts";
@@ -153,34 +152,28 @@ export class Call implements Context {
     this.#link.send(notification(method, params));
   }
 
-  progress(done: number, total?: number, message?: string): void {
-    const token = this.meta.progressToken as ProgressToken | undefined;
-    if (token === undefined || !(done > this.#progress)) return;
-    this.#progress = done;
-    const params: JsonObject = { progressToken: token, progress: done };
-    if (total !== undefined) params.total = total;
-    if (message !== undefined) params.message = message;
-    this.notify(Notification.progress, loweringOf(this.revision).progress(params));
+  // What a handler uses is bound to its call, so that it can take its context apart: `({ progress, elicit }) => ...`.
+  get progress(): Context["progress"] {
+    return (done, total, message) => this.#report(done, total, message);
   }
 
-  elicit<S extends Schema>(question: FormQuestion<S>): Promise<Answer<S>>;
-  elicit(question: UrlQuestion): Promise<void>;
-  async elicit(question: FormQuestion<Schema> | UrlQuestion): Promise<unknown> {
-    return this.#ask(({ formQuestion, urlQuestion }) =>
-      "url" in question ? urlQuestion(question) : formQuestion(question),
-    );
+  get elicit(): Context["elicit"] {
+    return ((question: FormQuestion<Schema> | UrlQuestion) =>
+      this.#ask(({ formQuestion, urlQuestion }) =>
+        "url" in question ? urlQuestion(question) : formQuestion(question),
+      )) as Context["elicit"];
   }
 
-  async sample(params: CreateMessageParams & { key?: string }): Promise<CreateMessageResult> {
-    return this.#ask(({ samplingQuestion }) => samplingQuestion(params));
+  get sample(): Context["sample"] {
+    return (params) => this.#ask(({ samplingQuestion }) => samplingQuestion(params));
   }
 
-  async roots(): Promise<Root[]> {
-    return this.#ask(({ rootsQuestion }) => rootsQuestion());
+  get roots(): Context["roots"] {
+    return () => this.#ask(({ rootsQuestion }) => rootsQuestion());
   }
 
-  async once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
-    return (await this.asking).once(key, fn);
+  get once(): Context["once"] {
+    return async (key, fn) => (await this.asking).once(key, fn);
   }
 
   /** Says a question in the words of the call's revision, with the way to read its answer. */
@@ -201,6 +194,16 @@ export class Call implements Context {
   async #ask<T>(make: (questions: typeof Questions) => Question<T>): Promise<T> {
     const asking = await this.asking;
     return asking.ask(make(await import("./questions.ts")));
+  }
+
+  #report(done: number, total: number | undefined, message: string | undefined): void {
+    const token = this.meta.progressToken as ProgressToken | undefined;
+    if (token === undefined || !(done > this.#progress)) return;
+    this.#progress = done;
+    const params: JsonObject = { progressToken: token, progress: done };
+    if (total !== undefined) params.total = total;
+    if (message !== undefined) params.message = message;
+    this.notify(Notification.progress, loweringOf(this.revision).progress(params));
   }
 
   #sendLog(level: LoggingLevel, data: unknown, logger: string | undefined): void {
