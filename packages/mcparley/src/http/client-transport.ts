@@ -133,12 +133,15 @@ export class HttpTransport implements Transport {
 
   async #tellInitialized(message: JsonRpcMessage, envelope?: Envelope): Promise<void> {
     const telling = this.#tell(message, [message], envelope);
-    const waiting = Promise.race([telling, pause(this.#settings.clock, INITIALIZED_MS, this.#lifetime.signal)]);
-    const settled = waiting.catch(() => {});
+    const limit = new AbortController();
+    const taken = Promise.race([telling, pause(this.#settings.clock, INITIALIZED_MS, limit.signal)]);
+    const settled = taken
+      .catch(() => {})
+      .finally(() => {
+        limit.abort();
+        if (this.#initialized === settled) this.#initialized = undefined;
+      });
     this.#initialized = settled;
-    void settled.then(() => {
-      if (this.#initialized === settled) this.#initialized = undefined;
-    });
     await telling;
     if (this.#legacy?.sessionId !== undefined) this.#openStandalone();
   }

@@ -47,8 +47,10 @@ interface Server {
   exited: Promise<[number | null, string | null]>;
 }
 
-function start(args: readonly string[], input: net.Socket | "pipe" = "pipe"): Server {
-  const child = spawn(process.execPath, args, { stdio: [input, "pipe", "pipe"] }) as ChildProcessWithoutNullStreams;
+function start(args: readonly string[], input?: net.Socket): Server {
+  const child = spawn(process.execPath, args, {
+    stdio: [input ?? "pipe", "pipe", "pipe"],
+  }) as ChildProcessWithoutNullStreams;
   const lines: string[] = [];
   let rest = "";
   let stderr = "";
@@ -62,7 +64,7 @@ function start(args: readonly string[], input: net.Socket | "pipe" = "pipe"): Se
     stderr += chunk.toString();
     child.emit("heard");
   });
-  if (input === "pipe") child.stdin.on("error", () => {});
+  if (!input) child.stdin.on("error", () => {});
   const until = async <T>(ready: () => T | undefined): Promise<T> => {
     for (let value = ready(); ; value = ready()) {
       if (value !== undefined) return value;
