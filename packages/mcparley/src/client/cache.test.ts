@@ -8,6 +8,10 @@ import { Cache } from "./cache.ts";
 import type { Client } from "./client.ts";
 import { serverDialer } from "./local-dialers.ts";
 import { openClient } from "./open-client.ts";
+// Loaded when first needed elsewhere; here no test is to wait for the disk.
+import "./input-rounds.ts";
+import "./questions.ts";
+import "./subscriptions.ts";
 
 const ttlMs = 1000;
 

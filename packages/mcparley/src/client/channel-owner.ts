@@ -4,19 +4,15 @@ import { type LoggingMessage, loggingLevels } from "../protocol/logging.ts";
 import { Method, Notification } from "../protocol/methods.ts";
 import type { Channel, ChannelOwner } from "./channel.ts";
 import type { ClientCore } from "./core.ts";
-import type { Subscriptions } from "./subscriptions.ts";
 
 /** What a client does with what its server sends of its own accord. */
-export function channelOwner(
-  core: ClientCore,
-  subscriptions: Subscriptions,
-): ChannelOwner & { refuseRequests(channel: Channel): void } {
+export function channelOwner(core: ClientCore): ChannelOwner & { refuseRequests(channel: Channel): void } {
   /** The channels on which a revision is spoken in which servers send no requests. */
   const modern = new WeakSet<Channel>();
   return {
     refuseRequests: (channel) => void modern.add(channel),
     report: (error) => core.report(error),
-    notified: (message, channel) => notified(core, subscriptions, message, channel),
+    notified: (message, channel) => notified(core, message, channel),
     async asked(request, signal, channel) {
       if (!modern.has(channel)) return answer(core, request, signal, channel);
       // It must not be answered either: modern clients send no responses (2026-07-28, basic/transports/stdio).
@@ -39,7 +35,7 @@ async function answer(
   const during = others.length === 0 ? call?.what : undefined;
   const resume = channel.pauseClocks();
   try {
-    return await questions.answer(method, params, asker(during, signal));
+    return await (await questions()).answer(method, params, asker(during, signal));
   } catch (error) {
     if (!(error instanceof Declined || error instanceof Cancelled)) throw error;
     // The code that the specification gives for it (2025-11-25, client/sampling, Error Handling).
@@ -49,12 +45,7 @@ async function answer(
   }
 }
 
-function notified(
-  core: ClientCore,
-  subscriptions: Subscriptions,
-  message: JsonRpcNotification,
-  channel: Channel,
-): void {
+function notified(core: ClientCore, message: JsonRpcNotification, channel: Channel): void {
   const { method, params = {} } = message;
   switch (method) {
     case Notification.message:
@@ -66,7 +57,7 @@ function notified(
       break;
   }
   core.cache?.notified(method, params);
-  subscriptions.notified(message, channel);
+  core.subscriptions?.notified(message, channel);
 }
 
 function logged({ options, report }: ClientCore, params: JsonObject): void {

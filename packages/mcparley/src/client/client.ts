@@ -13,14 +13,12 @@ import type { List } from "./lists.ts";
 import type { RequestOptions } from "./options.ts";
 import { perform } from "./perform.ts";
 import type { Change, ListenFilter, Subscription } from "./subscription.ts";
-import type { Subscriptions } from "./subscriptions.ts";
 import { readToolResult, valueOf } from "./tool-value.ts";
 import { byName } from "./typed-client.ts";
 
 /** The parts of a client that `openClient` makes. */
 export interface ClientParts {
   core: ClientCore;
-  subscriptions: Subscriptions;
   server: ServerInfo;
   close: () => Promise<void>;
 }
@@ -67,7 +65,7 @@ export class Client {
   get state(): "open" | "reconnecting" | "closed" {
     const { line } = this.#core;
     if (line.isClosed) return "closed";
-    return line.current && !this.#parts.subscriptions.isReopening ? "open" : "reconnecting";
+    return line.current && !this.#core.subscriptions?.isReopening ? "open" : "reconnecting";
   }
 
   /** Settles when the client is closed: by `close`, or because its transport ended and cannot be opened again. */
@@ -108,7 +106,7 @@ export class Client {
   async callToolResult(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<CallToolResult> {
     const answer = await perform(this.#core, Method.callTool, { name, arguments: args }, options);
     const result = readToolResult(name, answer);
-    this.#core.tools.checkResult(name, result);
+    await this.#core.tools.checkResult(name, result);
     return result;
   }
 
@@ -169,12 +167,14 @@ export class Client {
    * A subscription that breaks is opened again, with growing pauses; then each thing that is listened to is reported as
    * changed once, since changes may have been missed.
    */
-  listen(
+  async listen(
     filter: ListenFilter,
     onChange: (change: Change) => void,
     options: RequestOptions = {},
   ): Promise<Subscription> {
-    return this.#parts.subscriptions.listen(filter, onChange, options);
+    const { Subscriptions } = await import("./subscriptions.ts");
+    this.#core.subscriptions ??= new Subscriptions(this.#core);
+    return this.#core.subscriptions.listen(filter, onChange, options);
   }
 
   /** Closes the client. What is in flight fails with `closed`. A second call does nothing. */

@@ -10,6 +10,7 @@ import type { Line } from "./line.ts";
 import type { List } from "./lists.ts";
 import type { Asker, ConnectOptions, RequestOptions } from "./options.ts";
 import type { Questions } from "./questions.ts";
+import type { Subscriptions } from "./subscriptions.ts";
 import type { UrlVisits } from "./url-visits.ts";
 
 /** One request of the client's user, through all its rounds and repeats. */
@@ -34,8 +35,11 @@ export interface ClientCore {
   readonly line: Line;
   readonly cache: Cache | undefined;
   readonly tools: KnownTools;
-  readonly questions: Questions;
+  /** What answers the questions of servers; loaded when the first one is asked. */
+  readonly questions: (this: void) => Promise<Questions>;
   readonly visits: UrlVisits;
+  /** Undefined until changes are listened to for the first time. */
+  subscriptions: Subscriptions | undefined;
   /** Aborted when the client is closed. */
   readonly closing: AbortSignal;
   readonly running: Set<Call>;

@@ -1,7 +1,6 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
 import type { CallToolResult, Tool } from "../protocol/tools.ts";
-import { compileJsonSchema } from "../schema/json-schema.ts";
 import { encodeHeaderValue } from "../schema/mcp-header-values.ts";
 import { type McpHeader, mcpHeaders } from "../schema/mcp-headers.ts";
 import { type Validator, formatIssue } from "../schema/schema.ts";
@@ -50,24 +49,31 @@ export class KnownTools {
    * Checks a result against the output schema of its tool. Throws `invalid_result`, with the result in `data`, where it
    * does not fit. The result of a tool that is not known is not checked, and neither is that of a failure.
    */
-  checkResult(name: string, result: CallToolResult): void {
+  async checkResult(name: string, result: CallToolResult): Promise<void> {
     const known = this.#known.get(name);
     const schema = known?.tool.outputSchema;
     if (!known || !schema || result.isError) return;
-    const reason = result.structuredContent === undefined ? "it has no structuredContent" : this.#misfit(known, result);
+    const reason =
+      result.structuredContent === undefined ? "it has no structuredContent" : await misfit(known, schema, result);
     if (reason === undefined) return;
     const message = `The result of the tool "${name}" does not match its output schema: ${reason}`;
     throw new LocalError("invalid_result", message, { data: { result } });
   }
+}
 
-  #misfit(known: Known, result: CallToolResult): string | undefined {
-    try {
-      known.check ??= compileJsonSchema(known.tool.outputSchema as JsonObject);
-    } catch (error) {
-      return `the schema cannot be used. ${(error as Error).message}`;
-    }
-    return known.check(result.structuredContent).issues?.map(formatIssue).join("; ");
+/** Says how a result does not fit its schema. The validator is loaded when a result has to be checked first. */
+async function misfit(
+  known: Known,
+  schema: JsonObject,
+  { structuredContent }: CallToolResult,
+): Promise<string | undefined> {
+  const { compileJsonSchema } = await import("../schema/json-schema.ts");
+  try {
+    known.check ??= compileJsonSchema(schema);
+  } catch (error) {
+    return `the schema cannot be used. ${(error as Error).message}`;
   }
+  return known.check(structuredContent).issues?.map(formatIssue).join("; ");
 }
 
 function valueAt(args: unknown, path: readonly string[]): string | number | boolean | undefined {

@@ -4,6 +4,7 @@ import { link } from "./abort.ts";
 import { Cache } from "./cache.ts";
 import { Channel } from "./channel.ts";
 import { channelOwner } from "./channel-owner.ts";
+import { capabilitiesOf } from "./client-capabilities.ts";
 import { Client } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientCore } from "./core.ts";
@@ -13,8 +14,7 @@ import { KnownTools } from "./known-tools.ts";
 import { Line } from "./line.ts";
 import { listTools } from "./list-sources.ts";
 import type { ConnectOptions } from "./options.ts";
-import { Questions } from "./questions.ts";
-import { Subscriptions } from "./subscriptions.ts";
+import type { Questions } from "./questions.ts";
 import { UrlVisits } from "./url-visits.ts";
 
 const defaultInfo = { name: "mcparley", version: "0.1.0" };
@@ -28,12 +28,11 @@ export async function openClient(dialer: Dialer, options: ConnectOptions = {}): 
   const core: ClientCore = makeCore(dialer, options, {
     closing: closing.signal,
     line: new Line({
-      open: () => open(core, subscriptions, signal),
+      open: () => open(core, signal),
       once: dialer.once === true,
       lost: (reason) => core.report(reason),
     }),
   });
-  const subscriptions: Subscriptions = new Subscriptions(core);
   const close = async (): Promise<void> => {
     closing.abort(new LocalError("closed", "The client was closed."));
     await core.line.close();
@@ -41,20 +40,16 @@ export async function openClient(dialer: Dialer, options: ConnectOptions = {}): 
   try {
     const { server } = await core.line.get();
     signal = undefined;
-    return new Client({ core, subscriptions, server, close });
+    return new Client({ core, server, close });
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function open(
-  core: ClientCore,
-  subscriptions: Subscriptions,
-  signal: AbortSignal | undefined,
-): Promise<Connection> {
+async function open(core: ClientCore, signal: AbortSignal | undefined): Promise<Connection> {
   const { dialer, clock, offer, options } = core;
-  const owner = channelOwner(core, subscriptions);
+  const owner = channelOwner(core);
   const linked = link(core.closing, signal);
   try {
     const { channel, revision, server } = await establish({
@@ -83,15 +78,16 @@ function makeCore(
   { closing, line }: Pick<ClientCore, "closing" | "line">,
 ): ClientCore {
   const clock = options.clock ?? systemClock;
-  const questions = new Questions(options);
+  let questions: Promise<Questions> | undefined;
   const core: ClientCore = {
     options,
     dialer,
     clock,
     closing,
     line,
-    questions,
-    offer: { info: options.info ?? defaultInfo, capabilities: (era) => questions.capabilities(era) },
+    questions: () => (questions ??= import("./questions.ts").then(({ Questions }) => new Questions(options))),
+    subscriptions: undefined,
+    offer: { info: options.info ?? defaultInfo, capabilities: (era) => capabilitiesOf(options, era) },
     cache: options.cache === false ? undefined : new Cache(clock),
     tools: new KnownTools(),
     visits: new UrlVisits(),

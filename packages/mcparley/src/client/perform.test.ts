@@ -9,6 +9,9 @@ import type { Client } from "./client.ts";
 import { serverDialer } from "./local-dialers.ts";
 import { openClient } from "./open-client.ts";
 import type { CallRecord, ConnectOptions } from "./options.ts";
+// Loaded when first needed elsewhere; here no test is to wait for the disk.
+import "./input-rounds.ts";
+import "./questions.ts";
 
 const text = (value: string): { content: object[] } => ({ content: [{ type: "text", text: value }] });
 

@@ -8,9 +8,9 @@ import { requireCapability } from "./capability-check.ts";
 import type { SendOptions } from "./channel.ts";
 import { type Connection, modernMeta } from "./connection.ts";
 import type { Call, ClientCore } from "./core.ts";
-import { answersTo, maxRounds, wantsInput } from "./input-rounds.ts";
 import type { CallRecord, ConnectOptions, RequestOptions } from "./options.ts";
 import { explain, findTool, repairOf } from "./repair.ts";
+import { maxRounds, wantsInput } from "./result-type.ts";
 
 const defaultIdle = 60_000;
 const defaultTotal = 30 * 60_000;
@@ -62,6 +62,7 @@ async function run(core: ClientCore, call: Call): Promise<JsonObject> {
       if (key !== undefined && round === 0) cache?.put(key, result, generation!);
       return result;
     }
+    const { answersTo } = await import("./input-rounds.ts");
     call.answers = await answersTo(core, call, result, round);
   }
   throw new LocalError("invalid_message", `The server asked for input to ${call.what} more than ${maxRounds} times.`);

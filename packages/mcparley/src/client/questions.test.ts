@@ -9,6 +9,10 @@ import type { Client } from "./client.ts";
 import { serverDialer } from "./local-dialers.ts";
 import { openClient } from "./open-client.ts";
 import type { Asker, ConnectOptions } from "./options.ts";
+// Loaded when first needed elsewhere; here no test is to wait for the disk.
+import "./input-rounds.ts";
+import "./questions.ts";
+import "./visit-urls.ts";
 
 const text = (value: string): JsonObject => ({ content: [{ type: "text", text: value }] });
 const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };

@@ -1,6 +1,5 @@
 import { Cancelled, Declined, ErrorCode, LocalError, ProtocolError, invalidParams } from "../jsonrpc/errors.ts";
 import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
-import type { ClientCapabilities } from "../protocol/capabilities.ts";
 import {
   type ElicitFormParams,
   type ElicitParams,
@@ -11,6 +10,7 @@ import {
 import { Method } from "../protocol/methods.ts";
 import { type CreateMessageParams, findToolImbalance } from "../protocol/sampling.ts";
 import { unlessAborted } from "./abort.ts";
+import { elicitModesOf } from "./client-capabilities.ts";
 import { prepareForm } from "./form-answer.ts";
 import type { Asker, ConnectOptions } from "./options.ts";
 import { checkUrl } from "./safe-url.ts";
@@ -30,28 +30,9 @@ export class Questions {
     this.#options = options;
   }
 
-  /** What this client can be asked, in the words of an era. */
-  capabilities(era: "modern" | "legacy"): ClientCapabilities {
-    const { elicit, sample, sampleTools, roots, extensions } = this.#options;
-    const capabilities: ClientCapabilities = {};
-    if (elicit) capabilities.elicitation = Object.fromEntries(this.#modes.map((mode) => [mode, {}]));
-    if (sample) capabilities.sampling = sampleTools ? { tools: {} } : {};
-    if (roots) capabilities.roots = era === "legacy" ? { listChanged: true } : {};
-    if (extensions) capabilities.extensions = extensions;
-    return capabilities;
-  }
-
-  /** Whether a server may send the person to a URL. */
-  get takesUrls(): boolean {
-    return this.#options.elicit !== undefined && this.#modes.includes("url");
-  }
-
-  get #modes(): readonly ("form" | "url")[] {
-    return this.#options.elicitModes ?? ["form", "url"];
-  }
-
   async answer(method: string, params: JsonObject, asker: Asker): Promise<JsonObject> {
     const { elicit, sample, roots } = this.#options;
+    asker.signal.throwIfAborted();
     if (method === Method.elicit && elicit) return { ...(await this.elicit(params, asker)) };
     if (method === Method.createMessage && sample) return this.#sample(params, asker);
     if (method === Method.listRoots && roots) {
@@ -85,7 +66,7 @@ export class Questions {
     const { mode = "form", message, requestedSchema } = params;
     if (typeof message !== "string") throw invalidParams("params.message must be a string");
     if (mode !== "form" && mode !== "url") throw invalidParams('params.mode must be "form" or "url"');
-    if (!this.#modes.includes(mode)) {
+    if (!elicitModesOf(this.#options).includes(mode)) {
       throw invalidParams(`This client has not declared the capability elicitation.${mode}`);
     }
     if (mode === "url") {

@@ -1,10 +1,10 @@
 import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import { Method } from "../protocol/methods.ts";
+import { elicitModesOf } from "./client-capabilities.ts";
 import type { Connection } from "./connection.ts";
 import type { Call, ClientCore } from "./core.ts";
 import { forgetEra } from "./detect-era.ts";
 import type { RequestOptions } from "./options.ts";
-import { visitUrls } from "./url-visits.ts";
 
 /** What makes it worth to send a request once more. */
 export interface Repair {
@@ -27,8 +27,12 @@ export function repairOf(core: ClientCore, call: Call, connection: Connection, e
   if (error.code === ErrorCode.HeaderMismatch && connection.mirrors && call.method === Method.callTool) {
     return { kind: "headers", run: () => listAnew(core, call) };
   }
-  if (error.code === ErrorCode.UrlElicitationRequired && era === "legacy" && core.questions.takesUrls) {
-    return { kind: "visits", run: () => visitUrls(core, call, error) };
+  if (
+    error.code === ErrorCode.UrlElicitationRequired &&
+    era === "legacy" &&
+    elicitModesOf(core.options).includes("url")
+  ) {
+    return { kind: "visits", run: async () => (await import("./visit-urls.ts")).visitUrls(core, call, error) };
   }
   return undefined;
 }

@@ -10,6 +10,8 @@ import type { Client } from "./client.ts";
 import { serverDialer } from "./local-dialers.ts";
 import { openClient } from "./open-client.ts";
 import type { Change, Subscription } from "./subscription.ts";
+// Loaded when first needed elsewhere; here no test is to wait for the disk.
+import "./subscriptions.ts";
 
 const subscriptionId = "io.modelcontextprotocol/subscriptionId";
 

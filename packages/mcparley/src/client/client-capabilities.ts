@@ -1,0 +1,18 @@
+import type { ClientCapabilities } from "../protocol/capabilities.ts";
+import type { ConnectOptions } from "./options.ts";
+
+/** What a client with these handlers can be asked, in the words of an era. */
+export function capabilitiesOf(options: ConnectOptions, era: "modern" | "legacy"): ClientCapabilities {
+  const { elicit, sample, sampleTools, roots, extensions } = options;
+  const capabilities: ClientCapabilities = {};
+  if (elicit) capabilities.elicitation = Object.fromEntries(elicitModesOf(options).map((mode) => [mode, {}]));
+  if (sample) capabilities.sampling = sampleTools ? { tools: {} } : {};
+  if (roots) capabilities.roots = era === "legacy" ? { listChanged: true } : {};
+  if (extensions) capabilities.extensions = extensions;
+  return capabilities;
+}
+
+/** The kinds of question that can be shown to a person; none where nobody can be asked. */
+export function elicitModesOf({ elicit, elicitModes = ["form", "url"] }: ConnectOptions): readonly ("form" | "url")[] {
+  return elicit ? elicitModes : [];
+}

@@ -1,0 +1,24 @@
+import { LocalError } from "../jsonrpc/errors.ts";
+import type { JsonObject } from "../jsonrpc/messages.ts";
+import { completeType, inputRequiredType } from "../protocol/input-required.ts";
+import { Method } from "../protocol/methods.ts";
+import type { Connection } from "./connection.ts";
+import type { Call, ClientCore } from "./core.ts";
+
+/** The methods that may be answered with questions (2026-07-28, basic/patterns/mrtr, Supported Requests). */
+const askable: ReadonlySet<string> = new Set([Method.callTool, Method.getPrompt, Method.readResource]);
+
+/** So often one call may be asked for more, so that a server that never has enough does not ask forever. */
+export const maxRounds = 32;
+
+/** Whether a result asks for more input. Throws where it is of a type that is unknown, or not allowed here. */
+export function wantsInput(core: ClientCore, { revision }: Connection, call: Call, result: JsonObject): boolean {
+  const { resultType = completeType } = result;
+  if (!revision.typedResults || resultType === completeType) return false;
+  const isCore = revision.clientRequests.has(call.method);
+  if (resultType === inputRequiredType && (askable.has(call.method) || !isCore)) return true;
+  // Extensions bring result types of their own; whoever declared one knows what to do with them.
+  if (resultType !== inputRequiredType && core.options.extensions) return false;
+  const shown = JSON.stringify(resultType)?.slice(0, 100);
+  throw new LocalError("invalid_message", `${call.what} was answered with a result of the type ${shown}.`);
+}
