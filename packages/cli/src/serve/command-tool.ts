@@ -1,52 +1,16 @@
-import { realpath } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
 import type { CallToolResult, JsonObject } from "mcparley";
 import { type Tool, ToolError, tool } from "mcparley/server";
-import { didYouMean } from "../did-you-mean.ts";
-import { type Element, fillArguments, fillText, placeholdersIn } from "./command-template.ts";
+import { fillArguments, fillText } from "./command-template.ts";
 import { icons } from "./icons.ts";
-import { partsBelow } from "./inside-folder.ts";
 import type { Loaded } from "./loaded.ts";
-import { bytes, duration } from "./quantities.ts";
+import { type Command, readCommand } from "./read-command.ts";
 import { runProgram } from "./run-program.ts";
 import { checkToolName } from "./tool-modules.ts";
-import {
-  type Field,
-  boolean,
-  isList,
-  isMapping,
-  items,
-  members,
-  number,
-  oneOf,
-  plain,
-  readYaml,
-  text,
-  texts,
-  wrong,
-} from "./yaml-fields.ts";
+import { type Field, boolean, members, plain, readYaml, text } from "./yaml-fields.ts";
 
 const keys =
-  "title description icons annotations input output command stdin cwd env timeout maxOutput allowOptions exitCodes".split(
-    " ",
-  );
+  "title description icons annotations input output command stdin cwd env timeout maxOutput allowOptions exitCodes";
 const hints = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
-
-/** What a program is given of this process's environment unless the file names more: what it takes to start it. */
-const basicEnv = ["PATH", "SystemRoot", "SYSTEMROOT", "PATHEXT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL"];
-
-interface Command {
-  elements: Element[];
-  stdin: string;
-  cwd: string;
-  env: Record<string, string>;
-  timeLimit: number;
-  outputLimit: number;
-  options: ReadonlySet<string>;
-  success: number[];
-  /** What standard output is: text, JSON, or JSON that matches this schema. */
-  output: "text" | "json" | JsonObject;
-}
 
 /** Makes a tool of a YAML file that describes a command-line program. Throws `FolderProblem`. */
 export async function commandTool(
@@ -60,7 +24,7 @@ export async function commandTool(
     .slice(1);
   const name = checkToolName(parts.join("_"), file);
   const root = readYaml({ file, text: source });
-  const fields = members(root, keys);
+  const fields = members(root, keys.split(" "));
   const input = fields.get("input");
   const properties = input ? propertiesOf(input) : [];
   const command = await readCommand({ root, fields, folder, env, properties });
@@ -130,89 +94,4 @@ function hintsOf(field: Field): Record<string, string | boolean> {
 function propertiesOf(input: Field): string[] {
   const properties = members(input).get("properties");
   return properties ? [...members(properties).keys()] : [];
-}
-
-interface Reading {
-  root: Field;
-  fields: Map<string, Field>;
-  folder: string;
-  env: NodeJS.ProcessEnv;
-  properties: readonly string[];
-}
-
-async function readCommand(reading: Reading): Promise<Command> {
-  const { root, fields, folder, properties } = reading;
-  const command = fields.get("command");
-  if (!command) throw wrong(root, "the file has no command", "Write `command: [program, argument, ...]`.");
-  const elements = elementsOf(command, properties);
-  const get = <T>(key: string, read: (field: Field) => T, otherwise: T): T => {
-    const field = fields.get(key);
-    return field ? read(field) : otherwise;
-  };
-  const cwd = fields.get("cwd");
-  return {
-    elements: elements.with(0, programFile(elements[0] as string, folder)),
-    stdin: get("stdin", (field) => checkedText(field, properties), ""),
-    cwd: cwd ? await insideFolder(cwd, folder) : folder,
-    env: environment(reading),
-    timeLimit: get("timeout", duration, 30_000),
-    outputLimit: get("maxOutput", bytes, 1024 ** 2),
-    options: new Set(get("allowOptions", texts, [])),
-    success: get("exitCodes", (field) => items(field).map((item) => number(item)), [0]),
-    output: get<Command["output"]>("output", outputOf, "text"),
-  };
-}
-
-function elementsOf(command: Field, properties: readonly string[]): Element[] {
-  if (!isList(command)) {
-    throw wrong(
-      command,
-      "command must be a list",
-      'Write each argument apart, as in [grep, "-n", "{{pattern}}"]; no shell runs it.',
-    );
-  }
-  const elements = items(command).map((item) =>
-    isList(item) ? items(item).map((part) => checkedText(part, properties)) : checkedText(item, properties),
-  );
-  const [program] = elements;
-  if (typeof program !== "string" || program === "" || placeholdersIn(program).length > 0) {
-    throw wrong(command, "command must begin with the name of a program", "A placeholder cannot choose what is run.");
-  }
-  return elements;
-}
-
-function checkedText(field: Field, properties: readonly string[]): string {
-  const value = text(field);
-  for (const name of placeholdersIn(value)) {
-    if (properties.includes(name)) continue;
-    throw wrong(field, `the placeholder {{${name}}} is no property of input`, didYouMean(name, properties));
-  }
-  return value;
-}
-
-/** A program that is given by a path is looked for in the folder; any other on the PATH. */
-function programFile(program: string, folder: string): string {
-  return /[\\/]/.test(program) && !isAbsolute(program) ? join(folder, program) : program;
-}
-
-async function insideFolder(field: Field, folder: string): Promise<string> {
-  const path = resolve(folder, text(field));
-  const [real, top] = await Promise.all([realpath(path).catch(() => undefined), realpath(folder)]);
-  if (real !== undefined && partsBelow(top, real)) return real;
-  const message = real === undefined ? `there is no folder ${text(field)}` : "cwd leaves the folder that is served";
-  throw wrong(field, message, "Give a path relative to the folder that is served, inside it.");
-}
-
-function environment({ fields, env }: Reading): Record<string, string> {
-  const field = fields.get("env");
-  const set: Record<string, string> = {};
-  const wanted = [...basicEnv];
-  if (field && isMapping(field)) for (const [name, value] of members(field)) set[name] = text(value);
-  else if (field) wanted.push(...texts(field));
-  for (const name of wanted) if (env[name] !== undefined) set[name] ??= env[name];
-  return set;
-}
-
-function outputOf(field: Field): Command["output"] {
-  return isMapping(field) ? (plain(field) as JsonObject) : oneOf(field, ["text", "json"]);
 }

@@ -95,12 +95,15 @@ function hintFor(port: number): string {
   return port === 0 ? "Give another --host." : "Take another port with --port, or any that is free with --port 0.";
 }
 
-/** Settles when the process is asked to end. */
+/** Milliseconds for which a second signal counts as the first: a terminal sends Ctrl-C to a parent as well, which may pass it on. */
+const sameSignal = 500;
+
+/** Settles when the process is asked to end. Asked once more after that, it ends as any process does. */
 function asked(io: ServeIo): Promise<void> {
   return new Promise((settle) => {
     const stop = (): void => {
-      for (const leave of leaves) leave();
       settle();
+      setTimeout(() => leaves.forEach((leave) => leave()), sameSignal).unref();
     };
     const leaves = [io.onInterrupt(stop), io.onTerminate(stop)];
   });

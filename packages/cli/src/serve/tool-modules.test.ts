@@ -127,3 +127,10 @@ test("edited modules are read again, with what they import; until then the old o
   modules.forget();
   expect((await modules.load("tools/t.ts")).default).toBe("new");
 });
+
+test("a module that failed fails again in the same way, instead of being taken half-way", async () => {
+  const folder = await temporaryFolder({ "tools/t.ts": "export const half = 1;\nthrow new Error('later');\n" });
+  const modules = codeModules(folder);
+  await expect(modules.load("tools/t.ts")).rejects.toThrow("later");
+  await expect(modules.load("tools/t.ts")).rejects.toThrow("tools/t.ts:2: later");
+});
