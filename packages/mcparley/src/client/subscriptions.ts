@@ -18,6 +18,7 @@ import {
   type Subscription,
   fromWire,
 } from "./subscription.ts";
+import { wakefulClock } from "./wakeful-clock.ts";
 
 const changedLists: Record<string, ListKind> = {
   [Notification.toolsChanged]: "tools",
@@ -37,7 +38,7 @@ export class Subscriptions {
 
   constructor(core: ClientCore) {
     this.#core = core;
-    this.#backoff = new Backoff(core.clock, core.closing);
+    this.#backoff = new Backoff(wakefulClock(core.options.clock), core.closing);
   }
 
   /** Whether any subscription is broken and about to be opened again. */
