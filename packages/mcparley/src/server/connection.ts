@@ -189,8 +189,18 @@ export class ServerConnection implements Connection {
   }
 
   #send(message: JsonRpcMessage | JsonRpcResponse[]): void {
-    // A transport that cannot send reports it by closing; the answer is lost with the peer that it was for.
-    Promise.resolve(this.#transport.send(message)).catch(() => {});
+    this.#trySend(message).catch((error: unknown) => {
+      this.#core.report(error, undefined);
+      if (Array.isArray(message) || !("result" in message)) return;
+      const failed = new ProtocolError(ErrorCode.InternalError, "Internal error");
+      // A transport that is closed cannot send this either: the answer is lost with the peer that it was for.
+      this.#trySend(replyToError(message.id, failed, undefined).message).catch(() => {});
+    });
+  }
+
+  /** Rejects for what cannot be sent: a result that is no JSON, or a transport that is closed. */
+  async #trySend(message: JsonRpcMessage | JsonRpcResponse[]): Promise<void> {
+    await this.#transport.send(message);
   }
 
   #track(answering: Promise<unknown>, isStream = false): void {
@@ -205,6 +215,7 @@ export class ServerConnection implements Connection {
   /** After the end of input: ends streams, lets the calls in flight be answered, then closes. */
   async #drain(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
+    this.#session?.cannotBeAsked(new LocalError("closed", "The client closed its side and can answer no more."));
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
     this.#giveUp(new LocalError("closed", "The client closed its side."));
     await this.#transport.close();

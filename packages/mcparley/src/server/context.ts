@@ -74,7 +74,7 @@ export interface Context {
    * Reports how much is done. Does nothing where the client did not ask for progress, or where `done` is not more
    * than it was before.
    */
-  progress(done: number, total?: number, message?: string): void;
+  progress: (done: number, total?: number, message?: string) => void;
   /**
    * Asks the user to fill in a form, or to visit a URL, and returns the answer.
    *
@@ -82,12 +82,14 @@ export interface Context {
    * when the client comes back with the answer: put what must not happen twice into `once`, and do not catch errors
    * that you do not know.
    */
-  elicit<S extends StandardSchema | JsonSchema>(question: FormQuestion<S>): Promise<Answer<S>>;
-  elicit(question: UrlQuestion): Promise<void>;
+  elicit: {
+    <S extends StandardSchema | JsonSchema>(question: FormQuestion<S>): Promise<Answer<S>>;
+    (question: UrlQuestion): Promise<void>;
+  };
   /** Asks the client's model. The same holds as for `elicit`. */
-  sample(params: CreateMessageParams & { key?: string }): Promise<CreateMessageResult>;
+  sample: (params: CreateMessageParams & { key?: string }) => Promise<CreateMessageResult>;
   /** Asks for the directories that the client considers relevant. The same holds as for `elicit`. */
-  roots(): Promise<Root[]>;
+  roots: () => Promise<Root[]>;
   /** Runs `fn` once for the whole call, however often its handler runs, and returns what it returned (as JSON). */
-  once<T>(key: string, fn: () => T | Promise<T>): Promise<T>;
+  once: <T>(key: string, fn: () => T | Promise<T>) => Promise<T>;
 }

@@ -1,8 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import type { Receiver } from "../jsonrpc/transport.ts";
 import { modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
 import { prompt, resource, tool } from "./definition.ts";
 import { createServer } from "./server.ts";
+import { toolResult } from "./tool-result.ts";
 
 const legacyVersions = ["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const modern = "2026-07-28";
@@ -296,6 +298,53 @@ describe("cancellation", () => {
     await peer.settled();
     await server.close();
     expect(aborted).toMatchObject({ code: "closed" });
+  });
+});
+
+describe("what cannot be sent or answered", () => {
+  /** A transport that serialises, as all but the one in memory do. */
+  async function serialising(server: ReturnType<typeof createServer>, sent: unknown[]): Promise<Receiver> {
+    let receiver: Receiver | undefined;
+    await server.attach({
+      start: (opened) => {
+        receiver = opened;
+      },
+      send: async (message) => {
+        sent.push(JSON.parse(JSON.stringify(message)));
+      },
+      close: async () => receiver?.closed(),
+    });
+    return receiver as Receiver;
+  }
+
+  test("a result that is no JSON is an internal error, and reported", async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const result = () => toolResult({ content: [], structuredContent: { big: 1n } });
+    const server = createServer({ name: "x", version: "1", onError, tools: { t: tool({ call: result as never }) } });
+    const sent: unknown[] = [];
+    const receiver = await serialising(server, sent);
+    receiver.message({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "t", _meta: modernMeta(modern) } });
+    await vi.waitFor(() => expect(sent).toHaveLength(1));
+    expect(sent).toEqual([{ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } }]);
+    expect(onError).toHaveBeenCalledTimes(1);
+  });
+
+  test("a question that waits when the input ends fails at once, and the call is answered", async () => {
+    const ask = tool({ call: async (_, ctx) => ctx.roots().then(String, (error: Error) => error.message) });
+    const sent: { method?: string; result?: unknown }[] = [];
+    const receiver = await serialising(createServer({ name: "x", version: "1", tools: { ask } }), sent);
+    const params = {
+      protocolVersion: "2025-11-25",
+      capabilities: { roots: {} },
+      clientInfo: { name: "c", version: "1" },
+    };
+    receiver.message({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    receiver.message({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ask" } });
+    await vi.waitFor(() => expect(sent.at(-1)?.method).toBe("roots/list"));
+    receiver.ended?.();
+    await vi.waitFor(() =>
+      expect(sent.at(-1)?.result).toMatchObject({ content: [{ text: expect.stringContaining("closed") as string }] }),
+    );
   });
 });
 

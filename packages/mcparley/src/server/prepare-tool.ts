@@ -1,6 +1,5 @@
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import type { Tool as ListedTool } from "../protocol/tools.ts";
-import { type McpHeader, mcpHeaders } from "../schema/mcp-headers.ts";
 import { type CompiledSchema, compileSchema } from "../schema/standard-schema.ts";
 import type { Tool } from "./definition.ts";
 import { describe, explained } from "./describe.ts";
@@ -10,8 +9,6 @@ export interface ToolEntry extends Entry<Tool> {
   readonly listed: ListedTool;
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
-  /** The arguments that are mirrored into HTTP headers. */
-  readonly headers: readonly McpHeader[];
 }
 
 /** What a tool without an input schema accepts. */
@@ -27,7 +24,7 @@ export function prepareTool(entry: Entry<Tool>): ToolEntry {
     const listed: ListedTool = { ...describe(name, definition), inputSchema };
     if (output) listed.outputSchema = output.json;
     if (definition.annotations) listed.annotations = definition.annotations;
-    return { ...entry, listed, input, output, headers: mcpHeaders(inputSchema) };
+    return { ...entry, listed, input, output };
   });
 }
 

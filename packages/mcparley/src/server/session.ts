@@ -97,6 +97,11 @@ export class Session implements Listener {
     this.calls.get(params.requestId as RequestId)?.cancel(cause);
   }
 
+  /** Fails the questions that wait, as when the client can send nothing more. */
+  cannotBeAsked(cause: Error): void {
+    this.#questions.failAll(cause);
+  }
+
   /** Ends the session: gives up its calls and its questions. A second call does nothing. */
   end(cause: Error): void {
     if (this.#ended) return;
