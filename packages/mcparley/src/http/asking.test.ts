@@ -90,8 +90,9 @@ test("a modern client is asked in the result, and answers with its retry", async
   expect(first.type).toBe("application/json");
   const { result } = await first.json();
   expect(result.resultType).toBe("input_required");
-  const [key] = Object.keys(result.inputRequests as JsonObject);
-  const inputResponses = { [key!]: { roots: [{ uri: "file:///modern" }] } };
+  const asked = Object.keys(result.inputRequests as JsonObject);
+  expect(asked).toHaveLength(1);
+  const inputResponses = Object.fromEntries(asked.map((key) => [key, { roots: [{ uri: "file:///modern" }] }]));
   const retry = { name: "asking", inputResponses, requestState: result.requestState };
   const second = await client.modern("tools/call", retry, { id: 2, capabilities });
   expect((await second.json()).result.content).toEqual([{ type: "text", text: "file:///modern" }]);

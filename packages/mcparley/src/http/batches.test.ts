@@ -64,7 +64,7 @@ test("a batch with something to say becomes a stream of its answers", async () =
   expect(answer.type).toBe("text/event-stream");
   expect(await answer.next()).toMatchObject({ method: "notifications/progress", params: { progressToken: 1 } });
   const early = [await answer.next(), await answer.next()] as RawMessage[];
-  expect(early.map(({ id }) => id).toSorted()).toEqual([1, 3]);
+  expect(new Set(early.map(({ id }) => id))).toEqual(new Set([1, 3]));
   slow.open("at last");
   expect(await answer.next()).toMatchObject({ id: 2, result: { content: [{ text: "at last" }] } });
   expect(await answer.next()).toBeUndefined();

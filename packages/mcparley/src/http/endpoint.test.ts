@@ -127,7 +127,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     ["a missing scope", "tools/call", { name: "guarded" }, 403, 403],
     ["an error with a status of its own", "tools/call", { name: "busy" }, 429, -32600],
     ["an error that is hidden", "tools/call", { name: "broken" }, 200, -32603],
-  ])("%s is answered with its status and code", async (_, method, params, status, code) => {
+  ])("%s is answered with its status and code", async (...[, method, params, status, code]) => {
     const tools = {
       asking: tool({ call: async (_, ctx) => JSON.stringify(await ctx.roots()) }),
       guarded: tool({ scopes: ["files:write", 'odd"scope'], call: () => "" }),

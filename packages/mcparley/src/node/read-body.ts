@@ -14,7 +14,7 @@ export function readBody(request: NodeRequest, limit: number, reader: BodyReader
   const declared = request.headers["content-length"];
   const length = declared === undefined ? undefined : Number(declared);
   if (length !== undefined && length > limit) {
-    discard(request, limit);
+    discard(request, 2 * limit);
     return reader.reject(tooLarge(limit));
   }
   let size = 0;
@@ -26,7 +26,7 @@ export function readBody(request: NodeRequest, limit: number, reader: BodyReader
     size += chunk.length;
     if (size > limit) {
       request.off("data", onData);
-      discard(request, limit);
+      discard(request, 2 * limit - size);
       return reader.reject(tooLarge(limit));
     }
     if (first) (chunks ??= [first]).push(chunk);
@@ -55,10 +55,10 @@ function readAlready(body: unknown, limit: number, reader: BodyReader): void {
 
 /**
  * Drops the rest of a body, so that the client gets to read its refusal: closing on unread data would reset the
- * connection. One that goes on for as long again is cut off.
+ * connection. One that is more than twice as long as it may be is cut off.
  */
-function discard(request: NodeRequest, limit: number): void {
-  let left = limit;
+function discard(request: NodeRequest, allowed: number): void {
+  let left = allowed;
   request.on("data", (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) request.destroy();

@@ -1,0 +1,264 @@
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, type Socket, connect } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { tool } from "../server/definition.ts";
+import { type Server, coreOf, createServer } from "../server/server.ts";
+import { gate } from "../testing/gate.ts";
+import { metaOf, rawHttp } from "../testing/raw-http.ts";
+import { type Listening, listen } from "./listen.ts";
+import { toNodeHandler } from "./node-handler.ts";
+import type { HttpOptions } from "../http/options.ts";
+
+const limit = 4 * 1024 * 1024;
+const size = tool({ input: { type: "object" }, call: ({ text }) => String((text as string).length) });
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+interface Served extends Listening {
+  server: Server;
+  errors: unknown[];
+}
+
+async function serve(
+  options: HttpOptions = {},
+  tools: Record<string, ReturnType<typeof tool>> = { size },
+): Promise<Served> {
+  const errors: unknown[] = [];
+  const server = createServer({ name: "test", version: "1.0.0", tools, onError: (error) => errors.push(error) });
+  const listening = await listen(server, { port: 0, closeTimeout: 0, ...options });
+  closers.push(listening.close);
+  return { ...listening, server, errors };
+}
+
+const head = {
+  "content-type": "application/json",
+  "mcp-protocol-version": "2026-07-28",
+  "mcp-method": "tools/call",
+  "mcp-name": "size",
+};
+
+/** A call of exactly so many bytes. */
+function callOf(bytes: number): string {
+  const message = (text: string): string =>
+    JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "size", arguments: { text }, _meta: metaOf() },
+    });
+  return message("x".repeat(bytes - message("").length));
+}
+
+/** Opens a socket that keeps what it receives. */
+function dial(port: number): { socket: Socket; until: (pattern: RegExp) => Promise<string>; closed: Promise<void> } {
+  const socket = connect(port, "127.0.0.1");
+  let text = "";
+  let look = (): void => {};
+  socket.on("data", (chunk) => {
+    text += chunk.toString("latin1");
+    look();
+  });
+  socket.on("error", () => {});
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  closers.push(() => socket.destroy());
+  const until = (pattern: RegExp): Promise<string> =>
+    new Promise((resolve, reject) => {
+      look = () => {
+        if (pattern.test(text)) resolve(text);
+      };
+      socket.once("close", () => reject(new Error(`The connection was closed after: ${text.slice(-500)}`)));
+      look();
+    });
+  return { socket, until, closed };
+}
+
+const headOf = (headers: Record<string, string | number>): string =>
+  `POST /mcp HTTP/1.1\r\n${Object.entries({ host: "localhost", ...headers })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("")}\r\n`;
+
+describe("H11: a body", () => {
+  test("of 4 MiB is read, and one of a byte more refused with 413", async () => {
+    const { url } = await serve();
+    const fits = await fetch(url, { method: "POST", headers: head, body: callOf(limit) });
+    expect(fits.status).toBe(200);
+    await fits.text();
+    const tooLarge = await fetch(url, { method: "POST", headers: head, body: callOf(limit + 1) });
+    expect(tooLarge.status).toBe(413);
+    expect(await tooLarge.json()).toMatchObject({ error: { message: expect.stringContaining("4194304") as string } });
+  });
+
+  test("that does not say how long it is is held to the same limit", async () => {
+    const { url } = await serve({ maxBody: 2000 });
+    const chunked = (text: string): ReadableStream =>
+      new ReadableStream({
+        start(controller) {
+          for (let at = 0; at < text.length; at += 100) controller.enqueue(Buffer.from(text.slice(at, at + 100)));
+          controller.close();
+        },
+      });
+    for (const [bytes, status] of [
+      [2000, 200],
+      [2001, 413],
+    ] as const) {
+      const body = chunked(callOf(bytes));
+      const answer = await fetch(url, { method: "POST", headers: head, body, duplex: "half" } as RequestInit);
+      expect(answer.status).toBe(status);
+      await answer.text();
+    }
+  });
+
+  test("over the limit leaves its connection usable", async () => {
+    const { port } = await serve({ maxBody: 2000 });
+    const { socket, until } = dial(port);
+    socket.write(headOf({ ...head, "content-length": 2500 }) + "x".repeat(2500));
+    await until(/^HTTP\/1.1 413 /);
+    const body = callOf(1000);
+    socket.write(headOf({ ...head, "content-length": body.length }) + body);
+    await until(/HTTP\/1.1 200 [^]*"resultType"/);
+  });
+
+  test("that goes on and on is cut off", async () => {
+    const { port } = await serve({ maxBody: 2000 });
+    const { socket, closed } = dial(port);
+    socket.write(headOf({ ...head, "content-length": 1_000_000 }) + "x".repeat(10_000));
+    await closed;
+  });
+
+  test("that is not UTF-8 is refused with 400", async () => {
+    const { url } = await serve();
+    const body = Buffer.from(callOf(500), "latin1");
+    body[body.indexOf("xx")] = 0xff;
+    const answer = await fetch(url, { method: "POST", headers: head, body });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { code: -32700 } });
+  });
+
+  test("is read whole where a character is split between two packets", async () => {
+    const { port } = await serve();
+    const body = Buffer.from(callOf(500).replace("xxxx", "é€"));
+    const at = body.indexOf("é") + 1;
+    const { socket, until } = dial(port);
+    socket.setNoDelay();
+    socket.write(headOf({ ...head, "content-length": body.length }));
+    socket.write(body.subarray(0, at));
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.write(body.subarray(at));
+    await until(/HTTP\/1.1 200 /);
+  });
+});
+
+describe("a client that goes away", () => {
+  test("in the middle of a message leaves nothing behind, and is no error", async () => {
+    const { port, url, errors } = await serve();
+    for (const half of ['{"jsonrpc":"2.0",', ""]) {
+      const { socket, closed } = dial(port);
+      socket.write(headOf({ ...head, "content-length": 100 }) + half);
+      await new Promise((resolve) => setImmediate(resolve));
+      socket.destroy();
+      await closed;
+    }
+    const answer = await rawHttp(url, fetch).modern("tools/call", { name: "size", arguments: { text: "" } });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    expect(errors).toEqual([]);
+  });
+
+  test("in the middle of a stream ends it, and what it was subscribed to", async () => {
+    const { url, server } = await serve();
+    const leaving = new AbortController();
+    const filter = { notifications: { toolsListChanged: true } };
+    const answer = await rawHttp(url, fetch).modern("subscriptions/listen", filter, { signal: leaving.signal });
+    await answer.next();
+    const core = coreOf(server);
+    expect(core.openStreams).toBe(1);
+    const left = new Promise<void>((resolve) => {
+      const poll = (): void => void (core.openStreams === 0 ? resolve() : setImmediate(poll));
+      poll();
+    });
+    leaving.abort();
+    await left;
+    expect(core.changes.size).toBe(0);
+  });
+
+  test("while a legacy call of it is answered has not cancelled it", async () => {
+    const slow = gate();
+    const { url, port, errors } = await serve({}, { slow: tool(slow) });
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } };
+    const opened = await rawHttp(url, fetch).post({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    await opened.text();
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "slow" } });
+    const { socket, closed } = dial(port);
+    const session = { "mcp-session-id": opened.headers.get("mcp-session-id")! };
+    socket.write(headOf({ "content-type": "application/json", ...session, "content-length": body.length }) + body);
+    const ctx = await slow.entered;
+    socket.destroy();
+    await closed;
+    // A request on another connection has been answered since, so the server has noticed.
+    await (await rawHttp(url, fetch).post({ jsonrpc: "2.0", id: 2, method: "ping" }, session)).text();
+    expect(ctx.signal.aborted).toBe(false);
+    ctx.progress(1);
+    slow.open("nobody reads this");
+    expect(errors).toEqual([]);
+  });
+});
+
+describe("H11: a body that a framework has read", () => {
+  /** Does what a framework does: reads the body and leaves something of it in `request.body`. */
+  async function serveParsed(leave: (text: string) => unknown, options: HttpOptions = {}): Promise<string> {
+    const server = createServer({ name: "test", version: "1.0.0", tools: { size }, onError: () => {} });
+    const handler = toNodeHandler(server, options);
+    const http = createHttpServer((request, response) => {
+      let text = "";
+      request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      request.on("end", () => setImmediate(() => handler(Object.assign(request, { body: leave(text) }), response)));
+    });
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    closers.push(() => {
+      http.close();
+      http.closeAllConnections();
+    });
+    return `http://127.0.0.1:${(http.address() as AddressInfo).port}/`;
+  }
+
+  const parse = (text: string): unknown => JSON.parse(text);
+  const post = async (url: string, body: string, more: Record<string, string> = {}): Promise<number> => {
+    const answer = await fetch(url, { method: "POST", headers: { ...head, ...more }, body });
+    await answer.text();
+    return answer.status;
+  };
+
+  test.each<[string, (text: string) => unknown]>([
+    ["an object", parse],
+    ["a string", (text) => text],
+    ["bytes", (text) => Buffer.from(text)],
+  ])("is taken as %s, and held to the limit", async (_, leave) => {
+    const url = await serveParsed(leave, { maxBody: 2000 });
+    expect(await post(url, callOf(2000))).toBe(200);
+    expect(await post(url, callOf(2001))).toBe(413);
+  });
+
+  test("is measured by what it holds where it was compressed", async () => {
+    const url = await serveParsed(parse, { maxBody: 2000 });
+    expect(await post(url, callOf(2000), { "content-encoding": "gzip" })).toBe(200);
+    expect(await post(url, callOf(2001), { "content-encoding": "gzip" })).toBe(413);
+  });
+
+  test("and thrown away is a defect that is reported", async () => {
+    expect(await post(await serveParsed(() => undefined), callOf(500))).toBe(500);
+  });
+
+  test("is read here where the framework left it unread, whatever it put in its place", async () => {
+    const server = createServer({ name: "test", version: "1.0.0", tools: { size } });
+    const handler = toNodeHandler(server);
+    const http = createHttpServer((request, response) => handler(Object.assign(request, { body: {} }), response));
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    closers.push(() => {
+      http.close();
+      http.closeAllConnections();
+    });
+    expect(await post(`http://127.0.0.1:${(http.address() as AddressInfo).port}/`, callOf(500))).toBe(200);
+  });
+});

@@ -1,0 +1,110 @@
+import { request } from "node:http";
+import { connect } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { LocalError } from "../jsonrpc/errors.ts";
+import { tool } from "../server/definition.ts";
+import { createServer } from "../server/server.ts";
+import { gate } from "../testing/gate.ts";
+import { rawHttp } from "../testing/raw-http.ts";
+import { type ListenOptions, type Listening, listen } from "./listen.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+const server = createServer({ name: "test", version: "1.0.0", tools: { hello: tool({ call: () => "hello" }) } });
+
+async function serve(options: Partial<ListenOptions> = {}): Promise<Listening> {
+  const listening = await listen(server, { port: 0, ...options });
+  closers.push(listening.close);
+  return listening;
+}
+
+/** The status of a request with headers that `fetch` would not send. */
+function statusOf(port: number, headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, host: "127.0.0.1", path: "/mcp", method: "POST", headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on("error", reject);
+    sent.end("{");
+  });
+}
+
+test("a server listens on loopback at /mcp, and says where", async () => {
+  const { url, port } = await serve();
+  expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
+  const answer = await rawHttp(url, fetch).modern("tools/call", { name: "hello" });
+  expect(answer.headers.get("content-length")).not.toBeNull();
+  expect((await answer.json()).result.content).toEqual([{ type: "text", text: "hello" }]);
+});
+
+test("another path and another loopback address are as good", async () => {
+  const listening = await serve({ host: "localhost", path: "/" });
+  expect(listening.url).toBe(`http://localhost:${listening.port}/`);
+  expect((await rawHttp(listening.url, fetch).modern("tools/list")).status).toBe(200);
+});
+
+describe("H12: over a socket", () => {
+  const json = { "content-type": "application/json" };
+
+  test("a Host or an Origin from elsewhere is refused before anything is read", async () => {
+    const { port } = await serve();
+    expect(await statusOf(port, { ...json, host: "evil.example" })).toBe(403);
+    expect(await statusOf(port, { ...json, host: `localhost:${port}`, origin: "https://evil.example" })).toBe(403);
+    expect(await statusOf(port, { ...json, host: `localhost:${port}`, origin: `http://localhost:${port}` })).toBe(400);
+    expect(await statusOf(port, { ...json, host: `127.0.0.1:${port}` })).toBe(400);
+  });
+
+  test("a server for other machines answers loopback and the hosts it was given", async () => {
+    const { url, port } = await serve({ host: "0.0.0.0", allowedHosts: ["mcp.example.com"] });
+    expect(url).toBe(`http://localhost:${port}/mcp`);
+    expect(await statusOf(port, { ...json, host: "localhost" })).toBe(400);
+    expect(await statusOf(port, { ...json, host: "mcp.example.com" })).toBe(400);
+    expect(await statusOf(port, { ...json, host: "other.example.com" })).toBe(403);
+  });
+});
+
+describe("a server that cannot listen", () => {
+  test("says that its port is in use", async () => {
+    const { port } = await serve();
+    const error = await listen(server, { port }).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(LocalError);
+    expect(error).toMatchObject({ code: "address_unavailable" });
+    expect((error as LocalError).message).toContain(`Port ${port} of 127.0.0.1 is in use`);
+    expect((error as LocalError).cause).toMatchObject({ code: "EADDRINUSE" });
+  });
+
+  test("says that its address is not of this machine", async () => {
+    await expect(listen(server, { port: 0, host: "203.0.113.1" })).rejects.toThrow('no address "203.0.113.1"');
+  });
+});
+
+describe("closing", () => {
+  test("frees the port, whatever connections are open, and may be asked for twice", async () => {
+    const { url, port, close } = await serve();
+    await (await rawHttp(url, fetch).modern("tools/list")).text();
+    const silent = connect(port, "127.0.0.1");
+    silent.on("error", () => {});
+    await new Promise<void>((resolve) => silent.once("connect", resolve));
+    await Promise.all([close(), close()]);
+    silent.destroy();
+    await serve({ port });
+  });
+
+  test("sends a large answer to its end", async () => {
+    const large = gate();
+    const slow = createServer({ name: "test", version: "1.0.0", tools: { large: tool(large) } });
+    const { url, close } = await listen(slow, { port: 0 });
+    const answering = rawHttp(url, fetch).modern("tools/call", { name: "large" });
+    await large.entered;
+    const closing = close();
+    large.open("x".repeat(8_000_000));
+    const { result } = await (await answering).json();
+    const [block] = result.content as { text: string }[];
+    expect(block?.text).toHaveLength(8_000_000);
+    await closing;
+  });
+});
