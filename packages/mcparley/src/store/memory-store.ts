@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../jsonrpc/clock.ts";
-import type { AppendOptions, Lifetime, LogEntry, Store } from "./store.ts";
+import type { Store } from "./store.ts";
+import { Tables } from "./tables.ts";
 
 export interface MemoryStoreOptions {
   /** The most keys and logs that are held, each; beyond that the one that was written the longest ago goes. 100,000. */
@@ -7,80 +8,25 @@ export interface MemoryStoreOptions {
   clock?: Clock;
 }
 
-interface Expiring {
-  expires: number;
-}
-
-interface Kept extends Expiring {
-  value: string;
-}
-
-interface Log extends Expiring {
-  entries: LogEntry[];
-  next: number;
-}
-
-/** Digits of a position, so that positions compare as strings. */
-const positionDigits = 16;
-
 /** Makes a store in this process's memory: for one process, and lost with it. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { maxKeys = 100_000, clock = systemClock } = options;
-  const values = new Map<string, Kept>();
-  const logs = new Map<string, Log>();
+  const tables = new Tables(maxKeys);
   const channels = new Map<string, Set<(message: string) => void>>();
-
-  /** Reads what is there, dropping it where its time is over. */
-  function live<T extends Expiring>(map: Map<string, T>, key: string): T | undefined {
-    const found = map.get(key);
-    if (!found || found.expires > clock.now()) return found;
-    map.delete(key);
-    return undefined;
-  }
-
-  /** Writes an entry as the newest, so that the oldest are first in the map's order. */
-  function put<T extends Expiring>(map: Map<string, T>, key: string, entry: T): void {
-    map.delete(key);
-    map.set(key, entry);
-    if (map.size <= maxKeys) return;
-    const now = clock.now();
-    for (const [old, { expires }] of map) {
-      if (expires > now && map.size <= maxKeys) break;
-      map.delete(old);
-    }
-  }
-
-  function write(key: string, value: string | undefined, { ttl }: Lifetime): void {
-    if (value === undefined) values.delete(key);
-    else put(values, key, { value, expires: clock.now() + ttl });
-  }
+  const at = <T extends object>(given: T): T & { now: number } => ({ ...given, now: clock.now() });
 
   return {
-    get: async (key) => live(values, key)?.value,
-    set: async (key, value, lifetime) => write(key, value, lifetime),
-    async compareAndSet(key, expected, value, lifetime) {
-      if (live(values, key)?.value !== expected) return false;
-      write(key, value, lifetime);
-      return true;
-    },
+    get: async (key) => tables.get(key, clock.now()),
+    set: async (key, value, lifetime) => tables.set(key, value, at(lifetime)),
+    compareAndSet: async (key, expected, value, lifetime) =>
+      tables.compareAndSet(key, { expected, value }, at(lifetime)),
     async delete(key) {
-      const found = live(values, key);
-      return found !== undefined && values.delete(key);
+      const found = tables.get(key, clock.now()) !== undefined;
+      tables.values.delete(key);
+      return found;
     },
-    async append(log, value, { ttl, maxLength }: AppendOptions) {
-      const kept = live(logs, log) ?? { entries: [], next: 0, expires: 0 };
-      const position = String(kept.next++).padStart(positionDigits, "0");
-      kept.entries.push({ position, value });
-      if (kept.entries.length > maxLength) kept.entries.splice(0, kept.entries.length - maxLength);
-      kept.expires = clock.now() + ttl;
-      put(logs, log, kept);
-      return position;
-    },
-    async readFrom(log, after, limit) {
-      const entries = live(logs, log)?.entries ?? [];
-      const start = after === undefined ? 0 : entries.findIndex(({ position }) => position > after);
-      return start === -1 ? [] : entries.slice(start, start + limit);
-    },
+    append: async (log, value, options) => tables.append(log, value, at(options)),
+    readFrom: async (log, after, limit) => tables.readFrom(log, after, at({ limit })),
     async publish(channel, message) {
       for (const listener of channels.get(channel) ?? []) queueMicrotask(() => listener(message));
     },
@@ -95,8 +41,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       };
     },
     async close() {
-      values.clear();
-      logs.clear();
+      tables.values.clear();
+      tables.logs.clear();
       channels.clear();
     },
   };

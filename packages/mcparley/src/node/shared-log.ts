@@ -1,0 +1,210 @@
+import { type FSWatcher, watch } from "node:fs";
+import type { Clock } from "../jsonrpc/clock.ts";
+import { LocalError } from "../jsonrpc/errors.ts";
+import { Tables } from "../store/tables.ts";
+import { type Change, apply, readLine, restore, snapshot, writeLine } from "./store-entry.ts";
+import type { StoreLog } from "./store-log.ts";
+
+/** A change that is to be written, and whoever waits for its outcome. */
+interface Writing {
+  change: Change;
+  resolve(outcome: unknown): void;
+  reject(error: Error): void;
+}
+
+/** A file is rewritten once it has so many bytes, and twice those it began with. */
+const rewriteSize = 1_048_576;
+/** How often, in milliseconds, subscribers look for messages of other processes where the system does not tell. */
+const lookInterval = 500;
+
+/**
+ * The state that the lines of a log lead to, shared by all processes that read it.
+ *
+ * A change is appended and then read back in its place among those of others, which decides its outcome: there is no
+ * lock that a process could leave behind. One round of writing and reading is under way at a time; what arrives
+ * meanwhile goes into the next, so that many changes cost one write to the disk.
+ */
+export class SharedLog {
+  readonly #log: StoreLog;
+  readonly #clock: Clock;
+  readonly #maxBytes: number;
+  readonly #writer = crypto.randomUUID();
+  readonly #channels = new Map<string, Set<(message: string) => void>>();
+  #tables = new Tables(Infinity);
+  #queue: Writing[] = [];
+  #readers: (() => void)[] = [];
+  /** What was appended and not read back yet, by number. */
+  readonly #open = new Map<number, Writing>();
+  #number = 0;
+  #rewriteAt = rewriteSize;
+  #running: Promise<void> | undefined;
+  /** Why the round that is under way failed. */
+  #failure: Error | undefined;
+  #closed = false;
+  #watcher: FSWatcher | undefined;
+  #timer: unknown;
+
+  constructor(log: StoreLog, { clock, maxBytes }: { clock: Clock; maxBytes: number }) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#maxBytes = maxBytes;
+  }
+
+  write(change: Change): Promise<unknown> {
+    return this.#enter((resolve, reject) => this.#queue.push({ change, resolve, reject }));
+  }
+
+  /** Reads from the state that is reached once all that was written until now is read. */
+  read<T>(from: (tables: Tables) => T): Promise<T> {
+    return this.#enter((resolve, reject) => {
+      this.#readers.push(() => (this.#failure ? reject(this.#failure) : resolve(from(this.#tables))));
+    });
+  }
+
+  async subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
+    const own = (message: string): void => listener(message);
+    // Messages from before are read first, and reach nobody.
+    await this.read(() => {
+      this.#channels.set(channel, (this.#channels.get(channel) ?? new Set()).add(own));
+    });
+    this.#look();
+    return async () => {
+      const listeners = this.#channels.get(channel);
+      listeners?.delete(own);
+      if (listeners?.size === 0) this.#channels.delete(channel);
+      if (this.#channels.size === 0) this.#stopLooking();
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#channels.clear();
+    this.#stopLooking();
+    await this.#running;
+    await this.#log.close();
+  }
+
+  #enter<T>(put: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
+    if (this.#closed) return Promise.reject(new LocalError("closed", "The store was closed."));
+    const done = new Promise<T>(put as never);
+    this.#running ??= this.#run();
+    return done;
+  }
+
+  async #run(): Promise<void> {
+    // A turn for all that is asked at once.
+    await Promise.resolve();
+    while (this.#queue.length > 0 || this.#readers.length > 0) await this.#round();
+    // In the same turn as the last look at what is asked, so that nothing is asked of a run that is over.
+    this.#running = undefined;
+  }
+
+  async #round(): Promise<void> {
+    const batch = this.#queue.splice(0);
+    const readers = this.#readers.splice(0);
+    this.#failure = undefined;
+    try {
+      if (await this.#log.open()) this.#forget();
+      await this.#catchUp();
+      if (batch.length > 0) await this.#append(batch);
+    } catch (cause) {
+      this.#failure = unusable(this.#log.folder, cause);
+      // What was written before it failed counts.
+      await this.#catchUp().catch(() => {});
+      for (const writing of [...this.#open.values(), ...batch]) writing.reject(this.#failure);
+      this.#open.clear();
+    }
+    for (const reader of readers) reader();
+  }
+
+  async #append(batch: readonly Writing[]): Promise<void> {
+    if (this.#log.size > this.#maxBytes) {
+      const why = `holds more than ${this.#maxBytes} bytes. Give it a higher maxBytes, or values shorter lives.`;
+      throw new LocalError("too_large", why);
+    }
+    for (const writing of batch) this.#open.set(this.#number++, writing);
+    // What lands behind a seal counts for nothing, and is written again to the next file.
+    while (this.#open.size > 0) {
+      const lines = [...this.#open].map(([number, { change }]) => writeLine({ ...change, id: [this.#writer, number] }));
+      const durable = [...this.#open.values()].some(({ change }) => change.op !== "publish");
+      await this.#log.append(lines, durable);
+      await this.#catchUp();
+    }
+    if (this.#log.size >= this.#rewriteAt) {
+      await this.#log.append([writeLine({ op: "seal" })], true);
+      await this.#catchUp();
+    }
+  }
+
+  /** Reads all that there is, on through the files that were sealed. */
+  async #catchUp(): Promise<void> {
+    for (;;) {
+      let isSealed = false;
+      await this.#log.read((text) => {
+        isSealed = !this.#take(text);
+        return !isSealed;
+      });
+      if (!isSealed) return;
+      const reached = this.#tables;
+      await this.#log.advance(() => snapshot(reached, this.#clock.now()));
+      this.#forget();
+    }
+  }
+
+  /** Begins anew, as a file is read from its beginning. */
+  #forget(): void {
+    this.#tables = new Tables(Infinity);
+    this.#rewriteAt = rewriteSize;
+  }
+
+  /** Takes a line; false for a seal. */
+  #take(text: string): boolean {
+    const line = readLine(text);
+    if (!line) return true;
+    if (line.op === "seal") return false;
+    if (line.op === "value" || line.op === "log") {
+      restore(this.#tables, line);
+      this.#rewriteAt = Math.max(this.#rewriteAt, 2 * this.#log.size);
+      return true;
+    }
+    const outcome = apply(this.#tables, line);
+    if (line.op === "publish") {
+      for (const listener of this.#channels.get(line.channel) ?? []) queueMicrotask(() => listener(line.message));
+    }
+    const [writer, number] = line.id;
+    const mine = writer === this.#writer ? this.#open.get(number) : undefined;
+    if (mine) this.#open.delete(number);
+    mine?.resolve(outcome);
+    return true;
+  }
+
+  /** Looks for messages of other processes for as long as anyone listens. */
+  #look(): void {
+    if (this.#timer !== undefined || this.#closed) return;
+    const look = (): void => void this.read(() => {}).catch(() => {});
+    try {
+      this.#watcher = watch(this.#log.folder, { persistent: false }, look);
+      this.#watcher.on("error", () => this.#watcher?.close());
+    } catch {
+      // The system watches no more files: looking now and then has to do.
+    }
+    const again = (): void => {
+      look();
+      this.#timer = this.#clock.setTimeout(again, lookInterval);
+    };
+    this.#timer = this.#clock.setTimeout(again, lookInterval);
+  }
+
+  #stopLooking(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+function unusable(folder: string, cause: unknown): Error {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `The store in ${JSON.stringify(folder)} cannot be used: ${why}`;
+  return cause instanceof LocalError ? new LocalError(cause.code, message, { cause }) : new Error(message, { cause });
+}

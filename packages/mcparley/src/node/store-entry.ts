@@ -1,0 +1,81 @@
+import { isObject } from "../jsonrpc/messages.ts";
+import type { Tables } from "../store/tables.ts";
+
+/** Who wrote an entry, and which of its entries it is. */
+export type EntryId = readonly [writer: string, number: number];
+
+/** One change of a store, or a message, as a line of its log says it. `now` is the time at its writer. */
+export type Change =
+  | { op: "set"; now: number; key: string; value: string; ttl: number }
+  | { op: "compare"; now: number; key: string; expected: string | undefined; value: string | undefined; ttl: number }
+  | { op: "delete"; now: number; key: string }
+  | { op: "append"; now: number; log: string; value: string; ttl: number; maxLength: number }
+  | { op: "publish"; channel: string; message: string };
+
+/** A line of the log: a change, a part of what a file begins with, or the seal after which a file is over. */
+export type Line =
+  | (Change & { id: EntryId })
+  | { op: "value"; key: string; value: string; expires: number }
+  | { op: "log"; log: string; next: number; expires: number; entries: [position: string, value: string][] }
+  | { op: "seal" };
+
+/** Reads a line. Undefined for one that a process wrote in part before it died. */
+export function readLine(text: string): Line | undefined {
+  try {
+    const line: unknown = JSON.parse(text);
+    return isObject(line) ? (line as Line) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeLine(line: Line): string {
+  return JSON.stringify(line);
+}
+
+/**
+ * Carries out a change and gives what the operation returns.
+ *
+ * It goes by the time that the entry names, so every process that reads the entry comes to the same outcome.
+ */
+export function apply(tables: Tables, change: Change): unknown {
+  switch (change.op) {
+    case "set":
+      return tables.set(change.key, change.value, change);
+    case "compare":
+      return tables.compareAndSet(change.key, change, change);
+    case "delete": {
+      const found = tables.get(change.key, change.now) !== undefined;
+      tables.values.delete(change.key);
+      return found;
+    }
+    case "append":
+      return tables.append(change.log, change.value, change);
+    default:
+      return undefined;
+  }
+}
+
+/** Takes up a part of what a file begins with. */
+export function restore(tables: Tables, line: Extract<Line, { op: "value" | "log" }>): void {
+  const { expires } = line;
+  if (line.op === "value") tables.values.set(line.key, { value: line.value, expires });
+  else {
+    const entries = line.entries.map(([position, value]) => ({ position, value }));
+    tables.logs.set(line.log, { entries, next: line.next, expires });
+  }
+}
+
+/** What a new file begins with: all that has not expired. */
+export function snapshot(tables: Tables, now: number): string[] {
+  const lines: string[] = [];
+  for (const [key, { value, expires }] of tables.values) {
+    if (expires > now) lines.push(writeLine({ op: "value", key, value, expires }));
+  }
+  for (const [log, { next, expires, entries }] of tables.logs) {
+    if (expires <= now) continue;
+    const kept = entries.map(({ position, value }): [string, string] => [position, value]);
+    lines.push(writeLine({ op: "log", log, next, expires, entries: kept }));
+  }
+  return lines;
+}
