@@ -8,6 +8,7 @@ import { type Cors, makeCors } from "./cors.ts";
 import type { EndpointContext } from "./endpoint-context.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Guard, makeGuard } from "./guards.ts";
+import { checkMirroredHeaders } from "./mirrored-headers.ts";
 import { OpenExchanges } from "./open-exchanges.ts";
 import type { HttpOptions } from "./options.ts";
 import { postBatch } from "./post-batch.ts";
@@ -28,8 +29,12 @@ export class Endpoint {
   readonly #path: string | undefined;
   #closing = false;
 
-  /** `boundHost` is what the server listens on, where that is known. */
+  /**
+   * `boundHost` is what the server listens on, where that is known. Throws a LocalError `invalid_definition` for a tool
+   * whose arguments cannot be mirrored in headers as its `x-mcp-header` annotations say.
+   */
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
+    checkMirroredHeaders(core);
     const { allowedHosts, allowedOrigins, cors, path, keepAlive = 15_000, sessions = true } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });

@@ -3,8 +3,10 @@ import { MetaKey } from "../protocol/meta.ts";
 import { Method } from "../protocol/methods.ts";
 import { findRevision } from "../revisions/revisions.ts";
 import { decodeHeaderValue, headerValueMatches } from "../schema/mcp-header-values.ts";
-import type { McpHeader } from "../schema/mcp-headers.ts";
+import { type McpHeader, mcpHeaders } from "../schema/mcp-headers.ts";
 import type { ServerCore } from "../server/core.ts";
+import { explained } from "../server/describe.ts";
+import type { ToolEntry } from "../server/prepare-tool.ts";
 import type { RequestHead } from "./exchange.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "./header-names.ts";
 import { shown } from "./refusal.ts";
@@ -15,6 +17,21 @@ const mirroredName: ReadonlyMap<string, string> = new Map([
   [Method.getPrompt, "name"],
   [Method.readResource, "uri"],
 ]);
+
+const headersByTool = new WeakMap<ToolEntry, readonly McpHeader[]>();
+
+/** Throws a LocalError `invalid_definition` for the first tool with an `x-mcp-header` that breaks a rule. */
+export function checkMirroredHeaders(core: ServerCore): void {
+  for (const entry of core.offering.tools.entries()) explained(`tool "${entry.name}"`, () => headersOf(entry));
+}
+
+function headersOf(entry: ToolEntry): readonly McpHeader[] {
+  const known = headersByTool.get(entry);
+  if (known) return known;
+  const headers = mcpHeaders(entry.listed.inputSchema);
+  headersByTool.set(entry, headers);
+  return headers;
+}
 
 /**
  * Compares the headers that mirror a message with the message (2026-07-28, Streamable HTTP, "Server Validation"), so
@@ -47,9 +64,9 @@ function findNameMismatch(head: RequestHead, name: unknown): string | undefined 
 function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: RequestHead): string | undefined {
   if (request.method !== Method.callTool) return undefined;
   const { name, arguments: args } = request.params ?? {};
-  const headers = core.offering.tools.entry(name as string)?.headers;
-  if (!headers) return undefined;
-  for (const mirrored of headers) {
+  const entry = core.offering.tools.entry(name as string);
+  if (!entry) return undefined;
+  for (const mirrored of headersOf(entry)) {
     const value = valueAt(args, mirrored);
     const header = head.header(mirrored.header.toLowerCase());
     if (value === undefined || value === null) {

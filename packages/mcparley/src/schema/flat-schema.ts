@@ -60,24 +60,17 @@ export interface RequestedSchema {
   readonly required?: readonly string[];
 }
 
-type Keep = Readonly<Record<string, (value: unknown) => boolean>>;
-
-const isString = (value: unknown): value is string => typeof value === "string";
-const isNumber = (value: unknown): value is number => typeof value === "number";
-const isStrings = (value: unknown): value is string[] => Array.isArray(value) && value.every(isString);
-/** Schema libraries write the limits of a safe integer into every integer; a form is better off without them. */
-const isBound = (value: unknown): value is number => isNumber(value) && Math.abs(value) < Number.MAX_SAFE_INTEGER;
-const isFormat = (value: unknown): boolean => ["email", "uri", "date", "date-time"].includes(value as string);
-
-const described: Keep = { title: isString, description: isString };
-/** For each type of field the keywords a form can have, and the values they can have. */
-const keywords = {
-  string: { ...described, minLength: isNumber, maxLength: isNumber, format: isFormat, default: isString },
-  number: { ...described, minimum: isBound, maximum: isBound, default: isNumber },
-  boolean: { ...described, default: (value) => typeof value === "boolean" },
-  select: { ...described, default: isString, enumNames: isStrings },
-  list: { ...described, minItems: isNumber, maxItems: isNumber, default: isStrings },
-} satisfies Record<string, Keep>;
+/** For each kind of field, the keywords a form can have, each with an example of its type. */
+const described = { title: "", description: "" };
+const number = { ...described, minimum: 0, maximum: 0, default: 0 };
+const kinds: Readonly<Record<string, JsonSchema>> = {
+  string: { ...described, minLength: 0, maxLength: 0, format: "", default: "" },
+  number,
+  integer: number,
+  boolean: { ...described, default: true },
+  choice: { ...described, enumNames: [], default: "" },
+  array: { ...described, minItems: 0, maxItems: 0, default: [] },
+};
 
 /**
  * Reduces a JSON Schema to what an elicitation may ask for (client/elicitation, "Requested Schema"). Keywords that a
@@ -99,69 +92,67 @@ export function toRequestedSchema(json: JsonSchema): RequestedSchema {
 
 function toField(schema: unknown, name: string, root: JsonSchema): RequestedField {
   const field = dereference(schema, root);
-  const { type } = field;
-  const options = optionsOf(field);
-  if (options) return { type: "string", ...toSelect(options), ...keep(field, keywords.select) };
-  if (field["enum"] === undefined) {
-    if (type === "string") return { type, ...keep(field, keywords.string) };
-    if (type === "integer" || type === "number")
-      return { type, ...inclusive(field, type), ...keep(field, keywords.number) };
-    if (type === "boolean") return { type, ...keep(field, keywords.boolean) };
-    const items = type === "array" ? optionsOf(dereference(field["items"], root)) : undefined;
-    if (items) return { type: "array", ...keep(field, keywords.list), items: toItems(items) };
+  const type = String(field["type"]);
+  const choice = toChoice(field, "oneOf");
+  if (choice) return { ...choice, type: "string", ...keep(field, "choice") };
+  const items = type === "array" && toChoice(dereference(field["items"], root), "anyOf");
+  if (items) return { type, items, ...keep(field, type) } as MultiSelectField;
+  if (/^(string|number|integer|boolean)$/.test(type) && field["enum"] === undefined) {
+    return { type, ...keep(inclusive(field), type) } as RequestedField;
   }
   throw new SchemaError(
     "invalid_schema",
-    `The property "${shorten(name)}" cannot be asked for in an elicitation: ${ruleFor(field)}.`,
+    `The property "${shorten(name)}" cannot be asked for: it must be a string, number, boolean, choice of strings or list of such choices, neither null (make it optional) nor nested.`,
   );
 }
 
 /** A form has inclusive bounds only: exact for integers, and the nearest that can be said for other numbers. */
-function inclusive({ exclusiveMinimum, exclusiveMaximum }: JsonSchema, type: "integer" | "number"): object {
-  const isInteger = type === "integer";
+function inclusive(field: JsonSchema): JsonSchema {
+  const { exclusiveMinimum: over, exclusiveMaximum: under } = field as { readonly [keyword: string]: number };
+  return field["type"] === "integer"
+    ? { minimum: Math.floor(over!) + 1, maximum: Math.ceil(under!) - 1, ...field }
+    : { minimum: over, maximum: under, ...field };
+}
+
+/** The strings to choose from, when the schema is a choice of strings however it is written. */
+function toChoice(schema: JsonSchema, titled: "oneOf" | "anyOf"): object | undefined {
+  const { const: only, enum: values = [only], oneOf, anyOf: options = oneOf } = schema;
+  if (isStrings(values)) return { type: "string", enum: values };
+  if (!Array.isArray(options) || options.length === 0) return undefined;
+  const choices = options.map((option: Option | null) => option?.const);
+  if (!isStrings(choices)) return undefined;
+  if (!options.some((option: Option) => option.title)) return { type: "string", enum: choices };
   return {
-    ...(isBound(exclusiveMinimum) && { minimum: isInteger ? Math.floor(exclusiveMinimum) + 1 : exclusiveMinimum }),
-    ...(isBound(exclusiveMaximum) && { maximum: isInteger ? Math.ceil(exclusiveMaximum) - 1 : exclusiveMaximum }),
+    [titled]: options.map(({ const: value, title }: Option) => ({ const: value, title: String(title ?? value) })),
   };
 }
 
 interface Option {
-  readonly const: string;
+  readonly const?: unknown;
   readonly title?: unknown;
 }
 
-/** The strings to choose from, when the schema is a choice of strings however it is written. */
-function optionsOf(schema: JsonSchema): readonly Option[] | undefined {
-  const { const: only, enum: values, oneOf, anyOf } = schema;
-  if (isString(only)) return [{ const: only }];
-  if (isStrings(values)) return values.map((value) => ({ const: value }));
-  const options = oneOf ?? anyOf;
-  const isChoice =
-    Array.isArray(options) &&
-    options.length > 0 &&
-    options.every((entry) => isObject(entry) && isString(entry["const"]));
-  return isChoice ? (options as Option[]) : undefined;
-}
-
-function toTitled(options: readonly Option[]): TitledOption[] | undefined {
-  if (!options.some(({ title }) => isString(title))) return undefined;
-  return options.map(({ const: value, title }) => ({ const: value, title: isString(title) ? title : value }));
-}
-
-function toSelect(options: readonly Option[]): Pick<SelectField, "enum" | "oneOf"> {
-  const titled = toTitled(options);
-  return titled ? { oneOf: titled } : { enum: options.map((option) => option.const) };
-}
-
-function toItems(options: readonly Option[]): MultiSelectField["items"] {
-  const titled = toTitled(options);
-  return titled ? { anyOf: titled } : { type: "string", enum: options.map((option) => option.const) };
-}
-
-function keep(schema: JsonSchema, allowed: Keep): object {
+function keep(field: JsonSchema, kind: string): object {
+  const examples = kinds[kind];
   return Object.fromEntries(
-    Object.entries(schema).filter(([key, value]) => Object.hasOwn(allowed, key) && allowed[key]?.(value)),
+    Object.entries(field).filter(([keyword, value]) => fits(keyword, value, examples?.[keyword])),
   );
+}
+
+function fits(keyword: string, value: unknown, example: unknown): boolean {
+  if (Array.isArray(example)) return isStrings(value);
+  if (example === undefined || typeof value !== typeof example) return false;
+  if (keyword === "format") return /^(email|uri|date|date-time)$/.test(value as string);
+  // Schema libraries write the limits of a safe integer into every integer; a form is better off without them.
+  return typeof value !== "number" || Math.abs(value) < Number.MAX_SAFE_INTEGER;
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isString);
 }
 
 /** Libraries move named schemas to `$defs`. Only local references are followed, and no more than a few in a row. */
@@ -169,20 +160,9 @@ function dereference(schema: unknown, root: JsonSchema): JsonSchema {
   let found = isObject(schema) ? schema : {};
   for (let hops = 0; hops < 16 && isString(found["$ref"]); hops++) {
     const { $ref, ...beside } = found;
-    const [, place = "", name = ""] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec($ref) ?? [];
-    const definitions = root[place];
-    const target = isObject(definitions) && Object.hasOwn(definitions, name) ? definitions[name] : undefined;
-    found = { ...(isObject(target) ? target : {}), ...beside };
+    const [document, ...steps] = $ref.split("/");
+    const target = steps.reduce<unknown>((at, step) => (isObject(at) ? at[step] : undefined), root);
+    found = { ...(document === "#" && isObject(target) ? target : {}), ...beside };
   }
   return found;
-}
-
-function ruleFor({ type, anyOf, oneOf, enum: values }: JsonSchema): string {
-  if ([type, anyOf, oneOf].flat().some((entry) => entry === "null" || (isObject(entry) && entry["type"] === "null"))) {
-    return "a field cannot be null; make it optional instead";
-  }
-  if (type === "object") return "objects cannot be nested; ask for their fields one by one";
-  if (type === "array") return "a list may only hold choices from a fixed set of strings (an enum)";
-  if (values !== undefined) return "the values to choose from must be strings";
-  return "it must be a string, a number, a boolean or a choice of strings, with one type";
 }

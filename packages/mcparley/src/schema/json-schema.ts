@@ -1,9 +1,9 @@
 import { validate } from "@cfworker/json-schema";
-import type { OutputUnit, Schema } from "@cfworker/json-schema";
+import type { OutputUnit } from "@cfworker/json-schema";
 import { prepareSchema } from "./prepare-schema.ts";
-import type { PreparedSchema } from "./prepare-schema.ts";
 import { toIssues } from "./schema-issues.ts";
-import type { JsonSchema, Outcome, Validator } from "./schema.ts";
+import { shorten } from "./schema.ts";
+import type { JsonSchema, Validator } from "./schema.ts";
 
 /** How many references are followed for one value. Large documents need one or two an item; a trap needs billions. */
 const MAX_STEPS = 300_000;
@@ -17,60 +17,44 @@ const MAX_STEPS = 300_000;
  * or one that JSON cannot express, gives an issue like any other.
  *
  * Throws a SchemaError when the schema itself is at fault: `unsupported_dialect`, `external_ref` (nothing is ever
- * fetched), `too_complex` (nested over 64 levels, over 10,000 subschemas) or `invalid_schema`.
+ * fetched), `too_complex` (nested over 64 levels, over 10,000 subschemas) or `invalid_schema`. Keywords are not checked
+ * beyond what the validator needs: a misspelt `type`, say, is one that no value has.
  */
 export function compileJsonSchema(schema: JsonSchema | boolean): Validator {
-  const prepared = prepareSchema(typeof schema === "boolean" ? { allOf: [schema] } : schema);
-  const run = createRun(prepared);
-  return (value) => check(value, run, prepared);
-}
-
-function check(value: unknown, run: Run, prepared: PreparedSchema): Outcome {
-  try {
-    // Stopping at the first failure makes the common case cheap and bounds the uncommon one.
-    const first = run(value, true);
-    return first.length === 0 ? { value } : { issues: toIssues(fullReport(value, run) ?? first, prepared) };
-  } catch (error) {
-    return { issues: [{ path: "", message: reasonFor(error) }] };
-  }
-}
-
-/** Goes on after the first failure, so that all of a model's mistakes are named at once. */
-function fullReport(value: unknown, run: Run): readonly OutputUnit[] | undefined {
-  try {
-    return run(value, false);
-  } catch {
-    return undefined;
-  }
+  const run = createRun(typeof schema === "boolean" ? { allOf: [schema] } : schema);
+  return (value) => {
+    try {
+      // Stopping at the first failure makes the common case cheap and bounds the uncommon one.
+      let report = run(value, true);
+      if (report.length === 0) return { value };
+      try {
+        // All of a model's mistakes are named at once, unless they are too many for the validator.
+        report = run(value, false);
+      } catch {}
+      return { issues: toIssues(report) };
+    } catch (error) {
+      return { issues: [{ path: "", message: `Cannot be checked. ${shorten((error as Error).message)}` }] };
+    }
+  };
 }
 
 type Run = (value: unknown, stopEarly: boolean) => readonly OutputUnit[];
-
-class TooManySteps extends Error {}
 
 /**
  * Every recursion of a schema passes through a reference, and the validator looks each one up here. Counting lookups
  * thus bounds the work for schemas whose alternatives multiply at each level of the value.
  */
-function createRun({ root, draft, lookup }: PreparedSchema): Run {
+function createRun(schema: JsonSchema): Run {
+  const { root, draft, lookup } = prepareSchema(schema);
   let steps = 0;
-  const counted = Object.create(null) as Record<string, Schema>;
-  for (const [uri, schema] of Object.entries(lookup)) {
-    Object.defineProperty(counted, uri, {
-      get: () => {
-        if (++steps > MAX_STEPS) throw new TooManySteps();
-        return schema;
-      },
-    });
-  }
+  const counted = new Proxy(lookup, {
+    get: (schemas, uri: string) => {
+      if (++steps > MAX_STEPS) throw new Error("It is too large for this schema.");
+      return schemas[uri];
+    },
+  });
   return (value, stopEarly) => {
     steps = 0;
     return validate(value, root, draft, counted, stopEarly).errors;
   };
-}
-
-function reasonFor(error: unknown): string {
-  if (error instanceof TooManySteps) return "is too large to be checked against this schema";
-  if (error instanceof RangeError) return "cannot be checked: it, or the schema, is nested too deeply";
-  return "holds something that JSON cannot express";
 }

@@ -68,9 +68,10 @@ function placesBelow({ schema, path, pointer, depth }: Place): Place[] {
     throw new SchemaError("too_complex", `The schema is nested more than ${MAX_DEPTH} levels deep.`);
   }
   for (const sub of subschemasOf(schema)) {
-    if (!isObject(sub.schema)) continue;
-    const next = path && sub.keyword === "properties" ? [...path, sub.key as string] : undefined;
-    below.push({ schema: sub.schema, path: next, pointer: pointer + sub.pointer, depth: depth + 1 });
+    const found = sub.holder[sub.key];
+    if (!isObject(found)) continue;
+    const next = path && sub.keyword === "properties" ? [...path, sub.key] : undefined;
+    below.push({ schema: found, path: next, pointer: pointer + sub.pointer, depth: depth + 1 });
   }
   // The places are taken from the end, and the headers are to come in the order of the properties.
   return below.toReversed();

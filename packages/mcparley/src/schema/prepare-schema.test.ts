@@ -6,6 +6,8 @@ import type { JsonSchema } from "./schema.ts";
 const issues = (schema: JsonSchema | boolean, value: unknown): string[] =>
   (compileJsonSchema(schema)(value).issues ?? []).map(formatIssue);
 
+const notString = 'Instance type "number" is invalid. Expected "string".';
+
 const failure = (schema: unknown): SchemaError => {
   try {
     compileJsonSchema(schema as JsonSchema);
@@ -25,7 +27,7 @@ describe("dialects", () => {
     "http://json-schema.org/draft-07/schema",
     "http://json-schema.org/draft-04/schema#",
   ])("%s is accepted", ($schema) => {
-    expect(issues({ $schema, type: "string" }, 1)).toEqual(["/: must be string"]);
+    expect(issues({ $schema, type: "string" }, 1)).toEqual([`/: ${notString}`]);
   });
 
   test.each(["http://json-schema.org/draft-03/schema#", "https://example.com/mine", "", 7])(
@@ -34,9 +36,7 @@ describe("dialects", () => {
       const error = failure({ $schema });
       expect(error.code).toBe("unsupported_dialect");
       expect(error.message).toContain(JSON.stringify($schema));
-      expect(error.message).toContain(
-        "draft/2020-12/schema, https://json-schema.org/draft/2019-09/schema, http://json-schema.org/draft-07",
-      );
+      expect(error.message).toContain("use 2020-12, 2019-09, draft-07 or draft-04");
     },
   );
 
@@ -50,20 +50,24 @@ describe("dialects", () => {
 
   test("draft-04 has exclusive bounds as flags, and id for $id", () => {
     const $schema = "http://json-schema.org/draft-04/schema#";
-    expect(issues({ $schema, minimum: 3, exclusiveMinimum: true }, 3)).toEqual(["/: must be greater than 3"]);
+    expect(issues({ $schema, minimum: 3, exclusiveMinimum: true }, 3)).toEqual([
+      "/: Number is less than or equal to  3.",
+    ]);
     expect(
       issues({ $schema, items: { $ref: "item" }, definitions: { i: { id: "item", type: "string" } } }, [1]),
-    ).toEqual(["/0: must be string"]);
+    ).toEqual([`/0: ${notString}`]);
   });
 
   test("up to draft-07 a $ref stands alone; later it has company", () => {
     const schema = { $ref: "#/definitions/a", minLength: 2, definitions: { a: { type: "string" } } };
     expect(issues({ ...schema, $schema: "http://json-schema.org/draft-07/schema#" }, "a")).toEqual([]);
-    expect(issues(schema, "a")).toEqual(["/: must have at least 2 characters"]);
+    expect(issues(schema, "a")).toEqual(["/: String is too short (1 < 2)."]);
   });
 
   test("a list of items from before 2020-12 is understood", () => {
-    expect(issues({ items: [{ type: "string" }], additionalItems: false }, ["a", 1])).toEqual(["/1: is not allowed"]);
+    expect(issues({ items: [{ type: "string" }], additionalItems: false }, ["a", 1])).toEqual([
+      '/1: Instance type "number" is invalid. Expected "nothing".',
+    ]);
   });
 });
 
@@ -97,6 +101,7 @@ describe("references", () => {
       "$dynamicRef beside $ref",
       { items: { $ref: "#/$defs/b", $dynamicRef: "#a" }, $defs: { a: { $dynamicAnchor: "a", type: "string" }, b: {} } },
     ],
+    ["the empty reference", { type: ["array", "string"], items: { $ref: "" } }],
     ["$recursiveRef", { type: ["array", "string"], $recursiveAnchor: true, items: { $recursiveRef: "#" } }],
   ])("to %s are followed", (_, schema) => {
     expect(issues(schema, ["a"])).toEqual([]);
@@ -140,7 +145,7 @@ describe("references", () => {
 
   test("annotations called id may be the same, and name nothing", () => {
     const schema = { properties: { a: { id: "x", type: "string" }, b: { id: "x" } } };
-    expect(issues(schema, { a: 1, b: 1 })).toEqual(["/a: must be string"]);
+    expect(issues(schema, { a: 1, b: 1 })).toEqual([`/a: ${notString}`]);
     expect(failure({ ...schema, items: { $ref: "x" } }).code).toBe("external_ref");
   });
 
@@ -159,29 +164,30 @@ describe("references", () => {
   });
 });
 
-describe("invalid schemas are refused by the place at fault", () => {
+describe("schemas that the validator would fail on are refused by the place at fault", () => {
   test.each<[unknown, string]>([
-    [
-      { type: "strnig" },
-      '/type must be one of array, boolean, integer, null, number, object, string, or a list of them, not "strnig"',
-    ],
-    [{ properties: { a: { required: true } } }, "/properties/a/required must be a list of property names, not true"],
-    [{ required: "name" }, '/required must be a list of property names, not "name"'],
-    [{ properties: [] }, "/properties must be an object, not []"],
-    [{ properties: { a: "string" } }, '/properties/a must be a schema (an object or a boolean), not "string"'],
-    [{ items: 1 }, "/items must be a schema"],
-    [{ allOf: {} }, "/allOf must be a list"],
-    [{ allOf: [1] }, "/allOf/0 must be a schema"],
-    [{ enum: "a" }, "/enum must be a list"],
-    [{ minimum: "1" }, "/minimum must be a number"],
-    [{ pattern: "(" }, "/pattern must be a regular expression"],
-    [{ patternProperties: { "(": {} } }, "/patternProperties must be an object whose keys are regular expressions"],
-    [{ $ref: 1 }, "/$ref must be a string"],
-    [{ dependentRequired: { a: "b" } }, "/dependentRequired must be an object of lists"],
+    [{ properties: { a: { required: true } } }, "true at #/properties/a/required, where there must be a list"],
+    [{ required: "name" }, '"name" at #/required, where there must be a list'],
+    [{ properties: [] }, "[] at #/properties, where there must be schemas (objects or booleans)"],
+    [{ properties: { a: "string" } }, '"string" at #/properties/a, where there must be schemas'],
+    [{ properties: null }, "null at #/properties, where there must be schemas"],
+    [{ dependencies: { a: null } }, "null at #/dependencies/a, where there must be schemas"],
+    [{ items: 1 }, "1 at #/items, where there must be schemas"],
+    [{ allOf: {} }, "{} at #/allOf, where there must be a list"],
+    [{ anyOf: {} }, "{} at #/anyOf, where there must be a list"],
+    [{ oneOf: true }, "true at #/oneOf, where there must be a list"],
+    [{ allOf: [1] }, "1 at #/allOf/0, where there must be schemas"],
+    [{ enum: "a" }, '"a" at #/enum, where there must be a list'],
+    [{ items: { pattern: "(" } }, '"(" at #/items, where there must be valid regular expressions'],
+    [{ patternProperties: { "(": {} } }, '"(" at #, where there must be valid regular expressions'],
   ])("%j", (schema, message) => {
     const error = failure(schema);
     expect(error.code).toBe("invalid_schema");
     expect(error.message).toContain(message);
+  });
+
+  test("a misspelt type is one that no value has", () => {
+    expect(issues({ type: "strnig" }, "a")).toEqual(['/: Instance type "string" is invalid. Expected "strnig".']);
   });
 });
 
@@ -200,6 +206,13 @@ describe("bounds", () => {
       message: expect.stringContaining("64 levels") as string,
     });
     expect(failure(nest(100_000)).code).toBe("too_complex");
+  });
+
+  test("identifiers nested in each other, which double the work each, are refused in little time", () => {
+    const ids = (levels: number): JsonSchema =>
+      Array.from({ length: levels }).reduce<JsonSchema>((items, _, index) => ({ $id: `i${index}`, items }), {});
+    expect(issues(ids(4), [])).toEqual([]);
+    expect(failure(ids(40)).code).toBe("too_complex");
   });
 
   test("a schema that contains itself is refused", () => {

@@ -2,14 +2,15 @@ import { dereference } from "@cfworker/json-schema";
 import type { Schema, SchemaDraft } from "@cfworker/json-schema";
 import { checkBudget } from "./budget.ts";
 import { draftOf } from "./dialects.ts";
-import { checkIsSchema, checkKeywordShapes } from "./keyword-shapes.ts";
 import { SchemaError, isObject, shorten } from "./schema.ts";
-import type { JsonSchema } from "./schema.ts";
+import type { JsonSchema, SchemaErrorCode } from "./schema.ts";
 import { subschemasOf } from "./subschemas.ts";
-import type { Subschema } from "./subschemas.ts";
 
 const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 10_000;
+
+/** The validator goes twice through all that is below a nested `$id`, so few of these may be nested in each other. */
+const DEPTH_OF_ID = 16;
 
 /**
  * The validator compares each item with each other one, so this bounds what a hostile array costs (some 4 million
@@ -24,89 +25,84 @@ export interface PreparedSchema {
   readonly lookup: Record<string, Schema>;
 }
 
-interface Node {
-  readonly schema: Schema;
-  /** A JSON pointer, for error messages. */
-  readonly at: string;
-  readonly depth: number;
-}
-
-interface DynamicNames {
-  readonly anchors: string[];
-  readonly references: string[];
-}
-
 /** Copies a schema, checks it, and links its references, which may only lead to places in the same document. */
 export function prepareSchema(schema: JsonSchema): PreparedSchema {
   const excess = checkBudget(schema, { depth: 4 * MAX_DEPTH, elements: 50 * MAX_SUBSCHEMAS });
-  if (excess) tooComplex(excess);
+  if (excess) refuse("too_complex", `is too large. ${excess}`);
   // The validator writes into the schema. A copy also keeps later changes to the original from having an effect.
-  const root = JSON.parse(JSON.stringify(schema)) as Schema;
-  const draft = draftOf(root);
-  prepareNodes(root, draft);
-  return { root, draft, lookup: link(root) };
+  const text = JSON.stringify(schema);
+  const root = JSON.parse(text) as Schema;
+  refuseAmbiguous(text);
+  return { root, draft: prepareSubschemas(root), lookup: link(root) };
 }
 
-function prepareNodes(root: Schema, draft: SchemaDraft): void {
-  const names: DynamicNames = { anchors: [], references: [] };
-  const nodes: Node[] = [{ schema: root, at: "", depth: 0 }];
+/**
+ * With a single anchor, a dynamic reference means the same as a static one. With several, it depends on the way that
+ * validation took, and guessing would accept values that should be refused.
+ */
+function refuseAmbiguous(text: string): void {
+  if (/"\$(dynamic|recursive)Ref"/.test(text) && text.split(/"\$(?:dynamic|recursive)Anchor"/).length > 2) {
+    refuse("invalid_schema", "has an ambiguous $dynamicRef; use $ref");
+  }
+}
+
+function prepareSubschemas(root: Schema): SchemaDraft {
+  const draft = draftOf(root.$schema);
+  const found: [schema: Schema, at: string, depth: number][] = [[root, "#", 0]];
   // The list grows while it is walked.
-  for (const { schema, at, depth } of nodes) {
-    if (nodes.length > MAX_SUBSCHEMAS) tooComplex(`It holds more than ${MAX_SUBSCHEMAS} subschemas.`);
-    if (depth > MAX_DEPTH) tooComplex(`It is nested more than ${MAX_DEPTH} levels deep.`);
-    checkKeywordShapes(schema, at);
-    if (schema.$schema !== undefined && draftOf(schema) !== draft) {
-      throw new SchemaError("unsupported_dialect", `The schema mixes dialects: ${at}/$schema names another one.`);
+  for (const [schema, at, depth] of found) {
+    if (depth > MAX_DEPTH || found.length > MAX_SUBSCHEMAS) {
+      refuse("too_complex", `has more than ${MAX_DEPTH} levels or ${MAX_SUBSCHEMAS} subschemas`);
     }
-    adapt(schema, draft, names);
-    for (const sub of subschemasOf(schema)) {
-      if (sub.schema === false) replaceFalse(schema, sub);
-      else if (isObject(sub.schema)) nodes.push({ schema: sub.schema, at: at + sub.pointer, depth: depth + 1 });
-      else if (sub.keyword !== "dependencies") checkIsSchema(sub.schema, at + sub.pointer);
+    const dialect = schema.$schema ?? root.$schema;
+    if (!draft || draftOf(dialect) !== draft) {
+      refuse(
+        "unsupported_dialect",
+        `has ${show(dialect)} at ${at}/$schema; use 2020-12, 2019-09, draft-07 or draft-04`,
+      );
+    }
+    checkKeywords(schema, at);
+    adapt(schema, draft);
+    const below = depth + (schema.$id || schema["id"] ? DEPTH_OF_ID : 1);
+    for (const { holder, key, keyword, pointer } of subschemasOf(schema)) {
+      const sub = holder[key];
+      // For `false` itself, the validator does not say where in the schema it was.
+      if (sub === false) holder[key] = { type: "nothing" };
+      else if (isObject(sub)) found.push([sub, at + pointer, below]);
+      else if (sub !== true && !(keyword === "dependencies" && Array.isArray(sub)))
+        invalid(at + pointer, sub, "schemas (objects or booleans)");
     }
   }
-  refuseAmbiguous(names);
+  return draft!;
 }
 
-/** `{ not: true }` means the same, and lets the validator say where in the schema it was. */
-function replaceFalse(schema: Schema, { keyword, key }: Subschema): void {
-  const holder = (key === undefined ? schema : schema[keyword]) as Record<string, unknown>;
-  holder[key ?? keyword] = { not: true };
+/** Refuses what the validator would fail on, with every value, instead of judging it. */
+function checkKeywords(schema: Schema, at: string): void {
+  for (const keyword of ["allOf", "anyOf", "oneOf", "enum", "required"]) {
+    if (!Array.isArray(schema[keyword] ?? [])) invalid(`${at}/${keyword}`, schema[keyword], "a list");
+  }
+  for (const pattern of [schema.pattern ?? "", ...Object.keys(schema.patternProperties ?? {})]) {
+    try {
+      RegExp(pattern, "u");
+    } catch {
+      invalid(at, pattern, "valid regular expressions");
+    }
+  }
 }
 
 /** Rewrites what the validator does not know or does badly. */
-function adapt(schema: Schema, draft: SchemaDraft, { anchors, references }: DynamicNames): void {
+function adapt(schema: Schema, draft: SchemaDraft): void {
   // Only draft-04 calls it that; the validator takes it for an identifier everywhere.
   if (draft !== "4") delete schema["id"];
   // No dialect has this format, and the validator's check for it takes exponential time.
   if (schema.format === "url") delete schema.format;
-  if (schema.uniqueItems) schema.maxItems = Math.min(schema.maxItems ?? Infinity, MAX_UNIQUE_ITEMS);
-  if (schema.$recursiveAnchor === true) anchors.push("#");
-  if (schema["$dynamicAnchor"] !== undefined) anchors.push(`#${schema["$dynamicAnchor"]}`);
-  delete schema.$recursiveAnchor;
-  for (const keyword of ["$dynamicRef", "$recursiveRef"] as const) {
-    const reference = schema[keyword] as string | undefined;
-    if (reference === undefined) continue;
-    references.push(reference);
+  if (schema.uniqueItems && !(schema.maxItems! < MAX_UNIQUE_ITEMS)) schema.maxItems = MAX_UNIQUE_ITEMS;
+  if (schema.$ref === "") schema.$ref = "#";
+  schema.$anchor ??= schema["$dynamicAnchor"];
+  for (const keyword of ["$dynamicRef", "$recursiveRef"]) {
+    if (schema[keyword] === undefined) continue;
+    (schema.allOf ??= []).push({ $ref: schema[keyword] });
     delete schema[keyword];
-    if (schema.$ref === undefined) schema.$ref = reference;
-    else schema.allOf = [...(schema.allOf ?? []), { $ref: reference }];
-  }
-}
-
-/**
- * With a single bearer of the name, a dynamic reference means the same as a static one. With several, which one is
- * meant depends on the way validation took, and guessing would accept values that should be refused.
- */
-function refuseAmbiguous({ anchors, references }: DynamicNames): void {
-  for (const reference of references) {
-    const name = reference.slice(reference.indexOf("#"));
-    if (anchors.filter((anchor) => anchor === name).length > 1) {
-      throw new SchemaError(
-        "invalid_schema",
-        `The schema's dynamic reference ${shorten(reference)} could mean several schemas; use $ref.`,
-      );
-    }
   }
 }
 
@@ -115,34 +111,26 @@ function link(root: Schema): Record<string, Schema> {
   try {
     // Any hierarchical URI will do: it only has to let a relative $id and a relative $ref meet.
     dereference(root, lookup, new URL("document:///schema"));
-  } catch (cause) {
-    throw new SchemaError(
-      "invalid_schema",
-      "The schema is invalid: an $id or $ref is not a URI, or an $id is used twice.",
-      { cause },
-    );
+  } catch {
+    refuse("invalid_schema", "has an $id or $ref that is no URI, or the same $id twice");
   }
-  const schemas = Object.values(lookup);
-  for (const schema of schemas) {
-    const base = schema.__absolute_uri__?.split("#", 1)[0];
-    if (schema["$dynamicAnchor"] !== undefined) lookup[`${base}#${schema["$dynamicAnchor"]}`] = schema;
+  for (const { $ref, __absolute_ref__: uri = "" } of Object.values(lookup)) {
+    if ($ref === undefined || lookup[uri]) continue;
+    const name = `$ref ${show($ref)}`;
+    if (lookup[uri.replace(/#.*/, "")]) refuse("invalid_schema", `has nothing at ${name}`);
+    refuse("external_ref", `has an external ${name}; nothing is fetched, so copy it to "#/$defs/<name>"`);
   }
-  for (const schema of schemas) checkReference(schema, lookup);
   return lookup;
 }
 
-function checkReference({ $ref, __absolute_ref__: uri }: Schema, lookup: Record<string, Schema>): void {
-  if (uri === undefined || lookup[uri] !== undefined) return;
-  const isInside = lookup[uri.split("#", 1)[0] as string] !== undefined;
-  const name = `The schema's $ref "${shorten($ref as string)}"`;
-  throw isInside
-    ? new SchemaError("invalid_schema", `${name} leads to nothing in the document.`)
-    : new SchemaError(
-        "external_ref",
-        `${name} leads outside the document, and nothing is ever fetched. Copy what it names to "$defs", and refer to that as "#/$defs/<name>".`,
-      );
+function invalid(at: string, value: unknown, expected: string): never {
+  refuse("invalid_schema", `has ${show(value)} at ${at}, where there must be ${expected}`);
 }
 
-function tooComplex(reason: string): never {
-  throw new SchemaError("too_complex", `The schema is too complex. ${reason}`);
+function show(value: unknown): string {
+  return shorten(JSON.stringify(value));
+}
+
+function refuse(code: SchemaErrorCode, reason: string): never {
+  throw new SchemaError(code, `The schema ${reason}.`);
 }

@@ -1,144 +1,63 @@
-import type { OutputUnit, Schema } from "@cfworker/json-schema";
-import { describeFailure } from "./failure-messages.ts";
-import type { PreparedSchema } from "./prepare-schema.ts";
-import { MAX_ISSUES, pointerStep } from "./schema.ts";
+import type { OutputUnit } from "@cfworker/json-schema";
+import { MAX_ISSUES, shorten } from "./schema.ts";
 import type { Issue } from "./schema.ts";
-import { placeOf } from "./subschemas.ts";
-
-/** Keywords that only pass on what went wrong below them. */
-const relaying: ReadonlySet<string> = new Set(
-  "$ref additionalItems additionalProperties allOf dependentSchemas if items patternProperties prefixItems properties unevaluatedItems unevaluatedProperties".split(
-    " ",
-  ),
-);
-
-interface Failure {
-  readonly path: string;
-  readonly keyword: string;
-  readonly message: string;
-  /** Reported by an `unevaluated...` keyword. */
-  readonly unevaluated: boolean;
-}
 
 /**
  * Turns the validator's report into the few causes a reader can act on. The report lists every keyword on the way
  * down, parents before children; a keyword that merely contains the failing one says nothing of its own.
  */
-export function toIssues(report: readonly OutputUnit[], schema: PreparedSchema): Issue[] {
-  const failures = causes(report, schema);
-  // When a property fails, the validator no longer counts it as evaluated and reports it a second time.
-  const own = failures.filter((failure) => !failure.unevaluated);
+export function toIssues(report: readonly OutputUnit[]): Issue[] {
+  const found = causes(report);
+  // What an `if` brings about stands beside it. And when a property fails, the validator no longer counts it as
+  // evaluated and reports it a second time.
+  const own = found.filter((unit) => !/\/(if$|unevaluated)/.test(unit.keywordLocation));
   const issues = new Map<string, Issue>();
-  for (const { path, message } of own.length > 0 ? own : failures) {
-    if (issues.size === MAX_ISSUES) break;
-    issues.set(`${path}\n${message}`, { path, message });
+  for (const unit of own.length > 0 ? own : found) {
+    const issue = { path: decodeURIComponent(unit.instanceLocation.slice(1)), message: describe(unit) };
+    if (issues.size < MAX_ISSUES) issues.set(issue.path + issue.message, issue);
   }
   return [...issues.values()];
 }
 
-function causes(report: readonly OutputUnit[], schema: PreparedSchema): Failure[] {
-  const found: Failure[] = [];
+function causes(report: readonly OutputUnit[]): OutputUnit[] {
+  const found: OutputUnit[] = [];
   for (let index = 0; index < report.length;) {
-    const unit = report[index++] as OutputUnit;
-    const end = endOfChildren(report, index, unit.keywordLocation);
-    if ((unit.keyword === "anyOf" || unit.keyword === "oneOf") && end > index) {
-      found.push(...unionCauses(unit, report.slice(index, end), schema));
-      index = end;
-    } else {
-      const failure = toFailure(unit, schema);
-      if (failure) found.push(failure);
-    }
+    const unit = report[index++]!;
+    const below: OutputUnit[] = [];
+    while (report[index]?.keywordLocation.startsWith(`${unit.keywordLocation}/`)) below.push(report[index++]!);
+    if (/^(any|one)Of$/.test(unit.keyword)) found.push(...unionCauses(unit, below));
+    // What every item or name has against a schema that only some, or none, have to fit, would be no help.
+    else if (below.length === 0 || /^(contains|propertyNames)$/.test(unit.keyword)) found.push(unit);
+    else found.push(...causes(below));
   }
   return found;
 }
 
-function endOfChildren(report: readonly OutputUnit[], start: number, location: string): number {
-  const length = report.slice(start).findIndex((unit) => !unit.keywordLocation.startsWith(`${location}/`));
-  return length < 0 ? report.length : start + length;
-}
-
-function toFailure(unit: OutputUnit, schema: PreparedSchema): Failure | undefined {
-  const relays = relaying.has(unit.keyword) || (unit.keyword === "dependencies" && unit.error.includes(" match "));
-  if (relays) return undefined;
-  const { holder, way } = locate(unit.keywordLocation, schema);
-  // What every item or name has against a schema that only some, or none, have to fit.
-  if (way.has("contains") || way.has("propertyNames")) return undefined;
-  return {
-    path: toPointer(unit.instanceLocation),
-    keyword: unit.keyword,
-    message: describeFailure(unit, holder),
-    unevaluated: way.has("unevaluatedItems") || way.has("unevaluatedProperties"),
-  };
-}
-
-/** Of a union, reports the alternative that was most likely meant; of plain types and values, all that would do. */
-function unionCauses(union: OutputUnit, children: readonly OutputUnit[], schema: PreparedSchema): Failure[] {
-  const branches = [...groupByBranch(union, children).values()].map((branch) => causes(branch, schema));
-  const path = toPointer(union.instanceLocation);
-  const matched = /\((\d+) matches\)/.exec(union.error)?.[1] ?? "0";
-  const failure = { path, keyword: union.keyword, unevaluated: false };
-  if (matched !== "0") {
-    return [{ ...failure, message: `must match exactly one of several alternatives, not ${matched}` }];
-  }
-  const missed = branches.map((branch) => branch.find((cause) => cause.path === path && isDecisive(cause)));
-  if (missed.every((cause) => cause !== undefined)) {
-    const choices = new Set(missed.map((cause) => cause.message.replace(/^must be /, "")));
-    return [{ ...failure, message: `must be ${[...choices].slice(0, MAX_ISSUES).join(" or ")}` }];
-  }
-  return closest(branches, path);
-}
-
-function groupByBranch(union: OutputUnit, children: readonly OutputUnit[]): Map<string, OutputUnit[]> {
-  const groups = new Map<string, OutputUnit[]>();
-  for (const child of children) {
-    const branch = child.keywordLocation.slice(union.keywordLocation.length + 1).split("/", 1)[0] as string;
-    const group = groups.get(branch);
-    if (group) group.push(child);
-    else groups.set(branch, [child]);
-  }
-  return groups;
+/** Of a union, reports the alternatives of the right type and with the right tags, where there are any. */
+function unionCauses(union: OutputUnit, below: readonly OutputUnit[]): OutputUnit[] {
+  const branchOf = (unit: OutputUnit): string | undefined =>
+    unit.keywordLocation.slice(union.keywordLocation.length).split("/")[1];
+  // Where several alternatives matched, what is wrong with the others does not matter.
+  const all = /\([1-9]/.test(union.error) ? [] : causes(below);
+  const missed = new Set(all.filter((unit) => isDecisive(unit, union)).map(branchOf));
+  const close = all.filter((unit) => !missed.has(branchOf(unit)));
+  return [union, ...(close.length > 0 ? close : all)];
 }
 
 /** Another kind of value altogether, or another value of the property that tells the alternatives apart. */
-function isDecisive({ keyword }: Failure): boolean {
-  return keyword === "type" || keyword === "const" || keyword === "enum";
+function isDecisive({ keyword, instanceLocation }: OutputUnit, union: OutputUnit): boolean {
+  return keyword === "type" ? instanceLocation === union.instanceLocation : /^(const|enum)$/.test(keyword);
 }
 
-function closest(branches: readonly Failure[][], path: string): Failure[] {
-  const distances = branches.map((branch) => branch.reduce((sum, cause) => sum + weight(cause, path), 0));
-  return branches[distances.indexOf(Math.min(...distances))] ?? [];
-}
+/** Where the validator's sentence says something else than it checks. */
+const corrections: Readonly<Record<string, readonly [wrong: string, right: string]>> = {
+  exclusiveMinimum: ["less", "not greater"],
+  maxProperties: ["least", "most"],
+};
 
-function weight(cause: Failure, path: string): number {
-  if (!isDecisive(cause)) return 1;
-  if (cause.path === path) return 10_000;
-  return cause.keyword === "type" ? 1 : 100;
-}
-
-/** Finds the schema that holds the failing keyword, and the keywords passed on the way there. */
-function locate(location: string, { root, lookup }: PreparedSchema): { holder: Schema; way: Set<string> } {
-  const steps = location.split("/").slice(1).map(decodeStep);
-  const way = new Set<string>();
-  let holder: unknown = root;
-  for (let index = 0; index < steps.length - 1; index++) {
-    const keyword = steps[index] as string;
-    const value = (holder as Schema)[keyword];
-    way.add(keyword);
-    if (keyword === "$ref") holder = lookup[(holder as Schema).__absolute_ref__ as string];
-    else if (placeOf(keyword, value) === "one") holder = value;
-    else holder = (value as Record<string, unknown>)[steps[++index] as string];
-  }
-  return { holder: holder as Schema, way };
-}
-
-function toPointer(location: string): string {
-  return location
-    .split("/")
-    .slice(1)
-    .map((step) => pointerStep(decodeStep(step)))
-    .join("");
-}
-
-function decodeStep(step: string): string {
-  return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+/** The validator's own sentence, without the number it may begin with, since a value may be a secret. */
+function describe({ keyword, error }: OutputUnit): string {
+  const [wrong = "", right = ""] = corrections[keyword] ?? [];
+  const text = error.replace(/^-?\d\S*/, "Number").replace(wrong, right);
+  return shorten(text, keyword === "propertyNames" ? 80 : 300);
 }

@@ -98,7 +98,7 @@ describe("a schema that has no JSON Schema is refused with a cure", () => {
     const old = { "~standard": { version: 1 as const, vendor: "zod", validate: (value: unknown) => ({ value }) } };
     expect(failure(() => compileSchema(old, "input"))).toMatchObject({
       code: "no_json_schema",
-      message: expect.stringContaining("Update zod") as string,
+      message: expect.stringMatching(/^This zod schema .*use zod 4\.2/) as string,
     });
   });
 
@@ -175,7 +175,7 @@ describe("JSON Schema objects", () => {
   test("what comes in is checked", () => {
     const { validate } = compileSchema(schema, "input");
     expect(validate({ at: "x" })).toEqual({ value: { at: "x" } });
-    expect(validate({})).toEqual({ issues: [{ path: "", message: 'required property "at" is missing' }] });
+    expect(validate({})).toEqual({ issues: [{ path: "", message: 'Instance does not have required property "at".' }] });
   });
 
   test("what goes out is checked as JSON would carry it", () => {
@@ -184,13 +184,13 @@ describe("JSON Schema objects", () => {
     expect(validate(plain)).toHaveProperty("value", plain);
     expect(validate({ at: new Date(0), more: undefined })).toEqual({ value: { at: "1970-01-01T00:00:00.000Z" } });
     expect(validate({ at: undefined })).toEqual({
-      issues: [{ path: "", message: 'required property "at" is missing' }],
+      issues: [{ path: "", message: 'Instance does not have required property "at".' }],
     });
     expect(validate({ at: 1n })).toEqual({
       issues: [{ path: "", message: expect.stringContaining("cannot be written as JSON") as string }],
     });
     expect(validate(undefined)).toEqual({
-      issues: [{ path: "", message: "holds something that JSON cannot express" }],
+      issues: [{ path: "", message: expect.stringContaining("cannot be written as JSON") as string }],
     });
   });
 

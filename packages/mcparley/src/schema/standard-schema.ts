@@ -1,8 +1,7 @@
-import { DEFAULT_DIALECT } from "./dialects.ts";
+import { draftOf } from "./dialects.ts";
 import { compileJsonSchema } from "./json-schema.ts";
-import { toJsonValue } from "./json-value.ts";
-import { MAX_ISSUES, SchemaError, isObject, pointerStep, shorten } from "./schema.ts";
-import type { Issue, JsonSchema, Outcome } from "./schema.ts";
+import { MAX_ISSUES, SchemaError, pointerStep, shorten } from "./schema.ts";
+import type { Issue, JsonSchema, Outcome, Validator } from "./schema.ts";
 
 /** One problem, as a Standard Schema reports it. */
 export interface StandardIssue {
@@ -52,9 +51,8 @@ const compiled: Record<Direction, WeakMap<object, CompiledSchema>> = { input: ne
 
 /** Tells whether a value is a Standard Schema v1. Some libraries' schemas are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-  const standard = (value as { readonly "~standard"?: unknown })["~standard"];
-  return isObject(standard) && standard["version"] === 1 && typeof standard["validate"] === "function";
+  const standard = (value as Partial<StandardSchema> | null | undefined)?.["~standard"];
+  return standard?.version === 1 && typeof standard.validate === "function";
 }
 
 /**
@@ -83,9 +81,10 @@ function compilePlain(schema: JsonSchema, direction: Direction): CompiledSchema 
   };
 }
 
-function checkAsJson(value: unknown, check: (value: unknown) => Outcome): Outcome {
+function checkAsJson(value: unknown, check: Validator): Outcome {
   try {
-    return check(toJsonValue(value));
+    // For what has no JSON text at all, parsing it fails.
+    return check(JSON.parse(JSON.stringify(value)));
   } catch (error) {
     return { issues: [{ path: "", message: `cannot be written as JSON: ${shorten(String(error))}` }] };
   }
@@ -104,31 +103,21 @@ function compileStandard(schema: StandardSchema, direction: Direction): Compiled
 
 function toJsonSchema(schema: StandardSchema, direction: Direction): JsonSchema {
   const { vendor, jsonSchema } = schema["~standard"];
-  if (jsonSchema === undefined) {
-    throw new SchemaError(
-      "no_json_schema",
-      `This ${vendor} schema cannot give its JSON Schema, which MCP needs. ${cureFor(vendor)}`,
-    );
-  }
+  let cause: unknown =
+    "use zod 4.2, ArkType 2.1.28, toStandardJsonSchema of @valibot/to-json-schema, or a JSON Schema object";
   try {
-    return jsonSchema[direction]({ target: "draft-2020-12" });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new SchemaError("no_json_schema", `This ${vendor} schema cannot be expressed as JSON Schema: ${reason}`, {
-      cause,
-    });
+    if (jsonSchema) return jsonSchema[direction]({ target: "draft-2020-12" });
+  } catch (error) {
+    cause = error;
   }
-}
-
-function cureFor(vendor: string): string {
-  return vendor === "valibot"
-    ? 'Wrap it: toStandardJsonSchema(schema), from the package "@valibot/to-json-schema".'
-    : `Update ${vendor} to a version that implements Standard JSON Schema (zod 4.2, ArkType 2.1.28), or give a JSON Schema object instead.`;
+  throw new SchemaError("no_json_schema", `This ${vendor} schema cannot tell its JSON Schema: ${String(cause)}`, {
+    cause,
+  });
 }
 
 function withoutDefaultDialect(schema: JsonSchema): JsonSchema {
   const { $schema, ...rest } = schema;
-  return $schema === DEFAULT_DIALECT || $schema === `${DEFAULT_DIALECT}#` ? rest : schema;
+  return draftOf($schema) === "2020-12" ? rest : schema;
 }
 
 function toOutcome(result: StandardResult<unknown>): Outcome {
@@ -138,6 +127,6 @@ function toOutcome(result: StandardResult<unknown>): Outcome {
 }
 
 function toIssue({ path = [], message }: StandardIssue): Issue {
-  const keys = path.map((step) => (typeof step === "object" ? step.key : step));
-  return { path: keys.map((key) => pointerStep(String(key))).join(""), message: shorten(message, 300) };
+  const keys = path.map((step) => pointerStep(String(typeof step === "object" ? step.key : step)));
+  return { path: keys.join(""), message: shorten(message, 300) };
 }

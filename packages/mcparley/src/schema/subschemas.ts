@@ -1,50 +1,36 @@
+import { ignoredKeyword, schemaArrayKeyword, schemaKeyword, schemaMapKeyword } from "@cfworker/json-schema";
 import { isObject, pointerStep } from "./schema.ts";
 
-type Place = "one" | "list" | "map";
-
-/**
- * The keywords that hold subschemas, of all supported dialects. In a "map" the next step down is a name of the
- * author's choosing, never a keyword: a property called "items" is not the keyword `items`.
- */
-const places: Readonly<Record<Place, string>> = {
-  one: "additionalItems additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems unevaluatedProperties",
-  list: "allOf anyOf oneOf prefixItems",
-  map: "$defs definitions dependencies dependentSchemas patternProperties properties",
-};
-
-const placeByKeyword: ReadonlyMap<string, Place> = new Map(
-  (["one", "list", "map"] as const).flatMap((place) => places[place].split(" ").map((keyword) => [keyword, place])),
-);
-
-/** How `keyword` holds its subschemas, or undefined when it holds none. Before 2020-12 `items` may also be a list. */
-export function placeOf(keyword: string, value: unknown): Place | undefined {
-  return keyword === "items" && Array.isArray(value) ? "list" : placeByKeyword.get(keyword);
-}
-
-/** One subschema and how it is reached from its parent. */
-export interface Subschema {
-  readonly schema: unknown;
+/** A place for one subschema. What is there may turn out to be no schema at all. */
+export interface Place {
+  /** The object or array that holds the subschema, at `key`. */
+  readonly holder: Record<string, unknown>;
+  readonly key: string;
   readonly keyword: string;
-  /** The property name, definition name or index below the keyword. */
-  readonly key: string | undefined;
   /** A JSON pointer relative to the parent. */
   readonly pointer: string;
 }
 
-/** Lists the direct subschemas of a schema, without following references. */
-export function subschemasOf(schema: object): Subschema[] {
-  return Object.entries(schema).flatMap(([keyword, value]): Subschema[] => {
-    const place = placeOf(keyword, value);
-    const at = pointerStep(keyword);
-    if (place === "one") return [{ schema: value, keyword, key: undefined, pointer: at }];
-    const isHolder = place !== undefined && typeof value === "object" && value !== null;
-    return isHolder
-      ? Object.entries(value).map(([key, schema]) => ({ schema, keyword, key, pointer: at + pointerStep(key) }))
-      : [];
-  });
-}
+const maps: Record<string, boolean> = { ...schemaMapKeyword, dependencies: true };
+const keywords: Record<string, boolean> = { ...schemaKeyword, ...schemaArrayKeyword, ...maps };
 
-/** Tells a schema from the property names that `dependencies` may hold in its place. */
-export function isSchema(value: unknown): boolean {
-  return isObject(value) || typeof value === "boolean";
+/**
+ * Lists the places of a schema's direct subschemas, without following references.
+ *
+ * Below `properties` and the like, the next step is a name of the author's choosing and never a keyword. An object
+ * under an unknown keyword may be the target of a reference, so it counts as a schema; data, as in `enum`, does not.
+ */
+export function subschemasOf(schema: Readonly<Record<string, unknown>>): Place[] {
+  const places: Place[] = [];
+  for (const [keyword, value] of Object.entries(schema)) {
+    const pointer = pointerStep(keyword);
+    const isHolder = isObject(value) ? maps[keyword] : Array.isArray(value) && schemaArrayKeyword[keyword];
+    const holder = (isHolder ? value : schema) as Record<string, unknown>;
+    if (isHolder) {
+      for (const key of Object.keys(holder)) places.push({ holder, key, keyword, pointer: pointer + pointerStep(key) });
+    } else if (isObject(value) ? !ignoredKeyword[keyword] : keywords[keyword]) {
+      places.push({ holder, key: keyword, keyword, pointer });
+    }
+  }
+  return places;
 }
