@@ -2,11 +2,15 @@ import { describe, expect, test } from "vitest";
 import type { ContentBlock } from "../protocol/content.ts";
 import type { ElicitParams } from "../protocol/elicitation.ts";
 import type { Tool } from "../protocol/tools.ts";
-import { loweringOf } from "./lowerings.ts";
+import { legacyLoweringOf } from "./legacy-lowerings.ts";
+import { modernLoweringOf } from "./modern-lowerings.ts";
 import { findRevision, negotiateLegacy, revisions, supportedVersions } from "./revisions.ts";
 import type { Lowering, Revision } from "./revision.ts";
 
-const lowering = (version: string): Lowering => loweringOf(findRevision(version) as Revision);
+function lowering(version: string): Lowering {
+  const revision = findRevision(version) as Revision;
+  return revision.era === "modern" ? modernLoweringOf(revision) : legacyLoweringOf(revision);
+}
 const versions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
 const icons = [{ src: "https://example.com/i.png" }];

@@ -6,8 +6,14 @@ import { Method } from "../protocol/methods.ts";
 import type { GetPromptResult } from "../protocol/prompts.ts";
 import type { ReadResourceResult } from "../protocol/resources.ts";
 import type { CallToolResult } from "../protocol/tools.ts";
-import { loweringOf } from "./lowerings.ts";
-import type { Revision } from "./revision.ts";
+import type { Lowering, Revision } from "./revision.ts";
+
+/** In whose words a result is said. */
+export interface Wording {
+  readonly revision: Revision;
+  readonly lowering: Lowering;
+  readonly method: string;
+}
 
 /**
  * Says a neutral result in the words of a revision: the last step before a result is serialised.
@@ -15,13 +21,11 @@ import type { Revision } from "./revision.ts";
  * List results are not lowered here; they are lowered entry by entry when a page is prepared.
  */
 export function lowerResult(
-  revision: Revision,
-  method: string,
+  { revision, lowering, method }: Wording,
   result: JsonObject | Prepared,
   serverInfo: Implementation,
 ): JsonObject | Prepared {
   if (result instanceof Prepared) return result;
-  const lowering = loweringOf(revision);
   let lowered: object = result;
   if (method === Method.callTool && "content" in result) {
     lowered = lowering.callToolResult(result as unknown as CallToolResult);

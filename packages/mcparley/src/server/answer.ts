@@ -17,7 +17,7 @@ export async function answer(call: Call): Promise<Reply | undefined> {
   try {
     const result = await call.core.dispatch(call);
     if (call.cancelled) return undefined;
-    return { message: success(call.id, lowerResult(call.revision, call.method, result, call.core.info)), status: 200 };
+    return { message: success(call.id, lowerResult(call, result, call.core.info)), status: 200 };
   } catch (error) {
     if (call.cancelled) return undefined;
     return replyToError(call.id, toProtocolError(error, call), call.revision);

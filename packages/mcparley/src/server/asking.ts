@@ -1,8 +1,7 @@
 import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import { type ClientCapabilities, canElicit } from "../protocol/capabilities.ts";
-import type { Call } from "./call.ts";
-import { InputRequired } from "./input-required.ts";
+import type { InputRequired } from "./input-required.ts";
 
 /** One question of a handler to the client, in the neutral shape. */
 export interface Question<T = unknown> {
@@ -35,21 +34,6 @@ export interface Asking {
 }
 
 export type Run = () => Promise<JsonObject | Prepared | InputRequired>;
-
-/** Runs a handler to the result of its call, whichever way it asks. */
-export async function settle(call: Call, run: Run): Promise<JsonObject | Prepared> {
-  let result: JsonObject | Prepared | InputRequired;
-  try {
-    result = await run();
-  } catch (error) {
-    const questions = await (await call.startedAsking)?.interrupted();
-    if (questions) return questions;
-    throw error;
-  }
-  if (result instanceof InputRequired) return (await call.asking).goOn(result, run);
-  const { startedAsking } = call;
-  return startedAsking ? ((await (await startedAsking).interrupted()) ?? result) : result;
-}
 
 /** Throws -32021, which names the capability, where the client has not declared what a question requires. */
 export function requireCapability(declared: ClientCapabilities, required: ClientCapabilities): void {

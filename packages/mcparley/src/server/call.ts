@@ -5,8 +5,7 @@ import { type LoggingLevel, isLoggable, loggingLevels } from "../protocol/loggin
 import { Method, Notification } from "../protocol/methods.ts";
 import type { ProgressToken } from "../protocol/progress.ts";
 import type { CreateMessageParams } from "../protocol/sampling.ts";
-import { loweringOf } from "../revisions/lowerings.ts";
-import type { Revision } from "../revisions/revision.ts";
+import type { Lowering, Revision } from "../revisions/revision.ts";
 import type { Asking, Question } from "./asking.ts";
 import type { Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
 import type { ServerCore } from "./core.ts";
@@ -22,6 +21,8 @@ export interface Link {
 export interface CallInit {
   core: ServerCore;
   revision: Revision;
+  /** How the revision says what the call is answered with. */
+  lowering: Lowering;
   id: RequestId;
   method: string;
   params: JsonObject;
@@ -44,6 +45,7 @@ const noMeta: JsonObject = Object.freeze({});
 export class Call implements Context {
   readonly core: ServerCore;
   readonly revision: Revision;
+  readonly lowering: Lowering;
   readonly id: RequestId;
   readonly method: string;
   readonly params: JsonObject;
@@ -67,6 +69,7 @@ export class Call implements Context {
   constructor(init: CallInit) {
     this.core = init.core;
     this.revision = init.revision;
+    this.lowering = init.lowering;
     this.id = init.id;
     this.method = init.method;
     this.params = init.params;
@@ -178,7 +181,7 @@ export class Call implements Context {
 
   /** Says a question in the words of the call's revision, with the way to read its answer. */
   lowerQuestion(method: string, params: JsonObject): { params: JsonObject; lift: (result: JsonObject) => JsonObject } {
-    const lowering = loweringOf(this.revision);
+    const { lowering } = this;
     if (method === Method.elicit) {
       const { params: lowered, lift } = lowering.elicitation(params as unknown as ElicitParams);
       return {
@@ -203,7 +206,7 @@ export class Call implements Context {
     const params: JsonObject = { progressToken: token, progress: done };
     if (total !== undefined) params.total = total;
     if (message !== undefined) params.message = message;
-    this.notify(Notification.progress, loweringOf(this.revision).progress(params));
+    this.notify(Notification.progress, this.lowering.progress(params));
   }
 
   #sendLog(level: LoggingLevel, data: unknown, logger: string | undefined): void {

@@ -14,9 +14,8 @@ import { type Reply, replyToError } from "./answer.ts";
 import type { Call, Link } from "./call.ts";
 import type { Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";
-import { answerInSession, initialize, notified } from "./legacy.ts";
+import type { LegacySide } from "./legacy-side.ts";
 import { answerModern, isModernRequest } from "./modern.ts";
-import type { Session } from "./session.ts";
 
 /** A server on one transport: what `attach` gives. */
 export interface Connection {
@@ -43,7 +42,7 @@ export class ServerConnection implements Connection {
   readonly #answering = new Set<Promise<unknown>>();
   /** Those of them that are open streams, which end only when a side ends them. */
   readonly #streams = new Set<Promise<unknown>>();
-  #session: Session | undefined;
+  #legacy: Promise<LegacySide> | undefined;
   #settleClosed!: () => void;
 
   constructor(core: ServerCore, transport: Transport, principal: Principal | undefined) {
@@ -78,7 +77,7 @@ export class ServerConnection implements Connection {
   }
 
   #receive(value: unknown): void {
-    if (Array.isArray(value)) this.#receiveBatch(value);
+    if (Array.isArray(value)) this.#track(this.#receiveBatch(value));
     else
       this.#track(
         this.#take(value).then((reply) => reply && this.#send(reply.message)),
@@ -96,7 +95,7 @@ export class ServerConnection implements Connection {
         this.#notified(classified.message);
         return nothing;
       case "response":
-        this.#session?.answered(classified.message);
+        this.#whenLegacy((side) => side.answered(classified.message));
         return nothing;
       default: {
         const error = new ProtocolError(ErrorCode.InvalidRequest, `Invalid message: ${classified.reason}.`);
@@ -107,19 +106,18 @@ export class ServerConnection implements Connection {
 
   #answer(request: JsonRpcRequest): Promise<Reply | undefined> {
     if (isModernRequest(request)) return this.#answerModern(request);
-    const way = { link: this.#link, principal: this.#principal };
-    if (this.#session) return answerInSession(this.#session, request, way);
-    const { id, method } = request;
-    if (method === Method.initialize) return Promise.resolve(this.#initialize(request));
-    if (method === Method.ping) return Promise.resolve({ message: { jsonrpc: "2.0", id, result: {} }, status: 200 });
-    const error = new ProtocolError(ErrorCode.InvalidRequest, `Send "initialize" before ${method.slice(0, 200)}.`);
-    return Promise.resolve(replyToError(id, error, undefined));
+    this.#legacy ??= this.#loadLegacy();
+    return this.#legacy.then((side) => side.answer(request));
   }
 
-  #initialize(request: JsonRpcRequest): Reply {
-    const { reply, session } = initialize(this.#core, request, { link: this.#link, principal: this.#principal });
-    this.#session = session;
-    return reply;
+  async #loadLegacy(): Promise<LegacySide> {
+    const { LegacySide } = await import("./legacy-side.ts");
+    return new LegacySide(this.#core, { link: this.#link, principal: this.#principal });
+  }
+
+  /** Acts on the legacy side, if there is one: after all that was given to it before, also while it is being loaded. */
+  #whenLegacy(act: (side: LegacySide) => void): void {
+    void this.#legacy?.then(act);
   }
 
   async #answerModern(request: JsonRpcRequest): Promise<Reply | undefined> {
@@ -156,32 +154,16 @@ export class ServerConnection implements Connection {
     const { method, params = {} } = message;
     const call = method === Notification.cancelled ? this.#calls.get(params.requestId as RequestId) : undefined;
     if (call) call.cancel(new LocalError("aborted", "The client cancelled the request."));
-    else if (this.#session) notified(this.#session, message);
+    else this.#whenLegacy((side) => side.notified(message));
   }
 
-  #receiveBatch(batch: unknown[]): void {
-    const { limits } = this.#core;
-    if (!this.#session?.revision.batches) {
-      this.#refuse(
-        ErrorCode.InvalidRequest,
-        "Batches are not part of this revision: send one message at a time.",
-        undefined,
-      );
-    } else if (batch.length === 0 || batch.length > limits.batch) {
-      this.#refuse(
-        ErrorCode.InvalidRequest,
-        `A batch holds 1 to ${limits.batch} messages; got ${batch.length}.`,
-        undefined,
-      );
-    } else {
-      const replies = Promise.all(batch.map((value) => this.#take(value)));
-      this.#track(
-        replies.then((all) => {
-          const messages = all.filter((reply) => reply !== undefined).map(({ message }) => message);
-          if (messages.length > 0) this.#send(messages);
-        }),
-      );
-    }
+  async #receiveBatch(batch: unknown[]): Promise<void> {
+    const side = await this.#legacy;
+    const refusal = side ? side.refuseBatch(batch.length) : 'Send "initialize" before a batch.';
+    if (refusal !== undefined) return this.#refuse(ErrorCode.InvalidRequest, refusal, undefined);
+    const replies = await Promise.all(batch.map((value) => this.#take(value)));
+    const messages = replies.filter((reply) => reply !== undefined).map(({ message }) => message);
+    if (messages.length > 0) this.#send(messages);
   }
 
   #refuse(code: number, message: string, id: RequestId | undefined): void {
@@ -215,7 +197,9 @@ export class ServerConnection implements Connection {
   /** After the end of input: ends streams, lets the calls in flight be answered, then closes. */
   async #drain(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
-    this.#session?.cannotBeAsked(new LocalError("closed", "The client closed its side and can answer no more."));
+    this.#whenLegacy((side) => {
+      side.cannotBeAsked(new LocalError("closed", "The client closed its side and can answer no more."));
+    });
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
     this.#giveUp(new LocalError("closed", "The client closed its side."));
     await this.#transport.close();
@@ -228,7 +212,7 @@ export class ServerConnection implements Connection {
 
   #giveUp(cause: Error): void {
     for (const call of this.#calls.values()) call.cancel(cause);
-    this.#session?.end(cause);
+    this.#whenLegacy((side) => side.end(cause));
   }
 }
 

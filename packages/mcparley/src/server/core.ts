@@ -3,8 +3,6 @@ import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
 import type { CacheHint } from "../protocol/resources.ts";
-import { settle } from "./asking.ts";
-import { audited } from "./audit.ts";
 import type { Call } from "./call.ts";
 import { Changes, type Listener } from "./changes.ts";
 import { type ExtensionMethod, type ServerExtension, checkExtensionId } from "./extension.ts";
@@ -12,6 +10,7 @@ import { methodTable } from "./method-table.ts";
 import { type Answer, type Middleware, wrap } from "./middleware.ts";
 import { Offering } from "./offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "./options.ts";
+import { settle } from "./settle.ts";
 
 /** An open stream of `subscriptions/listen`. */
 export interface Stream extends Listener {
@@ -77,7 +76,8 @@ export class ServerCore {
   /** Answers a call: through the middleware to its method, and through rounds of questions to its result. */
   dispatch(call: Call): Promise<JsonObject | Prepared> {
     const { audit } = this.definition;
-    return audit ? audited(call, audit, () => this.#settle(call)) : this.#settle(call);
+    if (!audit) return this.#settle(call);
+    return import("./audit.ts").then(({ audited }) => audited(call, audit, () => this.#settle(call)));
   }
 
   /** Runs a handler, with what the definition adds to its context. */

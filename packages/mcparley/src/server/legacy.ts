@@ -2,7 +2,6 @@ import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts";
 import { type InitializeParams, type InitializeResult, readInitializeParams } from "../protocol/lifecycle.ts";
 import { Method, Notification } from "../protocol/methods.ts";
-import { loweringOf } from "../revisions/lowerings.ts";
 import { negotiateLegacy } from "../revisions/revisions.ts";
 import { type Reply, answer, replyToError } from "./answer.ts";
 import { Call, type Link } from "./call.ts";
@@ -43,12 +42,12 @@ export function openSession(
   return new Session({ core, revision, peer, ...way });
 }
 
-function initializeResult({ core, revision }: Session): InitializeResult {
+function initializeResult({ core, revision, lowering }: Session): InitializeResult {
   const { completions, ...others } = core.capabilities();
   const result: InitializeResult = {
     protocolVersion: revision.version,
     capabilities: completions && revision.completionsCapability ? { ...others, completions } : others,
-    serverInfo: loweringOf(revision).implementation(core.info),
+    serverInfo: lowering.implementation(core.info),
   };
   const { instructions } = core.definition;
   return instructions === undefined ? result : { ...result, instructions };
@@ -66,13 +65,14 @@ export async function answerInSession(
   way: { link: Link; principal: Principal | undefined; opened?(call: Call): void },
 ): Promise<Reply | undefined> {
   const { id, method, params = {} } = request;
-  const { core, revision, peer, calls } = session;
+  const { core, revision, lowering, peer, calls } = session;
   const { principal } = way;
   const refusal = refuse(session, request);
   if (refusal) return replyToError(id, refusal, revision);
   const call = new Call({
     core,
     revision,
+    lowering,
     id,
     method,
     params,

@@ -1,6 +1,5 @@
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import { type Resource as ListedResource, readCursor } from "../protocol/resources.ts";
-import { loweringOf } from "../revisions/lowerings.ts";
 import type { Call } from "./call.ts";
 import { cursorFor, finishPage, readPosition } from "./lists.ts";
 import type { ResourceEntry } from "./prepare-resource.ts";
@@ -10,13 +9,12 @@ import { isGranted } from "./scopes.ts";
  * Answers `resources/list`: from prepared pages, or, where a template lists its resources by a function, by asking it.
  */
 export async function listResources(call: Call): Promise<JsonObject | Prepared> {
-  const { core, revision, principal } = call;
+  const { core, revision, lowering } = call;
   const cursor = readCursor(call.params);
-  if (!core.offering.resourceIndex.hasListing()) return core.offering.resourceList.page(revision, principal, cursor);
+  if (!core.offering.resourceIndex.hasListing()) return core.offering.resourceList.page(call, cursor);
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const listed = await gather(call);
   const page = listed.slice(start, start + core.limits.pageSize);
-  const lowering = loweringOf(revision);
   const result: JsonObject = { resources: page.map((resource) => lowering.resource(resource)) };
   if (listed.length > start + page.length && page.length > 0) result.nextCursor = cursorFor(start + page.length);
   return finishPage(result, { revision, cache: { ...core.listCache, cacheScope: "private" }, serverInfo: core.info });

@@ -1,7 +1,6 @@
 import { invalidParams } from "../jsonrpc/errors.ts";
 import { type JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import type { CacheHint } from "../protocol/resources.ts";
-import { loweringOf } from "../revisions/lowerings.ts";
 import type { Lowering, Revision } from "../revisions/revision.ts";
 import { withEnvelope } from "../revisions/results.ts";
 import type { Implementation } from "../protocol/capabilities.ts";
@@ -19,6 +18,13 @@ export interface ListSource<E extends Entry<Scoped>> {
   entries(): Iterable<E>;
   /** An entry as the list of a revision shows it. */
   show(entry: E, lowering: Lowering): object;
+}
+
+/** Who asks for a list, and in which words it is to be said. */
+export interface ListAsker {
+  readonly revision: Revision;
+  readonly lowering: Lowering;
+  readonly principal: Principal | undefined;
 }
 
 export interface ListOptions {
@@ -52,14 +58,15 @@ export class PreparedLists<E extends Entry<Scoped>> {
     this.#scopes = undefined;
   }
 
-  page(revision: Revision, principal: Principal | undefined, cursor: string | undefined): Prepared {
+  page(asker: ListAsker, cursor: string | undefined): Prepared {
+    const { revision, principal } = asker;
     const after = cursor === undefined ? -1 : readPosition(cursor);
     this.#scopes ??= this.#scopesInUse();
     const held = this.#scopes.filter((scope) => principal?.scopes.includes(scope)).join(" ");
     const key = `${revision.version} ${after} ${held}`;
     const kept = this.#pages.get(key);
     if (kept) return kept;
-    const page = this.#make(revision, principal, after);
+    const page = this.#make(asker, after);
     if (this.#pages.size >= maxPages) this.#pages.clear();
     this.#pages.set(key, page);
     return page;
@@ -69,13 +76,12 @@ export class PreparedLists<E extends Entry<Scoped>> {
     return [...new Set([...this.#source.entries()].flatMap(({ definition }) => definition.scopes ?? []))];
   }
 
-  #make(revision: Revision, principal: Principal | undefined, after: number): Prepared {
+  #make({ revision, lowering, principal }: ListAsker, after: number): Prepared {
     const { pageSize, serverInfo } = this.#options;
     const visible = [...this.#source.entries()]
       .filter((entry) => entry.position > after && isGranted(entry.definition.scopes, principal))
       .toSorted((a, b) => a.position - b.position);
     const shown = visible.slice(0, pageSize);
-    const lowering = loweringOf(revision);
     const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, lowering)) };
     const last = shown.at(-1);
     if (last && visible.length > pageSize) result.nextCursor = cursorFor(last.position);

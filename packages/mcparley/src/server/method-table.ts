@@ -5,7 +5,6 @@ import { readCursor, readResourceUri } from "../protocol/resources.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import { supportedVersions } from "../revisions/revisions.ts";
 import type { Call } from "./call.ts";
-import { listen } from "./listen.ts";
 import { resourceNotFound } from "./resource-not-found.ts";
 import type { InputRequired } from "./input-required.ts";
 import type { PreparedLists } from "./lists.ts";
@@ -31,7 +30,7 @@ const completions = (offering: Offering): boolean => offering.completes();
 export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, MethodEntry>([
   [Method.ping, { offered: always, answer: async () => ({}) }],
   [Method.discover, { offered: always, answer: discover }],
-  [Method.listen, { offered: always, answer: listen }],
+  [Method.listen, { offered: always, answer: async (call) => (await import("./listen.ts")).listen(call) }],
   [Method.setLevel, { offered: always, answer: setLevel }],
   [Method.listTools, { offered: tools, answer: async (call) => page(call, call.core.offering.toolList) }],
   [Method.callTool, { offered: tools, answer: byFeature }],
@@ -59,7 +58,7 @@ async function byFeature(call: Call): Promise<JsonObject | Prepared | InputRequi
 }
 
 function page(call: Call, list: PreparedLists<any>): Prepared {
-  return list.page(call.revision, call.principal, readCursor(call.params));
+  return list.page(call, readCursor(call.params));
 }
 
 async function discover({ core }: Call): Promise<JsonObject> {

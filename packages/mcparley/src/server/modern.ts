@@ -3,6 +3,7 @@ import { type JsonObject, type JsonRpcRequest, isObject } from "../jsonrpc/messa
 import type { ClientCapabilities, Implementation } from "../protocol/capabilities.ts";
 import { readLoggingLevel } from "../protocol/logging.ts";
 import { MetaKey } from "../protocol/meta.ts";
+import { modernLoweringOf } from "../revisions/modern-lowerings.ts";
 import type { Revision } from "../revisions/revision.ts";
 import { findRevision, latestLegacy, latestModern, supportedVersions } from "../revisions/revisions.ts";
 import { type Reply, answer, replyToError } from "./answer.ts";
@@ -57,7 +58,19 @@ function openCall(core: ServerCore, request: JsonRpcRequest, { link, principal }
     revision: revision.version,
   };
   const logLevel = level === undefined ? undefined : readLoggingLevel(level, `params._meta["${MetaKey.logLevel}"]`);
-  return new Call({ core, revision, id, method, params, peer, principal, link, logLevel, session: undefined });
+  return new Call({
+    core,
+    revision,
+    lowering: modernLoweringOf(revision),
+    id,
+    method,
+    params,
+    peer,
+    principal,
+    link,
+    logLevel,
+    session: undefined,
+  });
 }
 
 function readRevision(meta: JsonObject): Revision {

@@ -3,7 +3,8 @@ import { type JsonObject, type JsonRpcResponse, type RequestId, notification } f
 import { Outbound } from "../jsonrpc/outbound.ts";
 import type { LoggingLevel } from "../protocol/logging.ts";
 import { Notification } from "../protocol/methods.ts";
-import type { Revision } from "../revisions/revision.ts";
+import { legacyLoweringOf } from "../revisions/legacy-lowerings.ts";
+import type { Lowering, Revision } from "../revisions/revision.ts";
 import type { Call, Link } from "./call.ts";
 import { type Change, type Listener, toNotification } from "./changes.ts";
 import type { Peer, Principal } from "./context.ts";
@@ -25,6 +26,7 @@ export interface SessionInit {
 export class Session implements Listener {
   readonly core: ServerCore;
   readonly revision: Revision;
+  readonly lowering: Lowering;
   readonly peer: Peer;
   readonly principal: Principal | undefined;
   /** The calls of this session that are being answered, by id. */
@@ -39,6 +41,7 @@ export class Session implements Listener {
   constructor(init: SessionInit) {
     this.core = init.core;
     this.revision = init.revision;
+    this.lowering = legacyLoweringOf(init.revision);
     this.peer = init.peer;
     this.principal = init.principal;
     this.#link = init.link;

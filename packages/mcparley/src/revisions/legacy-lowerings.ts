@@ -3,18 +3,17 @@ import { lowering as first } from "./2024-11-05.ts";
 import { lowering as march2025 } from "./2025-03-26.ts";
 import { lowering as june2025 } from "./2025-06-18.ts";
 import { lowering as november2025 } from "./2025-11-25.ts";
-import { lowering as july2026 } from "./2026-07-28.ts";
 import type { Lowering, Revision } from "./revision.ts";
 import { revisions } from "./revisions.ts";
 
 /** In the order of `revisions`: the newest first. */
-const inOrder: readonly Lowering[] = [july2026, november2025, june2025, march2025, first, prerelease];
+const inOrder: readonly Lowering[] = [november2025, june2025, march2025, first, prerelease];
 
 const byRevision: ReadonlyMap<Revision, Lowering> = new Map(
-  revisions.map((revision, index) => [revision, inOrder[index] as Lowering]),
+  revisions.filter(({ era }) => era === "legacy").map((revision, index) => [revision, inOrder[index] as Lowering]),
 );
 
-/** How things are said in a revision: for servers, which speak the newest and are understood in the others. */
-export function loweringOf(revision: Revision): Lowering {
+/** How things are said in a legacy revision; apart from the modern ones, so that it is loaded for those who speak one. */
+export function legacyLoweringOf(revision: Revision): Lowering {
   return byRevision.get(revision) as Lowering;
 }

@@ -1,0 +1,71 @@
+import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../jsonrpc/messages.ts";
+import { Method } from "../protocol/methods.ts";
+import { type Reply, replyToError } from "./answer.ts";
+import type { Link } from "./call.ts";
+import type { Principal } from "./context.ts";
+import type { ServerCore } from "./core.ts";
+import { answerInSession, initialize, notified } from "./legacy.ts";
+import type { Session } from "./session.ts";
+
+interface Way {
+  link: Link;
+  principal: Principal | undefined;
+}
+
+/**
+ * The legacy revisions on one duplex channel: at most one session, opened by `initialize`.
+ *
+ * It is loaded when the first message of a legacy revision arrives, since a client of a modern one never sends any.
+ */
+export class LegacySide {
+  readonly #core: ServerCore;
+  readonly #way: Way;
+  #session: Session | undefined;
+
+  constructor(core: ServerCore, way: Way) {
+    this.#core = core;
+    this.#way = way;
+  }
+
+  answer(request: JsonRpcRequest): Promise<Reply | undefined> {
+    if (this.#session) return answerInSession(this.#session, request, this.#way);
+    const { id, method } = request;
+    if (method === Method.initialize) return Promise.resolve(this.#initialize(request));
+    if (method === Method.ping) return Promise.resolve({ message: { jsonrpc: "2.0", id, result: {} }, status: 200 });
+    const error = new ProtocolError(ErrorCode.InvalidRequest, `Send "initialize" before ${method.slice(0, 200)}.`);
+    return Promise.resolve(replyToError(id, error, undefined));
+  }
+
+  notified(message: JsonRpcNotification): void {
+    if (this.#session) notified(this.#session, message);
+  }
+
+  answered(response: JsonRpcResponse): void {
+    this.#session?.answered(response);
+  }
+
+  /** Says why a batch of this many messages is not taken, if it is not. */
+  refuseBatch(length: number): string | undefined {
+    if (!this.#session?.revision.batches) {
+      return "Batches are not part of this revision: send one message at a time.";
+    }
+    const { batch } = this.#core.limits;
+    return length === 0 || length > batch ? `A batch holds 1 to ${batch} messages; got ${length}.` : undefined;
+  }
+
+  /** Fails the questions that wait, as when the client can send nothing more. */
+  cannotBeAsked(cause: Error): void {
+    this.#session?.cannotBeAsked(cause);
+  }
+
+  end(cause: Error): void {
+    this.#session?.end(cause);
+  }
+
+  #initialize(request: JsonRpcRequest): Reply {
+    const { reply, session } = initialize(this.#core, request, this.#way);
+    this.#session = session;
+    return reply;
+  }
+}

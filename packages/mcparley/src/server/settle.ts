@@ -1,0 +1,19 @@
+import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import type { Run } from "./asking.ts";
+import type { Call } from "./call.ts";
+import { InputRequired } from "./input-required.ts";
+
+/** Runs a handler to the result of its call, whichever way it asks. */
+export async function settle(call: Call, run: Run): Promise<JsonObject | Prepared> {
+  let result: JsonObject | Prepared | InputRequired;
+  try {
+    result = await run();
+  } catch (error) {
+    const questions = await (await call.startedAsking)?.interrupted();
+    if (questions) return questions;
+    throw error;
+  }
+  if (result instanceof InputRequired) return (await call.asking).goOn(result, run);
+  const { startedAsking } = call;
+  return startedAsking ? ((await (await startedAsking).interrupted()) ?? result) : result;
+}
