@@ -36,12 +36,9 @@ export function codeModules(folder: string, options: { timeLimit?: number } = {}
   return {
     async load(file) {
       const path = join(folder, file);
-      const before = new Set(Object.keys(require.cache));
       try {
         return await within(timeLimit, jiti.import<Record<string, unknown>>(path));
       } catch (error) {
-        // What failed half-way stays in the cache, and would come back the next time as if it were whole.
-        for (const added of Object.keys(require.cache)) if (!before.has(added)) delete require.cache[added];
         throw moduleProblem(error, { file, path, folder });
       }
     },

@@ -226,3 +226,29 @@ test("the links between the documents lead somewhere", async () => {
     }
   }
 });
+
+test("the YAML in its README is taken as it stands there", async () => {
+  const readme = await readFile(join(handbook, "README.md"), "utf8");
+  const [prompt, notes, program, settings, ...more] = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(
+    ([, yaml]) => yaml,
+  );
+  expect(more).toEqual([]);
+  const folder = await temporaryFolder({
+    "served/prompts/p.md": `${prompt}Hello\n`,
+    "served/resources.yaml": notes ?? "",
+    "served/tools/find.yaml": program ?? "",
+    "served/server.yaml": settings ?? "",
+    "served/prompts/languages.ts": "export default (): string[] => [];\n",
+    "served/resources/incidents.csv": "INC-1\nINC-2\n",
+    "books/restart.md": "# Restart\n",
+  });
+  const { live, client } = await serveFolder(join(folder, "served"));
+  expect(live.problems).toEqual([]);
+  expect((await client.listResources().all()).map(({ uri, title }) => [uri, title])).toEqual([
+    ["test://resources/incidents.csv", "Incidents, January to October 2026"],
+    ["test://books/restart.md", "How to restart"],
+  ]);
+  if (process.platform === "win32") return;
+  expect(await client.callTool("find", { pattern: "INC", lines: 1 })).toBe("resources/incidents.csv:1:INC-1\n");
+  expect(await client.callTool("find", { pattern: "-x" })).toBe("");
+});

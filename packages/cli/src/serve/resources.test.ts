@@ -140,18 +140,26 @@ test("another root is served under its own name, and leaving it is refused", asy
   await expect(client.readResource("test://runbooks/../secret.md")).rejects.toThrow("Resource not found");
 });
 
-test("links that go round in circles end, hidden files are left out, and a limit on files is told", async () => {
-  const folder = await temporaryFolder({
+test("links that go round in circles end, and a link to another folder inside is followed", async () => {
+  const folder = await temporaryFolder({ "resources/a.md": "a", "resources/b/c.md": "c", "resources/d/e.md": "e" });
+  await symlink(".", join(folder, "resources", "b", "self"));
+  await symlink("..", join(folder, "resources", "b", "up"));
+  await symlink("../d", join(folder, "resources", "b", "other"));
+  const { client } = await serveFolder(folder);
+  const names = (await client.listResources().all()).map(({ name }) => name);
+  expect(names).toEqual(["resources/a.md", "resources/b/c.md", "resources/b/other/e.md", "resources/d/e.md"]);
+  expect((await client.readResource("test://resources/b/other/e.md")).contents[0]).toMatchObject({ text: "e" });
+});
+
+test("hidden files and packages are left out, and a limit on files is told", async () => {
+  const { client, live } = await serveFiles({
     "server.yaml": "limits: {files: 2}\n",
+    "resources/.DS_Store": "x",
     "resources/a.md": "a",
     "resources/b/c.md": "c",
     "resources/d.md": "d",
-    "resources/.DS_Store": "x",
-    "resources/node_modules/p/x.md": "x",
+    "resources/b/node_modules/p/x.md": "x",
   });
-  await symlink(".", join(folder, "resources", "b", "self"));
-  await symlink("..", join(folder, "resources", "b", "up"));
-  const { client, live } = await serveFolder(folder);
   const names = (await client.listResources().all()).map(({ name }) => name);
   expect(names).toEqual(["resources/a.md", "resources/b/c.md"]);
   expect(live.problems.map(({ message }) => message)).toEqual([

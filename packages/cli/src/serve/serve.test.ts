@@ -56,7 +56,7 @@ test("a port that is taken is a usage error that names it and the way out", asyn
   await expect(runServe([".", "--port", String(port)], io)).rejects.toMatchObject({
     name: "UsageError",
     message: expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`),
-    hint: "Take another port with --port, or any that is free with --port 0.",
+    hint: "--port takes the number, as in --port 0.",
   });
   expect(io.out()).toBe("");
 });
@@ -65,6 +65,14 @@ test("a folder that is not there, or is a file, is a usage error", async () => {
   const cwd = await temporaryFolder({ file: "" });
   await expect(runServe(["nowhere"], fakeServeIo({ cwd }))).rejects.toThrow('There is no folder "nowhere".');
   await expect(runServe(["file"], fakeServeIo({ cwd }))).rejects.toThrow('"file" is a file, not a folder.');
+});
+
+test("a server for other machines says that they need its name", async () => {
+  const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
+  const ended = runServe([".", "--port", "0", "--host", "0.0.0.0", "--no-watch"], io);
+  await io.seen("--allow-host NAME");
+  io.pressCtrlC();
+  expect(await ended).toBe(0);
 });
 
 test("H12: a request for another host name is refused, unless --allow-host names it", async () => {

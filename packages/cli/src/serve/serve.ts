@@ -87,12 +87,20 @@ async function overHttp({ live, report, options, io }: HttpServing): Promise<voi
   };
   io.stdout.write(`${banner(shown, styleFor(io.isTerminal.stdout, io.env))}\n`);
   report.update(live.problems);
+  if (!isLoopback(host) && allowHosts.length === 0) io.stderr.write(`${unnamedHost}\n`);
   await asked(io);
   await listening.close();
 }
 
+const unnamedHost =
+  "Only requests for localhost are answered so far. Name this machine as others call it: --allow-host NAME.";
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
 function hintFor(port: number): string {
-  return port === 0 ? "Give another --host." : "Take another port with --port, or any that is free with --port 0.";
+  return port === 0 ? "Give another --host." : "--port takes the number, as in --port 0.";
 }
 
 /** Milliseconds for which a second signal counts as the first: a terminal sends Ctrl-C to a parent as well, which may pass it on. */
