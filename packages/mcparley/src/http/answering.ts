@@ -46,8 +46,8 @@ export class Answering implements Link, Origin, OpenExchange {
     this.#accepted = accepted;
     this.#belonging = belonging;
     this.principal = principal;
-    exchange.onGone(() => this.#onGone());
     context.open.add(this);
+    exchange.onGone(() => this.#onGone());
     if (!accepted.json) this.#startEvents();
   }
 

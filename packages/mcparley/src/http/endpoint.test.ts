@@ -288,6 +288,14 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await closing;
   });
 
+  test("listen is refused with 406 to a client that cannot read a stream", async () => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const filter = { notifications: { toolsListChanged: true } };
+    const answer = await client.modern("subscriptions/listen", filter, { headers: { accept: "application/json" } });
+    expect(answer.status).toBe(406);
+    await answer.text();
+  });
+
   test("more listen streams than allowed are answered with 503 and Retry-After", async () => {
     const { client } = await serve(adapter, { tools: { echo }, limits: { listenStreams: 1 } });
     const filter = { notifications: { toolsListChanged: true } };

@@ -39,7 +39,7 @@ export class Endpoint {
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
     this.#cors = cors ? makeCors(cors === true ? {} : cors) : undefined;
-    this.#path = path === undefined ? undefined : withoutSlash(path);
+    this.#path = path === undefined ? undefined : withoutSlash(path.startsWith("/") ? path : `/${path}`);
     this.#context = {
       core,
       open: new OpenExchanges(core.clock, keepAlive),
@@ -137,7 +137,9 @@ export class Endpoint {
 
   #fail(exchange: Exchange, error: unknown): void {
     if (error instanceof HttpRefusal) return refuse(exchange, error);
-    if (exchange.closed) return;
+    // Nobody reads what is answered to a client that went away; but a runtime may wait for it.
+    if (error instanceof LocalError && error.code === "closed")
+      return refuse(exchange, new HttpRefusal(400, error.message));
     this.#context.core.report(error, undefined);
     refuse(exchange, new HttpRefusal(500, "Internal error", { code: ErrorCode.InternalError }));
   }

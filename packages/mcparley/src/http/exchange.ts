@@ -35,7 +35,10 @@ export interface Exchange extends RequestHead {
   respond(status: number, headers: ResponseHeaders, body?: string): void;
   /** Sends the head of a response now and its body piece by piece. */
   stream(status: number, headers: ResponseHeaders): ResponseStream;
-  /** Calls `listener` once if the client goes away before its response has been sent whole. At most one listener. */
+  /**
+   * Calls `listener` once if the client goes away before its response has been sent whole; at once if it has gone
+   * already. At most one listener.
+   */
   onGone(listener: () => void): void;
 }
 

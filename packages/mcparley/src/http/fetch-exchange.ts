@@ -85,7 +85,8 @@ export class FetchExchange implements Exchange {
       },
       { highWaterMark: 0, size: (chunk) => chunk.byteLength },
     );
-    this.#state = this.#state === "done" ? "done" : "streaming";
+    if (this.closed) controller.close();
+    else this.#state = "streaming";
     this.#answer(new Response(body, { status, headers: { ...headers, ...this.#extra } }));
     const encoder = new TextEncoder();
     const whileOpen = (act: () => void): void => {

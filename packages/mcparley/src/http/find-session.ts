@@ -17,6 +17,8 @@ interface Asking {
   readonly id: RequestId | undefined;
 }
 
+const visibleAscii = /^[!-~]+$/;
+
 /** Where messages go that belong to no request when there is no way for them. */
 export const nowhere: Link = { send: () => {} };
 
@@ -39,6 +41,11 @@ export function findSession(sessions: Sessions, { head, principal, id }: Asking)
   if (sessionId === undefined) {
     const cure = 'Send "initialize" first and the id that comes with its answer from then on.';
     throw new HttpRefusal(400, `The Mcp-Session-Id header is missing. ${cure}`, { id });
+  }
+  if (!visibleAscii.test(sessionId)) {
+    throw new HttpRefusal(400, `The Mcp-Session-Id "${shown(sessionId)}" is not one: it must be visible ASCII.`, {
+      id,
+    });
   }
   const session = sessions.find(sessionId, principal);
   if (session) return session;

@@ -78,6 +78,10 @@ describe("H7: the path", () => {
     expect((await serve().send({ path: "/any/where" })).status).toBe(415);
   });
 
+  test("a path may be given without its first slash", async () => {
+    expect((await serve({ path: "mcp" }).send({ path: "/mcp" })).status).toBe(415);
+  });
+
   test("the root can be the path", async () => {
     expect((await serve({ path: "/" }).send({ path: "/" })).status).toBe(415);
     expect((await serve({ path: "/" }).send({ path: "/mcp" })).status).toBe(404);

@@ -1,5 +1,6 @@
 import { ErrorCode } from "../jsonrpc/errors.ts";
 import type { Classified } from "../jsonrpc/messages.ts";
+import { Method } from "../protocol/methods.ts";
 import { findRevision } from "../revisions/revisions.ts";
 import { answerModern, isModernRequest } from "../server/modern.ts";
 import { Answering } from "./answering.ts";
@@ -24,6 +25,11 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
   if (kind === "notification") return exchange.respond(202, {});
   if (kind === "response") {
     throw new HttpRefusal(400, "This revision has no responses of clients: retry the request with inputResponses.");
+  }
+  if (message.method === Method.listen && !posted.accepted.events) {
+    throw new HttpRefusal(406, "A subscription is an event stream: send Accept: text/event-stream.", {
+      id: message.id,
+    });
   }
   const mismatch = findMismatch(context.core, message, exchange);
   if (mismatch !== undefined) {

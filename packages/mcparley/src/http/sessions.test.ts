@@ -93,6 +93,9 @@ describe("a session", () => {
     const wrong = await client.post(ping, { "mcp-session-id": "00000000-0000-0000-0000-000000000000" });
     expect(wrong.status).toBe(404);
     expect(await wrong.json()).toMatchObject({ id: 1, error: { code: -32600 } });
+    const malformed = await client.post(ping, { "mcp-session-id": "one, two" });
+    expect(malformed.status).toBe(400);
+    expect((await malformed.json()).error.message).toContain('"one, two"');
     expect(await statusOf(client.post(notification("notifications/initialized")))).toBe(400);
     expect(await statusOf(client.send({ method: "GET", headers: { "mcp-protocol-version": "2025-06-18" } }))).toBe(400);
   });
@@ -316,6 +319,10 @@ describe("a standalone stream", () => {
     server.tools.set("three", echo);
     expect(await stream.next()).toMatchObject({ method: "notifications/tools/list_changed" });
     await stream.leave();
+    const next = await client.send({ method: "GET", headers: session });
+    server.resources.updated(note.uri);
+    expect(await next.next()).toMatchObject({ method: "notifications/resources/updated" });
+    await next.leave();
   });
 
   test("is refused with 406 to a client that cannot read it", async () => {

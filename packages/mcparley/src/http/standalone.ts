@@ -17,8 +17,8 @@ export class Standalone implements OpenExchange {
       session.detach(this);
     };
     open.add(this);
-    exchange.onGone(this.#leave);
     session.attach(this);
+    exchange.onGone(this.#leave);
   }
 
   send(message: JsonRpcMessage): void {

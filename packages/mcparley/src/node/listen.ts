@@ -47,7 +47,7 @@ export async function listen(server: Server<any, any, any>, options: ListenOptio
   const bound = (http.address() as AddressInfo).port;
   let closing: Promise<void> | undefined;
   return {
-    url: `http://${nameInUrl(host)}:${bound}${path}`,
+    url: `http://${nameInUrl(host)}:${bound}/${path.replace(/^\//, "")}`,
     port: bound,
     close: () => (closing ??= close(http, endpoint, sockets)),
   };

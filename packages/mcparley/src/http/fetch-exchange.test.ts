@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { createServer } from "../server/server.ts";
+import { tool } from "../server/definition.ts";
+import { metaOf } from "../testing/raw-http.ts";
+import { toFetch } from "./to-fetch.ts";
+
+const size = tool({ input: { type: "object" }, call: ({ text }) => String((text as string).length) });
+const errors: unknown[] = [];
+const onError = (error: unknown): void => void errors.push(error);
+const server = createServer({ name: "test", version: "1.0.0", tools: { size }, onError });
+
+const headers = {
+  "content-type": "application/json",
+  "mcp-protocol-version": "2026-07-28",
+  "mcp-method": "tools/call",
+  "mcp-name": "size",
+};
+
+/** A call of exactly so many bytes. */
+function callOf(bytes: number): Uint8Array<ArrayBuffer> {
+  const params = (text: string): object => ({ name: "size", arguments: { text }, _meta: metaOf() });
+  const message = (text: string): string =>
+    JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: params(text) });
+  return new TextEncoder().encode(message("x".repeat(bytes - message("").length)));
+}
+
+function post(url: string, body: BodyInit, more: RequestInit = {}): Request {
+  return new Request(url, { method: "POST", headers, body, ...more });
+}
+
+/** A body that comes in pieces of 100 bytes, and does not say how long it is. */
+function pieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) controller.close();
+      else controller.enqueue(bytes.subarray(at, (at += 100)));
+    },
+  });
+}
+
+test("H11: a body of the limit is read, and one of a byte more refused, however it comes", async () => {
+  const { fetch } = toFetch(server, { maxBody: 2000 });
+  const streamed = { duplex: "half" } as RequestInit;
+  expect((await fetch(post("http://localhost/", callOf(2000)))).status).toBe(200);
+  expect((await fetch(post("http://localhost/", callOf(2001)))).status).toBe(413);
+  expect((await fetch(post("http://localhost/", pieces(callOf(2000)), streamed))).status).toBe(200);
+  expect((await fetch(post("http://localhost/", pieces(callOf(2001)), streamed))).status).toBe(413);
+});
+
+test("a body that is not UTF-8 is refused with 400", async () => {
+  const body = callOf(500);
+  body[400] = 0xff;
+  const answer = await toFetch(server).fetch(post("http://localhost/", body));
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ error: { code: -32700 } });
+});
+
+test("a client that goes away in the middle of its body is answered to nobody, and is no error", async () => {
+  const broken = new ReadableStream({ start: (controller) => controller.error(new Error("gone")) });
+  const answer = await toFetch(server).fetch(post("http://localhost/", broken, { duplex: "half" } as RequestInit));
+  expect(answer.status).toBe(400);
+  expect(errors).toEqual([]);
+});
+
+test("a request that was aborted before it came is answered to nobody", async () => {
+  const answer = await toFetch(server).fetch(post("http://localhost/", callOf(500), { signal: AbortSignal.abort() }));
+  expect(await answer.text()).not.toContain("result");
+  expect(errors).toEqual([]);
+});
+
+test("H12: the name is taken from the URL, and over https from any", async () => {
+  const { fetch } = toFetch(server);
+  expect((await fetch(post("http://localhost:8787/", callOf(500)))).status).toBe(200);
+  expect((await fetch(post("http://mcp.example.com/", callOf(500)))).status).toBe(403);
+  expect((await fetch(post("https://mcp.example.com/", callOf(500)))).status).toBe(200);
+});
