@@ -7,6 +7,7 @@ import type { Origin } from "../server/modern.ts";
 import type { Session } from "../server/session.ts";
 import type { Accepted } from "./accept.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
+import { encodeReply } from "./encode-reply.ts";
 import { EventStream } from "./event-stream.ts";
 import type { Exchange, ResponseHeaders } from "./exchange.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
@@ -61,8 +62,17 @@ export class Answering implements Link, Origin, OpenExchange {
   }
 
   send(message: JsonRpcMessage): void {
-    if (this.#accepted.events) this.#startEvents().send(message);
-    else if (isRequest(message)) this.#cannotAsk(message.id);
+    if (!this.#accepted.events) {
+      this.#cannotSend(message, "The client accepts no event stream. It has to send Accept: text/event-stream.");
+      return;
+    }
+    try {
+      const json = encode(message);
+      this.#startEvents().send(json);
+    } catch (error) {
+      this.#context.core.report(error, undefined);
+      this.#cannotSend(message, "Internal error");
+    }
   }
 
   beat(): void {
@@ -74,16 +84,17 @@ export class Answering implements Link, Origin, OpenExchange {
     this.#close();
     if (this.#events || !reply) {
       const events = this.#startEvents();
-      if (reply) events.send(reply.message);
+      if (reply) events.send(this.#encoded(reply.message));
       events.end();
     } else {
-      this.#respond(reply.status, headersOf(reply, this.#context.resourceMetadata), encode(reply.message));
+      const headers = headersOf(reply, this.#context.resourceMetadata);
+      this.#respond(reply.status, headers, this.#encoded(reply.message));
     }
   }
 
   /** Sends one of the answers of a batch, if it is a stream of events already. */
   sendEarly({ message }: Reply): boolean {
-    this.#events?.send(message);
+    this.#events?.send(this.#encoded(message));
     return this.#events !== undefined;
   }
 
@@ -92,11 +103,15 @@ export class Answering implements Link, Origin, OpenExchange {
     this.#close();
     if (this.#events || messages.length === 0) {
       const events = this.#startEvents();
-      for (const message of messages) events.send(message);
+      for (const message of messages) events.send(this.#encoded(message));
       events.end();
     } else {
-      this.#respond(200, jsonHeaders, `[${messages.map(encode).join(",")}]`);
+      this.#respond(200, jsonHeaders, `[${messages.map((message) => this.#encoded(message)).join(",")}]`);
     }
+  }
+
+  #encoded(message: JsonRpcResponse): string {
+    return encodeReply(this.#context.core, message);
   }
 
   #respond(status: number, headers: ResponseHeaders, body: string): void {
@@ -122,8 +137,10 @@ export class Answering implements Link, Origin, OpenExchange {
     }
   }
 
-  #cannotAsk(id: number | string): void {
-    const message = "The client accepts no event stream, so it cannot be asked. Send Accept: text/event-stream.";
-    this.#belonging.session?.answered(failure(id, { code: ErrorCode.InvalidRequest, message }));
+  /** Drops what cannot be sent; a question fails, since nobody will answer it. */
+  #cannotSend(unsent: JsonRpcMessage, why: string): void {
+    if (!isRequest(unsent)) return;
+    const message = `${unsent.method} could not be asked: ${why}`;
+    this.#belonging.session?.answered(failure(unsent.id, { code: ErrorCode.InvalidRequest, message }));
   }
 }

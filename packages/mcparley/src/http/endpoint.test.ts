@@ -155,6 +155,35 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect(errors).toHaveLength(code === -32603 ? 1 : 0);
   });
 
+  test.each([false, true])("a result that is no JSON is an internal error, streamed (%s) or not", async (streamed) => {
+    const odd = tool({
+      call: (_, ctx) => {
+        if (streamed) ctx.progress(1);
+        return { content: [], structuredContent: { big: 1n } };
+      },
+    });
+    const { client, errors } = await serve(adapter, { tools: { odd } });
+    const answer = await client.modern("tools/call", { name: "odd" }, { id: 4, meta: { progressToken: 1 } });
+    if (streamed) await answer.next();
+    const message = streamed ? await answer.next() : await answer.json();
+    expect(message).toEqual({ jsonrpc: "2.0", id: 4, error: { code: -32603, message: "Internal error" } });
+    expect(errors).toHaveLength(1);
+  });
+
+  test("what a handler says that is no JSON is reported, and does not end its call", async () => {
+    const chatty = tool({
+      call: (_, ctx) => {
+        ctx.log.info({ big: 1n });
+        return "fine";
+      },
+    });
+    const { client, errors } = await serve(adapter, { tools: { chatty } });
+    const meta = { "io.modelcontextprotocol/logLevel": "info" };
+    const answer = await client.modern("tools/call", { name: "chatty" }, { meta });
+    expect(await answer.json()).toMatchObject({ result: { content: [{ text: "fine" }] } });
+    expect(errors).toHaveLength(1);
+  });
+
   test("a tool's failure and its rate limit are told from each other", async () => {
     const failing = tool({
       call: () => {

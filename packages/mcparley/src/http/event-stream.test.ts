@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { encode } from "../jsonrpc/messages.ts";
 import { EventStream } from "./event-stream.ts";
 import type { Exchange, ResponseStream } from "./exchange.ts";
 
@@ -17,7 +18,7 @@ function recorded(): { written: string[]; stream: ResponseStream & { backlog: nu
 
 test("a message is one event on one line, whatever line breaks are in it", () => {
   const { written, events } = recorded();
-  events.send({ jsonrpc: "2.0", method: "x", params: { text: "a\nb\r\nc\u2028" } });
+  events.send(encode({ jsonrpc: "2.0", method: "x", params: { text: "a\nb\r\nc\u2028" } }));
   events.end();
   expect(written).toEqual([
     'event: message\ndata: {"jsonrpc":"2.0","method":"x","params":{"text":"a\\nb\\r\\nc\u2028"}}\n\n',
@@ -28,9 +29,9 @@ test("a message is one event on one line, whatever line breaks are in it", () =>
 test("a client that does not read is cut off once 16 MiB wait for it", () => {
   const { written, stream, events } = recorded();
   stream.backlog = 16 * 1024 * 1024;
-  events.send({ jsonrpc: "2.0", method: "x" });
+  events.send("{}");
   expect(written).toHaveLength(1);
   stream.backlog++;
-  events.send({ jsonrpc: "2.0", method: "x" });
+  events.send("{}");
   expect(written[1]).toBe("destroy");
 });

@@ -1,4 +1,3 @@
-import { type JsonRpcMessage, encode } from "../jsonrpc/messages.ts";
 import type { Exchange, ResponseHeaders, ResponseStream } from "./exchange.ts";
 import { ACCEL_BUFFERING_HEADER } from "./header-names.ts";
 
@@ -19,10 +18,10 @@ export class EventStream {
     this.#stream = exchange.stream(200, headers ? { ...streamHeaders, ...headers } : streamHeaders);
   }
 
-  send(message: JsonRpcMessage): void {
+  /** Sends a message that is serialised already; JSON as it is serialised holds no line breaks, so it is one line. */
+  send(json: string): void {
     if (this.#stream.backlog > maxBacklog) this.#stream.destroy();
-    // JSON as it is serialised holds no line breaks, so a message is one line of data.
-    else this.#stream.write(`event: message\ndata: ${encode(message)}\n\n`);
+    else this.#stream.write(`event: message\ndata: ${json}\n\n`);
   }
 
   /** Sends a comment, which a client ignores and a proxy takes for traffic. */

@@ -1,4 +1,4 @@
-import type { JsonRpcMessage } from "../jsonrpc/messages.ts";
+import { type JsonRpcMessage, encode } from "../jsonrpc/messages.ts";
 import { EventStream } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HttpSession } from "./http-session.ts";
@@ -22,7 +22,7 @@ export class Standalone implements OpenExchange {
   }
 
   send(message: JsonRpcMessage): void {
-    this.#events.send(message);
+    this.#events.send(encode(message));
   }
 
   beat(): void {
