@@ -20,7 +20,7 @@ export {
   tool,
   withContext,
 } from "../server/definition.ts";
-export type { ExtensionMethod, ExtensionSubscription, ServerExtension } from "../server/extension.ts";
+export type { ExtensionMethod, ExtensionSubscription, ServerExtension, ToolExtension } from "../server/extension.ts";
 export { type InputRequired, inputRequired } from "../server/input-required.ts";
 export type { MethodMiddleware, Middleware, MiddlewareCall } from "../server/middleware.ts";
 export type { ServerDefinition, ServerLimits } from "../server/options.ts";

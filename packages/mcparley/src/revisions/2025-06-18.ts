@@ -14,6 +14,7 @@ export const revision: Revision = {
     [...newer.serverNotifications].filter((name) => name !== Notification.elicitationComplete),
   ),
   errorCodes: new Set([ErrorCode.ResourceNotFound]),
+  requestedTasks: false,
 };
 
 export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newerLowering, {

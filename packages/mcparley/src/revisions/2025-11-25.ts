@@ -49,6 +49,7 @@ export const revision: Revision = {
   resumable: true,
   resourceNotFoundCode: ErrorCode.ResourceNotFound,
   errorCodes: new Set([ErrorCode.ResourceNotFound, ErrorCode.UrlElicitationRequired]),
+  requestedTasks: true,
   completionsCapability: true,
 };
 

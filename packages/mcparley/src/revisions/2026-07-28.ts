@@ -41,6 +41,7 @@ export const revision: Revision = {
     ErrorCode.MissingRequiredClientCapability,
     ErrorCode.UnsupportedProtocolVersion,
   ]),
+  requestedTasks: false,
   completionsCapability: true,
 };
 

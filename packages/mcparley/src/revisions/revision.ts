@@ -65,6 +65,8 @@ export interface Revision {
   readonly resourceNotFoundCode: number;
   /** Codes beyond JSON-RPC's own that may be sent to a peer of this revision. */
   readonly errorCodes: ReadonlySet<number>;
+  /** Clients ask for tasks themselves, with `params.task` (2025-11-25, basic/utilities/tasks). */
+  readonly requestedTasks: boolean;
   /** Servers say by a capability that they complete arguments; before, a client could only try. */
   readonly completionsCapability: boolean;
 }

@@ -36,7 +36,7 @@ export function replyToError(id: RequestId | undefined, error: ProtocolError, re
 }
 
 /** Hides what the peer must not see: all errors but those made to be sent become "Internal error", and are reported. */
-function toProtocolError(error: unknown, call: Call): ProtocolError {
+export function toProtocolError(error: unknown, call: Call): ProtocolError {
   if (error instanceof ProtocolError) return error;
   const isForPeer =
     error instanceof ToolError ||

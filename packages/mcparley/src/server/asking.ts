@@ -29,8 +29,18 @@ export interface Asking {
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>;
   /** The result that takes the place of the handler's, where questions of it are open once it has ended. */
   interrupted(): Promise<JsonObject | undefined>;
+  /** What has been asked and recorded until now, to go on from in another way. */
+  soFar(): Recorded;
   /** Goes on from what a handler returned in the wire's own form; `run` runs the handler again. */
   goOn(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared>;
+}
+
+/** What a handler was answered and has recorded, by key. */
+export interface Recorded {
+  answers: [key: string, answer: unknown][];
+  once: [key: string, value: unknown][];
+  /** How many questions without a key of their own were asked. */
+  order: number;
 }
 
 export type Run = () => Promise<JsonObject | Prepared | InputRequired>;

@@ -21,6 +21,7 @@ export async function callTool(call: Call): Promise<JsonObject | InputRequired> 
   if (exceeded) throw invalidParams(`params.arguments: ${exceeded}`);
   try {
     const input = await parseInput(entry, args);
+    for (const one of entry.definition.extensions ?? []) await one.beforeCall?.(call);
     const returned = await core.run(call, (context) => entry.definition.call(input as never, context));
     return returned instanceof InputRequired ? returned : await toResult(entry, returned);
   } catch (error) {

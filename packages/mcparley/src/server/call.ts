@@ -18,6 +18,12 @@ export interface Link {
   send(message: JsonRpcMessage): void;
 }
 
+/** How a handler goes on that outlives its request. */
+export interface Afterlife {
+  asking: Asking;
+  progress: Context["progress"];
+}
+
 export interface CallInit {
   core: ServerCore;
   revision: Revision;
@@ -65,6 +71,7 @@ export class Call implements Context {
   #asking: Promise<Asking> | undefined;
   #askingNow: Asking | undefined;
   #log: Logger | undefined;
+  #afterlife: Afterlife | undefined;
 
   constructor(init: CallInit) {
     this.core = init.core;
@@ -115,10 +122,18 @@ export class Call implements Context {
     return this.#asking;
   }
 
-  /** Has this call ask in a way of its own, as when its handler outlives the request. */
-  askThrough(asking: Asking): void {
-    this.#asking = Promise.resolve(asking);
-    this.#askingNow = asking;
+  /**
+   * Lets the handler of this call outlive its request: it asks, and reports its progress, in another way from then on.
+   * Returns what aborts its signal.
+   */
+  outlive(way: Afterlife): (reason: Error) => void {
+    this.#asking = Promise.resolve(way.asking);
+    this.#askingNow = way.asking;
+    this.#afterlife = way;
+    return (reason) => {
+      this.#controller ??= new AbortController();
+      this.#controller.abort(reason);
+    };
   }
 
   get inputResponses(): JsonObject {
@@ -201,8 +216,9 @@ export class Call implements Context {
 
   #report(done: number, total: number | undefined, message: string | undefined): void {
     const token = this.meta.progressToken as ProgressToken | undefined;
-    if (token === undefined || !(done > this.#progress)) return;
+    if ((token === undefined && !this.#afterlife) || !(done > this.#progress)) return;
     this.#progress = done;
+    if (this.#afterlife) return this.#afterlife.progress(done, total, message);
     const params: JsonObject = { progressToken: token, progress: done };
     if (total !== undefined) params.total = total;
     if (message !== undefined) params.message = message;

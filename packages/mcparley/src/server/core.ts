@@ -121,7 +121,7 @@ export class ServerCore {
   }
 
   #compose(): Answer {
-    const ofExtensions = this.extensions.flatMap(({ middleware }) => middleware ?? []);
+    const ofExtensions = this.extensions.flatMap(({ middleware }) => (middleware as Middleware | undefined) ?? []);
     return wrap([...this.#middleware, ...ofExtensions], (call) => this.#find(call)(call));
   }
 

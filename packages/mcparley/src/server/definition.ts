@@ -8,6 +8,7 @@ import type { InferInput, InferOutput, StandardSchema } from "../schema/standard
 import { callTool } from "./call-tool.ts";
 import { complete } from "./complete.ts";
 import type { Context } from "./context.ts";
+import type { ToolExtension } from "./extension.ts";
 import type { Feature } from "./feature.ts";
 import { getPrompt } from "./get-prompt.ts";
 import type { InputRequired } from "./input-required.ts";
@@ -74,6 +75,8 @@ export interface ToolDefinition<I, O, C> extends Described {
   /** What the tool returns as `structuredContent`. */
   output?: O;
   annotations?: ToolAnnotations;
+  /** What extensions add to this tool. */
+  extensions?: readonly ToolExtension[];
   call: (
     input: I extends Schema ? Parsed<I> : Record<string, never>,
     ctx: Context & C,
@@ -86,6 +89,7 @@ export interface Tool<I = any, O = any, C = any> extends Described {
   readonly input: Schema | undefined;
   readonly output: Schema | undefined;
   readonly annotations?: ToolAnnotations;
+  readonly extensions?: readonly ToolExtension[];
   readonly call: (input: never, ctx: Context & C) => unknown;
   readonly "~feature": Feature;
   readonly "~types"?: { input: I; output: O };

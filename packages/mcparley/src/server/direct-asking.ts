@@ -1,6 +1,14 @@
 import { LocalError, ToolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
-import { type Asking, InvalidAnswer, type Question, type Run, capabilityFor, requireCapability } from "./asking.ts";
+import {
+  type Asking,
+  InvalidAnswer,
+  type Question,
+  type Recorded,
+  type Run,
+  capabilityFor,
+  requireCapability,
+} from "./asking.ts";
 import type { Call, Link } from "./call.ts";
 import { InputRequired } from "./input-required.ts";
 import type { Session } from "./session.ts";
@@ -47,6 +55,10 @@ export class DirectAsking implements Asking {
     const running = Promise.resolve(fn());
     this.#recorded.set(key, running);
     return running;
+  }
+
+  soFar(): Recorded {
+    return { answers: [], once: [], order: 0 };
   }
 
   async interrupted(): Promise<undefined> {

@@ -1,7 +1,11 @@
-import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
+import { type JsonObject, type Prepared, isObject } from "../jsonrpc/messages.ts";
+import type { ServerCapabilities } from "../protocol/capabilities.ts";
+import type { Tool as ListedTool } from "../protocol/tools.ts";
+import type { Revision } from "../revisions/revision.ts";
 import type { Call } from "./call.ts";
+import type { Principal } from "./context.ts";
 import type { InputRequired } from "./input-required.ts";
-import type { Middleware } from "./middleware.ts";
 
 export interface ExtensionMethod {
   /** The clients that have the method; of modern revisions alone unless given. */
@@ -27,15 +31,45 @@ export interface ServerExtension {
   readonly id: string;
   /** What is advertised under the identifier; an empty object unless given. */
   readonly settings?: JsonObject;
+  /** What is declared to the client of a session instead, where a legacy revision has words of its own for it. */
+  legacyCapabilities?(session: { revision: Revision; principal: Principal | undefined }): ServerCapabilities;
   readonly methods?: Readonly<Record<string, ExtensionMethod>>;
   /** Wraps every method, inside the server's own middleware: the place for result types of one's own. */
-  readonly middleware?: Middleware;
+  readonly middleware?: (call: Call, next: () => Promise<JsonObject>) => Promise<JsonObject> | JsonObject;
   /** Called for each new stream; `send` sends a notification on it, tagged with its subscription. */
   subscribe?(
     wanted: JsonObject,
     call: Call,
     send: (method: string, params: JsonObject) => void,
-  ): ExtensionSubscription | undefined;
+  ): ExtensionSubscription | undefined | Promise<ExtensionSubscription | undefined>;
+  /** Called when the server is closed: ends what goes on without a connection. */
+  close?(): void | Promise<void>;
+}
+
+/** What an extension adds to one tool, as the tool's definition carries it. */
+export interface ToolExtension {
+  /** The extension that it belongs to. */
+  readonly id: string;
+  /** Called before the handler, once the arguments are checked. What it throws is the answer to the call. */
+  beforeCall?(call: Call): void | Promise<void>;
+  /** Changes how the tool is listed to the clients of a revision. */
+  list?(listed: ListedTool, revision: Revision): ListedTool;
+}
+
+/** Whether the client has declared an extension; a modern client does so anew in each request. */
+export function declaresExtension({ peer }: Call, id: string): boolean {
+  const { extensions } = peer.capabilities;
+  return isObject(extensions) && Object.hasOwn(extensions, id) && isObject(extensions[id]);
+}
+
+/** Throws -32021, which names the extension, where the client has not declared it. */
+export function requireExtension(call: Call, id: string): void {
+  if (declaresExtension(call, id)) return;
+  throw new ProtocolError(
+    ErrorCode.MissingRequiredClientCapability,
+    `This request needs the extension ${id}, which the client has not declared.`,
+    { data: { requiredCapabilities: { extensions: { [id]: {} } } } },
+  );
 }
 
 const idPattern = /^([a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;

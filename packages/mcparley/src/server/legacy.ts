@@ -1,5 +1,6 @@
 import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import type { ServerCapabilities } from "../protocol/capabilities.ts";
 import { type InitializeParams, type InitializeResult, readInitializeParams } from "../protocol/lifecycle.ts";
 import { Method, Notification } from "../protocol/methods.ts";
 import { negotiateLegacy } from "../revisions/revisions.ts";
@@ -42,8 +43,9 @@ export function openSession(
   return new Session({ core, revision, peer, ...way });
 }
 
-function initializeResult({ core, revision, lowering }: Session): InitializeResult {
-  const { completions, ...others } = core.capabilities();
+function initializeResult(session: Session): InitializeResult {
+  const { core, revision, lowering } = session;
+  const { completions, ...others } = capabilitiesFor(session);
   const result: InitializeResult = {
     protocolVersion: revision.version,
     capabilities: completions && revision.completionsCapability ? { ...others, completions } : others,
@@ -51,6 +53,18 @@ function initializeResult({ core, revision, lowering }: Session): InitializeResu
   };
   const { instructions } = core.definition;
   return instructions === undefined ? result : { ...result, instructions };
+}
+
+/** What is declared in a session: an extension that the revision has words of its own for, in those. */
+function capabilitiesFor({ core, revision, principal }: Session): ServerCapabilities {
+  const { extensions = {}, ...capabilities } = core.capabilities();
+  const declared = { ...extensions };
+  for (const extension of core.extensions) {
+    if (!extension.legacyCapabilities) continue;
+    delete declared[extension.id];
+    Object.assign(capabilities, extension.legacyCapabilities({ revision, principal }));
+  }
+  return Object.keys(declared).length > 0 ? { ...capabilities, extensions: declared } : capabilities;
 }
 
 /**

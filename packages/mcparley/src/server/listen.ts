@@ -15,16 +15,19 @@ import type { ExtensionSubscription } from "./extension.ts";
 export async function listen(call: Call): Promise<JsonObject> {
   const { core } = call;
   const filter = honoured(core, readSubscriptionFilter(call.params));
-  if (core.openStreams >= core.limits.listenStreams) {
-    throw new ProtocolError(ErrorCode.InternalError, "Too many open subscriptions. Try again later.", { status: 503 });
-  }
   const meta = { [MetaKey.subscriptionId]: call.id };
   const waiting: (() => void)[] = [];
-  const extended = subscribeExtensions(call, (send) => waiting.push(send), meta);
-  const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
-  call.notify(Notification.acknowledged, { _meta: meta, notifications });
-  for (const send of waiting) send();
+  const extended: ExtensionSubscription[] = [];
   try {
+    await subscribeExtensions(call, { opened: extended, hold: (send) => waiting.push(send), meta });
+    if (core.openStreams >= core.limits.listenStreams) {
+      throw new ProtocolError(ErrorCode.InternalError, "Too many open subscriptions. Try again later.", {
+        status: 503,
+      });
+    }
+    const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
+    call.notify(Notification.acknowledged, { _meta: meta, notifications });
+    for (const send of waiting) send();
     await streamUntilEnded(call, filter, meta);
     return { _meta: meta };
   } finally {
@@ -58,7 +61,11 @@ function streamUntilEnded(call: Call, filter: SubscriptionFilter, meta: JsonObje
 }
 
 /** Opens the extensions' parts of a stream; what they send at once waits until the stream is acknowledged. */
-function subscribeExtensions(call: Call, hold: (send: () => void) => void, meta: JsonObject): ExtensionSubscription[] {
+async function subscribeExtensions(
+  call: Call,
+  stream: { opened: ExtensionSubscription[]; hold: (send: () => void) => void; meta: JsonObject },
+): Promise<void> {
+  const { opened, hold, meta } = stream;
   const wanted = call.params.notifications as JsonObject;
   let acknowledged = false;
   hold(() => {
@@ -69,7 +76,10 @@ function subscribeExtensions(call: Call, hold: (send: () => void) => void, meta:
     if (acknowledged) tagged();
     else hold(tagged);
   };
-  return call.core.extensions.flatMap((extension) => extension.subscribe?.(wanted, call, send) ?? []);
+  for (const extension of call.core.extensions) {
+    const subscription = await extension.subscribe?.(wanted, call, send);
+    if (subscription) opened.push(subscription);
+  }
 }
 
 /** What of a filter this server sends at all; the rest is left out of the acknowledgment. */

@@ -16,8 +16,8 @@ export interface ListSource<E extends Entry<Scoped>> {
   /** The member of the result that holds the page: `tools`, `prompts`, ... */
   member: string;
   entries(): Iterable<E>;
-  /** An entry as the list of a revision shows it. */
-  show(entry: E, lowering: Lowering): object;
+  /** An entry as it is shown to who asks; the same for all of a revision. */
+  show(entry: E, asker: ListAsker): object;
 }
 
 /** Who asks for a list, and in which words it is to be said. */
@@ -76,13 +76,14 @@ export class PreparedLists<E extends Entry<Scoped>> {
     return [...new Set([...this.#source.entries()].flatMap(({ definition }) => definition.scopes ?? []))];
   }
 
-  #make({ revision, lowering, principal }: ListAsker, after: number): Prepared {
+  #make(asker: ListAsker, after: number): Prepared {
+    const { revision, principal } = asker;
     const { pageSize, serverInfo } = this.#options;
     const visible = [...this.#source.entries()]
       .filter((entry) => entry.position > after && isGranted(entry.definition.scopes, principal))
       .toSorted((a, b) => a.position - b.position);
     const shown = visible.slice(0, pageSize);
-    const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, lowering)) };
+    const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, asker)) };
     const last = shown.at(-1);
     if (last && visible.length > pageSize) result.nextCursor = cursorFor(last.position);
     return finishPage(result, { revision, cache: this.#cache(), serverInfo });

@@ -1,7 +1,14 @@
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import { LocalError, invalidParams } from "../jsonrpc/errors.ts";
 import { type InputRequest, readInputResponses } from "../protocol/input-required.ts";
-import { type Asking, InvalidAnswer, type Question, capabilityFor, requireCapability } from "./asking.ts";
+import {
+  type Asking,
+  InvalidAnswer,
+  type Question,
+  type Recorded,
+  capabilityFor,
+  requireCapability,
+} from "./asking.ts";
 import type { Call } from "./call.ts";
 import type { InputRequired } from "./input-required.ts";
 import { principalKey } from "./context.ts";
@@ -107,6 +114,10 @@ export class Replay implements Asking {
     });
     this.#running.set(key, running);
     return running;
+  }
+
+  soFar(): Recorded {
+    return { answers: [...this.#answers], once: [...this.#recorded], order: this.#order };
   }
 
   async interrupted(): Promise<JsonObject | undefined> {

@@ -89,6 +89,7 @@ export function createServer<
     async close() {
       core.closeStreams();
       await Promise.all([...connections].map((connection) => connection.close()));
+      for (const extension of core.extensions) await extension.close?.();
     },
   };
   cores.set(server, core);

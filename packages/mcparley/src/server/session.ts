@@ -69,6 +69,12 @@ export class Session implements Listener {
     this.#link.send(toNotification(change));
   }
 
+  /** Sends a notification that belongs to no request. Returns false once the session has ended. */
+  notify(method: string, params: JsonObject): boolean {
+    if (!this.#ended) this.#link.send(notification(method, params));
+    return !this.#ended;
+  }
+
   /** Sends the client a request on `link` and waits for its answer. */
   request(method: string, params: JsonObject, way: { link: Link; signal: AbortSignal }): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
