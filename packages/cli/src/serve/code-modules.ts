@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
-import { createJiti } from "jiti";
+import type { Jiti } from "jiti";
 import * as mcparley from "mcparley";
 import * as server from "mcparley/server";
 import { FolderProblem, type Problem } from "./problem.ts";
@@ -25,19 +25,14 @@ const require: NodeJS.Require = createRequire(import.meta.url);
  */
 export function codeModules(folder: string, options: { timeLimit?: number } = {}): CodeModules {
   const { timeLimit = 10_000 } = options;
-  const jiti = createJiti(join(folder, "server.yaml"), {
-    virtualModules: { mcparley, "mcparley/server": server },
-    // A cache on disk would write into the folder or its node_modules.
-    fsCache: false,
-    interopDefault: false,
-    // Modules are kept where `require` keeps its own, so that two tools share the state of a third module.
-    moduleCache: true,
-  });
+  let jiti: Promise<Jiti> | undefined;
   return {
     async load(file) {
       const path = join(folder, file);
       try {
-        return await within(timeLimit, jiti.import<Record<string, unknown>>(path));
+        jiti ??= makeJiti(folder);
+        const loader = await jiti;
+        return await within(timeLimit, loader.import<Record<string, unknown>>(path));
       } catch (error) {
         throw moduleProblem(error, { file, path, folder });
       }
@@ -48,6 +43,19 @@ export function codeModules(folder: string, options: { timeLimit?: number } = {}
       }
     },
   };
+}
+
+/** The compiler is large, and loaded only for folders that hold code. */
+async function makeJiti(folder: string): Promise<Jiti> {
+  const { createJiti } = await import("jiti");
+  return createJiti(join(folder, "server.yaml"), {
+    virtualModules: { mcparley, "mcparley/server": server },
+    // A cache on disk would write into the folder or its node_modules.
+    fsCache: false,
+    interopDefault: false,
+    // Modules are kept where `require` keeps its own, so that two tools share the state of a third module.
+    moduleCache: true,
+  });
 }
 
 async function within<T>(ms: number, loading: Promise<T>): Promise<T> {

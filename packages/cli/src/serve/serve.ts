@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { LocalError } from "mcparley";
-import { listen } from "mcparley/node";
+import { type Listening, listen } from "mcparley/node";
 import { serveStdio } from "mcparley/stdio";
 import { exitCodes } from "../client/exit-codes.ts";
 import { type CommandIo, UsageError } from "../client/io.ts";
@@ -14,7 +14,7 @@ import { serveHelp } from "./serve-help.ts";
 import { type ServeOptions, readServeOptions } from "./serve-options.ts";
 import { settingsFile } from "./server-settings.ts";
 import { commandName } from "./try-line.ts";
-import { type FolderWatch, watchFolder } from "./watch.ts";
+import type { FolderWatch } from "./watch.ts";
 
 export interface ServeIo extends Pick<
   CommandIo,
@@ -41,7 +41,7 @@ export async function runServe(argv: readonly string[], io: ServeIo): Promise<nu
     onError: (error, what) => tell(`${what}: ${describeError(error)}`),
   });
   const report = problemReport(live.folder, io.cwd, tell);
-  const watch = options.watch ? startWatch(live, report, tell) : undefined;
+  const watch = options.watch ? await startWatch(live, report, tell) : undefined;
   await watch?.ready;
   try {
     await (options.stdio ? overStdio(live, report, io) : overHttp({ live, report, options, io }));
@@ -65,21 +65,15 @@ interface HttpServing {
 }
 
 async function overHttp({ live, report, options, io }: HttpServing): Promise<void> {
-  const { host, port, path, allowHosts, allowOrigins } = options;
-  const listening = await listen(live.server, {
-    host,
-    port,
-    path,
-    ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
-    ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),
-  }).catch((error: unknown) => {
-    if (error instanceof LocalError) throw new UsageError(error.message, hintFor(port));
+  const { host, allowHosts } = options;
+  const { asked, stopListening } = ending(io);
+  const listening = await open(live, options).catch((error: unknown) => {
+    stopListening();
     throw error;
   });
-  const { url } = listening;
   const watching = options.watch ? options.folder : undefined;
   const shown = {
-    url,
+    url: listening.url,
     contents: live.contents,
     problems: live.problems.length,
     watching,
@@ -88,8 +82,24 @@ async function overHttp({ live, report, options, io }: HttpServing): Promise<voi
   io.stdout.write(`${banner(shown, styleFor(io.isTerminal.stdout, io.env))}\n`);
   report.update(live.problems);
   if (!isLoopback(host) && allowHosts.length === 0) io.stderr.write(`${unnamedHost}\n`);
-  await asked(io);
+  await asked;
   await listening.close();
+}
+
+async function open(live: LiveFolder, options: ServeOptions): Promise<Listening> {
+  const { host, port, path, allowHosts, allowOrigins } = options;
+  try {
+    return await listen(live.server, {
+      host,
+      port,
+      path,
+      ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
+      ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),
+    });
+  } catch (error) {
+    if (error instanceof LocalError) throw new UsageError(error.message, hintFor(port));
+    throw error;
+  }
 }
 
 const unnamedHost =
@@ -106,18 +116,28 @@ function hintFor(port: number): string {
 /** Milliseconds for which a second signal counts as the first: a terminal sends Ctrl-C to a parent as well, which may pass it on. */
 const sameSignal = 500;
 
-/** Settles when the process is asked to end. Asked once more after that, it ends as any process does. */
-function asked(io: ServeIo): Promise<void> {
-  return new Promise((settle) => {
-    const stop = (): void => {
-      settle();
-      setTimeout(() => leaves.forEach((leave) => leave()), sameSignal).unref();
-    };
-    const leaves = [io.onInterrupt(stop), io.onTerminate(stop)];
-  });
+interface Ending {
+  /** Settles when the process is asked to end. Asked once more after that, it ends as any process does. */
+  asked: Promise<void>;
+  stopListening: () => void;
 }
 
-function startWatch(live: LiveFolder, report: ProblemReport, tell: (line: string) => void): FolderWatch {
+function ending(io: ServeIo): Ending {
+  let settle: () => void;
+  const asked = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  const stop = (): void => {
+    settle();
+    setTimeout(stopListening, sameSignal).unref();
+  };
+  const leaves = [io.onInterrupt(stop), io.onTerminate(stop)];
+  const stopListening = (): void => leaves.forEach((leave) => leave());
+  return { asked, stopListening };
+}
+
+async function startWatch(live: LiveFolder, report: ProblemReport, tell: (line: string) => void): Promise<FolderWatch> {
+  const { watchFolder } = await import("./watch.ts");
   return watchFolder(live, {
     onReload: (changed) => {
       report.update(live.problems);
