@@ -1,8 +1,7 @@
 import { LocalError } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../jsonrpc/messages.ts";
 import type { CallToolResult, Tool } from "../protocol/tools.ts";
-import { encodeHeaderValue } from "../schema/mcp-header-values.ts";
-import { type McpHeader, mcpHeaders } from "../schema/mcp-headers.ts";
+import type { McpHeader } from "../schema/mcp-headers.ts";
 import { type Validator, formatIssue } from "../schema/schema.ts";
 
 interface Known {
@@ -33,16 +32,13 @@ export class KnownTools {
   }
 
   /** The headers that mirror a call's arguments (2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters). */
-  headers(name: unknown, args: unknown): Record<string, string> | undefined {
+  async headers(name: unknown, args: unknown): Promise<Record<string, string> | undefined> {
     const known = this.#known.get(name as string);
     if (!known) return undefined;
-    known.headers ??= mcpHeaders(known.tool.inputSchema);
-    const headers: Record<string, string> = {};
-    for (const { header, path } of known.headers) {
-      const value = valueAt(args, path);
-      if (value !== undefined) headers[header] = encodeHeaderValue(value);
-    }
-    return headers;
+    known.headers ??= await headersOf(known.tool);
+    if (known.headers.length === 0) return {};
+    const { mirrorArguments } = await import("./mirror-arguments.ts");
+    return mirrorArguments(known.headers, args);
   }
 
   /**
@@ -76,12 +72,12 @@ async function misfit(
   return known.check(structuredContent).issues?.map(formatIssue).join("; ");
 }
 
-function valueAt(args: unknown, path: readonly string[]): string | number | boolean | undefined {
-  let value: unknown = args;
-  for (const name of path) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
-    value = value[name];
-  }
-  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
-  return undefined;
+/**
+ * The arguments of a tool that are mirrored into headers. Throws where they are marked in a way that is not allowed.
+ * Few tools mark any, and what it takes to read the marks is loaded for those.
+ */
+export async function headersOf({ inputSchema }: Tool): Promise<readonly McpHeader[]> {
+  if (!JSON.stringify(inputSchema).includes('"x-mcp-header"')) return [];
+  const { mcpHeaders } = await import("../schema/mcp-headers.ts");
+  return mcpHeaders(inputSchema);
 }

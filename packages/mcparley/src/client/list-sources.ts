@@ -4,8 +4,8 @@ import { Method } from "../protocol/methods.ts";
 import type { Prompt } from "../protocol/prompts.ts";
 import type { Resource, ResourceTemplate } from "../protocol/resources.ts";
 import type { Tool } from "../protocol/tools.ts";
-import { mcpHeaders } from "../schema/mcp-headers.ts";
 import type { ClientCore } from "./core.ts";
+import { headersOf } from "./known-tools.ts";
 import { type List, type ListSource, listOf, requireStrings } from "./lists.ts";
 import type { RequestOptions } from "./options.ts";
 import { perform } from "./perform.ts";
@@ -33,12 +33,12 @@ export function listTools(core: ClientCore, options: RequestOptions): List<Tool>
   });
 }
 
-function readTool({ tools, line }: ClientCore, entry: JsonObject): Tool {
+async function readTool({ tools, line }: ClientCore, entry: JsonObject): Promise<Tool> {
   requireStrings(entry, "name");
   if (!isObject(entry.inputSchema)) throw new TypeError('its "inputSchema" is not an object');
   const tool = entry as unknown as Tool;
   // A tool whose headers cannot be made must not be offered over HTTP (2026-07-28, Streamable HTTP, Schema Extension).
-  if (line.current?.mirrors) mcpHeaders(tool.inputSchema);
+  if (line.current?.mirrors) await headersOf(tool);
   tools.set(tool);
   return tool;
 }

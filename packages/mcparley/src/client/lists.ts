@@ -12,7 +12,7 @@ export interface ListSource<T> {
   member: string;
   fetch(cursor: string | undefined): Promise<JsonObject>;
   /** An entry as it is given on. Throws where it is malformed. */
-  read(entry: JsonObject): T;
+  read(entry: JsonObject): T | Promise<T>;
   /** Called once the last page was read. */
   complete?(): void;
   /** Told of each entry that is skipped. */
@@ -57,7 +57,7 @@ async function* entries<T>(source: ListSource<T>): AsyncGenerator<T, void, undef
     if (!Array.isArray(found)) throw invalid(`${method} was answered without an array "${member}".`);
     for (const entry of found) {
       if (++count > maxEntries) throw tooLarge(method, `${maxEntries} entries`);
-      const read = readEntry(source, entry);
+      const read = await readEntry(source, entry);
       if (read) yield read.value;
     }
     const { nextCursor } = result;
@@ -72,10 +72,10 @@ async function* entries<T>(source: ListSource<T>): AsyncGenerator<T, void, undef
   throw tooLarge(method, `${maxPages} pages`);
 }
 
-function readEntry<T>(source: ListSource<T>, entry: unknown): { value: T } | undefined {
+async function readEntry<T>(source: ListSource<T>, entry: unknown): Promise<{ value: T } | undefined> {
   try {
     if (!isObject(entry)) throw new TypeError("it is not an object");
-    return { value: source.read(entry) };
+    return { value: await source.read(entry) };
   } catch (error) {
     const name = isObject(entry) ? JSON.stringify(entry.name ?? entry.uri ?? entry.uriTemplate) : JSON.stringify(entry);
     const reason = (error as Error).message;

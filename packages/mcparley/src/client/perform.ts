@@ -136,7 +136,7 @@ function paramsOf(core: ClientCore, call: Call, { revision }: Connection): JsonO
 async function mirror(core: ClientCore, { method, params, options }: Call): Promise<SendOptions["envelope"]> {
   if (method !== Method.callTool) return undefined;
   await findTool(core, params.name, options);
-  const headers = core.tools.headers(params.name, params.arguments);
+  const headers = await core.tools.headers(params.name, params.arguments);
   return headers && { headers };
 }
 

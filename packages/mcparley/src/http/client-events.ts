@@ -15,14 +15,14 @@ export interface MessageSink {
 }
 
 /** Reads the messages of an event stream to its end, and notes in `position` how to go on from there. */
-export function readMessages(
+export async function readMessages(
   response: Response,
   limit: number,
   position: StreamPosition,
   sink: MessageSink,
 ): Promise<void> {
-  if (!response.body) return Promise.resolve();
-  return readEvents(response.body, limit, {
+  if (!response.body) return;
+  await readEvents(response.body, limit, {
     event({ id, event, data }) {
       // An empty id takes back the one before it (HTML standard, server-sent events).
       if (id !== undefined) position.lastEventId = id === "" ? undefined : id;
@@ -44,18 +44,4 @@ function parse(data: string, sink: MessageSink): unknown {
     sink.malformed(new LocalError("invalid_message", message, { cause }));
     return undefined;
   }
-}
-
-export function isEventStream(response: Response): boolean {
-  return mediaType(response) === "text/event-stream";
-}
-
-export function isJson(response: Response): boolean {
-  const type = mediaType(response);
-  return type === "application/json" || type.endsWith("+json");
-}
-
-export function mediaType(response: Response): string {
-  const type = response.headers.get("content-type") ?? "";
-  return (type.split(";", 1)[0] as string).trim().toLowerCase();
 }

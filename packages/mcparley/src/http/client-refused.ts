@@ -3,7 +3,7 @@ import { ErrorCode, type LocalError } from "../jsonrpc/errors.ts";
 import { type JsonObject, type RequestId, isObject } from "../jsonrpc/messages.ts";
 import { redact } from "../jsonrpc/redact.ts";
 import { readText } from "./client-body.ts";
-import { isJson } from "./client-events.ts";
+import { isJson } from "./media-type.ts";
 import { asksForAuthorization } from "./client-fetch.ts";
 import { errorFor, sessionLost, statusError } from "./client-status.ts";
 

@@ -1,11 +1,12 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import { discard } from "./client-body.ts";
-import { type MessageSink, type StreamPosition, isEventStream, readMessages } from "./client-events.ts";
+import { type MessageSink, type StreamPosition, readMessages } from "./client-events.ts";
 import { sendHttp } from "./client-fetch.ts";
 import { ReconnectBudget } from "./client-reconnect.ts";
 import type { HttpSettings } from "./client-settings.ts";
-import { sessionLost, statusError } from "./client-status.ts";
+import { isPassing, sessionLost, statusError } from "./client-status.ts";
 import { LAST_EVENT_ID_HEADER } from "./header-names.ts";
+import { isEventStream } from "./media-type.ts";
 
 /** A stream that was open for this long was worth opening: proxies cut silent ones off after a minute. */
 const WORTHWHILE_MS = 5_000;
@@ -90,11 +91,6 @@ function get(
   const sent: Record<string, string> = { ...headers, accept: "text/event-stream" };
   if (lastEventId !== undefined) sent[LAST_EVENT_ID_HEADER] = lastEventId;
   return sendHttp(settings, { method: "GET", headers: sent, signal });
-}
-
-/** Whether a status may be another one the next time. */
-export function isPassing(status: number): boolean {
-  return status === 408 || status === 429 || status >= 500;
 }
 
 async function refusal(response: Response, { clock }: HttpSettings): Promise<LocalError> {

@@ -46,3 +46,8 @@ function readRetryAfter(response: Response, clock: Clock): number | undefined {
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - clock.now();
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
+
+/** Whether a status may be another one the next time. */
+export function isPassing(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}

@@ -5,6 +5,9 @@ import type { Transport } from "../jsonrpc/transport.ts";
 import { type FakeClock, fakeClock, settled } from "../testing/fake-clock.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "../testing/fetch-stub.ts";
 import { type HttpTarget, httpDialer } from "./client-dialer.ts";
+// Loaded on first use: here before it, so that no test waits for the disk while its clock stands still.
+import "./client-standalone.ts";
+import "./client-stream.ts";
 
 interface Talk extends FetchStub {
   transport: Transport;

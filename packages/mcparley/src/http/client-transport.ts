@@ -10,7 +10,6 @@ import { type Outgoing, sendHttp } from "./client-fetch.ts";
 import { type LegacyHeaders, legacyHeaders, mirroredHeaders, modernVersionOf } from "./client-headers.ts";
 import { type Posted, PostedRequests } from "./client-posted.ts";
 import { type HttpSettings, lowerCase } from "./client-settings.ts";
-import { keepStandalone } from "./client-standalone.ts";
 import { sessionLost, statusError } from "./client-status.ts";
 import { SESSION_ID_HEADER } from "./header-names.ts";
 
@@ -205,17 +204,18 @@ export class HttpTransport implements Transport {
   #openStandalone(): void {
     if (this.#standalone === "on" || this.#closing) return;
     this.#standalone = "on";
-    const kept = keepStandalone({
+    const stream = {
       settings: this.#settings,
       headers: this.#legacyHeaders(),
       signal: this.#lifetime.signal,
       sink: {
-        message: (value) => this.#receive(value),
-        malformed: (error) => {
+        message: (value: unknown) => this.#receive(value),
+        malformed: (error: Error) => {
           if (!this.#closing) this.#receiver?.malformed(error);
         },
       },
-    });
+    };
+    const kept = import("./client-standalone.ts").then(({ keepStandalone }) => keepStandalone(stream));
     void kept.then((isWorthMore) => {
       this.#standalone = isWorthMore ? { restUntil: this.#settings.clock.now() + STANDALONE_REST_MS } : "off";
     });
