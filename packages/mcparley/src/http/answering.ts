@@ -79,6 +79,10 @@ export class Answering implements Link, Origin, OpenExchange {
     if (this.#accepted.events) this.#startEvents().comment();
   }
 
+  endStream(): void {
+    this.#call?.end?.();
+  }
+
   /** Ends the answer. Without a reply the client gave the request up, and nothing may be said about it. */
   finish(reply: Reply | undefined): void {
     this.#close();

@@ -9,9 +9,13 @@ import type { Sessions } from "./sessions.ts";
 export interface EndpointContext {
   readonly core: ServerCore;
   readonly open: OpenExchanges;
-  /** Undefined where each legacy request is served by itself. */
-  readonly sessions: Sessions | undefined;
   readonly resourceMetadata: string | undefined;
+}
+
+/** What the requests of legacy revisions share besides. */
+export interface LegacyContext extends EndpointContext {
+  /** Undefined where each request is served by itself. */
+  readonly sessions: Sessions | undefined;
 }
 
 /** One POST, as far as it is known before its message is looked at. */

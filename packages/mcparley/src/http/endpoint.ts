@@ -10,13 +10,10 @@ import type { Exchange } from "./exchange.ts";
 import { type Guard, makeGuard } from "./guards.ts";
 import { checkMirroredHeaders } from "./mirrored-headers.ts";
 import { OpenExchanges } from "./open-exchanges.ts";
+import type { LegacyEndpoint } from "./legacy-endpoint.ts";
 import type { HttpOptions } from "./options.ts";
-import { postBatch } from "./post-batch.ts";
-import { postLegacy } from "./post-legacy.ts";
 import { isModern, postModern } from "./post-modern.ts";
-import { HttpRefusal, refuse } from "./refusal.ts";
-import { deleteSession, getStream, notAllowed } from "./session-methods.ts";
-import { Sessions } from "./sessions.ts";
+import { HttpRefusal, notAllowed, refuse } from "./refusal.ts";
 
 const defaultMaxBody = 4 * 1024 * 1024;
 
@@ -27,6 +24,8 @@ export class Endpoint {
   readonly #guard: Guard;
   readonly #cors: Cors | undefined;
   readonly #path: string | undefined;
+  #legacy: LegacyEndpoint | undefined;
+  #loadingLegacy: Promise<LegacyEndpoint> | undefined;
   #closing = false;
 
   /**
@@ -35,7 +34,7 @@ export class Endpoint {
    */
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
     checkMirroredHeaders(core);
-    const { allowedHosts, allowedOrigins, cors, path, keepAlive = 15_000, sessions = true } = options;
+    const { allowedHosts, allowedOrigins, cors, path, keepAlive = 15_000 } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
     this.#cors = cors ? makeCors(cors === true ? {} : cors) : undefined;
@@ -43,14 +42,13 @@ export class Endpoint {
     this.#context = {
       core,
       open: new OpenExchanges(core.clock, keepAlive),
-      sessions: sessions ? new Sessions(core.clock, sessions === true ? {} : sessions) : undefined,
       resourceMetadata: options.resourceMetadata,
     };
   }
 
   /** Sessions that are open. */
   get sessions(): number {
-    return this.#context.sessions?.size ?? 0;
+    return this.#legacy?.sessions ?? 0;
   }
 
   /** Requests that are being answered, and open streams. */
@@ -68,18 +66,17 @@ export class Endpoint {
    * of the options; then ends the sessions.
    */
   async close(): Promise<void> {
-    const { core, open, sessions } = this.#context;
+    const { core, open } = this.#context;
     const { closeTimeout = 10_000 } = this.#options;
     this.#closing = true;
-    core.closeStreams();
-    sessions?.endStreams();
+    open.endStreams();
     let timer: unknown;
     const limit = new Promise<void>((resolve) => {
       timer = core.clock.setTimeout(resolve, closeTimeout);
     });
     await Promise.race([open.drained(), limit]);
     core.clock.clearTimeout(timer);
-    sessions?.clear(new LocalError("closed", "The server is shutting down."));
+    this.#legacy?.end(new LocalError("closed", "The server is shutting down."));
     open.stop();
   }
 
@@ -90,16 +87,27 @@ export class Endpoint {
       const principal = authenticate ? await authenticate(exchange) : undefined;
       if (principal instanceof HttpRefusal) throw principal;
       if (exchange.method === "POST") await this.#post(exchange, principal);
-      else this.#answerOther(exchange, principal);
+      else await this.#answerOther(exchange, principal);
     } catch (error) {
       this.#fail(exchange, error);
     }
   }
 
-  #answerOther(exchange: Exchange, principal: Principal | undefined): void {
-    if (exchange.method === "GET") getStream(this.#context, exchange, principal);
-    else if (exchange.method === "DELETE") deleteSession(this.#context, exchange, principal);
-    else throw notAllowed(exchange.method, this.#context.sessions ? "GET, POST, DELETE" : "POST");
+  async #answerOther(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+    const { method } = exchange;
+    if (method === "GET") (await this.#useLegacy()).get(exchange, principal);
+    else if (method === "DELETE") (await this.#useLegacy()).delete(exchange, principal);
+    else throw notAllowed(method, this.#options.sessions === false ? "POST" : "GET, POST, DELETE");
+  }
+
+  async #useLegacy(): Promise<LegacyEndpoint> {
+    if (this.#legacy) return this.#legacy;
+    const { sessions = true } = this.#options;
+    this.#loadingLegacy ??= import("./legacy-endpoint.ts").then(
+      ({ LegacyEndpoint }) => new LegacyEndpoint(this.#context, sessions === true ? {} : sessions || undefined),
+    );
+    this.#legacy = await this.#loadingLegacy;
+    return this.#legacy;
   }
 
   /** Checks what can be checked before anything is read or asked. Returns true where the request is answered already. */
@@ -126,13 +134,13 @@ export class Endpoint {
     const value =
       parsedBody === undefined ? parse(await exchange.readText(maxBody)) : withinLimit(exchange, parsedBody, maxBody);
     const posted = { exchange, principal, accepted };
-    if (Array.isArray(value)) return postBatch(this.#context, posted, value);
+    if (Array.isArray(value)) return (await this.#useLegacy()).postBatch(posted, value);
     const classified = classify(value);
     if (classified.kind === "invalid") {
       throw new HttpRefusal(400, `Invalid message: ${classified.reason}.`, { id: classified.id });
     }
     if (isModern(classified, exchange)) return postModern(this.#context, posted, classified);
-    return postLegacy(this.#context, posted, classified);
+    return (await this.#useLegacy()).post(posted, classified);
   }
 
   #fail(exchange: Exchange, error: unknown): void {

@@ -3,7 +3,7 @@ import { findRevision, supportedVersions, unnamedOverHttp } from "../revisions/r
 import type { Link } from "../server/call.ts";
 import type { Principal } from "../server/context.ts";
 import { Session } from "../server/session.ts";
-import type { EndpointContext } from "./endpoint-context.ts";
+import type { LegacyContext } from "./endpoint-context.ts";
 import type { RequestHead } from "./exchange.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
 import type { HttpSession } from "./http-session.ts";
@@ -31,7 +31,7 @@ export function checkVersion(head: RequestHead, id: RequestId | undefined): void
 }
 
 /** The session of a legacy request; where an endpoint has none, one that lives for this request alone. */
-export function sessionFor(context: EndpointContext, asking: Asking): Session {
+export function sessionFor(context: LegacyContext, asking: Asking): Session {
   return context.sessions ? findSession(context.sessions, asking).session : ephemeral(context, asking);
 }
 
@@ -57,7 +57,7 @@ export function findSession(sessions: Sessions, { head, principal, id }: Asking)
  * What the client said of itself is not known here, so it cannot be asked anything: a handler that asks gets an error
  * that names the capability.
  */
-function ephemeral({ core }: EndpointContext, { head, principal }: Asking): Session {
+function ephemeral({ core }: LegacyContext, { head, principal }: Asking): Session {
   const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
   const peer = { info: undefined, capabilities: {}, revision: revision.version };
   return new Session({ core, revision, peer, principal, link: nowhere });

@@ -6,6 +6,8 @@ export interface OpenExchange {
   due: number;
   /** Gives a sign of life, so that no proxy takes the connection for dead. */
   beat(): void;
+  /** Ends it from this side, in an orderly way, where it is a stream without an end of its own. */
+  endStream(): void;
 }
 
 /**
@@ -41,6 +43,11 @@ export class OpenExchanges {
     if (this.#open.size > 0 || this.#drained.length === 0) return;
     for (const resolve of this.#drained) resolve();
     this.#drained = [];
+  }
+
+  /** Ends the streams among them that have no end of their own. */
+  endStreams(): void {
+    for (const exchange of this.#open) exchange.endStream();
   }
 
   /** Settles when none is open. */

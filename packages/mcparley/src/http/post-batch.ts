@@ -4,12 +4,12 @@ import { type Reply, replyToError } from "../server/answer.ts";
 import { answerInSession, notified } from "../server/legacy.ts";
 import type { Session } from "../server/session.ts";
 import { Answering } from "./answering.ts";
-import type { EndpointContext, Posted } from "./endpoint-context.ts";
+import type { LegacyContext, Posted } from "./endpoint-context.ts";
 import { checkVersion, sessionFor } from "./find-session.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 /** Answers a POST of several messages, which one revision has (2025-03-26, transports, "Sending Messages"). */
-export async function postBatch(context: EndpointContext, posted: Posted, batch: readonly unknown[]): Promise<void> {
+export async function postBatch(context: LegacyContext, posted: Posted, batch: readonly unknown[]): Promise<void> {
   const { exchange: head, principal } = posted;
   checkVersion(head, undefined);
   const session = sessionFor(context, { head, principal, id: undefined });

@@ -2,7 +2,7 @@ import type { Classified, JsonRpcRequest } from "../jsonrpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import { answerInSession, initialize, notified } from "../server/legacy.ts";
 import { Answering } from "./answering.ts";
-import type { EndpointContext, Posted } from "./endpoint-context.ts";
+import type { LegacyContext, Posted } from "./endpoint-context.ts";
 import { checkVersion, nowhere, sessionFor } from "./find-session.ts";
 import { SESSION_ID_HEADER } from "./header-names.ts";
 import { HttpRefusal } from "./refusal.ts";
@@ -10,7 +10,7 @@ import { HttpRefusal } from "./refusal.ts";
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
 /** Answers a POST of a legacy revision: opens a session, or serves one. */
-export async function postLegacy(context: EndpointContext, posted: Posted, { kind, message }: Message): Promise<void> {
+export async function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: Message): Promise<void> {
   const { exchange: head, principal } = posted;
   const id = kind === "request" ? message.id : undefined;
   checkVersion(head, id);
@@ -29,7 +29,7 @@ export async function postLegacy(context: EndpointContext, posted: Posted, { kin
 }
 
 /** Answers `initialize`; the session that it opens can be found from then on, if the endpoint has sessions. */
-function openSession(context: EndpointContext, posted: Posted, request: JsonRpcRequest): void {
+function openSession(context: LegacyContext, posted: Posted, request: JsonRpcRequest): void {
   const { core, sessions } = context;
   const { principal } = posted;
   const prepared = sessions?.prepare();

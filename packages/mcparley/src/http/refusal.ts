@@ -40,6 +40,10 @@ export function shown(value: string): string {
   return value.length > 100 ? `${value.slice(0, 100)}...` : value;
 }
 
+export function notAllowed(method: string, allow: string): HttpRefusal {
+  return new HttpRefusal(405, `${method} is not answered here.`, { headers: { allow } });
+}
+
 export function tooLarge(limit: number): HttpRefusal {
   return new HttpRefusal(413, `The body is larger than ${limit} bytes.`);
 }

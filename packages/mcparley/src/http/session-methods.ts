@@ -2,17 +2,17 @@ import { LocalError } from "../jsonrpc/errors.ts";
 import type { Principal } from "../server/context.ts";
 import { findRevision } from "../revisions/revisions.ts";
 import { readAccept } from "./accept.ts";
-import type { EndpointContext } from "./endpoint-context.ts";
+import type { LegacyContext } from "./endpoint-context.ts";
 import type { Exchange, RequestHead } from "./exchange.ts";
 import { checkVersion, findSession } from "./find-session.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
 import type { HttpSession } from "./http-session.ts";
-import { HttpRefusal } from "./refusal.ts";
+import { HttpRefusal, notAllowed } from "./refusal.ts";
 import type { Sessions } from "./sessions.ts";
 import { Standalone } from "./standalone.ts";
 
 /** Answers a GET: opens a stream for what belongs to no request of a session. */
-export function getStream(context: EndpointContext, exchange: Exchange, principal: Principal | undefined): void {
+export function getStream(context: LegacyContext, exchange: Exchange, principal: Principal | undefined): void {
   const { session } = require(context, exchange, principal);
   if (!readAccept(exchange.header("accept")).events) {
     throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
@@ -21,14 +21,14 @@ export function getStream(context: EndpointContext, exchange: Exchange, principa
 }
 
 /** Answers a DELETE: the session is forgotten at once, with all that goes on in it. */
-export function deleteSession(context: EndpointContext, exchange: Exchange, principal: Principal | undefined): void {
+export function deleteSession(context: LegacyContext, exchange: Exchange, principal: Principal | undefined): void {
   const { session, sessions } = require(context, exchange, principal);
   sessions.delete(session, new LocalError("closed", "The client ended its session."));
   exchange.respond(204, {});
 }
 
 function require(
-  { sessions }: EndpointContext,
+  { sessions }: LegacyContext,
   head: RequestHead,
   principal: Principal | undefined,
 ): { session: HttpSession; sessions: Sessions } {
@@ -41,8 +41,4 @@ function require(
 function isOfSession(head: RequestHead): boolean {
   if (head.header(SESSION_ID_HEADER) !== undefined) return true;
   return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.era === "legacy";
-}
-
-export function notAllowed(method: string, allow: string): HttpRefusal {
-  return new HttpRefusal(405, `${method} is not answered here.`, { headers: { allow } });
 }

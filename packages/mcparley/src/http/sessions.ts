@@ -56,11 +56,6 @@ export class Sessions {
     session.end(cause);
   }
 
-  /** Ends the standalone streams of all sessions, which go on otherwise. */
-  endStreams(): void {
-    for (const session of this.#sessions.values()) session.endStreams();
-  }
-
   clear(cause: Error): void {
     for (const session of this.#sessions.values()) this.delete(session, cause);
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);

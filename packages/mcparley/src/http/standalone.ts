@@ -29,6 +29,10 @@ export class Standalone implements OpenExchange {
     this.#events.comment();
   }
 
+  endStream(): void {
+    this.end();
+  }
+
   end(): void {
     this.#leave();
     this.#events.end();

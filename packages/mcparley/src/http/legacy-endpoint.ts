@@ -1,0 +1,51 @@
+import type { Classified } from "../jsonrpc/messages.ts";
+import type { Principal } from "../server/context.ts";
+import type { EndpointContext, LegacyContext, Posted } from "./endpoint-context.ts";
+import type { Exchange } from "./exchange.ts";
+import type { SessionOptions } from "./options.ts";
+import { postBatch } from "./post-batch.ts";
+import { postLegacy } from "./post-legacy.ts";
+import { deleteSession, getStream } from "./session-methods.ts";
+import { Sessions } from "./sessions.ts";
+
+type Message = Exclude<Classified, { kind: "invalid" }>;
+
+/**
+ * The legacy revisions at one endpoint: its sessions, and the methods that only they have.
+ *
+ * It is loaded when the first request of a legacy revision comes, so that it costs nothing where none does.
+ */
+export class LegacyEndpoint {
+  readonly #context: LegacyContext;
+
+  /** Without `sessions` each request is served by itself. */
+  constructor(context: EndpointContext, sessions: SessionOptions | undefined) {
+    this.#context = { ...context, sessions: sessions && new Sessions(context.core.clock, sessions) };
+  }
+
+  /** Sessions that are open. */
+  get sessions(): number {
+    return this.#context.sessions?.size ?? 0;
+  }
+
+  post(posted: Posted, message: Message): Promise<void> {
+    return postLegacy(this.#context, posted, message);
+  }
+
+  postBatch(posted: Posted, batch: readonly unknown[]): Promise<void> {
+    return postBatch(this.#context, posted, batch);
+  }
+
+  get(exchange: Exchange, principal: Principal | undefined): void {
+    getStream(this.#context, exchange, principal);
+  }
+
+  delete(exchange: Exchange, principal: Principal | undefined): void {
+    deleteSession(this.#context, exchange, principal);
+  }
+
+  /** Ends the sessions, and what goes on in them. */
+  end(cause: Error): void {
+    this.#context.sessions?.clear(cause);
+  }
+}
