@@ -1,0 +1,34 @@
+import { readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { requirements } from "./data/all.ts";
+import { collect } from "./proves.ts";
+import { transportsOf, versionsOf } from "./requirement.ts";
+
+const proofs = new URL("proofs/", import.meta.url);
+// A proof of an id that is not in the data throws while it is imported, and so fails here as well.
+const proven = await collect(async () => {
+  const files = readdirSync(proofs).filter((name) => name.endsWith(".test.ts"));
+  for (const file of files) await import(new URL(file, proofs).href);
+});
+
+test("every requirement is proven, or carries the reason why it is not", () => {
+  const missing = requirements.filter(({ id, excuse }) => !proven.has(id) && !excuse).map(({ id }) => id);
+  expect(missing).toEqual([]);
+});
+
+test("every id is there once, and says its area first", () => {
+  const ids = requirements.map(({ id }) => id);
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  expect(ids.filter((id) => !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(id))).toEqual([]);
+});
+
+test("every requirement applies to a revision and a transport, and is one sentence", () => {
+  const nowhere = requirements.filter((one) => versionsOf(one).length === 0 || transportsOf(one).length === 0);
+  expect(nowhere).toEqual([]);
+  expect(requirements.filter(({ says }) => !/^[A-Z`].*[.]$/.test(says)).map(({ id }) => id)).toEqual([]);
+});
+
+test("excuses are reasons, not shrugs", () => {
+  const short = requirements.filter(({ excuse }) => excuse !== undefined && excuse.length < 30).map(({ id }) => id);
+  expect(short).toEqual([]);
+});

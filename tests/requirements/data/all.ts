@@ -1,0 +1,57 @@
+import type { Requirement } from "../requirement.ts";
+import { messages } from "./messages.ts";
+import { lifecycle } from "./lifecycle.ts";
+import { versioning } from "./versioning.ts";
+import { transportsStdio } from "./transports-stdio.ts";
+import { transportsHttp } from "./transports-http.ts";
+import { cancellation } from "./cancellation.ts";
+import { progress } from "./progress.ts";
+import { ping } from "./ping.ts";
+import { subscriptions } from "./subscriptions.ts";
+import { mrtr } from "./mrtr.ts";
+import { caching } from "./caching.ts";
+import { pagination } from "./pagination.ts";
+import { tools } from "./tools.ts";
+import { prompts } from "./prompts.ts";
+import { resources } from "./resources.ts";
+import { completion } from "./completion.ts";
+import { logging } from "./logging.ts";
+import { roots } from "./roots.ts";
+import { sampling } from "./sampling.ts";
+import { elicitation } from "./elicitation.ts";
+import { extensions } from "./extensions.ts";
+import { jsonSchema } from "./json-schema.ts";
+import { meta } from "./meta.ts";
+import { icons } from "./icons.ts";
+import { security } from "./security.ts";
+
+/** Every requirement, area by area. */
+export const requirements: readonly Requirement[] = [
+  ...messages,
+  ...lifecycle,
+  ...versioning,
+  ...transportsStdio,
+  ...transportsHttp,
+  ...cancellation,
+  ...progress,
+  ...ping,
+  ...subscriptions,
+  ...mrtr,
+  ...caching,
+  ...pagination,
+  ...tools,
+  ...prompts,
+  ...resources,
+  ...completion,
+  ...logging,
+  ...roots,
+  ...sampling,
+  ...elicitation,
+  ...extensions,
+  ...jsonSchema,
+  ...meta,
+  ...icons,
+  ...security,
+];
+
+export const byId: ReadonlyMap<string, Requirement> = new Map(requirements.map((one) => [one.id, one]));

@@ -1,0 +1,43 @@
+/** What the proofs use of the library, from its sources: a proof needs no build. */
+export { connect } from "../../packages/mcparley/src/entries/connect.ts";
+export type { Client } from "../../packages/mcparley/src/client/client.ts";
+export { forgetEras } from "../../packages/mcparley/src/client/detect-era.ts";
+export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
+export { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
+export type { HttpOptions } from "../../packages/mcparley/src/http/options.ts";
+export { HttpRefusal } from "../../packages/mcparley/src/http/refusal.ts";
+export {
+  Cancelled,
+  Declined,
+  ErrorCode,
+  LocalError,
+  ProtocolError,
+  ToolError,
+} from "../../packages/mcparley/src/jsonrpc/errors.ts";
+export { memoryPair } from "../../packages/mcparley/src/jsonrpc/memory-transport.ts";
+export type {
+  JsonObject,
+  JsonRpcErrorBody,
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  RequestId,
+} from "../../packages/mcparley/src/jsonrpc/messages.ts";
+export type { Transport } from "../../packages/mcparley/src/jsonrpc/transport.ts";
+export { MetaKey } from "../../packages/mcparley/src/protocol/meta.ts";
+export { findRevision } from "../../packages/mcparley/src/revisions/revisions.ts";
+export type { Revision } from "../../packages/mcparley/src/revisions/revision.ts";
+export * as content from "../../packages/mcparley/src/server/content.ts";
+export type { Context } from "../../packages/mcparley/src/server/context.ts";
+export { prompt, resource, tool } from "../../packages/mcparley/src/server/definition.ts";
+export { inputRequired } from "../../packages/mcparley/src/server/input-required.ts";
+export type { AnyServerDefinition, ServerDefinition } from "../../packages/mcparley/src/server/options.ts";
+export { resourceNotFound } from "../../packages/mcparley/src/server/resource-not-found.ts";
+export { type Server, createServer } from "../../packages/mcparley/src/server/server.ts";
+export { toolResult } from "../../packages/mcparley/src/server/tool-result.ts";
+export { serveStdio } from "../../packages/mcparley/src/stdio/serve-stdio.ts";
+export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";
+export { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+export { type EventFeed, type SentRequest, fetchStub } from "../../packages/mcparley/src/testing/fetch-stub.ts";
+export { type Gate, gate } from "../../packages/mcparley/src/testing/gate.ts";
+export { type RawAnswer, type RawHttp, rawHttp } from "../../packages/mcparley/src/testing/raw-http.ts";

@@ -1,0 +1,66 @@
+import { test } from "vitest";
+import { byId } from "./data/all.ts";
+import { type Requirement, transportsOf, versionsOf } from "./requirement.ts";
+import { type World, makeWorld } from "./world/world.ts";
+
+export type Body = (world: World) => void | Promise<void>;
+
+/** The proofs of a requirement that binds both sides. */
+export interface BothSides {
+  server: Body;
+  client: Body;
+}
+
+/** What has been proven in the modules that were imported so far. */
+export const proven = new Set<string>();
+
+let collecting = false;
+
+/** Imports modules of proofs for what they prove, without adding their tests to this run. */
+export async function collect(load: () => Promise<unknown>): Promise<ReadonlySet<string>> {
+  collecting = true;
+  try {
+    await load();
+  } finally {
+    collecting = false;
+  }
+  return proven;
+}
+
+/**
+ * Adds a test for each transport and revision to which the requirement applies, all with the same body.
+ *
+ * A requirement of both sides takes a body for each. Throws for an id that is not in the data, and for a requirement
+ * that is excused: its excuse is to be deleted.
+ */
+export function proves(id: string, body: Body | BothSides): void {
+  const requirement = byId.get(id);
+  if (!requirement) throw new Error(`There is no requirement "${id}" in tests/requirements/data.`);
+  if (requirement.excuse !== undefined) throw new Error(`${id} is proven and excused: delete its excuse.`);
+  if (proven.has(id)) throw new Error(`${id} is proven twice: put both into one body.`);
+  const isForBoth = typeof body !== "function";
+  if (isForBoth !== (requirement.side === "both")) {
+    throw new Error(`${id} binds ${requirement.side}: give ${isForBoth ? "one body" : "{ server, client }"}.`);
+  }
+  proven.add(id);
+  if (collecting) return;
+  if (isForBoth) {
+    fanOut(requirement, `${id} (server)`, body.server);
+    fanOut(requirement, `${id} (client)`, body.client);
+  } else fanOut(requirement, id, body);
+}
+
+function fanOut(requirement: Requirement, name: string, body: Body): void {
+  for (const version of versionsOf(requirement)) {
+    for (const transport of transportsOf(requirement)) {
+      test(`${name} [${transport}, ${version}]`, { timeout: 5_000 }, async () => {
+        const world = makeWorld(transport, version);
+        try {
+          await body(world);
+        } finally {
+          await world.end();
+        }
+      });
+    }
+  }
+}

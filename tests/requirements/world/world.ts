@@ -1,0 +1,168 @@
+import {
+  type AnyServerDefinition,
+  type Client,
+  type ConnectOptions,
+  type FakeClock,
+  type HttpOptions,
+  type JsonObject,
+  type RawHttp,
+  type Revision,
+  type Server,
+  MetaKey,
+  connect,
+  createServer,
+  fakeClock,
+  findRevision,
+  rawHttp,
+  toFetch,
+} from "../library.ts";
+import type { TransportName, Version } from "../requirement.ts";
+import { httpWire } from "./http-wire.ts";
+import { Inbox } from "./inbox.ts";
+import { makePeer } from "./make-peer.ts";
+import type { Peer } from "./peer.ts";
+import { httpScripted, type ScriptedHttpOptions } from "./scripted-http.ts";
+import { type Played, memoryScripted, stdioScripted } from "./scripted-streams.ts";
+import type { Answers, Scripted } from "./scripted.ts";
+import { memoryWire, stdioWire } from "./stream-wires.ts";
+
+export interface ServeOptions {
+  /** The client's. None unless given. */
+  capabilities?: JsonObject;
+  /** False leaves it to the proof to open a legacy session. */
+  open?: boolean;
+  http?: HttpOptions;
+}
+
+export interface PlayOptions {
+  /** The capabilities of the scripted server; all unless given. */
+  capabilities?: JsonObject;
+  answers?: Answers;
+  http?: Omit<ScriptedHttpOptions, "sse">;
+}
+
+/** One transport and one revision, in which a proof is run: it makes what the proof needs, and ends it. */
+export interface World {
+  readonly transport: TransportName;
+  readonly version: Version;
+  /** What the revision is, as the library's own data. */
+  readonly revision: Revision;
+  readonly isModern: boolean;
+  readonly isHttp: boolean;
+  /** The time of everything that the world makes. */
+  readonly clock: FakeClock;
+  /** What the servers of this world reported to `onError`. */
+  readonly errors: unknown[];
+  /** Serves a definition and gives its client's side: with a session open, where the revision has them. */
+  serve(definition?: Partial<AnyServerDefinition>, options?: ServeOptions): Promise<Peer>;
+  /** The server that was served last, to be changed while it is live. */
+  readonly server: Server;
+  /** Serves a definition at an HTTP endpoint whose headers and bodies are the proof's own. */
+  serveHttp(definition?: Partial<AnyServerDefinition>, options?: HttpOptions): RawHttp;
+  /** Connects a client, pinned to the revision, to a scripted server that agrees to it. */
+  connect(options?: ConnectOptions, play?: PlayOptions): Promise<{ client: Client; server: Scripted }>;
+  /** Connects a client to a scripted server that answers nothing by itself. */
+  dial(options?: ConnectOptions, play?: PlayOptions): { connecting: Promise<Client>; server: Scripted };
+  end(): Promise<void>;
+}
+
+export const allCapabilities: JsonObject = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
+/** What a scripted server says of itself when it is met. */
+export function greeting(version: Version, capabilities: JsonObject = allCapabilities): Answers {
+  const serverInfo = { name: "scripted", version: "1.0.0" };
+  return {
+    initialize: () => ({ protocolVersion: version, capabilities, serverInfo }),
+    "server/discover": () => ({
+      resultType: "complete",
+      supportedVersions: [version],
+      capabilities,
+      ttlMs: 0,
+      cacheScope: "public",
+      _meta: { [MetaKey.serverInfo]: serverInfo },
+    }),
+  };
+}
+
+export function makeWorld(transport: TransportName, version: Version): World {
+  const revision = findRevision(version)!;
+  const clock = fakeClock();
+  const errors: unknown[] = [];
+  const ends: (() => Promise<unknown>)[] = [];
+  const isHttp = transport.startsWith("http");
+  let lastServer: Server | undefined;
+
+  function create(definition: Partial<AnyServerDefinition>): Server {
+    const onError = (error: unknown): void => void errors.push(error);
+    lastServer = createServer({ name: "proof", version: "1.0.0", clock, onError, ...definition }) as Server;
+    return lastServer;
+  }
+
+  const world: World = {
+    transport,
+    version,
+    revision,
+    isModern: revision.era === "modern",
+    isHttp,
+    clock,
+    errors,
+    get server() {
+      if (!lastServer) throw new Error("Nothing is served yet.");
+      return lastServer;
+    },
+    async serve(definition = {}, { capabilities = {}, open = true, http = {} } = {}) {
+      const inbox = new Inbox();
+      const server = create(definition);
+      const accept = transport === "http-sse" ? "text/event-stream" : "application/json, text/event-stream";
+      const wire = isHttp
+        ? httpWire(server, inbox, { revision, accept, http })
+        : await (transport === "memory" ? memoryWire : stdioWire)(server, inbox);
+      ends.push(() => wire.close());
+      const peer = makePeer(wire, inbox, revision, capabilities);
+      if (open && !world.isModern) await peer.initialize();
+      return peer;
+    },
+    serveHttp(definition = {}, options = {}) {
+      const { fetch, close } = toFetch(create(definition), options);
+      ends.push(close);
+      return rawHttp("http://localhost/mcp", fetch);
+    },
+    async connect(options = {}, play = {}) {
+      const answers = { ...greeting(version, play.capabilities), ...play.answers };
+      const { connecting, server } = world.dial({ revision: version, ...options }, { ...play, answers });
+      const client = await connecting;
+      if (!world.isModern) await server.notification("notifications/initialized");
+      return { client, server };
+    },
+    dial(options = {}, { answers = {}, http = {} } = {}) {
+      const all: ConnectOptions = { clock, ...options };
+      const { server, connecting } = isHttp ? overHttp(all) : overStream(all);
+      ends.push(() => connecting.then((client) => client.close()).catch(() => {}));
+      return { server, connecting };
+
+      function overHttp(given: ConnectOptions): { server: Scripted; connecting: Promise<Client> } {
+        const { url, fetch, server } = httpScripted(answers, {
+          sse: transport === "http-sse",
+          standalone: !world.isModern,
+          ...http,
+        });
+        return { server, connecting: connect(url, { ...given, fetch }) };
+      }
+
+      function overStream(given: ConnectOptions): { server: Scripted; connecting: Promise<Client> } {
+        const played: Played = transport === "memory" ? memoryScripted(answers) : stdioScripted(answers);
+        return { server: played.server, connecting: connect(played.transport, given) };
+      }
+    },
+    async end() {
+      for (const end of ends.splice(0).toReversed()) await end();
+    },
+  };
+  return world;
+}
