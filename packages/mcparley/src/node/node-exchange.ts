@@ -70,8 +70,11 @@ export class NodeExchange implements Exchange {
       return;
     }
     const length = body === undefined ? 0 : Buffer.byteLength(body);
-    if (headers === jsonHeaders && !this.#extra) {
-      response.writeHead(status, { "content-type": "application/json", "content-length": length }).end(body);
+    if (headers === jsonHeaders && body !== undefined && !this.#extra) {
+      response.writeHead(status, { "content-type": "application/json", "content-length": length });
+      // Head and body are one write that way; `end(body)` would add an empty one, and gather the two.
+      response.write(body);
+      process.nextTick(() => response.end());
       return;
     }
     const sized = status === 204 ? headers : { ...headers, "content-length": length };
