@@ -1,9 +1,10 @@
-import { lowering as prerelease } from "./2024-10-07.ts";
-import { lowering as first } from "./2024-11-05.ts";
-import { lowering as march2025 } from "./2025-03-26.ts";
-import { lowering as june2025 } from "./2025-06-18.ts";
-import { lowering as november2025 } from "./2025-11-25.ts";
-import type { Lowering, Revision } from "./revision.ts";
+import { lowering as prerelease } from "./2024-10-07/lowering.ts";
+import { lowering as first } from "./2024-11-05/lowering.ts";
+import { lowering as march2025 } from "./2025-03-26/lowering.ts";
+import { lowering as june2025 } from "./2025-06-18/lowering.ts";
+import { lowering as november2025 } from "./2025-11-25/lowering.ts";
+import type { Lowering } from "./lowering.ts";
+import type { Revision } from "./revision.ts";
 import { revisions } from "./revisions.ts";
 
 /** In the order of `revisions`: the newest first. */

@@ -5,7 +5,8 @@ import type { Tool } from "../protocol/tools.ts";
 import { legacyLoweringOf } from "./legacy-lowerings.ts";
 import { modernLoweringOf } from "./modern-lowerings.ts";
 import { findRevision, negotiateLegacy, revisions, supportedVersions } from "./revisions.ts";
-import type { Lowering, Revision } from "./revision.ts";
+import type { Lowering } from "./lowering.ts";
+import type { Revision } from "./revision.ts";
 
 function lowering(version: string): Lowering {
   const revision = findRevision(version) as Revision;

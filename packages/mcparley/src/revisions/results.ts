@@ -6,7 +6,8 @@ import { Method } from "../protocol/methods.ts";
 import type { GetPromptResult } from "../protocol/prompts.ts";
 import type { ReadResourceResult } from "../protocol/resources.ts";
 import type { CallToolResult } from "../protocol/tools.ts";
-import type { Lowering, Revision } from "./revision.ts";
+import type { Lowering } from "./lowering.ts";
+import type { Revision } from "./revision.ts";
 
 /** In whose words a result is said. */
 export interface Wording {

@@ -1,9 +1,9 @@
-import { revision as prerelease } from "./2024-10-07.ts";
-import { revision as first } from "./2024-11-05.ts";
-import { revision as march2025 } from "./2025-03-26.ts";
-import { revision as june2025 } from "./2025-06-18.ts";
-import { revision as november2025 } from "./2025-11-25.ts";
-import { revision as july2026 } from "./2026-07-28.ts";
+import { revision as prerelease } from "./2024-10-07/revision.ts";
+import { revision as first } from "./2024-11-05/revision.ts";
+import { revision as march2025 } from "./2025-03-26/revision.ts";
+import { revision as june2025 } from "./2025-06-18/revision.ts";
+import { revision as november2025 } from "./2025-11-25/revision.ts";
+import { revision as july2026 } from "./2026-07-28/revision.ts";
 import type { Revision } from "./revision.ts";
 
 /** Every revision that is understood, the newest first. */

@@ -5,7 +5,8 @@ import { type LoggingLevel, isLoggable, loggingLevels } from "../protocol/loggin
 import { Method, Notification } from "../protocol/methods.ts";
 import type { ProgressToken } from "../protocol/progress.ts";
 import type { CreateMessageParams } from "../protocol/sampling.ts";
-import type { Lowering, Revision } from "../revisions/revision.ts";
+import type { Lowering } from "../revisions/lowering.ts";
+import type { Revision } from "../revisions/revision.ts";
 import type { Asking, Question } from "./asking.ts";
 import type { Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
 import type { ServerCore } from "./core.ts";

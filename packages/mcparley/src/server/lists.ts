@@ -1,7 +1,8 @@
 import { invalidParams } from "../jsonrpc/errors.ts";
 import { type JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import type { CacheHint } from "../protocol/resources.ts";
-import type { Lowering, Revision } from "../revisions/revision.ts";
+import type { Lowering } from "../revisions/lowering.ts";
+import type { Revision } from "../revisions/revision.ts";
 import { withEnvelope } from "../revisions/results.ts";
 import type { Implementation } from "../protocol/capabilities.ts";
 import type { Principal } from "./context.ts";

@@ -1,6 +1,6 @@
-import { ErrorCode } from "../jsonrpc/errors.ts";
-import { Method, Notification } from "../protocol/methods.ts";
-import { type Lowering, type Revision, identity } from "./revision.ts";
+import { ErrorCode } from "../../jsonrpc/errors.ts";
+import { Method, Notification } from "../../protocol/methods.ts";
+import type { Revision } from "../revision.ts";
 
 export const revision: Revision = {
   version: "2026-07-28",
@@ -44,5 +44,3 @@ export const revision: Revision = {
   requestedTasks: false,
   completionsCapability: true,
 };
-
-export const lowering: Lowering = identity;

@@ -1,17 +1,10 @@
-import type { ContentBlock } from "../protocol/content.ts";
-import type { SamplingContent } from "../protocol/sampling.ts";
-import type { Tool } from "../protocol/tools.ts";
-import { lowering as newerLowering, revision as newer } from "./2025-03-26.ts";
-import { type Lowering, type Revision, lowerFurther, without } from "./revision.ts";
+import type { ContentBlock } from "../../protocol/content.ts";
+import type { SamplingContent } from "../../protocol/sampling.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import { lowering as newer } from "../2025-03-26/lowering.ts";
+import { type Lowering, lowerFurther, without } from "../lowering.ts";
 
-export const revision: Revision = {
-  ...newer,
-  version: "2024-11-05",
-  resumable: false,
-  completionsCapability: false,
-};
-
-export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newerLowering, {
+export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newer, {
   tool: lowerTool,
   content: lowerContent,
   callToolResult: (result) => ({ ...result, content: result.content.map(lowerContent) }),

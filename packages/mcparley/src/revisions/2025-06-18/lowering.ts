@@ -1,23 +1,12 @@
-import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
-import type { ContentBlock } from "../protocol/content.ts";
-import type { ElicitParams } from "../protocol/elicitation.ts";
-import { Notification } from "../protocol/methods.ts";
-import type { CreateMessageParams, SamplingMessage } from "../protocol/sampling.ts";
-import { lowering as newerLowering, revision as newer } from "./2025-11-25.ts";
+import { LocalError } from "../../jsonrpc/errors.ts";
+import type { ContentBlock } from "../../protocol/content.ts";
+import type { ElicitParams } from "../../protocol/elicitation.ts";
+import type { CreateMessageParams, SamplingMessage } from "../../protocol/sampling.ts";
+import { lowering as newer } from "../2025-11-25/lowering.ts";
 import { lowerForm } from "./lower-form.ts";
-import { type LoweredElicitation, type Lowering, type Revision, lowerFurther, without } from "./revision.ts";
+import { type LoweredElicitation, type Lowering, lowerFurther, without } from "../lowering.ts";
 
-export const revision: Revision = {
-  ...newer,
-  version: "2025-06-18",
-  serverNotifications: new Set(
-    [...newer.serverNotifications].filter((name) => name !== Notification.elicitationComplete),
-  ),
-  errorCodes: new Set([ErrorCode.ResourceNotFound]),
-  requestedTasks: false,
-};
-
-export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newerLowering, {
+export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newer, {
   tool: (tool) => without(tool, "icons"),
   prompt: (prompt) => without(prompt, "icons"),
   resource: (resource) => without(resource, "icons"),

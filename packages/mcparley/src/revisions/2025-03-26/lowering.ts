@@ -1,19 +1,10 @@
-import type { Annotations, ContentBlock, ResourceLink, TextContent } from "../protocol/content.ts";
-import { Method } from "../protocol/methods.ts";
-import type { Prompt } from "../protocol/prompts.ts";
-import type { Tool } from "../protocol/tools.ts";
-import { lowering as newerLowering, revision as newer } from "./2025-06-18.ts";
-import { type Lowering, type Revision, lowerFurther, without } from "./revision.ts";
+import type { Annotations, ContentBlock, ResourceLink, TextContent } from "../../protocol/content.ts";
+import type { Prompt } from "../../protocol/prompts.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import { lowering as newer } from "../2025-06-18/lowering.ts";
+import { type Lowering, lowerFurther, without } from "../lowering.ts";
 
-export const revision: Revision = {
-  ...newer,
-  version: "2025-03-26",
-  serverRequests: new Set([Method.ping, Method.createMessage, Method.listRoots]),
-  batches: true,
-  versionHeader: false,
-};
-
-export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newerLowering, {
+export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newer, {
   tool: lowerTool,
   prompt: lowerPrompt,
   resource: lowerResource,

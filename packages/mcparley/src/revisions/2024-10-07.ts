@@ -1,7 +1,0 @@
-import { lowering as newerLowering, revision as newer } from "./2024-11-05.ts";
-import type { Lowering, Revision } from "./revision.ts";
-
-/** The pre-release: clients of it are answered in its name and served as those of the first release. */
-export const revision: Revision = { ...newer, version: "2024-10-07" };
-
-export const lowering: Lowering = newerLowering;

@@ -1,0 +1,27 @@
+import { isObject } from "../../jsonrpc/messages.ts";
+import type { ElicitParams } from "../../protocol/elicitation.ts";
+import type { CallToolResult, Tool } from "../../protocol/tools.ts";
+import { lowering as newer } from "../2026-07-28/lowering.ts";
+import { type LoweredElicitation, type Lowering, lowerFurther, without } from "../lowering.ts";
+
+export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newer, {
+  tool: requireObjectOutput,
+  callToolResult: requireObjectContent,
+  readResourceResult: (result) => without(result, "ttlMs", "cacheScope"),
+  elicitation: identifyUrl,
+});
+
+/** Until this revision a tool's output was an object; what is not one is still in the result's text. */
+function requireObjectOutput(tool: Tool): Tool {
+  return tool.outputSchema === undefined || tool.outputSchema.type === "object" ? tool : without(tool, "outputSchema");
+}
+
+function requireObjectContent(result: CallToolResult): CallToolResult {
+  const { structuredContent } = result;
+  return structuredContent === undefined || isObject(structuredContent) ? result : without(result, "structuredContent");
+}
+
+function identifyUrl(params: ElicitParams): LoweredElicitation {
+  const lowered = params.mode === "url" ? { elicitationId: crypto.randomUUID(), ...params } : params;
+  return { params: lowered, lift: (result) => result };
+}

@@ -1,0 +1,50 @@
+import { ErrorCode } from "../../jsonrpc/errors.ts";
+import { Method, Notification } from "../../protocol/methods.ts";
+import type { Revision } from "../revision.ts";
+
+export const revision: Revision = {
+  version: "2025-11-25",
+  era: "legacy",
+  clientRequests: new Set([
+    Method.initialize,
+    Method.ping,
+    Method.listTools,
+    Method.callTool,
+    Method.listPrompts,
+    Method.getPrompt,
+    Method.listResources,
+    Method.listResourceTemplates,
+    Method.readResource,
+    Method.subscribe,
+    Method.unsubscribe,
+    Method.complete,
+    Method.setLevel,
+  ]),
+  clientNotifications: new Set([
+    Notification.initialized,
+    Notification.cancelled,
+    Notification.progress,
+    Notification.rootsChanged,
+  ]),
+  serverRequests: new Set([Method.ping, Method.elicit, Method.createMessage, Method.listRoots]),
+  serverNotifications: new Set([
+    Notification.cancelled,
+    Notification.progress,
+    Notification.message,
+    Notification.toolsChanged,
+    Notification.promptsChanged,
+    Notification.resourcesChanged,
+    Notification.resourceUpdated,
+    Notification.elicitationComplete,
+  ]),
+  batches: false,
+  dropCancels: false,
+  versionHeader: true,
+  mirrorHeaders: false,
+  typedResults: false,
+  resumable: true,
+  resourceNotFoundCode: ErrorCode.ResourceNotFound,
+  errorCodes: new Set([ErrorCode.ResourceNotFound, ErrorCode.UrlElicitationRequired]),
+  requestedTasks: true,
+  completionsCapability: true,
+};

@@ -1,0 +1,3 @@
+import { type Lowering, identity } from "../lowering.ts";
+
+export const lowering: Lowering = identity;
