@@ -257,6 +257,20 @@ describe("the work for one value is bounded", () => {
     expect(issues(schema, { a: { a: {} } })).toEqual([]);
   });
 
+  test('the format "url", which no dialect has and which takes exponential time, is not checked', () => {
+    expect(issues({ format: "url" }, `http://${"a".repeat(50)}`)).toEqual([]);
+  });
+
+  test("the right alternative is found in little time, whatever there is to report", () => {
+    const schema = { items: { anyOf: [{ type: "string" }, { type: "object", required: ["a"] }] } };
+    expect(
+      issues(
+        schema,
+        Array.from({ length: 20_000 }, () => 1),
+      ),
+    ).toHaveLength(8);
+  });
+
   test("a value nested too deeply for a recursive schema is an issue", () => {
     const value = Array.from({ length: 50_000 }).reduce((a) => [a], []);
     expect(issues({ items: { $ref: "#" } }, value)).toHaveLength(1);
@@ -266,6 +280,8 @@ describe("the work for one value is bounded", () => {
     const numbers = Array.from({ length: 2049 }, (_, index) => index);
     expect(issues({ uniqueItems: true }, numbers.slice(1))).toEqual([]);
     expect(issues({ uniqueItems: true }, numbers)).toEqual(["/: Array has too many items (2049 > 2048)."]);
+    expect(issues({ uniqueItems: true, maxItems: "many" }, numbers)).toHaveLength(1);
+    expect(issues({ uniqueItems: true, maxItems: 1 }, [1, 2])).toHaveLength(1);
     expect(issues({ uniqueItems: false }, numbers)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { validate } from "@cfworker/json-schema";
-import type { OutputUnit } from "@cfworker/json-schema";
+import type { OutputUnit, Schema } from "@cfworker/json-schema";
 import { prepareSchema } from "./prepare-schema.ts";
 import { toIssues } from "./schema-issues.ts";
 import { shorten } from "./schema.ts";
@@ -47,12 +47,14 @@ type Run = (value: unknown, stopEarly: boolean) => readonly OutputUnit[];
 function createRun(schema: JsonSchema): Run {
   const { root, draft, lookup } = prepareSchema(schema);
   let steps = 0;
-  const counted = new Proxy(lookup, {
-    get: (schemas, uri: string) => {
+  const counted = Object.create(null) as Record<string, Schema>;
+  for (const [uri, found] of Object.entries(lookup)) {
+    const get = (): Schema => {
       if (++steps > MAX_STEPS) throw new Error("It is too large for this schema.");
-      return schemas[uri];
-    },
-  });
+      return found;
+    };
+    Object.defineProperty(counted, uri, { get });
+  }
   return (value, stopEarly) => {
     steps = 0;
     return validate(value, root, draft, counted, stopEarly).errors;

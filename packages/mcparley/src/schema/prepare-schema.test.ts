@@ -166,20 +166,20 @@ describe("references", () => {
 
 describe("schemas that the validator would fail on are refused by the place at fault", () => {
   test.each<[unknown, string]>([
-    [{ properties: { a: { required: true } } }, "true at #/properties/a/required, where there must be a list"],
-    [{ required: "name" }, '"name" at #/required, where there must be a list'],
-    [{ properties: [] }, "[] at #/properties, where there must be schemas (objects or booleans)"],
-    [{ properties: { a: "string" } }, '"string" at #/properties/a, where there must be schemas'],
-    [{ properties: null }, "null at #/properties, where there must be schemas"],
-    [{ dependencies: { a: null } }, "null at #/dependencies/a, where there must be schemas"],
-    [{ items: 1 }, "1 at #/items, where there must be schemas"],
-    [{ allOf: {} }, "{} at #/allOf, where there must be a list"],
-    [{ anyOf: {} }, "{} at #/anyOf, where there must be a list"],
-    [{ oneOf: true }, "true at #/oneOf, where there must be a list"],
-    [{ allOf: [1] }, "1 at #/allOf/0, where there must be schemas"],
-    [{ enum: "a" }, '"a" at #/enum, where there must be a list'],
-    [{ items: { pattern: "(" } }, '"(" at #/items, where there must be valid regular expressions'],
-    [{ patternProperties: { "(": {} } }, '"(" at #, where there must be valid regular expressions'],
+    [{ properties: { a: { required: true } } }, "true at #/properties/a/required in place of a list"],
+    [{ required: "name" }, '"name" at #/required in place of a list'],
+    [{ properties: [] }, "[] at #/properties in place of schemas"],
+    [{ properties: { a: "string" } }, '"string" at #/properties/a in place of schemas'],
+    [{ properties: null }, "null at #/properties in place of schemas"],
+    [{ dependencies: { a: null } }, "null at #/dependencies/a in place of schemas"],
+    [{ items: 1 }, "1 at #/items in place of schemas"],
+    [{ allOf: {} }, "{} at #/allOf in place of a list"],
+    [{ anyOf: {} }, "{} at #/anyOf in place of a list"],
+    [{ oneOf: true }, "true at #/oneOf in place of a list"],
+    [{ allOf: [1] }, "1 at #/allOf/0 in place of schemas"],
+    [{ enum: "a" }, '"a" at #/enum in place of a list'],
+    [{ items: { pattern: "(" } }, '"(" at #/items in place of valid regular expressions'],
+    [{ patternProperties: { "(": {} } }, '"(" at # in place of valid regular expressions'],
   ])("%j", (schema, message) => {
     const error = failure(schema);
     expect(error.code).toBe("invalid_schema");

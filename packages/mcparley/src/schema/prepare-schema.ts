@@ -70,7 +70,7 @@ function prepareSubschemas(root: Schema): SchemaDraft {
       if (sub === false) holder[key] = { type: "nothing" };
       else if (isObject(sub)) found.push([sub, at + pointer, below]);
       else if (sub !== true && !(keyword === "dependencies" && Array.isArray(sub)))
-        invalid(at + pointer, sub, "schemas (objects or booleans)");
+        invalid(at + pointer, sub, "schemas");
     }
   }
   return draft!;
@@ -116,15 +116,15 @@ function link(root: Schema): Record<string, Schema> {
   }
   for (const { $ref, __absolute_ref__: uri = "" } of Object.values(lookup)) {
     if ($ref === undefined || lookup[uri]) continue;
-    const name = `$ref ${show($ref)}`;
-    if (lookup[uri.replace(/#.*/, "")]) refuse("invalid_schema", `has nothing at ${name}`);
-    refuse("external_ref", `has an external ${name}; nothing is fetched, so copy it to "#/$defs/<name>"`);
+    const isInside = lookup[uri.replace(/#.*/, "")] !== undefined;
+    const end = isInside ? "nowhere" : 'outside; nothing is fetched, so copy it to "#/$defs/<name>"';
+    refuse(isInside ? "invalid_schema" : "external_ref", `has a $ref ${show($ref)} to ${end}`);
   }
   return lookup;
 }
 
 function invalid(at: string, value: unknown, expected: string): never {
-  refuse("invalid_schema", `has ${show(value)} at ${at}, where there must be ${expected}`);
+  refuse("invalid_schema", `has ${show(value)} at ${at} in place of ${expected}`);
 }
 
 function show(value: unknown): string {
