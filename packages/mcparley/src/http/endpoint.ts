@@ -4,7 +4,7 @@ import type { Principal } from "../server/context.ts";
 import type { ServerCore } from "../server/core.ts";
 import { readAccept } from "./accept.ts";
 import { parse, requireJson, withinLimit } from "./body.ts";
-import { type Cors, makeCors } from "./cors.ts";
+import type { Cors } from "./cors.ts";
 import type { EndpointContext } from "./endpoint-context.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Guard, makeGuard } from "./guards.ts";
@@ -22,7 +22,7 @@ export class Endpoint {
   readonly #context: EndpointContext;
   readonly #options: HttpOptions;
   readonly #guard: Guard;
-  readonly #cors: Cors | undefined;
+  #cors: Cors | undefined;
   readonly #path: string | undefined;
   #legacy: LegacyEndpoint | undefined;
   #loadingLegacy: Promise<LegacyEndpoint> | undefined;
@@ -34,10 +34,9 @@ export class Endpoint {
    */
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
     checkMirroredHeaders(core);
-    const { allowedHosts, allowedOrigins, cors, path, keepAlive = 15_000 } = options;
+    const { allowedHosts, allowedOrigins, path, keepAlive = 15_000 } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
-    this.#cors = cors ? makeCors(cors === true ? {} : cors) : undefined;
     this.#path = path === undefined ? undefined : withoutSlash(path.startsWith("/") ? path : `/${path}`);
     this.#context = {
       core,
@@ -82,7 +81,9 @@ export class Endpoint {
 
   async #serve(exchange: Exchange): Promise<void> {
     try {
-      if (this.#admit(exchange)) return;
+      this.#guard(exchange);
+      if (this.#options.cors && (await this.#answerCors(exchange))) return;
+      this.#admit(exchange);
       const { authenticate } = this.#options;
       const principal = authenticate ? await authenticate(exchange) : undefined;
       if (principal instanceof HttpRefusal) throw principal;
@@ -110,18 +111,21 @@ export class Endpoint {
     return this.#legacy;
   }
 
-  /** Checks what can be checked before anything is read or asked. Returns true where the request is answered already. */
-  #admit(exchange: Exchange): boolean {
-    this.#guard(exchange);
-    if (this.#cors) {
-      const origin = exchange.header("origin");
-      if (origin !== undefined) this.#cors.decorate(exchange, origin);
-      if (exchange.method === "OPTIONS" && this.#cors.preflight(exchange)) return true;
-    }
+  /** Lets a page of another origin in, where the options do. Returns true where that answers the request. */
+  async #answerCors(exchange: Exchange): Promise<boolean> {
+    const { cors } = this.#options;
+    this.#cors ??= (await import("./cors.ts")).makeCors(cors === true || !cors ? {} : cors);
+    const origin = exchange.header("origin");
+    if (origin !== undefined) this.#cors.decorate(exchange, origin);
+    return exchange.method === "OPTIONS" && this.#cors.preflight(exchange);
+  }
+
+  /** Checks what can be checked before anything is read or asked. */
+  #admit(exchange: Exchange): void {
     if (this.#path !== undefined && exchange.path !== this.#path && withoutSlash(exchange.path) !== this.#path) {
       throw new HttpRefusal(404, `There is nothing here. MCP is served at ${this.#path || "/"}.`);
     }
-    if (!this.#closing) return false;
+    if (!this.#closing) return;
     const headers = { "retry-after": "1", connection: "close" };
     throw new HttpRefusal(503, "The server is shutting down.", { headers });
   }

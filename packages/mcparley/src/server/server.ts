@@ -1,7 +1,7 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { Call } from "./call.ts";
-import { type Connection, ServerConnection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { Principal } from "./context.ts";
 import { ServerCore } from "./core.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
@@ -80,6 +80,8 @@ export function createServer<
       return this;
     },
     async attach(transport, options = {}) {
+      // A server over HTTP alone has no channel to serve.
+      const { ServerConnection } = await import("./connection.ts");
       const connection = new ServerConnection(core, transport, options.principal);
       connections.add(connection);
       void connection.closed.then(() => connections.delete(connection));
