@@ -8,5 +8,7 @@ makeReady();
 const command = path.join(root, "packages/cli/dist/main.js");
 const folder = path.join(root, "examples/handbook");
 const server = spawn(process.execPath, [command, "serve", folder, ...process.argv.slice(2)], { stdio: "inherit" });
-for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.on(signal, () => server.kill(signal));
-server.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
+// A terminal's Ctrl-C reaches the server by itself; this process waits for it to end.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => server.kill("SIGTERM"));
+server.on("exit", (code, signal) => process.exit(code ?? (signal === null ? 0 : 1)));

@@ -1,0 +1,181 @@
+// @ts-check
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { build } from "esbuild";
+import { judge, staleEntries, unknownEntries } from "../tests/conformance/suite/judge.mjs";
+import { allRuns, narrow } from "../tests/conformance/suite/plan.mjs";
+import { failureList, suiteTable, table } from "../tests/conformance/suite/report.mjs";
+import { listScenarios, runSuites } from "../tests/conformance/suite/run.mjs";
+import { NotAvailable, installTools } from "../tests/conformance/suite/tools.mjs";
+import { makeReady, root } from "./ready.mjs";
+
+/**
+ * @import { Excuse, Leg, Run, Scenarios } from "../tests/conformance/suite/types.ts"
+ * @import { Tools } from "../tests/conformance/suite/tools.mjs"
+ */
+
+const usage = `npm run conformance [-- options]
+
+Runs the official conformance suite against the library, both sides. Fails where anything outside of
+tests/conformance/baseline.json fails or warns, and where something in it passes.
+
+  --only NAME      server, client, or the scenarios of a name or a pattern (auth/*); may be given more than once
+  --suite NAME     the scenarios of one of the suite's own suites (active, draft, pending, core, auth, ...)
+  --release NAME   one release of the suite (${Object.keys(scenariosOf()).join(", ")})
+  --jobs N         scenarios at a time (as many as there are processors, at most 4)
+  --require        fail where the suite cannot be installed, too
+`;
+
+const folder = path.join(root, "tests/conformance");
+const work = path.join(root, ".tools/conformance");
+
+/** @type {Record<string, { type: "string", multiple?: boolean } | { type: "boolean" }>} */
+const options = {
+  only: { type: "string", multiple: true },
+  suite: { type: "string" },
+  release: { type: "string" },
+  jobs: { type: "string" },
+  require: { type: "boolean" },
+  help: { type: "boolean" },
+};
+
+const values =
+  /** @type {{ only?: string[], suite?: string, release?: string, jobs?: string, require?: boolean, help?: boolean }} */ (
+    parseArgs({ options }).values
+  );
+if (values.help) process.stdout.write(usage);
+else process.exitCode = await main();
+
+async function main() {
+  const scenarios = scenariosOf();
+  const baseline = /** @type {Excuse[]} */ (readJson("baseline.json"));
+  const runs = narrow(allRuns(scenarios), isWanted(scenarios));
+  if (runs.length === 0) return fail("No scenario is called that. See --help.");
+  makeReady();
+  let tools;
+  try {
+    tools = installTools(work);
+  } catch (error) {
+    if (!(error instanceof NotAvailable)) throw error;
+    process.stdout.write(`conformance: not run. ${error.message}\n`);
+    return values.require ? 1 : 0;
+  }
+  const wrong = [...unknownEntries(baseline, scenarios), ...(await unexpected(scenarios, tools))];
+  if (wrong.length > 0) return fail(wrong.join("\n"));
+  return report(runs, await run(runs, scenarios, tools, baseline), scenarios, baseline);
+}
+
+/** @param {readonly Run[]} runs @param {Scenarios} scenarios @param {Tools} tools @param {readonly Excuse[]} baseline */
+async function run(runs, scenarios, tools, baseline) {
+  const [server, client] = await Promise.all([bundle("everything-server"), bundle("everything-client")]);
+  const jobs = Number(values.jobs ?? Math.min(4, availableParallelism()));
+  const results = path.join(work, "results");
+  const outcomes = await runSuites(runs, { tools, scenarios, server, client, results, jobs, onProgress });
+  return runs.flatMap((one, index) =>
+    [...(outcomes[index] ?? [])].map(([scenario, outcome]) => judge(one, scenario, outcome, baseline)),
+  );
+}
+
+/**
+ * @param {readonly Run[]} runs
+ * @param {readonly import("../tests/conformance/suite/types.ts").Verdict[]} verdicts
+ * @param {Scenarios} scenarios
+ * @param {readonly Excuse[]} baseline
+ */
+function report(runs, verdicts, scenarios, baseline) {
+  process.stdout.write(`\n${table(runs, verdicts, scenarios)}\n\n${suiteTable(runs, verdicts, scenarios)}\n`);
+  const planned = runs.reduce((sum, { scenarios: names }) => sum + names.length, 0);
+  const failed = verdicts.filter(({ state }) => state === "failed").length;
+  const stale = staleEntries(baseline, verdicts);
+  if (failed > 0) process.stdout.write(`\nFailing checks:\n${failureList(verdicts)}\n`);
+  if (stale.length > 0) process.stdout.write(`\nNot needed in the baseline:\n  ${stale.join("\n  ")}\n`);
+  const missing = planned - verdicts.length;
+  const summary = `${verdicts.length} of ${planned} scenario runs, ${failed} failed, ${stale.length} stale baseline entries`;
+  process.stdout.write(`\nconformance: ${summary}\n`);
+  return failed === 0 && missing === 0 && stale.length === 0 ? 0 : 1;
+}
+
+/** Where the suite has other scenarios than are expected of it: without this, one that lost some would pass. @param {Scenarios} scenarios @param {Tools} tools */
+async function unexpected(scenarios, tools) {
+  const found = [];
+  for (const [release, legs] of Object.entries(scenarios)) {
+    for (const leg of /** @type {Leg[]} */ (["server", "client"])) {
+      const expected = Object.keys(legs[leg]);
+      const listed = await listScenarios(release, leg, tools);
+      const differing = [
+        ...expected.filter((name) => !listed.includes(name)),
+        ...listed.filter((name) => !(name in legs[leg])),
+      ];
+      if (differing.length > 0)
+        found.push(`The ${leg} scenarios of ${release} are not those expected: ${differing.join(", ")}`);
+    }
+  }
+  return found;
+}
+
+/** Bundles a fixture with the library as it is published. @param {string} name @returns {Promise<string>} */
+async function bundle(name) {
+  const outfile = path.join(work, "build", `${name}.mjs`);
+  await build({
+    entryPoints: [path.join(folder, `${name}.ts`)],
+    outfile,
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "esm",
+    logLevel: "error",
+  });
+  return outfile;
+}
+
+/** @param {Scenarios} scenarios @returns {(run: Run, scenario: string) => boolean} */
+function isWanted(scenarios) {
+  const { only = [], suite, release } = values;
+  const legs = only.filter(isLeg);
+  const names = only.filter((name) => !isLeg(name)).map(toPattern);
+  return (run, scenario) =>
+    (legs.length === 0 || legs.includes(run.leg)) &&
+    (names.length === 0 || names.some((pattern) => pattern.test(scenario))) &&
+    (release === undefined || run.release === release) &&
+    (suite === undefined || suite === "all" || suitesOf(scenarios, run, scenario).includes(suite));
+}
+
+/** @param {string} name */
+function isLeg(name) {
+  return name === "server" || name === "client";
+}
+
+/** @param {Scenarios} scenarios @param {Run} run @param {string} scenario */
+function suitesOf(scenarios, { release, leg }, scenario) {
+  return scenarios[release]?.[leg][scenario]?.suites ?? [];
+}
+
+/** @param {string} glob */
+function toPattern(glob) {
+  const parts = glob.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`);
+}
+
+/** @returns {Scenarios} */
+function scenariosOf() {
+  return readJson("scenarios.json");
+}
+
+/** @param {string} name */
+function readJson(name) {
+  return JSON.parse(readFileSync(new URL(`../tests/conformance/${name}`, import.meta.url), "utf8"));
+}
+
+/** @param {number} done @param {number} all */
+function onProgress(done, all) {
+  if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${all} `);
+  else if (done % 25 === 0 || done === all) process.stderr.write(`${done} of ${all} runs of the suite are done\n`);
+}
+
+/** @param {string} message */
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  return 1;
+}
