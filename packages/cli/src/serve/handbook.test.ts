@@ -228,7 +228,7 @@ test("the links between the documents lead somewhere", async () => {
 });
 
 test("the YAML in its README is taken as it stands there", async () => {
-  const readme = await readFile(join(handbook, "README.md"), "utf8");
+  const readme = await readFile(join(handbook, "../../docs/folder-server.md"), "utf8");
   const [prompt, notes, program, settings, ...more] = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(
     ([, yaml]) => yaml,
   );

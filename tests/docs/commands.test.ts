@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Running, command, copyHandbook, serveFolder, startServer } from "../interop/handbook.ts";
+import { commandSamples, documents } from "./extract-samples.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const samples = [...documents(), "examples/handbook/README.md"].flatMap(commandSamples);
+
+describe("every command line of the documents works", () => {
+  let server: Running;
+  let folder: string;
+  let remove: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ folder, remove } = await copyHandbook());
+    server = await serveFolder(folder);
+  });
+  afterAll(async () => {
+    await server.stop();
+    await remove();
+  });
+
+  test.each(samples.filter(({ command: line }) => !isServe(line)))("$label", async ({ command: line }) => {
+    const words = wordsOf(line.replaceAll("http://127.0.0.1:3333/mcp", server.url));
+    const { status, stderr } = await run(words);
+    expect(stderr).not.toMatch(/error/i);
+    expect(status).toBe(0);
+  });
+
+  test.each(samples.filter(({ command: line }) => isServe(line) && line.includes("--stdio")))(
+    "$label ends with its input",
+    async ({ command: line }) => {
+      expect(await run(wordsOf(line))).toMatchObject({ status: 0, stdout: "" });
+    },
+  );
+
+  test.each(samples.filter(({ command: line }) => isServe(line) && !line.includes("--stdio")))(
+    "$label serves until it is stopped",
+    async ({ command: line }) => {
+      const words = wordsOf(line.includes("--port") ? line : `${line} --port 0`);
+      const running = await startServer([command, ...words], /http:\/\/127\.0\.0\.1:\d+\/mcp/);
+      await running.stop();
+      expect(running.output()).toContain("is served at");
+    },
+  );
+});
+
+function isServe(line: string): boolean {
+  return /^(npx )?mcparley serve/.test(line);
+}
+
+/** The words of a command line: quotes hold words together, a comment ends it, and `node` is the one that runs this. */
+function wordsOf(line: string): string[] {
+  const [, ...words] = (line.replace(/\s+# .*$/, "").match(/(?:[^\s"]|"[^"]*")+/g) ?? []).map((word) =>
+    word.replaceAll('"', ""),
+  );
+  return words.map((word) => (word === "node" ? process.execPath : word));
+}
+
+async function run(words: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [command, ...words], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const [status] = (await once(child, "close")) as [number];
+  return { status, stdout, stderr };
+}
