@@ -103,7 +103,7 @@ export interface Tool<I = any, O = any, C = any> extends Described {
  */
 export function tool<I extends Schema | None = None, O extends Schema | None = None, C extends object = object>(
   definition: ToolDefinition<I, O, C>,
-): Tool<I extends Schema ? Accepted<I> : object, O extends Schema ? Parsed<O> : undefined, C> {
+): Tool<I extends Schema ? Accepted<I> : object, O extends Schema ? Parsed<O> : undefined, NoInfer<C>> {
   return { ...definition, kind: "tool", "~feature": tools } as never;
 }
 
@@ -149,7 +149,7 @@ export interface Prompt<A = any, C = any> extends Described {
 /** Defines a prompt. Its name is the key under which `createServer` gets it. */
 export function prompt<const A extends Record<string, Argument>, C extends object = object>(
   definition: PromptDefinition<A, C>,
-): Prompt<ArgumentValues<A>, C> {
+): Prompt<ArgumentValues<A>, NoInfer<C>> {
   return { ...definition, kind: "prompt", "~feature": prompts } as never;
 }
 
@@ -221,7 +221,7 @@ export interface Resource<U extends string = string, C = any> extends Described 
 export function resource<const U extends string, C extends object = object>(
   uri: U,
   definition: ResourceDefinition<U, C>,
-): Resource<U, C> {
+): Resource<U, NoInfer<C>> {
   return { ...definition, kind: "resource", uri, "~feature": resources } as never;
 }
 
