@@ -63,8 +63,8 @@ function report(label, figure, ok) {
  */
 const atStart = {
   name: "at-start",
-  setup({ onResolve }) {
-    onResolve({ filter: /.*/ }, ({ kind, path: imported }) =>
+  setup: (bundler) => {
+    bundler.onResolve({ filter: /.*/ }, ({ kind, path: imported }) =>
       kind === "dynamic-import" && !imported.includes("connection-") ? { path: imported, external: true } : undefined,
     );
   },

@@ -3,8 +3,10 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import type { StandardSchema } from "../schema/standard-schema.ts";
 import { tool } from "../server/definition.ts";
-import { createServer } from "../server/server.ts";
+import { coreOf, createServer } from "../server/server.ts";
 import { type RawHttp, type RawMessage, rawHttp } from "../testing/raw-http.ts";
+import { Endpoint } from "./endpoint.ts";
+import { FetchExchange } from "./fetch-exchange.ts";
 import { toFetch } from "./to-fetch.ts";
 
 /** Says who asked, how, and what for; in between it waits for as many turns as it is told. */
@@ -148,4 +150,20 @@ test("H3: nothing is converted or built again for a call, however many tools the
     expect((await (await wide.modern("tools/list")).json()).result.tools).toHaveLength(1000);
   }
   expect(converted).toBe(1000);
+});
+
+test("H13: modern requests open no session and share no state, however many come", async () => {
+  const core = coreOf(server);
+  const endpoint = new Endpoint(core, {});
+  const own = rawHttp("http://localhost/mcp", (request) => {
+    const exchange = new FetchExchange(request);
+    endpoint.handle(exchange);
+    return exchange.response;
+  });
+  for (let count = 0; count < 50; count++) {
+    expect(await (await own.modern("tools/list")).json()).toHaveProperty("result");
+  }
+  expect(endpoint.sessions).toBe(0);
+  expect(endpoint.inFlight).toBe(0);
+  expect(core.changes.size).toBe(0);
 });

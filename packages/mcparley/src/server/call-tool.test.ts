@@ -268,7 +268,7 @@ describe("errors", () => {
   });
 });
 
-test("types flow from definitions without annotations", () => {
+test("D6: types flow from definitions without annotations, structured output too", () => {
   const add = tool({
     input: z.object({ a: z.number(), b: z.number().default(1) }),
     output: z.object({ sum: z.number() }),

@@ -23,10 +23,11 @@ function served(tools: Parameters<typeof createServer>[0]["tools"] = {}, options
 }
 
 test("answers on the streams it was given and ends with its input, the process left alone", async () => {
-  const before = { write: process.stdout.write, signals: process.listenerCount("SIGTERM") };
+  const stdout = (): unknown => Reflect.get(process.stdout, "write");
+  const before = { write: stdout(), signals: process.listenerCount("SIGTERM") };
   const { input, lines, done, say } = served();
   say(initialize);
-  expect(process.stdout.write).toBe(before.write);
+  expect(stdout()).toBe(before.write);
   expect(process.listenerCount("SIGTERM")).toBe(before.signals);
   input.end();
   await done;
