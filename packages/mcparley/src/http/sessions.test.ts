@@ -200,6 +200,22 @@ describe("H4: a session is forgotten", () => {
     expect(await statusOf(client.post(ping, session))).toBe(503);
   });
 
+  test("with its calls, when the server closes and does not wait any longer", async () => {
+    const slow = gate();
+    const { client, close, clock } = serve({ closeTimeout: 1_000 }, { tools: { slow: tool(slow) } });
+    const session = await open(client);
+    const answering = client.post(request("tools/call", { name: "slow" }), session);
+    const ctx = await slow.entered;
+    const closing = close();
+    await clock.advance(999);
+    expect(ctx.signal.aborted).toBe(false);
+    await clock.advance(1);
+    await closing;
+    expect(ctx.signal.aborted).toBe(true);
+    slow.open("too late");
+    expect(await (await answering).next()).toBeUndefined();
+  });
+
   test("and exists only after a good initialize", async () => {
     const { client } = serve({ sessions: { max: 1 } });
     const bad = { ...initialize(), params: { protocolVersion: "2025-11-25" } };

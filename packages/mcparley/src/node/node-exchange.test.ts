@@ -1,0 +1,82 @@
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { LocalError } from "../jsonrpc/errors.ts";
+import { NodeExchange } from "./node-exchange.ts";
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** Serves one request by hand, and gives the port to send it to. */
+async function serve(handle: (exchange: NodeExchange, closed: Promise<void>) => void): Promise<number> {
+  const http = createServer((request, response) => {
+    const closed = new Promise<void>((resolve) => response.on("close", resolve));
+    handle(new NodeExchange(request, response), closed);
+  });
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  closers.push(() => {
+    http.close();
+    http.closeAllConnections();
+  });
+  return (http.address() as AddressInfo).port;
+}
+
+test("reading rejects when the client goes away in the middle of its body", async () => {
+  let begun!: () => void;
+  const reading = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  let read!: Promise<string>;
+  const port = await serve((exchange) => {
+    read = exchange.readText(1000);
+    read.catch(() => {});
+    begun();
+  });
+  const socket = connect(port, "127.0.0.1");
+  socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf");
+  await reading;
+  socket.destroy();
+  const error = await read.catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(LocalError);
+  expect(error).toMatchObject({ code: "closed" });
+});
+
+test("a client that got its whole response has not gone away", async () => {
+  let gone = false;
+  const ends: Promise<void>[] = [];
+  const port = await serve((exchange, closed) => {
+    ends.push(closed);
+    exchange.onGone(() => {
+      gone = true;
+    });
+    exchange.respond(200, { "content-type": "text/plain" }, "whole");
+  });
+  const answer = await fetch(`http://127.0.0.1:${port}/path?query`);
+  expect(await answer.text()).toBe("whole");
+  await Promise.all(ends);
+  expect(gone).toBe(false);
+});
+
+test("a client that has gone already is told of at once", async () => {
+  const told = new Promise<void>((resolve) => {
+    void serve((exchange, closed) => {
+      void closed.then(() => exchange.onGone(resolve));
+      exchange.stream(200, {});
+    }).then((port) => {
+      const leaving = new AbortController();
+      void fetch(`http://127.0.0.1:${port}/`, { signal: leaving.signal }).then(() => leaving.abort());
+    });
+  });
+  await told;
+});
+
+test("what is answered after a stream has begun breaks it off", async () => {
+  const port = await serve((exchange) => {
+    exchange.stream(200, { "content-type": "text/event-stream" }).write(":\n\n");
+    exchange.respond(500, {}, "too late");
+  });
+  const answer = await fetch(`http://127.0.0.1:${port}/`);
+  await expect(answer.text()).rejects.toThrow();
+});
