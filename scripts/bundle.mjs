@@ -18,6 +18,7 @@ const packages = [
       "entries/node.ts",
       "entries/server.ts",
       "entries/stdio.ts",
+      "entries/tasks.ts",
       "entries/testing.ts",
       // Chosen by the "imports" of package.json, so that browsers do not get the one that spawns processes.
       "stdio/command-transport.ts",

@@ -16,6 +16,7 @@ test("the subpaths are those that are promised, and no other", () => {
     "./http",
     "./stdio",
     "./node",
+    "./tasks",
     "./testing",
     "./package.json",
   ]);

@@ -13,6 +13,7 @@ const mayImport: Record<string, readonly string[]> = {
   http: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client"],
   stdio: ["jsonrpc", "protocol", "revisions", "schema", "server", "client"],
   node: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client", "http", "stdio"],
+  extensions: ["jsonrpc", "protocol", "revisions", "store", "server", "client"],
   testing: ["jsonrpc", "protocol", "revisions", "server", "client"],
 };
 

@@ -5,6 +5,7 @@ import type { Tool as ListedTool } from "../protocol/tools.ts";
 import type { Revision } from "../revisions/revision.ts";
 import type { Call } from "./call.ts";
 import type { Principal } from "./context.ts";
+import type { ServerCore } from "./core.ts";
 import type { InputRequired } from "./input-required.ts";
 
 export interface ExtensionMethod {
@@ -43,7 +44,7 @@ export interface ServerExtension {
     send: (method: string, params: JsonObject) => void,
   ): ExtensionSubscription | undefined | Promise<ExtensionSubscription | undefined>;
   /** Called when the server is closed: ends what goes on without a connection. */
-  close?(): void | Promise<void>;
+  close?(core: ServerCore): void | Promise<void>;
 }
 
 /** What an extension adds to one tool, as the tool's definition carries it. */

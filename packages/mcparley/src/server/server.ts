@@ -91,7 +91,7 @@ export function createServer<
     async close() {
       core.closeStreams();
       await Promise.all([...connections].map((connection) => connection.close()));
-      for (const extension of core.extensions) await extension.close?.();
+      for (const extension of core.extensions) await extension.close?.(core);
     },
   };
   cores.set(server, core);

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { toFetch } from "../../../http/to-fetch.ts";
+import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { tool } from "../../../server/definition.ts";
+import { createServer } from "../../../server/server.ts";
+import { memoryStore } from "../../../store/memory-store.ts";
+import { modernMeta } from "../../../testing/raw-peer.ts";
+import { tasksId } from "../task.ts";
+import { asTask } from "./beginning.ts";
+import { tasks } from "./tasks.ts";
+
+const version = "2026-07-28";
+const tools = { t: tool({ extensions: [asTask({ support: "required" })], call: () => "x" }) };
+const server = createServer({ name: "x", version: "1", tools, extensions: [tasks({ store: memoryStore() })] });
+const handler = toFetch(server);
+
+async function post(method: string, params: JsonObject, name: string | undefined, capabilities: JsonObject) {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": version,
+    "mcp-method": method,
+    host: "localhost",
+  };
+  if (name !== undefined) headers["mcp-name"] = name;
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method,
+    params: { ...params, _meta: modernMeta(version, capabilities) },
+  });
+  const response = await handler.fetch(new Request("http://localhost/mcp", { method: "POST", headers, body }));
+  return { status: response.status, ...((await response.json()) as { result: JsonObject; error: { code: number } }) };
+}
+
+test("the header of each request for a task names it, and a request whose header names another is refused", async () => {
+  const declared = { extensions: { [tasksId]: {} } };
+  const { result } = await post("tools/call", { name: "t", arguments: {} }, "t", declared);
+  const taskId = result.taskId as string;
+  const found = await post("tasks/get", { taskId }, taskId, declared);
+  expect(found).toMatchObject({ status: 200, result: { taskId } });
+  for (const [method, more] of [
+    ["tasks/get", {}],
+    ["tasks/update", { inputResponses: {} }],
+    ["tasks/cancel", {}],
+  ] as const) {
+    for (const header of [crypto.randomUUID(), undefined]) {
+      const { status, error } = await post(method, { taskId, ...more }, header, declared);
+      expect([status, error.code]).toEqual([400, -32020]);
+    }
+  }
+  const refused = await post("tools/call", { name: "t", arguments: {} }, "t", {});
+  expect([refused.status, refused.error.code]).toEqual([400, -32021]);
+});

@@ -1,0 +1,288 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { fileStore } from "../../../node/file-store.ts";
+import type { Context } from "../../../server/context.ts";
+import { tool } from "../../../server/definition.ts";
+import { type Server, createServer } from "../../../server/server.ts";
+import { memoryStore } from "../../../store/memory-store.ts";
+import type { Store } from "../../../store/store.ts";
+import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type RawPeer, modernMeta, rawPeer } from "../../../testing/raw-peer.ts";
+import { tasksId } from "../task.ts";
+import { asTask, continueAsTask } from "./beginning.ts";
+import { tasks } from "./tasks.ts";
+
+const meta = modernMeta("2026-07-28", { extensions: { [tasksId]: {} }, elicitation: { form: {} } });
+const principal = { issuer: "https://i", subject: "ann", scopes: ["use"] };
+const lease = 30_000;
+const name = { message: "Who?", schema: z.object({ name: z.string() }) };
+
+let clock: FakeClock;
+let store: Store;
+const onError = vi.fn();
+
+beforeAll(() => Promise.all([import("../../../server/ask-client.ts"), import("../../../server/questions.ts")]));
+beforeEach(() => {
+  clock = fakeClock(1_000_000);
+  store = memoryStore({ clock });
+  onError.mockReset();
+});
+
+type Tools = Record<string, ReturnType<typeof tool>>;
+
+/** A process of its own, as far as tasks can tell: `die` stops all that it does from reaching the store. */
+function startProcess(tools: Tools, shared: Store = store): { server: Server; die: () => void } {
+  let isDead = false;
+  const guarded = new Proxy(shared, {
+    get: (target, member: keyof Store) =>
+      member === "close"
+        ? async () => {}
+        : (...args: never[]) =>
+            isDead ? new Promise(() => {}) : (target[member] as (...all: never[]) => unknown)(...args),
+  });
+  const extensions = [tasks({ store: guarded, lease })];
+  const server = createServer({ name: "x", version: "1", tools, clock, onError, extensions });
+  return { server, die: () => (isDead = true) };
+}
+
+const peerOf = (server: Server): Promise<RawPeer> =>
+  rawPeer({ attach: (transport) => server.attach(transport, { principal }) }, { meta });
+const begin = async (peer: RawPeer, tool_ = "t"): Promise<unknown> =>
+  (await peer.request("tools/call", { name: tool_, arguments: {} })).result.taskId;
+const get = async (peer: RawPeer, taskId: unknown) => {
+  await settled();
+  return (await peer.request("tasks/get", { taskId })).result;
+};
+
+const forever = (): Promise<never> => new Promise(() => {});
+
+describe("a task whose process has died", () => {
+  test("is at work until its lease runs out, and then has failed with the reason", async () => {
+    const tools = { t: tool({ extensions: [asTask()], call: forever }) };
+    const first = startProcess(tools);
+    const taskId = await begin(await peerOf(first.server));
+    await clock.advance(3 * lease);
+    const second = await peerOf(startProcess(tools).server);
+    expect((await get(second, taskId)).status).toBe("working");
+    first.die();
+    await clock.advance(lease - 1);
+    expect((await get(second, taskId)).status).toBe("working");
+    await clock.advance(lease);
+    const failed = await get(second, taskId);
+    expect(failed).toMatchObject({
+      status: "failed",
+      statusMessage: expect.stringContaining("process that ran this task ended") as string,
+      error: { code: -32603 },
+    });
+    expect(await get(second, taskId)).toEqual(failed);
+  });
+
+  test("is run again from the top where that is safe: with its answers, its caller, and what it recorded", async () => {
+    const steps: unknown[] = [];
+    const tools = {
+      t: tool({
+        extensions: [asTask({ runAgain: true })],
+        call: async (_, ctx) => {
+          steps.push(["run", ctx.principal?.subject, ctx.peer.info?.name]);
+          const first = await ctx.elicit(name);
+          const order = await ctx.once("order", () => {
+            steps.push("ordered");
+            return 42;
+          });
+          expect(await continueAsTask(ctx)).toBe(true);
+          const second = await ctx.elicit({ ...name, message: "And who else?" });
+          return `${first.name}, ${second.name}: ${order}`;
+        },
+      }),
+    };
+    const dying = startProcess(tools);
+    const peer = await peerOf(dying.server);
+    const taskId = await begin(peer);
+    await settled();
+    const answer = (who: string): object => ({ action: "accept", content: { name: who } });
+    await peer.request("tasks/update", { taskId, inputResponses: { "elicitation-1": answer("Ann") } });
+    expect(Object.keys((await get(peer, taskId)).inputRequests as object)).toEqual(["elicitation-2"]);
+    dying.die();
+    await clock.advance(2 * lease);
+
+    const second = await peerOf(startProcess(tools).server);
+    // The same question is the same question, under the same key.
+    expect(await get(second, taskId)).toMatchObject({ status: "input_required" });
+    expect(Object.keys((await get(second, taskId)).inputRequests as object)).toEqual(["elicitation-2"]);
+    await second.request("tasks/update", { taskId, inputResponses: { "elicitation-2": answer("Bob") } });
+    expect(await get(second, taskId)).toMatchObject({
+      status: "completed",
+      result: { content: [{ text: "Ann, Bob: 42" }] },
+    });
+    expect(steps).toEqual([["run", "ann", "raw-peer"], "ordered", ["run", "ann", "raw-peer"]]);
+  });
+
+  test("takes an answer that came while nobody was there to take it", async () => {
+    const tools = {
+      t: tool({ extensions: [asTask({ runAgain: true })], call: async (_, ctx) => (await ctx.elicit(name)).name }),
+    };
+    const dying = startProcess(tools);
+    const taskId = await begin(await peerOf(dying.server));
+    await settled();
+    dying.die();
+    await clock.advance(2 * lease);
+    const second = await peerOf(startProcess(tools).server);
+    const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
+    await second.request("tasks/update", { taskId, inputResponses });
+    expect(await get(second, taskId)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
+  });
+
+  test("is taken up by one of all that look at the same time", async () => {
+    let runs = 0;
+    const tools = {
+      t: tool({
+        extensions: [asTask({ runAgain: true })],
+        call: () => {
+          runs++;
+          return forever();
+        },
+      }),
+    };
+    const dying = startProcess(tools);
+    const taskId = await begin(await peerOf(dying.server));
+    dying.die();
+    await clock.advance(2 * lease);
+    const peers = await Promise.all([1, 2, 3].map(() => peerOf(startProcess(tools).server)));
+    const seen = await Promise.all([...peers, ...peers].map((peer) => get(peer, taskId)));
+    expect(new Set(seen.map(({ status }) => status))).toEqual(new Set(["working"]));
+    await settled();
+    expect(runs).toBe(2);
+  });
+
+  test("that kills each process it runs in is not run without end", async () => {
+    let runs = 0;
+    const tools = {
+      t: tool({
+        extensions: [asTask({ runAgain: true })],
+        call: () => {
+          runs++;
+          return forever();
+        },
+      }),
+    };
+    let current = startProcess(tools);
+    const taskId = await begin(await peerOf(current.server));
+    const seen: unknown[] = [];
+    for (let round = 0; round < 4; round++) {
+      current.die();
+      await clock.advance(2 * lease);
+      current = startProcess(tools);
+      seen.push((await get(await peerOf(current.server), taskId)).status);
+    }
+    expect(seen).toEqual(["working", "working", "failed", "failed"]);
+    expect(runs).toBe(3);
+  });
+
+  test("was only slow: its process stops, and cannot overwrite what the next one has done", async () => {
+    let finish!: (value: string) => void;
+    const aborted = vi.fn();
+    const slow = {
+      t: tool({
+        extensions: [asTask({ runAgain: true })],
+        call: (_, ctx) => {
+          ctx.signal.addEventListener("abort", () => aborted(ctx.signal.reason));
+          return new Promise<string>((resolve) => (finish = resolve));
+        },
+      }),
+    };
+    const first = startProcess(slow);
+    const taskId = await begin(await peerOf(first.server));
+    await settled();
+    const finishFirst = finish;
+    // The process sleeps: its lease runs out, though it is not dead.
+    await store.delete(`mcparley:task-lease:${String(taskId)}`);
+    const second = await peerOf(
+      startProcess({ t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) }).server,
+    );
+    expect((await get(second, taskId)).status).toBe("working");
+    await settled();
+    expect(aborted).toHaveBeenCalledWith(
+      expect.objectContaining({ message: expect.stringContaining("took the task over") as string }),
+    );
+    finishFirst("stale");
+    await clock.advance(lease);
+    expect((await get(second, taskId)).status).toBe("working");
+  });
+});
+
+describe("closing a server", () => {
+  test("fails the tasks that cannot be run again, and leaves the others to the next process at once", async () => {
+    const signals: AbortSignal[] = [];
+    const call = (_: object, ctx: Context): Promise<never> => {
+      signals.push(ctx.signal);
+      return forever();
+    };
+    const tools = {
+      once: tool({ extensions: [asTask()], call }),
+      again: tool({ extensions: [asTask({ runAgain: true })], call }),
+    };
+    const { server } = startProcess(tools);
+    const peer = await peerOf(server);
+    const once = await begin(peer, "once");
+    const again = await begin(peer, "again");
+    await server.close();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+    expect(clock.pending).toBe(0);
+    const next = await peerOf(startProcess(tools).server);
+    expect(await get(next, once)).toMatchObject({
+      status: "failed",
+      error: { message: expect.stringContaining("stopped") as string },
+    });
+    expect((await get(next, again)).status).toBe("working");
+    await settled();
+    expect(signals).toHaveLength(3);
+  });
+});
+
+describe("a store in files", () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), "mcparley-tasks-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("keeps results over a restart", async () => {
+    const tools = { t: tool({ extensions: [asTask()], call: () => "kept" }) };
+    const before = fileStore(folder, { clock });
+    const peer = await peerOf(startProcess(tools, before).server);
+    const taskId = await begin(peer);
+    await expect.poll(async () => (await get(peer, taskId)).status).toBe("completed");
+    await before.close();
+    const after = fileStore(folder, { clock });
+    const second = await peerOf(startProcess(tools, after).server);
+    expect(await get(second, taskId)).toMatchObject({ result: { content: [{ text: "kept" }] } });
+    await after.close();
+  });
+});
+
+test("what cannot be kept is tried again, and told of", async () => {
+  let isDown = false;
+  const flaky: Store = {
+    ...store,
+    compareAndSet: (key, ...rest) =>
+      isDown && key.includes(":task:") ? Promise.reject(new Error("store down")) : store.compareAndSet(key, ...rest),
+  };
+  let finish!: (value: string) => void;
+  const server = startProcess(
+    { t: tool({ extensions: [asTask()], call: () => new Promise<string>((resolve) => (finish = resolve)) }) },
+    flaky,
+  ).server;
+  const peer = await peerOf(server);
+  const taskId = await begin(peer);
+  isDown = true;
+  finish("done");
+  await settled();
+  expect(onError.mock.lastCall?.[0]).toMatchObject({ message: "store down" });
+  isDown = false;
+  await clock.advance(lease / 5);
+  expect(await get(peer, taskId)).toMatchObject({ status: "completed" });
+});

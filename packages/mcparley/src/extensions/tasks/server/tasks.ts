@@ -1,0 +1,39 @@
+import type { Call } from "../../../server/call.ts";
+import type { ServerCore } from "../../../server/core.ts";
+import type { ServerExtension } from "../../../server/extension.ts";
+import { tasksId } from "../task.ts";
+import { answerOrBegin } from "./beginning.ts";
+import { taskMethods } from "./methods.ts";
+import { Runner } from "./runner.ts";
+import { type TasksOptions, readOptions } from "./settings.ts";
+import { subscribeTasks } from "./watching.ts";
+
+/**
+ * Gives a server tasks: `createServer({ extensions: [tasks({ store })] })`.
+ *
+ * Tools become tasks by `asTask`, or when their handler calls `continueAsTask`. A task belongs to the caller who made
+ * it: nobody else can see it. Where the server knows no callers, its id, which cannot be guessed, is all that guards
+ * it. Clients of 2025-11-25 are answered in its own form. Throws `TypeError` for options that are wrong.
+ */
+export function tasks(options: TasksOptions): ServerExtension {
+  const defaults = readOptions(options);
+  const runners = new WeakMap<ServerCore, Runner>();
+  const runnerOf = ({ core }: { core: ServerCore }): Runner => {
+    const runner = runners.get(core) ?? new Runner(core, defaults);
+    runners.set(core, runner);
+    return runner;
+  };
+  const runnerOfCall = (call: Call): Runner => runnerOf(call);
+  return {
+    id: tasksId,
+    legacyCapabilities({ revision, principal }) {
+      if (!revision.requestedTasks) return {};
+      const list = principal || defaults.listForAnyone ? { list: {} } : {};
+      return { tasks: { ...list, cancel: {}, requests: { tools: { call: {} } } } };
+    },
+    methods: taskMethods(runnerOfCall),
+    middleware: (call, next) => answerOrBegin(call, next, runnerOfCall),
+    subscribe: (wanted, call, send) => subscribeTasks(runnerOf(call), wanted, call, send),
+    close: (core) => runners.get(core)?.close(),
+  };
+}

@@ -1,0 +1,142 @@
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { tool } from "../../../server/definition.ts";
+import { type Server, createServer } from "../../../server/server.ts";
+import { memoryStore } from "../../../store/memory-store.ts";
+import type { Store } from "../../../store/store.ts";
+import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type RawPeer, modernMeta, rawPeer } from "../../../testing/raw-peer.ts";
+import { tasksId } from "../task.ts";
+import { asTask } from "./beginning.ts";
+import { tasks } from "./tasks.ts";
+
+const meta = modernMeta("2026-07-28", { extensions: { [tasksId]: {} }, elicitation: { form: {} } });
+
+let clock: FakeClock;
+let store: Store;
+let server: Server;
+let finish: (value: string) => void;
+
+beforeAll(() => Promise.all([import("../../../server/ask-client.ts"), import("../../../server/questions.ts")]));
+beforeEach(() => {
+  clock = fakeClock(1_000_000);
+  store = memoryStore({ clock });
+  server = createServer({
+    name: "x",
+    version: "1",
+    clock,
+    extensions: [tasks({ store })],
+    tools: {
+      wait: tool({
+        extensions: [asTask()],
+        call: (_, ctx) => {
+          ctx.progress(1, 2);
+          return new Promise<string>((resolve) => (finish = resolve));
+        },
+      }),
+      ask: tool({
+        extensions: [asTask()],
+        call: async (_, ctx) => (await ctx.elicit({ message: "?", schema: z.object({ name: z.string() }) })).name,
+      }),
+    },
+  });
+});
+
+const begin = async (peer: RawPeer, name: string): Promise<string> =>
+  (await peer.request("tools/call", { name })).result.taskId as string;
+const listen = (peer: RawPeer, notifications: JsonObject, id: string | number = "sub"): void =>
+  peer.send({ jsonrpc: "2.0", id, method: "subscriptions/listen", params: { notifications, _meta: meta } });
+const sent = (peer: RawPeer): JsonObject[] =>
+  peer.received.flatMap((message) =>
+    "method" in message && message.method === "notifications/tasks" ? [message.params as JsonObject] : [],
+  );
+
+describe("notifications/tasks", () => {
+  test("after the acknowledgment each tells the whole task: as it is now, and at each change until it is over", async () => {
+    const peer = await rawPeer(server, { meta });
+    const taskId = await begin(peer, "wait");
+    await settled();
+    listen(peer, { taskIds: [taskId, "unknown", taskId], toolsListChanged: true });
+    await settled();
+    const first = peer.received.find((message) => "method" in message);
+    expect(first).toMatchObject({
+      method: "notifications/subscriptions/acknowledged",
+      params: { notifications: { taskIds: [taskId], toolsListChanged: true } },
+    });
+    expect(sent(peer)).toMatchObject([{ taskId, status: "working", statusMessage: "1/2" }]);
+    finish("done");
+    await settled();
+    expect(sent(peer)).toHaveLength(2);
+    const { _meta, ...last } = sent(peer)[1] ?? {};
+    expect(_meta).toEqual({ "io.modelcontextprotocol/subscriptionId": "sub" });
+    const { result } = await peer.request("tasks/get", { taskId });
+    expect(last).toMatchObject({ status: "completed", result: { content: [{ text: "done" }] } });
+    expect(result).toMatchObject(last);
+    // No progress and no log message ever came for the task, whatever its request asked for.
+    expect(peer.received.some((message) => "method" in message && /progress|message$/.test(message.method))).toBe(
+      false,
+    );
+    expect(clock.pending).toBe(0);
+  });
+
+  test("a question is shown, and so is that it was answered", async () => {
+    const peer = await rawPeer(server, { meta });
+    const taskId = await begin(peer, "ask");
+    listen(peer, { taskIds: [taskId] });
+    await settled();
+    await settled();
+    expect(sent(peer).at(-1)).toMatchObject({ status: "input_required", inputRequests: { "elicitation-1": {} } });
+    const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
+    await peer.request("tasks/update", { taskId, inputResponses });
+    await settled();
+    expect(sent(peer).at(-1)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
+  });
+
+  test("a stream that ends is told nothing more, and leaves nothing behind", async () => {
+    const peer = await rawPeer(server, { meta });
+    const taskId = await begin(peer, "wait");
+    await settled();
+    listen(peer, { taskIds: [taskId] }, 99);
+    await settled();
+    const before = clock.pending;
+    peer.notify("notifications/cancelled", { requestId: 99 });
+    await settled();
+    expect(clock.pending).toBe(before - 1);
+    finish("done");
+    await settled();
+    expect(sent(peer)).toHaveLength(1);
+  });
+
+  test("whoever has not declared the extension, or names no ids, is refused", async () => {
+    const peer = await rawPeer(server, { meta });
+    const undeclared = { _meta: modernMeta("2026-07-28") };
+    const ask = async (taskIds: unknown, more: JsonObject = {}) =>
+      (await peer.request("subscriptions/listen", { notifications: { taskIds }, _meta: meta, ...more })).error;
+    expect(await ask(["x"], undeclared)).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { extensions: { [tasksId]: {} } } },
+    });
+    for (const wrong of ["x", [5], null]) expect((await ask(wrong)).code).toBe(-32602);
+    const many = Array.from({ length: 1001 }, (_, index) => `${index}`);
+    expect((await ask(many)).message).toContain("1000");
+  });
+
+  test("a task whose process has died is noticed while it is watched", async () => {
+    const peer = await rawPeer(server, { meta });
+    const taskId = await begin(peer, "wait");
+    await settled();
+    const elsewhere = createServer({ name: "x", version: "1", clock, extensions: [tasks({ store })], tools: {} });
+    const watcher = await rawPeer(elsewhere, { meta });
+    listen(watcher, { taskIds: [taskId] });
+    await settled();
+    // All that the first process would still say is swallowed with its lease.
+    const real = { ...store };
+    store.compareAndSet = (key, expected, value, lifetime) =>
+      key.includes("lease") && expected !== undefined
+        ? Promise.resolve(true)
+        : real.compareAndSet(key, expected, value, lifetime);
+    await clock.advance(60_000);
+    expect(sent(watcher).at(-1)).toMatchObject({ status: "failed", error: { code: -32603 } });
+  });
+});
