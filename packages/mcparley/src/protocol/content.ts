@@ -42,8 +42,8 @@ export interface AudioContent extends ContentBase {
   mimeType: string;
 }
 
-export interface ResourceLink extends ContentBase {
-  type: "resource_link";
+/** What a resource is, to be shown before it is read. */
+export interface ResourceDescription {
   uri: string;
   name: string;
   title?: string;
@@ -52,6 +52,10 @@ export interface ResourceLink extends ContentBase {
   /** Bytes, before any encoding. */
   size?: number;
   icons?: Icon[];
+}
+
+export interface ResourceLink extends ContentBase, ResourceDescription {
+  type: "resource_link";
 }
 
 export interface TextResourceContents {

@@ -1,18 +1,10 @@
 import { invalidParams } from "../jsonrpc/errors.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
-import type { Annotations, Icon, ResourceContents } from "./content.ts";
+import type { Annotations, Icon, ResourceContents, ResourceDescription } from "./content.ts";
 
 /** A resource as a list shows it. */
-export interface Resource {
-  uri: string;
-  name: string;
-  title?: string;
-  description?: string;
-  mimeType?: string;
-  /** Bytes, before any encoding. */
-  size?: number;
+export interface Resource extends ResourceDescription {
   annotations?: Annotations;
-  icons?: Icon[];
   _meta?: JsonObject;
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../jsonrpc/clock.ts";
-import type { Icon } from "../protocol/content.ts";
+import type { Implementation } from "../protocol/capabilities.ts";
 import type { CacheHint } from "../protocol/resources.ts";
 import type { Audit } from "./audit.ts";
 import type { Context } from "./context.ts";
@@ -37,13 +37,7 @@ export const defaultLimits: ServerLimits = {
 };
 
 /** What a server offers, and how. Only `name` and `version` are needed. */
-export interface ServerDefinition<T, P, R, C extends object> {
-  name: string;
-  version: string;
-  title?: string;
-  description?: string;
-  websiteUrl?: string;
-  icons?: Icon[];
+export interface ServerDefinition<T, P, R, C extends object> extends Implementation {
   /** How to use this server, for the model. */
   instructions?: string;
   tools?: T & Record<string, Tool<any, any, C>>;
