@@ -312,6 +312,8 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     server.tools.set("another", echo);
     expect(await answer.next()).toMatchObject({ method: "notifications/tools/list_changed", params: tagged });
     const closing = close();
+    const ending = { method: "notifications/cancelled", params: { requestId: "sub", ...tagged } };
+    expect(await answer.next()).toMatchObject(ending);
     expect(await answer.next()).toMatchObject({ id: "sub", result: { resultType: "complete", ...tagged } });
     expect(await answer.next()).toBeUndefined();
     await closing;

@@ -1,3 +1,4 @@
+import { LocalError } from "../jsonrpc/errors.ts";
 import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../jsonrpc/messages.ts";
 import { readInputResponses } from "../protocol/input-required.ts";
 import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
@@ -43,6 +44,12 @@ export interface CallInit {
 }
 
 const noMeta: JsonObject = Object.freeze({});
+
+/** Why a call was given up that its client cancelled; the reason is for whoever debugs it. */
+export function cancelledFor(reason: unknown): LocalError {
+  const said = typeof reason === "string" ? reason.slice(0, 200) : "no reason given";
+  return new LocalError("aborted", `The client cancelled the request: ${said}`);
+}
 
 /**
  * One inbound request together with everything its handler may need: it is the handler's context.

@@ -11,7 +11,7 @@ import {
 import type { Transport } from "../jsonrpc/transport.ts";
 import { Method, Notification } from "../protocol/methods.ts";
 import { type Reply, replyToError } from "./answer.ts";
-import type { Call, Link } from "./call.ts";
+import { type Call, type Link, cancelledFor } from "./call.ts";
 import type { Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";
 import type { LegacySide } from "./legacy-side.ts";
@@ -153,7 +153,7 @@ export class ServerConnection implements Connection {
   #notified(message: JsonRpcNotification): void {
     const { method, params = {} } = message;
     const call = method === Notification.cancelled ? this.#calls.get(params.requestId as RequestId) : undefined;
-    if (call) call.cancel(new LocalError("aborted", "The client cancelled the request."));
+    if (call) call.cancel(cancelledFor(params.reason));
     else this.#whenLegacy((side) => side.notified(message));
   }
 

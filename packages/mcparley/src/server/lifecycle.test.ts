@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { Receiver } from "../jsonrpc/transport.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
 import { modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
 import { prompt, resource, tool } from "./definition.ts";
 import { createServer } from "./server.ts";
@@ -270,6 +271,18 @@ describe("cancellation", () => {
     }
   });
 
+  test.each(["legacy", "modern"])("the reason of a cancel reaches a %s handler's signal", async (era) => {
+    let signal: AbortSignal | undefined;
+    const hang = tool({ call: (_, ctx) => new Promise<string>(() => (signal = ctx.signal)) });
+    const server = createServer({ name: "x", version: "1", tools: { hang } });
+    const peer = await rawPeer(server, era === "modern" ? { meta: modernMeta(modern) } : {});
+    if (era === "legacy") await openSession(peer, "2025-11-25");
+    void peer.request("tools/call", { name: "hang" }, "h");
+    await vi.waitFor(() => expect(signal).toBeDefined());
+    peer.notify("notifications/cancelled", { requestId: "h", reason: "enough" });
+    await vi.waitFor(() => expect(String(signal?.reason)).toContain("enough"));
+  });
+
   test("a cancel of what is unknown or finished is ignored", async () => {
     const peer = await rawPeer(example());
     await openSession(peer, "2025-11-25");
@@ -339,12 +352,53 @@ describe("what cannot be sent or answered", () => {
       clientInfo: { name: "c", version: "1" },
     };
     receiver.message({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    receiver.message({ jsonrpc: "2.0", method: "notifications/initialized" });
     receiver.message({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ask" } });
     await vi.waitFor(() => expect(sent.at(-1)?.method).toBe("roots/list"));
     receiver.ended?.();
     await vi.waitFor(() =>
       expect(sent.at(-1)?.result).toMatchObject({ content: [{ text: expect.stringContaining("closed") as string }] }),
     );
+  });
+});
+
+describe("a client that is not ready yet", () => {
+  const ask = tool({ call: async (_, ctx) => `${(await ctx.roots()).length} roots` });
+
+  async function halfOpen() {
+    const clock = fakeClock();
+    const peer = await rawPeer(createServer({ name: "x", version: "1", tools: { ask }, clock }));
+    const clientInfo = { name: "c", version: "1" };
+    await peer.request("initialize", { protocolVersion: "2025-11-25", capabilities: { roots: {} }, clientInfo });
+    const called = peer.request("tools/call", { name: "ask" }, "call");
+    const asked = () => peer.received.filter((message) => "method" in message).map(({ method }) => method);
+    await vi.waitFor(() => expect(clock.pending).toBeGreaterThan(1));
+    return { peer, clock, called, asked };
+  }
+
+  test("is asked once it says that it is", async () => {
+    const { peer, called, asked } = await halfOpen();
+    expect(asked()).toEqual([]);
+    peer.notify("notifications/initialized");
+    peer.answer(await peer.nextRequest("roots/list"), { roots: [] });
+    expect((await called).result).toMatchObject({ content: [{ text: "0 roots" }] });
+  });
+
+  test("and never says so is asked after a second", async () => {
+    const { peer, clock, asked } = await halfOpen();
+    await clock.advance(999);
+    expect(asked()).toEqual([]);
+    await clock.advance(1);
+    await peer.nextRequest("roots/list");
+  });
+
+  test("hears nothing of a question that was withdrawn meanwhile", async () => {
+    const { peer, clock, asked } = await halfOpen();
+    peer.notify("notifications/cancelled", { requestId: "call" });
+    await clock.advance(1_000);
+    peer.notify("notifications/initialized");
+    await peer.settled();
+    expect(asked()).toEqual([]);
   });
 });
 

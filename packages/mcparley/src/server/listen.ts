@@ -49,6 +49,9 @@ function streamUntilEnded(call: Call, filter: SubscriptionFilter, meta: JsonObje
     });
     call.end = () => {
       leave();
+      // Both texts ask for it: basic/patterns/cancellation for the notification, and subscriptions for the result.
+      const reason = "The server ended the subscription.";
+      call.notify(Notification.cancelled, { _meta: meta, requestId: call.id, reason });
       resolve();
     };
     const onAbort = (): void => {

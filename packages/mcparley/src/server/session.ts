@@ -6,7 +6,7 @@ import { Notification } from "../protocol/methods.ts";
 import { legacyLoweringOf } from "../revisions/legacy-lowerings.ts";
 import type { Lowering } from "../revisions/lowering.ts";
 import type { Revision } from "../revisions/revision.ts";
-import type { Call, Link } from "./call.ts";
+import { type Call, type Link, cancelledFor } from "./call.ts";
 import { type Change, type Listener, toNotification } from "./changes.ts";
 import type { Peer, Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";
@@ -19,6 +19,9 @@ export interface SessionInit {
   /** The way to the client for what belongs to no request of it. */
   link: Link;
 }
+
+/** Milliseconds that questions wait for a client to say that it is ready; then it has forgotten to. */
+const READY_WAIT_MS = 1_000;
 
 /**
  * What a legacy client shares with the server between its requests: who it is, its revision, its log level, what it
@@ -36,6 +39,10 @@ export class Session implements Listener {
   readonly #link: Link;
   readonly #subscriptions = new Set<string>();
   readonly #questions: Outbound;
+  /** Questions that were asked before the client was ready. */
+  readonly #early = new Set<() => void>();
+  #forgotten: unknown;
+  #mayAsk = false;
   #leave: (() => void) | undefined;
   #ended = false;
 
@@ -49,9 +56,11 @@ export class Session implements Listener {
     this.#questions = new Outbound(init.core.clock);
   }
 
-  /** Called when the client has said that it is ready: from then on it hears of changes. */
+  /** Called when the client has said that it is ready: from then on it hears of changes and can be asked. */
   ready(): void {
-    if (!this.#ended) this.#leave ??= this.core.changes.add(this);
+    if (this.#ended) return;
+    this.#leave ??= this.core.changes.add(this);
+    this.#ask();
   }
 
   subscribe(uri: string): void {
@@ -76,17 +85,23 @@ export class Session implements Listener {
     return !this.#ended;
   }
 
-  /** Sends the client a request on `link` and waits for its answer. */
+  /** Sends the client a request on `link`, once it is ready (2025-11-25, basic/lifecycle), and waits for its answer. */
   request(method: string, params: JsonObject, way: { link: Link; signal: AbortSignal }): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
     const id = this.#questions.nextId();
+    const send = (): void => way.link.send({ jsonrpc: "2.0", id, method, params });
     const answer = this.#questions.wait(id, {
       what: method,
       idleTimeout: this.core.limits.askTimeout,
       signal: way.signal,
-      onAbandoned: (reason) => way.link.send(notification(Notification.cancelled, { requestId: id, reason })),
+      onAbandoned: (reason) => {
+        // What was never sent needs no cancelling.
+        if (this.#early.delete(send)) return;
+        way.link.send(notification(Notification.cancelled, { requestId: id, reason }));
+      },
     });
-    way.link.send({ jsonrpc: "2.0", id, method, params });
+    if (this.#mayAsk) send();
+    else this.#askLater(send);
     return answer;
   }
 
@@ -102,9 +117,7 @@ export class Session implements Listener {
 
   /** Gives one call up because the client said so. Unknown and finished ones are ignored, as the specification says. */
   cancel(params: JsonObject): void {
-    const reason = typeof params.reason === "string" ? params.reason : "no reason given";
-    const cause = new LocalError("aborted", `The client cancelled the request: ${reason.slice(0, 200)}`);
-    this.calls.get(params.requestId as RequestId)?.cancel(cause);
+    this.calls.get(params.requestId as RequestId)?.cancel(cancelledFor(params.reason));
   }
 
   /** Fails the questions that wait, as when the client can send nothing more. */
@@ -117,7 +130,21 @@ export class Session implements Listener {
     if (this.#ended) return;
     this.#ended = true;
     this.#leave?.();
+    this.core.clock.clearTimeout(this.#forgotten);
     for (const call of this.calls.values()) call.cancel(cause);
     this.#questions.failAll(cause);
+  }
+
+  #askLater(send: () => void): void {
+    this.#early.add(send);
+    this.#forgotten ??= this.core.clock.setTimeout(() => this.#ask(), READY_WAIT_MS);
+  }
+
+  /** Sends the questions that waited; from now on none do. */
+  #ask(): void {
+    this.#mayAsk = true;
+    this.core.clock.clearTimeout(this.#forgotten);
+    for (const send of this.#early) send();
+    this.#early.clear();
   }
 }
