@@ -1,12 +1,83 @@
 import type { Requirement } from "../requirement.ts";
 
+const legacy = { until: "2025-11-25" } as const;
+
 export const ping: readonly Requirement[] = [
   {
     id: "ping.answer.empty",
     level: "MUST",
-    revisions: { until: "2025-11-25" },
+    revisions: legacy,
     side: "both",
     section: "2025-11-25/basic/utilities/ping#behavior-requirements",
     says: "A ping is answered promptly, with an empty result.",
+  },
+  {
+    id: "ping.answer.while-busy",
+    level: "MUST",
+    revisions: legacy,
+    side: "server",
+    section: "2025-11-25/basic/utilities/ping#behavior-requirements",
+    says: "A ping is answered while other requests are still being worked on.",
+  },
+  {
+    id: "ping.sent",
+    level: "MAY",
+    revisions: legacy,
+    side: "client",
+    section: "2025-11-25/basic/utilities/ping#overview",
+    says: "A client may ping its server, with a request that has no params of its own.",
+  },
+  {
+    id: "ping.sent-by-server",
+    level: "MAY",
+    revisions: legacy,
+    side: "server",
+    section: "2025-11-25/basic/utilities/ping#overview",
+    says: "A server may ping its client.",
+    excuse:
+      "The library sends none: a server over stdio hears the end of its input, and sessions over HTTP have idle limits.",
+  },
+  {
+    id: "ping.timeout",
+    level: "SHOULD",
+    revisions: legacy,
+    side: "client",
+    section: "2025-11-25/basic/utilities/ping#error-handling",
+    says: "A ping without an answer in time is a failure, whose time can be set.",
+  },
+  {
+    id: "ping.failure.reported",
+    level: "SHOULD",
+    revisions: legacy,
+    side: "client",
+    section: "2025-11-25/basic/utilities/ping#error-handling",
+    says: "A ping that failed can be logged.",
+  },
+  {
+    id: "ping.failure.reset",
+    level: "MAY",
+    revisions: legacy,
+    side: "client",
+    section: "2025-11-25/basic/utilities/ping#error-handling",
+    says: "Several pings that failed may be a reason to open the connection anew.",
+    excuse: "What a failed ping means is decided by the host, which sends the pings and can close the client.",
+  },
+  {
+    id: "ping.not-excessive",
+    level: "SHOULD",
+    revisions: legacy,
+    side: "both",
+    section: "2025-11-25/basic/utilities/ping#implementation-considerations",
+    says: "There are not more pings than are needed.",
+  },
+  {
+    id: "ping.periodic",
+    level: "SHOULD",
+    revisions: legacy,
+    side: "both",
+    section: "2025-11-25/basic/utilities/ping#implementation-considerations",
+    says: "Pings are sent from time to time, as often as was configured.",
+    excuse:
+      "The library sends none of its own accord: a host that wants to know calls `client.ping()` on its own schedule.",
   },
 ];

@@ -25,7 +25,7 @@ export function httpWire(server: Server, inbox: Inbox, { revision, accept, http 
   const posts = new Map<RequestId, AbortController>();
   const carried = new Map<RequestId | undefined, Carried>();
   const leaving = new AbortController();
-  const session: Record<string, string> = {};
+  const session: Record<string, string> = revision.era === "modern" ? { "mcp-protocol-version": revision.version } : {};
 
   async function read(response: Response, id: RequestId | undefined): Promise<void> {
     const type = response.headers.get("content-type") ?? "";
@@ -42,7 +42,7 @@ export function httpWire(server: Server, inbox: Inbox, { revision, accept, http 
   }
 
   async function post(body: string, value: unknown, init: Init): Promise<void> {
-    const { id } = value as { id?: RequestId };
+    const id = isRequest(value) ? value.id : undefined;
     const controller = new AbortController();
     if (isRequest(value)) posts.set(value.id, controller);
     const headers = { "content-type": "application/json", accept, ...session, ...mirrored(value), ...init.headers };
