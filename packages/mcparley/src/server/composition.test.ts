@@ -5,6 +5,7 @@ import type { JsonObject } from "../jsonrpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
 import { text } from "./content.ts";
 import { prompt, resource, tool, withContext } from "./definition.ts";
+import type { ServerExtension } from "./extension.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { createServer } from "./server.ts";
 
@@ -199,6 +200,27 @@ describe("composition", () => {
     const legacy = await rawPeer(server);
     await openSession(legacy, "2025-11-25");
     expect((await legacy.request("feature/run")).error.code).toBe(-32601);
+  });
+
+  test("an extension sees what is offered, adds to it, and has its features declared while they are empty", async () => {
+    const seen: string[] = [];
+    const extension: ServerExtension = {
+      id: "com.example/feature",
+      features: ["resources", "prompts"],
+      offer({ tools, prompts }) {
+        for (const [name] of tools) seen.push(name);
+        prompts.set("added", prompt({ get: () => "hi" }));
+      },
+    };
+    const tools = { t: tool({ call: () => "x" }) };
+    const peer = await rawPeer(createServer({ name: "x", version: "1", tools, extensions: [extension] }), { meta });
+    expect(seen).toEqual(["t"]);
+    const { capabilities } = (await peer.request("server/discover")).result as { capabilities: JsonObject };
+    expect(Object.keys(capabilities)).toEqual(expect.arrayContaining(["tools", "prompts", "resources"]));
+    expect((await peer.request("resources/list")).result.resources).toEqual([]);
+    expect((await peer.request("prompts/list")).result.prompts).toMatchObject([{ name: "added" }]);
+    const refusing: ServerExtension = { ...extension, offer: () => expect.fail("refused") };
+    expect(() => createServer({ name: "x", version: "1", extensions: [refusing] })).toThrow("refused");
   });
 
   test("an extension may not replace a method of the protocol", () => {

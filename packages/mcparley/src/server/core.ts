@@ -43,7 +43,7 @@ export class ServerCore {
     checkStateKeys(definition.stateKeys);
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
     const { limits, listCache, info: serverInfo, changes } = this;
-    this.offering = new Offering({ given: definition, limits, listCache, serverInfo, changes });
+    this.offering = new Offering({ given: this.#given(), limits, listCache, serverInfo, changes });
     for (const extension of this.extensions) this.#add(extension);
     this.#answer = this.#compose();
   }
@@ -118,6 +118,13 @@ export class ServerCore {
   async #settle(call: Call): Promise<JsonObject | Prepared> {
     if (call.params.requestState !== undefined && !call.session) await call.asking;
     return settle(call, () => this.#answer(call));
+  }
+
+  #given(): AnyServerDefinition {
+    const features = this.extensions.flatMap((extension) => extension.features ?? []);
+    return features.length === 0
+      ? this.definition
+      : { ...Object.fromEntries(features.map((feature) => [feature, {}])), ...this.definition };
   }
 
   #compose(): Answer {

@@ -7,6 +7,7 @@ import type { Call } from "./call.ts";
 import type { Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";
 import type { InputRequired } from "./input-required.ts";
+import type { Server } from "./server.ts";
 
 export interface ExtensionMethod {
   /** The clients that have the method; of modern revisions alone unless given. */
@@ -43,6 +44,13 @@ export interface ServerExtension {
     call: Call,
     send: (method: string, params: JsonObject) => void,
   ): ExtensionSubscription | undefined | Promise<ExtensionSubscription | undefined>;
+  /** What the server offers on account of the extension, even while there is none of the kind. */
+  readonly features?: readonly ("tools" | "prompts" | "resources")[];
+  /**
+   * Called once for each server that is made with the extension, when all that it was defined with is offered: the
+   * place to check that, and to offer more. What it throws, `createServer` throws.
+   */
+  offer?(server: Pick<Server<any, any, any>, "tools" | "prompts" | "resources">): void;
   /** Called when the server is closed: ends what goes on without a connection. */
   close?(core: ServerCore): void | Promise<void>;
 }

@@ -95,6 +95,7 @@ export function createServer<
     },
   };
   cores.set(server, core);
+  for (const extension of core.extensions) extension.offer?.(server);
   return server;
 }
 
