@@ -13,7 +13,7 @@ type Carried<S> = S extends { readonly "~types"?: infer T } ? NonNullable<T> : n
 type Args<A> = {} extends A ? [args?: A, options?: RequestOptions] : [args: A, options?: RequestOptions];
 
 type ToolCalls<T> = {
-  readonly [K in keyof T]: Carried<T[K]> extends { input: infer I; output: infer O }
+  readonly [K in keyof T]: T[K] extends { readonly "~types"?: { input: infer I; output: infer O } }
     ? (...args: Args<I>) => Promise<O extends undefined ? unknown : O>
     : never;
 };
