@@ -1,4 +1,5 @@
 import type { ClientCapabilities } from "../protocol/capabilities.ts";
+import type { ClientExtension } from "./extension.ts";
 import type { ConnectOptions } from "./options.ts";
 
 /** What a client with these handlers can be asked, in the words of an era. */
@@ -8,8 +9,15 @@ export function capabilitiesOf(options: ConnectOptions, era: "modern" | "legacy"
   if (elicit) capabilities.elicitation = Object.fromEntries(elicitModesOf(options).map((mode) => [mode, {}]));
   if (sample) capabilities.sampling = sampleTools ? { tools: {} } : {};
   if (roots) capabilities.roots = era === "legacy" ? { listChanged: true } : {};
-  if (extensions) capabilities.extensions = extensions;
+  if (isExtensionList(extensions)) {
+    capabilities.extensions = Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings]));
+  } else if (extensions) capabilities.extensions = extensions;
   return capabilities;
+}
+
+/** Whether a client was given extensions with what they do. */
+export function isExtensionList(extensions: ConnectOptions["extensions"]): extensions is readonly ClientExtension[] {
+  return Array.isArray(extensions);
 }
 
 /** The kinds of question that can be shown to a person; none where nobody can be asked. */

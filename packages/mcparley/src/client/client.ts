@@ -11,7 +11,7 @@ import type { ClientCore } from "./core.ts";
 import { listPrompts, listResourceTemplates, listResources } from "./list-sources.ts";
 import type { List } from "./lists.ts";
 import type { RequestOptions } from "./options.ts";
-import { perform } from "./perform.ts";
+import { perform, sendWithin } from "./perform.ts";
 import type { Change, ListenFilter, Subscription } from "./subscription.ts";
 import { readToolResult, valueOf } from "./tool-value.ts";
 import { byName } from "./typed-client.ts";
@@ -154,6 +154,15 @@ export class Client {
   /** Sends a request of any method, those of extensions included, and gives its result as it is. */
   request(method: string, params: JsonObject = {}, options?: RequestOptions): Promise<JsonObject> {
     return perform(this.#core, method, params, options);
+  }
+
+  /**
+   * Goes on from a result of a type that an extension brings, which `method` was answered with before, to the final
+   * result: as when it was kept over a restart.
+   */
+  async follow(method: string, result: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
+    const { followKept } = await import("./extended.ts");
+    return followKept(this.#core, method, { result, options, send: sendWithin });
   }
 
   /** Sends a notification. That it was sent does not say that it arrived. */

@@ -7,6 +7,7 @@ import type { Progress } from "../protocol/progress.ts";
 import type { Root } from "../protocol/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.ts";
 import type { Tool } from "../protocol/tools.ts";
+import type { ClientExtension } from "./extension.ts";
 
 /** Who asks, and in which call: what a person needs to see before consenting. */
 export interface Asker {
@@ -55,6 +56,8 @@ export interface RequestOptions {
   logLevel?: LoggingLevel;
   /** Added to the request's `_meta`. */
   meta?: JsonObject;
+  /** False gives a result of a type that an extension brings as it is, and not the final result that it leads to. */
+  follow?: boolean;
 }
 
 export interface ConnectOptions {
@@ -69,8 +72,8 @@ export interface ConnectOptions {
   /** Whether `sample` can give the model tools to call. */
   sampleTools?: boolean;
   roots?: RootsHandler;
-  /** Extensions that this client supports, by identifier, with their settings. */
-  extensions?: Record<string, JsonObject>;
+  /** Extensions that this client supports: with what they do, or by identifier with their settings alone. */
+  extensions?: readonly ClientExtension[] | Record<string, JsonObject>;
   /** Asked before each tool call; false refuses it. Without it every call goes through. */
   confirm?: (
     call: { tool: Tool | undefined; name: string; arguments: JsonObject },

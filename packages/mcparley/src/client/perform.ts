@@ -4,6 +4,7 @@ import { MetaKey } from "../protocol/meta.ts";
 import { Method } from "../protocol/methods.ts";
 import type { Progress } from "../protocol/progress.ts";
 import { link, unlessAborted } from "./abort.ts";
+import { isExtensionList } from "./client-capabilities.ts";
 import { requireCapability } from "./capability-check.ts";
 import type { SendOptions } from "./channel.ts";
 import { type Connection, modernMeta } from "./connection.ts";
@@ -45,18 +46,24 @@ export async function perform(
   }
 }
 
-async function run(core: ClientCore, call: Call): Promise<JsonObject> {
+async function run(core: ClientCore, given: Call): Promise<JsonObject> {
   const { cache } = core;
+  let call = given;
   const key = cache?.keyOf(call.method, call.params);
   const kept = key === undefined ? undefined : cache?.get(key);
   if (kept) return kept;
   const connection = await connected(core, call);
   requireCapability(connection, call.method);
-  const { confirm: ask } = core.options;
+  const { confirm: ask, extensions } = core.options;
+  const extended = isExtensionList(extensions) ? await import("./extended.ts") : undefined;
+  if (extended) call = await extended.prepare(core, call, connection);
   if (ask && call.method === Method.callTool) await confirm(core, call, ask);
   for (let round = 0; round < maxRounds; round++) {
     const generation = cache?.generation;
     const { result, answerer } = await send(core, call);
+    const followed =
+      extended && (await extended.follow(core, call, { result, revision: answerer.revision, send: sendWithin }));
+    if (followed) return followed;
     if (!wantsInput(core, answerer, call, result)) {
       // What came of answers depends on them, and they are no part of the key.
       if (key !== undefined && round === 0) cache?.put(key, result, generation!);
@@ -81,6 +88,17 @@ async function confirm(core: ClientCore, call: Call, ask: NonNullable<ConnectOpt
   } finally {
     linked.unlink();
   }
+}
+
+/** Sends a request that belongs to a call of the user, and is not one by itself. */
+export async function sendWithin(
+  core: ClientCore,
+  method: string,
+  params: JsonObject,
+  options: RequestOptions,
+): Promise<JsonObject> {
+  const left = options.timeout?.total ?? defaultTotal;
+  return (await send(core, { method, params, options, what: describe(method, params), left, answers: {} })).result;
 }
 
 /** Sends one round; what went wrong in a way that can be repaired is, each way once. */
@@ -134,7 +152,12 @@ function paramsOf(core: ClientCore, call: Call, { revision }: Connection): JsonO
 
 /** The headers of a tool call. Its tool is looked up where it is not known: the server refuses a call that lacks them. */
 async function mirror(core: ClientCore, { method, params, options }: Call): Promise<SendOptions["envelope"]> {
-  if (method !== Method.callTool) return undefined;
+  const { extensions } = core.options;
+  if (method !== Method.callTool) {
+    return isExtensionList(extensions)
+      ? (await import("./extended.ts")).mirrored(extensions, method, params)
+      : undefined;
+  }
   await findTool(core, params.name, options);
   const headers = await core.tools.headers(params.name, params.arguments);
   return headers && { headers };

@@ -2,6 +2,7 @@ import { LocalError } from "../jsonrpc/errors.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import { completeType, inputRequiredType } from "../protocol/input-required.ts";
 import { Method } from "../protocol/methods.ts";
+import { isExtensionList } from "./client-capabilities.ts";
 import type { Connection } from "./connection.ts";
 import type { Call, ClientCore } from "./core.ts";
 
@@ -18,7 +19,8 @@ export function wantsInput(core: ClientCore, { revision }: Connection, call: Cal
   const isCore = revision.clientRequests.has(call.method);
   if (resultType === inputRequiredType && (askable.has(call.method) || !isCore)) return true;
   // Extensions bring result types of their own; whoever declared one knows what to do with them.
-  if (resultType !== inputRequiredType && core.options.extensions) return false;
+  const { extensions } = core.options;
+  if (resultType !== inputRequiredType && extensions && !isExtensionList(extensions)) return false;
   const shown = JSON.stringify(resultType)?.slice(0, 100);
   throw new LocalError("invalid_message", `${call.what} was answered with a result of the type ${shown}.`);
 }

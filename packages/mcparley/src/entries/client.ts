@@ -1,6 +1,7 @@
 /** Connecting to servers. */
 export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "../jsonrpc/errors.ts";
 export type { Client } from "../client/client.ts";
+export type { ClientExtension, FollowedRequest, PreparedRequest } from "../client/extension.ts";
 export type { ServerInfo } from "../client/connection.ts";
 export { forgetEras } from "../client/detect-era.ts";
 export type { CommandTarget, Dialer } from "../client/dialer.ts";

@@ -50,6 +50,13 @@ export type DetailedTask = Task &
     | { status: "failed"; error: JsonRpcErrorBody }
   );
 
+/** A task as a server shows it, with what it says of its outcome. */
+export interface SeenTask extends Task {
+  inputRequests?: Record<string, InputRequest>;
+  result?: JsonObject;
+  error?: JsonRpcErrorBody;
+}
+
 /** A task in the words of 2025-11-25. */
 export interface RequestedTask {
   taskId: string;

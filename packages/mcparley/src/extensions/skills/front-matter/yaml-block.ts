@@ -1,0 +1,104 @@
+import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { FrontMatterError } from "./front-matter-error.ts";
+import { readBlockText } from "./yaml-block-text.ts";
+import { scanFlow } from "./yaml-flow.ts";
+import { keyOf, maxDepth, setMember, tooDeep } from "./yaml-key.ts";
+import { type Cursor, type Line, isItem, peek, refuseTabs } from "./yaml-lines.ts";
+import { plainValue, scanQuoted, withoutComment } from "./yaml-scalar.ts";
+
+/** Where a value stands: indented more than `parent`, on line `no`. */
+interface Place {
+  readonly parent: number;
+  readonly no: number;
+  readonly depth: number;
+  /** Whether a list may begin in the column of its key. */
+  readonly afterKey: boolean;
+}
+
+/** Reads a mapping whose keys stand in one column. `onKey` is told of each key and its line. */
+export function readMapping(
+  cursor: Cursor,
+  { indent, depth, onKey }: { indent: number; depth: number; onKey?: (key: string, no: number) => void },
+): JsonObject {
+  const map: JsonObject = {};
+  for (let line = peek(cursor); line && line.indent >= indent && !isItem(line.text); line = peek(cursor)) {
+    const entry = line.indent === indent ? splitKey(line) : undefined;
+    if (!entry) throw unclear(line);
+    cursor.at++;
+    onKey?.(entry.key, line.no);
+    const value = readValue(cursor, entry.rest, { parent: indent, no: line.no, depth: depth + 1, afterKey: true });
+    setMember(map, { key: entry.key, value, no: line.no });
+  }
+  return map;
+}
+
+function readList(cursor: Cursor, indent: number, depth: number): unknown[] {
+  const list: unknown[] = [];
+  for (let line = peek(cursor); line && line.indent >= indent; line = peek(cursor)) {
+    if (line.indent > indent) throw unclear(line);
+    if (!isItem(line.text)) break;
+    const rest = line.text.slice(1).trimStart();
+    const column = indent + line.text.length - rest.length;
+    if (isItem(rest)) throw new FrontMatterError("a list in a list begins on its line", line.no, "Begin a new line.");
+    if (rest !== "" && splitKey({ ...line, text: rest })) {
+      // The mapping goes on below, in the column of its first key.
+      cursor.lines[cursor.at] = { ...line, indent: column, text: rest };
+      if (depth >= maxDepth) throw tooDeep(line.no);
+      list.push(readMapping(cursor, { indent: column, depth: depth + 1 }));
+    } else {
+      cursor.at++;
+      list.push(readValue(cursor, rest, { parent: indent, no: line.no, depth: depth + 1, afterKey: false }));
+    }
+  }
+  return list;
+}
+
+/** Reads what stands after `key:` or `-`, on that line and on those below that belong to it. */
+function readValue(cursor: Cursor, rest: string, place: Place): unknown {
+  if (place.depth > maxDepth) throw tooDeep(place.no);
+  if (rest !== "" && !rest.startsWith("#")) return readScalar(cursor, rest, place);
+  const next = peek(cursor);
+  if (!next || next.indent < place.parent) return null;
+  const isBelow = next.indent > place.parent;
+  if (isItem(next.text) && (isBelow || place.afterKey)) return readList(cursor, next.indent, place.depth);
+  if (!isBelow) return null;
+  if (splitKey(next)) return readMapping(cursor, { indent: next.indent, depth: place.depth });
+  cursor.at++;
+  return readScalar(cursor, next.text, { ...place, no: next.no });
+}
+
+function readScalar(cursor: Cursor, text: string, place: Place): unknown {
+  const { no, depth, parent } = place;
+  const first = text[0]!;
+  if (first === "|" || first === ">") return readBlockText(cursor, text, place);
+  if (first === '"' || first === "'" || first === "[" || first === "{") {
+    const scanned = first === "[" || first === "{" ? scanFlow({ text, no, depth }, 0) : scanQuoted(text, 0, no);
+    const after = text.slice(scanned.end);
+    if (after.trimStart() !== "" && !/^ +#/.test(after)) {
+      throw new FrontMatterError("text follows the closing sign", no, "Put the whole value into quotes.");
+    }
+    const next = peek(cursor);
+    if (next && next.indent > parent) throw unclear(next);
+    return scanned.value;
+  }
+  return plainValue(readPlain(cursor, text, place), no);
+}
+
+/** Reads a plain scalar with the lines that continue it: a line end is a space, an empty line a line end. */
+function readPlain(cursor: Cursor, text: string, { no, parent }: Place): string {
+  let value = checkPlain(text, no);
+  let empty = 0;
+  for (; cursor.at < cursor.lines.length; cursor.at++) {
+    const line = cursor.lines[cursor.at]!;
+    if (line.text === "") {
+      empty++;
+      continue;
+    }
+    if (line.indent <= parent || line.text.startsWith("#")) break;
+    refuseTabs(line);
+    if (isItem(line.text) || value.length !== lengthOf(cursor, value)) throw unclear(line);
+    value += (empty === 0 ? " " : "\n".repeat(empty)) + checkPlain(line.text, line.no);
+    empty = 0;
+  }
+  return value;
+}

@@ -1,0 +1,516 @@
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import type { Client } from "../../../client/client.ts";
+import { serverDialer } from "../../../client/local-dialers.ts";
+import { openClient } from "../../../client/open-client.ts";
+import type { ConnectOptions } from "../../../client/options.ts";
+import { Declined, ProtocolError, ToolError } from "../../../jsonrpc/errors.ts";
+import type { JsonObject, JsonRpcRequest } from "../../../jsonrpc/messages.ts";
+import { tool } from "../../../server/definition.ts";
+import { type Server, createServer } from "../../../server/server.ts";
+import { memoryStore } from "../../../store/memory-store.ts";
+import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { initializeResult, modernPeer, peerDialer } from "../../../testing/peer-dialer.ts";
+import { type ScriptedPeer, scriptedPeer } from "../../../testing/scripted-peer.ts";
+import { asTask, continueAsTask } from "../server/beginning.ts";
+import { tasks } from "../server/tasks.ts";
+import type { Task } from "../task.ts";
+import { followTasks } from "./follow-tasks.ts";
+import { tasksOf } from "./tasks-of.ts";
+
+let clock: FakeClock;
+const onTask = vi.fn<(task: Task) => void>();
+const onError = vi.fn();
+const onCall = vi.fn();
+const aborted = vi.fn();
+
+// Loaded when they are first needed; here before, so that no test waits for them.
+beforeAll(() =>
+  Promise.all([
+    import("../../../server/ask-client.ts"),
+    import("../../../server/questions.ts"),
+    import("../../../client/questions.ts"),
+    import("../../../client/extended.ts"),
+  ]),
+);
+beforeEach(() => {
+  clock = fakeClock(1_000_000);
+  for (const mock of [onTask, onError, onCall, aborted]) mock.mockReset();
+});
+
+const name = z.object({ name: z.string() });
+
+function serve(): Server {
+  return createServer({
+    name: "x",
+    version: "1",
+    clock,
+    extensions: [tasks({ store: memoryStore({ clock }), pollIntervalMs: 2000 })],
+    tools: {
+      slow: tool({
+        extensions: [asTask()],
+        call: async (_, ctx) => {
+          ctx.signal.addEventListener("abort", aborted);
+          await new Promise<void>((resolve) => clock.setTimeout(resolve, 9000));
+          return "done";
+        },
+      }),
+      must: tool({ output: name, extensions: [asTask({ support: "required" })], call: () => ({ name: "must" }) }),
+      ask: tool({
+        extensions: [asTask()],
+        call: async (_, { elicit }) => {
+          const [a, b] = await Promise.all([
+            elicit({ message: "A?", schema: name, key: "a" }),
+            elicit({ message: "B?", schema: name, key: "b" }),
+          ]);
+          const c = await elicit({ message: "C?", schema: name, key: "c" });
+          return `${a.name}${b.name}${c.name}`;
+        },
+      }),
+      both: tool({
+        call: async (_, ctx) => {
+          const first = await ctx.elicit({ message: "Before?", schema: name });
+          await continueAsTask(ctx);
+          const second = await ctx.elicit({ message: "After?", schema: name });
+          return first.name + second.name;
+        },
+      }),
+      fails: tool({
+        extensions: [asTask()],
+        call: () => {
+          throw new ToolError("no luck");
+        },
+      }),
+      breaks: tool({
+        extensions: [asTask()],
+        call: () => {
+          throw new ProtocolError(-32000, "no disk");
+        },
+      }),
+      quick: tool({ call: () => "quick" }),
+    },
+  });
+}
+
+async function connected(server: Server, options: ConnectOptions = {}): Promise<Client> {
+  const extensions = [followTasks({ onTask })];
+  return openClient(serverDialer(server), { clock, onError, onCall, extensions, ...options });
+}
+
+/** Lets time pass until a promise settles. */
+async function eventually<T>(promise: Promise<T>): Promise<T> {
+  const state = { isSettled: false };
+  const done = (): void => void (state.isSettled = true);
+  promise.then(done, done);
+  for (let turn = 0; turn < 200 && !state.isSettled; turn++) await clock.advance(500);
+  return promise;
+}
+
+describe.each([
+  ["the extension's form", undefined],
+  ["the form of 2025-11-25", "2025-11-25"],
+])("a call that becomes a task, in %s", (_, revision) => {
+  const pinned = revision === undefined ? {} : { revision };
+  const isLegacy = revision !== undefined;
+  /** What makes a tool that may be a task one: the server decides, or the client does. */
+  const result = async (client: Client, called: string, options = {}): Promise<unknown> => {
+    if (!isLegacy) return (await client.callToolResult(called, {}, options)).content;
+    const { task } = await tasksOf(client).start(called);
+    return (await tasksOf(client).result(task?.taskId ?? "", options)).content;
+  };
+
+  test("gives its result, having looked as often as it was asked to", async () => {
+    const client = await connected(serve(), pinned);
+    const content = await eventually(result(client, "slow"));
+    expect(content).toEqual([{ type: "text", text: "done" }]);
+    const seen = onTask.mock.calls.map(([task]) => task.status);
+    expect(seen.at(-1)).toBe("completed");
+    expect(seen.length).toBeGreaterThanOrEqual(6);
+    expect(seen.length).toBeLessThanOrEqual(8);
+    expect(client.inFlight).toBe(0);
+    expect(onError).not.toHaveBeenCalled();
+    // The looks are no calls of the user.
+    expect(onCall.mock.calls.flat().filter(({ method }: { method: string }) => method.startsWith("tasks/"))).toEqual(
+      [],
+    );
+  });
+
+  test("is made of tools that are tasks alone, with their output checked", async () => {
+    const client = await connected(serve(), pinned);
+    for await (const _tool of client.listTools());
+    expect(await eventually(client.callTool("must"))).toEqual({ name: "must" });
+    expect(onTask).toHaveBeenCalled();
+    const bare = await openClient(serverDialer(serve()), { clock, ...pinned });
+    await expect(bare.callTool("must")).rejects.toMatchObject({ code: isLegacy ? -32601 : -32021 });
+  });
+
+  test("has its questions answered by the handlers of the client, each once", async () => {
+    const elicit = vi.fn(({ message }: { message: string }) => ({
+      action: "accept" as const,
+      content: { name: message[0] ?? "" },
+    }));
+    const client = await connected(serve(), { ...pinned, elicit });
+    expect(await eventually(result(client, "ask"))).toEqual([{ type: "text", text: "ABC" }]);
+    expect(elicit.mock.calls.map(([question]) => question.message)).toEqual(["A?", "B?", "C?"]);
+  });
+
+  test("that the tool or the protocol knows as an error is that error", async () => {
+    const client = await connected(serve(), pinned);
+    const own = tasksOf(client);
+    const failed = (await own.start("fails")).task?.taskId ?? "";
+    expect(await eventually(own.result(failed))).toMatchObject({ isError: true, content: [{ text: "no luck" }] });
+    const broken = (await own.start("breaks")).task?.taskId ?? "";
+    await expect(eventually(own.result(broken))).rejects.toMatchObject({ code: -32000, message: "no disk" });
+  });
+
+  test("is cancelled when the caller does not want it any more", async () => {
+    const client = await connected(serve(), pinned);
+    const controller = new AbortController();
+    const running = result(client, "slow", { signal: controller.signal });
+    running.catch(() => {});
+    await clock.advance(3000);
+    controller.abort();
+    await expect(running).rejects.toMatchObject({ code: "aborted" });
+    await settled();
+    expect(aborted).toHaveBeenCalledTimes(1);
+    expect(onError).not.toHaveBeenCalled();
+  });
+
+  test("is cancelled when its time limit is over, which is unlimited unless given", async () => {
+    const client = await connected(serve(), pinned);
+    const late = result(client, "slow", { timeout: { total: 5000 } });
+    late.catch(() => {});
+    await expect(eventually(late)).rejects.toMatchObject({
+      code: "timeout",
+      data: { taskId: expect.any(String) as string },
+    });
+    await settled();
+    expect(aborted).toHaveBeenCalledTimes(1);
+  });
+
+  test("can be started, looked at, cancelled, and taken up again by another client", async () => {
+    const server = serve();
+    const client = await connected(server, pinned);
+    const started = await tasksOf(client).start("slow");
+    const taskId = started.task?.taskId ?? "";
+    expect(started.task).toMatchObject({ status: "working", ttlMs: 86_400_000, pollIntervalMs: 2000 });
+    expect(await tasksOf(client).get(taskId)).toMatchObject({ taskId, status: "working", ttlMs: 86_400_000 });
+    await client.close();
+    const later = await connected(server, pinned);
+    expect(await eventually(tasksOf(later).result(taskId))).toEqual(
+      expect.objectContaining({ content: [{ type: "text", text: "done" }] }),
+    );
+    const other = (await tasksOf(later).start("slow")).task?.taskId ?? "";
+    await tasksOf(later).cancel(other);
+    expect(await tasksOf(later).get(other)).toMatchObject({ status: "cancelled" });
+    await expect(eventually(tasksOf(later).result(other))).rejects.toThrow("cancelled");
+    await expect(tasksOf(later).get("none")).rejects.toMatchObject({ code: -32602 });
+    await expect(eventually(tasksOf(later).result("none"))).rejects.toMatchObject({ code: -32602 });
+    expect((await tasksOf(later).start("quick")).result).toMatchObject({ content: [{ text: "quick" }] });
+  });
+});
+
+describe("in the extension's form", () => {
+  test("rounds of questions come before the task, and are answered by the same handlers", async () => {
+    const asked: string[] = [];
+    const client = await connected(serve(), {
+      elicit: ({ message }) => {
+        asked.push(message);
+        return { action: "accept", content: { name: message } };
+      },
+    });
+    expect(await eventually(client.callTool("both"))).toBe("Before?After?");
+    expect(asked).toEqual(["Before?", "After?"]);
+  });
+
+  test("a person may take any time to answer; what the person refuses, the task is told", async () => {
+    let answer!: (value: { action: "decline" }) => void;
+    const elicit = (): Promise<{ action: "decline" }> => new Promise((resolve) => (answer = resolve));
+    const client = await connected(serve(), { elicit });
+    const running = client.callTool("ask", {}, { timeout: { total: 10_000 } });
+    running.catch(() => {});
+    await clock.advance(60_000);
+    answer({ action: "decline" });
+    await clock.advance(1);
+    answer({ action: "decline" });
+    await expect(eventually(running)).rejects.toBeInstanceOf(ToolError);
+  });
+
+  test("a handler that fails cancels the task", async () => {
+    const client = await connected(serve(), {
+      elicit: () => {
+        throw new Error("no screen");
+      },
+    });
+    const running = client.callTool("ask");
+    running.catch(() => {});
+    await expect(eventually(running)).rejects.toThrow("no screen");
+    await settled();
+    const { taskId } = onTask.mock.lastCall?.[0] ?? { taskId: "" };
+    expect(await tasksOf(client).get(taskId)).toMatchObject({ status: "cancelled" });
+  });
+
+  test("confirming is asked once, for the call", async () => {
+    const confirm = vi.fn(() => true);
+    const client = await connected(serve(), { confirm });
+    await eventually(client.callTool("slow"));
+    expect(confirm).toHaveBeenCalledTimes(1);
+    const no = await connected(serve(), { confirm: () => false });
+    await expect(no.callTool("slow")).rejects.toBeInstanceOf(Declined);
+  });
+});
+
+describe("whatever a server says", () => {
+  const created = {
+    resultType: "task",
+    taskId: "t1",
+    status: "working",
+    createdAt: "x",
+    lastUpdatedAt: "x",
+    ttlMs: null,
+  };
+  const open = (peer: ScriptedPeer, options: ConnectOptions = {}): Promise<Client> =>
+    openClient(peerDialer(peer), { clock, onError, extensions: [followTasks({ onTask })], ...options });
+  const working = { ...created, resultType: "complete" };
+
+  test("declares the extension in each request", async () => {
+    const peer = modernPeer();
+    const client = await open(peer);
+    void client.callTool("t").catch(() => {});
+    const { params } = await peer.request("tools/call");
+    expect(params?._meta).toMatchObject({
+      "io.modelcontextprotocol/clientCapabilities": { extensions: { "io.modelcontextprotocol/tasks": {} } },
+    });
+    await client.close();
+  });
+
+  test("the suggested interval is kept to, within reason, and may change", async () => {
+    const peer = modernPeer();
+    const client = await open(peer);
+    const running = client.callTool("t");
+    peer.answer(await peer.request("tools/call"), { ...created, pollIntervalMs: 0 });
+    for (const [pollIntervalMs, wait] of [
+      [0, 50],
+      [7000, 50],
+      [undefined, 7000],
+      [9e12, 1000],
+      [1, 300_000],
+    ] as const) {
+      await clock.advance(wait - 1);
+      await settled();
+      expect(peer.arrived.filter(({ message }) => "method" in message && message.method === "tasks/get")).toHaveLength(
+        [0, 7000, undefined, 9e12, 1].indexOf(pollIntervalMs),
+      );
+      await clock.advance(1);
+      peer.answer(await peer.request("tasks/get"), {
+        ...working,
+        ...(pollIntervalMs !== undefined && { pollIntervalMs }),
+      });
+      await settled();
+    }
+    await clock.advance(50);
+    peer.answer(await peer.request("tasks/get"), { ...working, status: "completed", result: { content: [] } });
+    expect(await running).toEqual([]);
+    await client.close();
+  });
+
+  test("a question that is shown again is not asked again, and a new one is", async () => {
+    const asked: string[] = [];
+    const peer = modernPeer();
+    const client = await open(peer, {
+      elicit: ({ message }) => {
+        asked.push(message);
+        return { action: "accept", content: {} };
+      },
+    });
+    const running = client.callTool("t");
+    peer.answer(await peer.request("tools/call"), created);
+    const requestFor = (message: string): JsonObject => ({
+      method: "elicitation/create",
+      params: { message, requestedSchema: { type: "object", properties: {} } },
+    });
+    const rounds: JsonObject[] = [
+      { a: requestFor("A") },
+      { a: requestFor("A") },
+      { a: requestFor("A"), b: requestFor("B") },
+    ];
+    const updates: unknown[] = [];
+    for (const inputRequests of rounds) {
+      await clock.advance(1000);
+      peer.answer(await peer.request("tasks/get"), { ...working, status: "input_required", inputRequests });
+      await settled();
+      const last = peer.arrived.at(-1)?.message as JsonRpcRequest;
+      if (last.method !== "tasks/update") continue;
+      const update = await peer.request("tasks/update");
+      updates.push(update.params?.inputResponses);
+      peer.answer(update, { resultType: "complete" });
+    }
+    await clock.advance(1000);
+    peer.answer(await peer.request("tasks/get"), { ...working, status: "completed", result: { content: [] } });
+    await running;
+    expect(asked).toEqual(["A", "B"]);
+    expect(updates).toEqual([{ a: { action: "accept", content: {} } }, { b: { action: "accept", content: {} } }]);
+    await client.close();
+  });
+
+  test.each([
+    [{ resultType: "task" }, "no taskId"],
+    [{ ...created, status: "sleeping" }, '"sleeping"'],
+  ])("a task that is none is refused: %j", async (result, why) => {
+    const peer = modernPeer();
+    const client = await open(peer);
+    const running = client.callTool("t");
+    peer.answer(await peer.request("tools/call"), result);
+    await expect(running).rejects.toMatchObject({
+      code: "invalid_message",
+      message: expect.stringContaining(why) as string,
+    });
+    await client.close();
+  });
+
+  test.each([
+    [{ status: "completed" }, "completed, without its outcome"],
+    [{ status: "failed" }, "failed, without its outcome"],
+    [{ status: "input_required" }, "does not say which"],
+    [{ status: "nonsense" }, '"nonsense"'],
+  ])("what it says later is checked as well: %j", async (said, why) => {
+    const peer = modernPeer();
+    const client = await open(peer);
+    const running = client.callTool("t");
+    running.catch(() => {});
+    peer.answer(await peer.request("tools/call"), created);
+    await clock.advance(1000);
+    peer.answer(await peer.request("tasks/get"), { ...working, ...said });
+    await expect(running).rejects.toMatchObject({
+      code: "invalid_message",
+      message: expect.stringContaining(why) as string,
+    });
+    await client.close();
+  });
+
+  test("a task where none can be is an invalid answer", async () => {
+    const peer = modernPeer();
+    const client = await open(peer);
+    const running = client.getPrompt("p");
+    peer.answer(await peer.request("prompts/get"), created);
+    await expect(running).rejects.toMatchObject({
+      code: "invalid_message",
+      message: expect.stringContaining('"task"') as string,
+    });
+    await client.close();
+    const bare = modernPeer();
+    const without = await openClient(peerDialer(bare), { clock });
+    const unasked = without.callTool("t");
+    bare.answer(await bare.request("tools/call"), created);
+    await expect(unasked).rejects.toMatchObject({ code: "invalid_message" });
+    await without.close();
+  });
+
+  test("a connection that breaks is opened again, and the task is still there", async () => {
+    const first = modernPeer();
+    const second = modernPeer();
+    const client = await openClient(peerDialer(first, second), { clock, onError, extensions: [followTasks()] });
+    const running = client.callTool("t");
+    first.answer(await first.request("tools/call"), created);
+    await clock.advance(1000);
+    await first.request("tasks/get");
+    first.close(new Error("reset"));
+    await clock.advance(500);
+    second.answer(await second.request("tasks/get"), { ...working, status: "completed", result: { content: [] } });
+    expect(await running).toEqual([]);
+    await client.close();
+  });
+
+  test("a server that stays out of reach is given up on, with the task named", async () => {
+    const peers = Array.from({ length: 6 }, () => modernPeer());
+    const client = await openClient(peerDialer(...peers), { clock, onError, extensions: [followTasks()] });
+    const running = client.callTool("t");
+    running.catch(() => {});
+    const [first] = peers as [ScriptedPeer];
+    first.answer(await first.request("tools/call"), created);
+    await clock.advance(1000);
+    for (const [index, peer] of peers.entries()) {
+      if (index === 5) break;
+      await peer.request("tasks/get");
+      peer.close(new Error("reset"));
+      await clock.advance(20_000);
+    }
+    await expect(running).rejects.toMatchObject({
+      code: "closed",
+      data: { taskId: "t1" },
+      message: expect.stringContaining("t1") as string,
+    });
+    await client.close();
+  });
+
+  test("a result that no extension knows is not gone on from", async () => {
+    const peer = modernPeer();
+    const client = await open(peer);
+    await expect(client.follow("tools/call", { resultType: "other" })).rejects.toMatchObject({ code: "not_capable" });
+    await client.close();
+  });
+
+  test("a listener that throws harms nothing", async () => {
+    onTask.mockImplementation(() => {
+      throw new Error("disk full");
+    });
+    const client = await connected(serve());
+    expect(await eventually(client.callTool("slow"))).toBe("done");
+    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: "disk full" }));
+  });
+});
+
+describe("servers of 2025-11-25", () => {
+  const capabilities = { tools: {}, tasks: { requests: { tools: { call: {} } } } };
+  const listed = (taskSupport?: string): JsonObject => ({
+    tools: [{ name: "t", inputSchema: { type: "object" }, ...(taskSupport && { execution: { taskSupport } }) }],
+  });
+
+  test.each([
+    [capabilities, "required", true],
+    [capabilities, "optional", false],
+    [capabilities, undefined, false],
+    [{ tools: {} }, "required", false],
+    [{ tools: {}, tasks: {} }, "required", false],
+  ])("are asked for a task where the tool must be one: %j %s", async (declared, support, asked) => {
+    const peer = scriptedPeer({
+      initialize: () => initializeResult("2025-11-25", declared),
+      "tools/list": () => listed(support),
+    });
+    const client = await openClient(peerDialer(peer), { clock, revision: "2025-11-25", extensions: [followTasks()] });
+    await peer.notification("notifications/initialized");
+    const running = client.callTool("t");
+    const request = await peer.request("tools/call");
+    expect("task" in (request.params ?? {})).toBe(asked);
+    peer.answer(request, { content: [] });
+    expect(await running).toEqual([]);
+    await client.close();
+  });
+
+  test("a result that is not waited for to the end is looked at again", async () => {
+    const peer = scriptedPeer({
+      initialize: () => initializeResult("2025-11-25", capabilities),
+      "tools/list": () => listed("required"),
+    });
+    const client = await openClient(peerDialer(peer), {
+      clock,
+      revision: "2025-11-25",
+      extensions: [followTasks()],
+      onError,
+    });
+    await peer.notification("notifications/initialized");
+    const running = client.callTool("t");
+    const task = { taskId: "t1", status: "working", createdAt: "x", lastUpdatedAt: "x", ttl: null };
+    peer.answer(await peer.request("tools/call"), { task });
+    await clock.advance(1000);
+    peer.answer(await peer.request("tasks/get"), { ...task, status: "input_required" });
+    await peer.request("tasks/result");
+    await clock.advance(60_000);
+    await peer.notification("notifications/cancelled");
+    await clock.advance(1000);
+    peer.answer(await peer.request("tasks/get"), { ...task, status: "completed" });
+    peer.answer(await peer.request("tasks/result"), { content: [{ type: "text", text: "done" }] });
+    expect(await running).toBe("done");
+    await client.close();
+  });
+});
