@@ -22,22 +22,17 @@ function takeLines(cursor: Cursor, parent: number): string[] {
   const taken: Line[] = [];
   for (; cursor.at < cursor.lines.length; cursor.at++) {
     const line = cursor.lines[cursor.at]!;
-    if (line.text !== "" && spacesBefore(line) <= parent) break;
+    if (line.text !== "" && line.indent <= parent) break;
     taken.push(line);
   }
   const first = taken.find(({ text }) => text !== "");
-  const indent = first ? spacesBefore(first) : Infinity;
+  const indent = first ? first.indent : Infinity;
   return taken.map((line) => {
-    if (line.text === "" ? line.raw.length > indent || line.raw.includes("\t") : spacesBefore(line) < indent) {
+    if (line.text === "" ? line.raw.length > indent || line.raw.includes("\t") : line.indent < indent) {
       throw new FrontMatterError("the line is not indented like the text that it belongs to", line.no);
     }
     return line.text === "" ? "" : line.raw.slice(indent);
   });
-}
-
-/** A tab is content here, not indentation. */
-function spacesBefore({ raw }: Line): number {
-  return /^ */.exec(raw)![0].length;
 }
 
 /** Joins lines by spaces, except around empty lines and lines that are indented further (YAML 1.2, section 8.1.3). */

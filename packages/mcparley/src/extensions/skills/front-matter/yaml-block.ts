@@ -3,7 +3,7 @@ import { FrontMatterError } from "./front-matter-error.ts";
 import { readBlockText } from "./yaml-block-text.ts";
 import { scanFlow } from "./yaml-flow.ts";
 import { keyOf, maxDepth, setMember, tooDeep } from "./yaml-key.ts";
-import { type Cursor, type Line, isItem, peek, refuseTabs } from "./yaml-lines.ts";
+import { type Cursor, type Line, isItem, peek, refuseTabs, trimSpaces } from "./yaml-lines.ts";
 import { plainValue, scanQuoted, withoutComment } from "./yaml-scalar.ts";
 
 /** Where a value stands: indented more than `parent`, on line `no`. */
@@ -37,7 +37,7 @@ function readList(cursor: Cursor, indent: number, depth: number): unknown[] {
   for (let line = peek(cursor); line && line.indent >= indent; line = peek(cursor)) {
     if (line.indent > indent) throw unclear(line);
     if (!isItem(line.text)) break;
-    const rest = line.text.slice(1).trimStart();
+    const rest = trimSpaces(line.text.slice(1));
     const column = indent + line.text.length - rest.length;
     if (isItem(rest)) throw new FrontMatterError("a list in a list begins on its line", line.no, "Begin a new line.");
     if (rest !== "" && splitKey({ ...line, text: rest })) {
@@ -74,7 +74,7 @@ function readScalar(cursor: Cursor, text: string, place: Place): unknown {
   if (first === '"' || first === "'" || first === "[" || first === "{") {
     const scanned = first === "[" || first === "{" ? scanFlow({ text, no, depth }, 0) : scanQuoted(text, 0, no);
     const after = text.slice(scanned.end);
-    if (after.trimStart() !== "" && !/^ +#/.test(after)) {
+    if (trimSpaces(after) !== "" && !/^ +#/.test(after)) {
       throw new FrontMatterError("text follows the closing sign", no, "Put the whole value into quotes.");
     }
     const next = peek(cursor);
@@ -86,7 +86,8 @@ function readScalar(cursor: Cursor, text: string, place: Place): unknown {
 
 /** Reads a plain scalar with the lines that continue it: a line end is a space, an empty line a line end. */
 function readPlain(cursor: Cursor, text: string, { no, parent }: Place): string {
-  let value = checkPlain(text, no);
+  let value = plainPart(text, no);
+  let isOver = hasComment(text);
   let empty = 0;
   for (; cursor.at < cursor.lines.length; cursor.at++) {
     const line = cursor.lines[cursor.at]!;
@@ -96,9 +97,44 @@ function readPlain(cursor: Cursor, text: string, { no, parent }: Place): string 
     }
     if (line.indent <= parent || line.text.startsWith("#")) break;
     refuseTabs(line);
-    if (isItem(line.text) || value.length !== lengthOf(cursor, value)) throw unclear(line);
-    value += (empty === 0 ? " " : "\n".repeat(empty)) + checkPlain(line.text, line.no);
+    if (isOver || isItem(line.text)) throw unclear(line);
+    value += (empty === 0 ? " " : "\n".repeat(empty)) + plainPart(line.text, line.no);
+    isOver = hasComment(line.text);
     empty = 0;
   }
   return value;
+}
+
+function hasComment(text: string): boolean {
+  return text.includes(" #");
+}
+
+function plainPart(text: string, no: number): string {
+  const part = withoutComment(text);
+  if (/^(?:[#&*!|>%@`,\]}"'[{]|[?:-](?: |$))/.test(part)) {
+    throw new FrontMatterError(`a text cannot begin with ${part[0]}`, no, "Put it into quotes.");
+  }
+  if (/:(?: |$)/.test(part)) throw new FrontMatterError("the text holds a colon", no, "Put it into quotes.");
+  return part;
+}
+
+/** The key of `key: value`, and the rest; undefined where the text is something else. */
+function splitKey({ text, no }: Line): { key: string; rest: string } | undefined {
+  const isQuoted = text.startsWith('"') || text.startsWith("'");
+  if (isQuoted) {
+    const { value, end } = scanQuoted(text, 0, no);
+    return /^:(?: |$)/.test(text.slice(end, end + 2))
+      ? { key: value, rest: trimSpaces(text.slice(end + 1)) }
+      : undefined;
+  }
+  if (/^[[\]{}&*!|>%@`#,?:-]/.test(text)) return undefined;
+  const colon = `${text} `.indexOf(": ");
+  const key = text.slice(0, Math.max(0, colon));
+  if (colon === -1 || hasComment(key)) return undefined;
+  return { key: keyOf(trimSpaces(key), no), rest: trimSpaces(text.slice(colon + 1)) };
+}
+
+function unclear({ no }: Line): FrontMatterError {
+  const cure = "Check the indentation, and put a text that holds a colon or a sign into quotes.";
+  return new FrontMatterError("the line is no part of what stands above it", no, cure);
 }

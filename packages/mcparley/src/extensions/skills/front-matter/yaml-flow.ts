@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../../jsonrpc/messages.ts";
 import { FrontMatterError } from "./front-matter-error.ts";
-import { type Scanned, plainValue, scanQuoted } from "./yaml-scalar.ts";
 import { keyOf, maxDepth, setMember, tooDeep } from "./yaml-key.ts";
+import { skipSpaces, trimSpaces } from "./yaml-lines.ts";
+import { type Scanned, plainValue, scanQuoted } from "./yaml-scalar.ts";
 
 interface Flow {
   readonly text: string;
@@ -58,21 +59,14 @@ function scanValue(flow: Flow, at: number): Scanned<unknown> {
 /** Reads plain text up to what ends it inside brackets. What readers are not at one about is refused. */
 function scanPlainText(flow: Flow, start: number): Scanned<string> {
   const { text } = flow;
-  if (!/[^\s,[\]{}#&*!|>'"%@`:?-]/.test(text[start] ?? "") && !/^-[\d.]/.test(text.slice(start, start + 2)))
-    throw unclear(flow);
+  if (!/^(?:[^\s,[\]{}#&*!|>'"%@`:?-]|-[\d.])/.test(text.slice(start, start + 2))) throw unclear(flow);
   let end = start;
   while (end < text.length && !/[,[\]{}]/.test(text[end]!)) {
     if (text[end] === "#" || text[end] === '"') throw unclear(flow);
     if (text[end] === ":" && /[\s,[\]{}]/.test(text[end + 1] ?? " ")) break;
     end++;
   }
-  return { value: text.slice(start, end).trimEnd(), end };
-}
-
-function skipSpaces(text: string, at: number): number {
-  let end = at;
-  while (text[end] === " ") end++;
-  return end;
+  return { value: trimSpaces(text.slice(start, end)), end };
 }
 
 function unclear({ no }: Flow): FrontMatterError {

@@ -25,10 +25,23 @@ export function toLines(yaml: string, first: number): Line[] {
     const no = first + index;
     const odd = /[^\t\x20-\x7e\x80-\ud7ff\ud800-\ufefe\uff00-\ufffd]/.exec(raw);
     if (odd) throw new FrontMatterError(`the character ${showCode(odd[0])} is not allowed in YAML`, no);
-    const text = raw.trimStart();
-    const indent = raw.length - text.length;
-    return { no, indent, text: text.replace(/ +$/, ""), raw };
+    const indent = skipSpaces(raw, 0);
+    return { no, indent, text: trimSpaces(raw), raw };
   });
+}
+
+/** The position after the spaces at `at`. */
+export function skipSpaces(text: string, at: number): number {
+  let end = at;
+  while (text[end] === " ") end++;
+  return end;
+}
+
+/** Takes spaces away from both ends, and no other white space: YAML knows no other. */
+export function trimSpaces(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === " ") end--;
+  return text.slice(Math.min(end, skipSpaces(text, 0)), end);
 }
 
 function showCode(character: string): string {

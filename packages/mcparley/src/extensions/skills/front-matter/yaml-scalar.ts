@@ -1,4 +1,5 @@
 import { FrontMatterError } from "./front-matter-error.ts";
+import { trimSpaces } from "./yaml-lines.ts";
 
 const words = new Map<string, boolean | null>([
   ...["null", "Null", "NULL", "~", ""].map((word) => [word, null] as const),
@@ -23,7 +24,7 @@ export function plainValue(text: string, no: number): string | number | boolean 
 /** Takes a comment away from the end of a plain scalar, which " #" begins. */
 export function withoutComment(text: string): string {
   const comment = text.indexOf(" #");
-  return (comment === -1 ? text : text.slice(0, comment)).replace(/ +$/, "");
+  return trimSpaces(comment === -1 ? text : text.slice(0, comment));
 }
 
 export interface Scanned<T> {
