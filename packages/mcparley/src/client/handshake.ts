@@ -7,6 +7,7 @@ import type { Revision } from "../revisions/revision.ts";
 import { findRevision, latestModern, revisions } from "../revisions/revisions.ts";
 import type { Channel, SendOptions } from "./channel.ts";
 import { type Offer, type ServerInfo, modernMeta } from "./connection.ts";
+import { withSafeIcons } from "./safe-icons.ts";
 
 /** The revision that was agreed, and what the server said of itself. */
 export interface Agreed {
@@ -134,7 +135,7 @@ function serverInfo(
 /** A name is for display, so one that is malformed is no reason to refuse a server. */
 function readInfo(value: unknown): Implementation | undefined {
   const readable = isObject(value) && typeof value.name === "string";
-  return readable ? ({ version: "", ...value } as unknown as Implementation) : undefined;
+  return readable ? withSafeIcons({ version: "", ...value } as unknown as Implementation) : undefined;
 }
 
 function isStrings(value: unknown): value is string[] {

@@ -1,3 +1,4 @@
+import { LocalError } from "../jsonrpc/errors.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import { isObject } from "../jsonrpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
@@ -9,16 +10,28 @@ import { headersOf } from "./known-tools.ts";
 import { type List, type ListSource, listOf, requireStrings } from "./lists.ts";
 import type { RequestOptions } from "./options.ts";
 import { perform } from "./perform.ts";
+import { withSafeIcons } from "./safe-icons.ts";
 
 type Entry<T> = Pick<ListSource<T>, "method" | "member" | "read" | "complete">;
 
 function list<T>(core: ClientCore, options: RequestOptions, entry: Entry<T>): List<T> {
   return listOf({
     ...entry,
+    read: (found) => entry.read(withSafeIcons(found, (icon) => reportIcon(core, entry.method, icon))),
     fetch: (cursor) => perform(core, entry.method, cursor === undefined ? {} : { cursor }, options),
     report: (error) => core.report(error),
     forget: () => core.cache?.forget(entry.method),
   });
+}
+
+function reportIcon(core: ClientCore, method: string, icon: unknown): void {
+  const shown = JSON.stringify(icon)?.slice(0, 200);
+  core.report(
+    new LocalError(
+      "invalid_message",
+      `An icon of ${method} was left out, since its URI is neither https nor data: ${shown}`,
+    ),
+  );
 }
 
 /** The tools, each of which is known from then on. */

@@ -300,6 +300,12 @@ describe("on a modern revision", () => {
   });
 });
 
+test.each(["https://example.com/", "file:///home/../etc"])("the root %s is kept from the server", async (uri) => {
+  const { peer } = await legacy({ roots: [{ uri: "file:///home" }, { uri }] });
+  peer.ask("q", "roots/list");
+  expect(await peer.next()).toMatchObject({ id: "q", error: { code: -32603, message: "Internal error" } });
+});
+
 describe("on a legacy session", () => {
   const reply = async ({ peer }: Connected, method: string, params?: JsonObject): Promise<JsonObject> => {
     peer.ask("q", method, params);
@@ -348,6 +354,12 @@ describe("on a legacy session", () => {
     ["a tool use without its result", "sampling/createMessage", { messages: [use], maxTokens: 1 }],
     ["messages that are no messages", "sampling/createMessage", { messages: [null], maxTokens: 1 }],
     ["tools that were not declared", "sampling/createMessage", { messages: [], maxTokens: 1, tools: [] }],
+    [
+      "a choice of tools that were not declared",
+      "sampling/createMessage",
+      { messages: [], maxTokens: 1, toolChoice: {} },
+    ],
+    ["a message of no role", "sampling/createMessage", { messages: [{ role: "system", content: {} }], maxTokens: 1 }],
     ["a form without a message", "elicitation/create", { requestedSchema: schema }],
     ["a form without a schema", "elicitation/create", { message: "a" }],
     [

@@ -10,6 +10,7 @@ import {
 import { Method } from "../protocol/methods.ts";
 import { type CreateMessageParams, findToolImbalance } from "../protocol/sampling.ts";
 import { unlessAborted } from "./abort.ts";
+import { checkRoots } from "./check-roots.ts";
 import { elicitModesOf } from "./client-capabilities.ts";
 import { prepareForm } from "./form-answer.ts";
 import type { Asker, ConnectOptions } from "./options.ts";
@@ -36,7 +37,7 @@ export class Questions {
     if (method === Method.elicit && elicit) return { ...(await this.elicit(params, asker)) };
     if (method === Method.createMessage && sample) return this.#sample(params, asker);
     if (method === Method.listRoots && roots) {
-      return { roots: typeof roots === "function" ? await roots(asker) : roots };
+      return { roots: checkRoots(typeof roots === "function" ? await roots(asker) : roots) };
     }
     const message = `Method not found, or its capability was not declared: ${method.slice(0, 200)}`;
     throw new ProtocolError(ErrorCode.MethodNotFound, message);
@@ -91,12 +92,13 @@ export class Questions {
   }
 
   async #sample(params: JsonObject, asker: Asker): Promise<JsonObject> {
-    const { messages, tools } = params;
-    if (!Array.isArray(messages) || !messages.every((message) => isObject(message) && isContent(message.content))) {
+    const { messages, tools, toolChoice } = params;
+    if (!Array.isArray(messages) || !messages.every(isMessage)) {
       throw invalidParams("params.messages must be an array of messages, each with a role and content");
     }
-    if (tools !== undefined && !this.#options.sampleTools) {
-      throw invalidParams("params.tools: this client has not declared the capability sampling.tools");
+    if ((tools !== undefined || toolChoice !== undefined) && !this.#options.sampleTools) {
+      const given = tools === undefined ? "toolChoice" : "tools";
+      throw invalidParams(`params.${given}: this client has not declared the capability sampling.tools`);
     }
     const request = params as unknown as CreateMessageParams;
     const imbalance = findToolImbalance(request.messages);
@@ -109,6 +111,10 @@ export class Questions {
     if (isObject(result)) return { ...result };
     throw new LocalError("invalid_result", "The sample handler must return an object with role, content and model.");
   }
+}
+
+function isMessage(message: unknown): boolean {
+  return isObject(message) && (message.role === "user" || message.role === "assistant") && isContent(message.content);
 }
 
 function isContent(content: unknown): boolean {

@@ -33,4 +33,6 @@ export interface Revision {
   readonly requestedTasks: boolean;
   /** Servers say by a capability that they complete arguments; before, a client could only try. */
   readonly completionsCapability: boolean;
+  /** Clients say by a capability whether a question to their model may take in the context of servers. */
+  readonly contextCapability: boolean;
 }

@@ -499,6 +499,46 @@ describe("the questions of a legacy session", () => {
   });
 });
 
+describe("the context of servers is asked for", () => {
+  const params = {
+    messages: [{ role: "user" as const, content: { type: "text" as const, text: "hi" } }],
+    maxTokens: 1,
+    includeContext: "thisServer" as const,
+  };
+  const sampler = serverOf(async (ctx) => (await ctx.sample(params)).model);
+
+  test.each([
+    ["2024-11-05", {}, true],
+    ["2025-06-18", {}, true],
+    ["2025-11-25", {}, false],
+    ["2025-11-25", { context: {} }, true],
+  ])("in %s of a client with %j: %s", async (version, sampling, isAsked) => {
+    const peer = await rawPeer(sampler);
+    await openSession(peer, version, { sampling });
+    const response = peer.request("tools/call", { name: "ask" });
+    const question = await peer.nextRequest("sampling/createMessage");
+    expect("includeContext" in question.params!).toBe(isAsked);
+    peer.answer(question, { role: "assistant", model: "m", content: { type: "text", text: "yo" } });
+    expect(textOf(await response)).toBe("m");
+  });
+
+  test.each([
+    [{}, false],
+    [{ context: {} }, true],
+  ])("in the newest revision of a client with %j: %s", async (sampling, isAsked) => {
+    const peer = await rawPeer(sampler, { meta: modernMeta(modern, { sampling }) });
+    const { result } = await peer.request("tools/call", { name: "ask" });
+    const [question] = Object.values(result.inputRequests as Record<string, { params: JsonObject }>);
+    expect("includeContext" in question!.params).toBe(isAsked);
+  });
+});
+
+test("a choice of tools needs the capability for tools", async () => {
+  const ask = serverOf((ctx) => ctx.sample({ messages: [], maxTokens: 1, toolChoice: { mode: "none" } }));
+  const peer = await rawPeer(ask, { meta: modernMeta(modern, { sampling: {} }) });
+  expect((await peer.request("tools/call", { name: "ask" })).error.message).toContain("sampling.tools");
+});
+
 test("a handler may take its context apart", async () => {
   const apart = tool({
     call: async (_, { progress, elicit, once, log, signal }) => {

@@ -72,6 +72,6 @@ function isDeclared(declared: ClientCapabilities, required: ClientCapabilities):
 export function capabilityFor(method: string, params: JsonObject): ClientCapabilities {
   const [feature] = method.split("/");
   if (feature === "elicitation") return { elicitation: params.mode === "url" ? { url: {} } : { form: {} } };
-  if (feature === "sampling") return { sampling: params.tools ? { tools: {} } : {} };
+  if (feature === "sampling") return { sampling: params.tools || params.toolChoice ? { tools: {} } : {} };
   return { roots: {} };
 }

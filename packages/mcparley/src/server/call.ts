@@ -213,8 +213,15 @@ export class Call implements Context {
       };
     }
     const sampling = method === Method.createMessage;
-    const lowered = sampling ? lowering.createMessage(params as unknown as CreateMessageParams) : params;
+    const lowered = sampling ? lowering.createMessage(this.#withoutContext(params)) : params;
     return { params: lowered as JsonObject, lift: (result) => result };
+  }
+
+  /** What the client has not declared is not asked for: the context of servers (client/sampling, Capabilities). */
+  #withoutContext(params: JsonObject): CreateMessageParams {
+    const { includeContext: _, ...rest } = params;
+    const isDeclared = !this.revision.contextCapability || this.peer.capabilities.sampling?.context;
+    return (isDeclared ? params : rest) as unknown as CreateMessageParams;
   }
 
   async #ask<T>(make: (questions: typeof Questions) => Question<T>): Promise<T> {

@@ -11,7 +11,7 @@ import {
 } from "../protocol/sampling.ts";
 import { toRequestedSchema } from "../schema/flat-schema.ts";
 import { compileSchema } from "../schema/standard-schema.ts";
-import { InvalidAnswer, type Question } from "./asking.ts";
+import { InvalidAnswer, type Question, capabilityFor } from "./asking.ts";
 import type { FormQuestion, UrlQuestion } from "./context.ts";
 import type { Schema } from "./definition.ts";
 
@@ -55,12 +55,11 @@ export function samplingQuestion({
 }: CreateMessageParams & { key?: string }): Question<CreateMessageResult> {
   const imbalance = findToolImbalance(params.messages);
   if (imbalance) throw new TypeError(`sample: ${imbalance}.`);
-  const sampling = params.tools ? { tools: {} } : {};
   return {
     method: Method.createMessage,
     params,
     key,
-    requires: { sampling },
+    requires: capabilityFor(Method.createMessage, { ...params }),
     read: readAs(readCreateMessageResult),
   };
 }

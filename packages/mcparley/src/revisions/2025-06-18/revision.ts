@@ -11,4 +11,5 @@ export const revision: Revision = {
   ),
   errorCodes: new Set([ErrorCode.ResourceNotFound]),
   requestedTasks: false,
+  contextCapability: false,
 };

@@ -47,4 +47,5 @@ export const revision: Revision = {
   errorCodes: new Set([ErrorCode.ResourceNotFound, ErrorCode.UrlElicitationRequired]),
   requestedTasks: true,
   completionsCapability: true,
+  contextCapability: true,
 };

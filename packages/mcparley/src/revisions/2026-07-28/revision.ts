@@ -43,4 +43,5 @@ export const revision: Revision = {
   ]),
   requestedTasks: false,
   completionsCapability: true,
+  contextCapability: true,
 };

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { withSafeIcons } from "./safe-icons.ts";
+
+const thing = (...sources: unknown[]): { name: string; icons: { src: unknown }[] } => ({
+  name: "a",
+  icons: sources.map((src) => ({ src })),
+});
+
+test.each([
+  "https://example.com/a.png",
+  "HTTPS://example.com/a.png",
+  "data:image/png;base64,AAAA",
+  "http://localhost:3000/a.png",
+  "http://127.0.0.1/a.png",
+  "http://[::1]:80/a.png",
+])("an icon at %s is kept", (src) => {
+  const given = thing(src);
+  expect(withSafeIcons(given)).toBe(given);
+});
+
+test.each([
+  "javascript:alert(1)",
+  " javascript:alert(1)",
+  "file:///etc/passwd",
+  "ftp://example.com/a.png",
+  "ws://example.com/",
+  "vscode://settings",
+  "http://example.com/a.png",
+  "http://localhost.example.com/a.png",
+  "http://127.0.0.1.example.com/a.png",
+  "http://localhost@example.com/a.png",
+  "/a.png",
+  "",
+  7,
+  undefined,
+])("an icon at %s is left out, and nothing else", (src) => {
+  const leftOut: unknown[] = [];
+  const rest = withSafeIcons(thing("https://example.com/a.png", src), (icon) => leftOut.push(icon));
+  expect(rest).toEqual(thing("https://example.com/a.png"));
+  expect(leftOut).toEqual([{ src }]);
+});
+
+test("what has no icons stays as it is", () => {
+  const given = { name: "a" };
+  expect(withSafeIcons(given)).toBe(given);
+});
