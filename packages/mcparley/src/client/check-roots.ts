@@ -7,7 +7,7 @@ import type { Root } from "../protocol/roots.ts";
  */
 export function checkRoots(roots: readonly Root[]): readonly Root[] {
   if (!Array.isArray(roots)) throw unfit("must be an array of roots");
-  for (const { uri } of roots as readonly Root[]) {
+  for (const { uri } of roots as readonly { uri: unknown }[]) {
     const shown = JSON.stringify(String(uri).slice(0, 200));
     if (typeof uri !== "string" || !uri.startsWith("file://")) throw unfit(`must be file:// URIs; got ${shown}`);
     if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(uri.replaceAll(/%2f/gi, "/").replaceAll(/%5c/gi, "\\"))) {
