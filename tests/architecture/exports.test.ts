@@ -66,6 +66,7 @@ const expected: Record<string, string[]> = {
     "user",
     "withContext",
   ],
+  "mcparley/tasks": ["asTask", "continueAsTask", "followTasks", "tasks", "tasksOf"],
 };
 
 describe("what a subpath exports", () => {

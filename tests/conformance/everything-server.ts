@@ -1,8 +1,10 @@
-import { type Registry, type Server, type Tool, createServer, prompt, tool } from "mcparley/server";
+import { type Registry, type Server, type Tool, createServer, memoryStore, prompt, tool } from "mcparley/server";
 import { listen } from "mcparley/node";
+import { tasks } from "mcparley/tasks";
 import { askingTools } from "./everything/asking-tools.ts";
 import { contentTools } from "./everything/content-tools.ts";
 import { prompts, resources } from "./everything/prompts-and-resources.ts";
+import { taskTools } from "./everything/task-tools.ts";
 
 /**
  * The server that the conformance suite is run against: it offers what the suite's scenarios call for, to every
@@ -15,6 +17,7 @@ const server: Server = createServer({
   tools: {
     ...contentTools,
     ...askingTools,
+    ...taskTools,
     test_trigger_tool_change: tool({
       description: "Changes the list of tools, for those who listen.",
       call: () => comeAndGo(server.tools, "test_passing_tool", tool({ call: () => "Here for a moment." })),
@@ -26,6 +29,7 @@ const server: Server = createServer({
   } satisfies Record<string, Tool>,
   prompts,
   resources,
+  extensions: [tasks({ store: memoryStore(), pollIntervalMs: 200 })],
 });
 
 /** Adds a definition and takes it away again: the list is as before, and those who listen are told. */
