@@ -57,12 +57,15 @@ function readList(cursor: Cursor, indent: number, depth: number): unknown[] {
 function readValue(cursor: Cursor, rest: string, place: Place): unknown {
   if (place.depth > maxDepth) throw tooDeep(place.no);
   if (rest !== "" && !rest.startsWith("#")) return readScalar(cursor, rest, place);
+  const from = cursor.at;
   const next = peek(cursor);
   if (!next || next.indent < place.parent) return null;
   const isBelow = next.indent > place.parent;
   if (isItem(next.text) && (isBelow || place.afterKey)) return readList(cursor, next.indent, place.depth);
   if (!isBelow) return null;
   if (splitKey(next)) return readMapping(cursor, { indent: next.indent, depth: place.depth });
+  // Readers differ on a comment between a key and the text below it.
+  if (cursor.lines.slice(from, cursor.at).some(({ text }) => text !== "")) throw unclear(next);
   cursor.at++;
   return readScalar(cursor, next.text, { ...place, no: next.no });
 }
