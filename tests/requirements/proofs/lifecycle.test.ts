@@ -3,7 +3,7 @@ import { prompt, resource, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { type Message, isNotification, isRequest } from "../world/inbox.ts";
 import { asking, echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
-import { type World, greeting } from "../world/world.ts";
+import { type World, discoverResult, initializeResult } from "../world/world.ts";
 
 const roots = { capabilities: { roots: {} } };
 
@@ -80,7 +80,7 @@ proves("lifecycle.initialized.client-waits", async (world) => {
   const asked = await server.request("initialize");
   await world.clock.advance(1_000);
   expect(server.received.length).toBe(1);
-  server.answer(asked, greeting(world.version).initialize!(asked)!);
+  server.answer(asked, initializeResult(world.version));
   await connecting;
 });
 
@@ -123,18 +123,18 @@ proves("lifecycle.version.offered", async (world) => {
 });
 
 /** Lets a client find out by itself that its server knows nothing but `initialize`; gives what it was asked. */
-async function found(world: World, answer: (request: Message) => object): Promise<Message> {
+async function found(world: World): Promise<Message> {
   const { connecting, server } = world.dial();
   connecting.catch(() => {});
   server.refuse(await server.request("server/discover"), { code: -32601, message: "Method not found" });
   const request = await server.request("initialize");
-  server.answer(request, answer(request) as Message["result"]);
+  server.answer(request, initializeResult(world.version));
   await connecting;
   return request;
 }
 
 proves("lifecycle.version.latest-offered", async (world) => {
-  const request = await found(world, () => greeting(world.version).initialize!({} as Message)!);
+  const request = await found(world);
   expect(request.params.protocolVersion).toBe("2025-11-25");
 });
 
@@ -160,7 +160,7 @@ proves("lifecycle.version.accepted", async (world) => {
   const { connecting, server } = world.dial();
   server.refuse(await server.request("server/discover"), { code: -32601, message: "Method not found" });
   const request = await server.request("initialize");
-  server.answer(request, greeting(world.version).initialize!(request)!);
+  server.answer(request, initializeResult(world.version));
   const client = await connecting;
   expect(client.server.revision).toBe(world.version);
 });
@@ -168,7 +168,7 @@ proves("lifecycle.version.accepted", async (world) => {
 proves("lifecycle.version.disconnect", async (world) => {
   const { connecting, server } = world.dial({ revision: world.version });
   const request = await server.request("initialize");
-  server.answer(request, { ...greeting(world.version).initialize!(request), protocolVersion: "1999-01-01" });
+  server.answer(request, { ...initializeResult(world.version), protocolVersion: "1999-01-01" });
   await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision" });
   await expect(connecting).rejects.toThrow("1999-01-01");
   expect(server.received.filter(isNotification)).toEqual([]);
@@ -272,10 +272,12 @@ proves("lifecycle.instructions", {
     expect(said.instructions).toBe("Be brief.");
   },
   async client(world) {
-    const answers = greeting(world.version);
-    const method = world.isModern ? "server/discover" : "initialize";
-    const instructed = { ...answers[method]!({} as Message), instructions: "Be brief." };
-    const { client } = await world.connect({}, { answers: { [method]: () => instructed } });
+    const instructions = "Be brief.";
+    const answers = {
+      initialize: () => ({ ...initializeResult(world.version), instructions }),
+      "server/discover": () => ({ ...discoverResult([world.version]), instructions }),
+    };
+    const { client } = await world.connect({}, { answers });
     expect(client.server.instructions).toBe("Be brief.");
   },
 });

@@ -45,7 +45,9 @@ export function httpWire(server: Server, inbox: Inbox, { revision, accept, http 
     const id = isRequest(value) ? value.id : undefined;
     const controller = new AbortController();
     if (isRequest(value)) posts.set(value.id, controller);
-    const headers = { "content-type": "application/json", accept, ...session, ...mirrored(value), ...init.headers };
+    const own = { ...session, ...mirrored(value), ...init.headers };
+    if (isRequest(value) && value.method === "initialize") delete own["mcp-protocol-version"];
+    const headers = { "content-type": "application/json", accept, ...own };
     try {
       await read(await fetch(new Request(url, { method: "POST", headers, body, signal: controller.signal })), id);
     } catch (error) {

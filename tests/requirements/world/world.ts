@@ -74,19 +74,23 @@ export const allCapabilities: JsonObject = {
   logging: {},
 };
 
+const serverInfo = { name: "scripted", version: "1.0.0" };
+
+export function initializeResult(version: string, capabilities: JsonObject = allCapabilities): JsonObject {
+  return { protocolVersion: version, capabilities, serverInfo };
+}
+
+export function discoverResult(versions: readonly string[], capabilities: JsonObject = allCapabilities): JsonObject {
+  const kept = { ttlMs: 0, cacheScope: "public" };
+  const _meta = { [MetaKey.serverInfo]: serverInfo };
+  return { resultType: "complete", supportedVersions: versions, capabilities, ...kept, _meta };
+}
+
 /** What a scripted server says of itself when it is met. */
-export function greeting(version: Version, capabilities: JsonObject = allCapabilities): Answers {
-  const serverInfo = { name: "scripted", version: "1.0.0" };
+function greeting(version: Version, capabilities: JsonObject | undefined): Answers {
   return {
-    initialize: () => ({ protocolVersion: version, capabilities, serverInfo }),
-    "server/discover": () => ({
-      resultType: "complete",
-      supportedVersions: [version],
-      capabilities,
-      ttlMs: 0,
-      cacheScope: "public",
-      _meta: { [MetaKey.serverInfo]: serverInfo },
-    }),
+    initialize: () => initializeResult(version, capabilities),
+    "server/discover": () => discoverResult([version], capabilities),
   };
 }
 

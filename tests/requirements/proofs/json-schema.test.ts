@@ -1,0 +1,164 @@
+import { expect } from "vitest";
+import { z } from "zod";
+import { type Client, type JsonObject, createServer, tool } from "../library.ts";
+import { proves } from "../proves.ts";
+import type { Scripted } from "../world/scripted.ts";
+import { textOf } from "../world/subjects.ts";
+import type { World } from "../world/world.ts";
+
+const draft7 = "http://json-schema.org/draft-07/schema#";
+const pair = (keyword: string, more: JsonObject = {}): JsonObject => ({
+  ...more,
+  type: "object",
+  properties: { pair: { type: "array", [keyword]: [{ type: "string" }, { type: "number" }] } },
+});
+
+/** In draft 4 a limit is made exclusive by a word beside it. */
+const above = (minimum: number): JsonObject => ({
+  $schema: "http://json-schema.org/draft-04/schema#",
+  type: "object",
+  properties: { n: { type: "number", minimum, exclusiveMinimum: true } },
+});
+
+/** Whether a tool with this schema takes these arguments. */
+async function takes(world: World, input: JsonObject, args: JsonObject): Promise<boolean> {
+  const peer = await world.serve({ tools: { t: tool({ input, call: () => "taken" }) } });
+  const answer = await peer.request("tools/call", { name: "t", arguments: args });
+  return textOf(answer) === "taken";
+}
+
+/** Lists a tool with this output schema, and calls it with this value as its result. */
+async function called(world: World, outputSchema: JsonObject, structuredContent: JsonObject): Promise<unknown> {
+  const { client, server } = await world.connect();
+  await list(client, server, outputSchema);
+  const calling = client.callTool("t");
+  calling.catch(() => {});
+  server.answer(await server.request("tools/call"), { content: [], structuredContent });
+  return calling;
+}
+
+async function list(client: Client, server: Scripted, outputSchema: JsonObject): Promise<void> {
+  const listing = client.listTools().all();
+  const tools = [{ name: "t", inputSchema: { type: "object" }, outputSchema }];
+  server.answer(await server.request("tools/list"), { tools });
+  await listing;
+}
+
+function define(input: JsonObject): void {
+  createServer({ name: "s", version: "1", tools: { t: tool({ input, call: () => "" }) } });
+}
+
+proves("json-schema.dialect.default", {
+  async server(world) {
+    expect(await takes(world, pair("prefixItems"), { pair: ["a", 1] })).toBe(true);
+    expect(await takes(world, pair("prefixItems"), { pair: [1, "a"] })).toBe(false);
+  },
+  async client(world) {
+    expect(await called(world, pair("prefixItems"), { pair: ["a", 1] })).toEqual({ pair: ["a", 1] });
+    const wrong = called(world, pair("prefixItems"), { pair: [1, "a"] });
+    await expect(wrong).rejects.toMatchObject({ code: "invalid_result" });
+  },
+});
+
+proves("json-schema.dialect.explicit", async (world) => {
+  const peer = await world.serve({ tools: { t: tool({ input: pair("items", { $schema: draft7 }), call: () => "" }) } });
+  const { result } = await peer.request("tools/list");
+  expect(result.tools).toMatchObject([{ inputSchema: { $schema: draft7 } }]);
+});
+
+proves("json-schema.dialect.respected", {
+  async server(world) {
+    // In draft 7 `items` holds what `prefixItems` holds today.
+    expect(await takes(world, pair("items", { $schema: draft7 }), { pair: ["a", 1] })).toBe(true);
+    expect(await takes(world, pair("items", { $schema: draft7 }), { pair: [1, "a"] })).toBe(false);
+    expect(await takes(world, above(1), { n: 1 })).toBe(false);
+    expect(await takes(world, above(1), { n: 2 })).toBe(true);
+  },
+  async client(world) {
+    const wrong = called(world, pair("items", { $schema: draft7 }), { pair: [1, "a"] });
+    await expect(wrong).rejects.toMatchObject({ code: "invalid_result" });
+    await expect(called(world, above(1), { n: 1 })).rejects.toMatchObject({ code: "invalid_result" });
+    expect(await called(world, above(1), { n: 2 })).toEqual({ n: 2 });
+  },
+});
+
+const unheardOf = "https://example.com/dialects/unheard-of";
+
+proves("json-schema.dialect.unsupported", {
+  server() {
+    expect(() => define({ $schema: unheardOf, type: "object" })).toThrow(unheardOf);
+  },
+  async client(world) {
+    const calling = called(world, { $schema: unheardOf, type: "object" }, {});
+    await expect(calling).rejects.toThrow(unheardOf);
+  },
+});
+
+proves("json-schema.dialect.recommended", async (world) => {
+  const t = tool({ input: z.object({ pair: z.tuple([z.string(), z.number()]) }), call: () => "" });
+  const peer = await world.serve({ tools: { t } });
+  const { result } = await peer.request("tools/list");
+  const [{ inputSchema }] = result.tools as [{ inputSchema: JsonObject }];
+  expect([undefined, "https://json-schema.org/draft/2020-12/schema"]).toContain(inputSchema.$schema);
+  expect(JSON.stringify(inputSchema)).toContain('"prefixItems"');
+});
+
+proves("json-schema.valid", () => {
+  const wrong: JsonObject[] = [
+    { type: "object", properties: { a: { anyOf: {} } } },
+    { type: "object", properties: { a: 5 } },
+    { type: "object", required: "a" },
+    { type: "object", properties: { a: { pattern: "(" } } },
+  ];
+  for (const schema of wrong) expect(() => define(schema)).toThrow("t");
+});
+
+const remote = { type: "object", properties: { a: { $ref: "https://schemas.invalid/a.json" } } };
+
+/** Runs something and fails where it asks the network for anything. */
+async function offline(run: () => unknown): Promise<void> {
+  const { fetch } = globalThis;
+  const asked: unknown[] = [];
+  globalThis.fetch = (input) => {
+    asked.push(input);
+    return Promise.reject(new Error("offline"));
+  };
+  try {
+    await run();
+  } finally {
+    globalThis.fetch = fetch;
+  }
+  expect(asked).toEqual([]);
+}
+
+proves("json-schema.ref.not-fetched", {
+  server: () => offline(() => expect(() => define(remote)).toThrow()),
+  client: (world) => offline(() => expect(called(world, remote, { a: 1 })).rejects.toThrow()),
+});
+
+proves("json-schema.ref.rejected", {
+  server() {
+    expect(() => define(remote)).toThrow("https://schemas.invalid/a.json");
+    expect(() => define({ type: "object", properties: { a: { $ref: "#/$defs/none" } } })).toThrow("#/$defs/none");
+  },
+  async client(world) {
+    await expect(called(world, remote, { a: 1 })).rejects.toThrow("https://schemas.invalid/a.json");
+  },
+});
+
+/** A schema that is nested more deeply than anybody writes one. */
+function deep(depth: number): JsonObject {
+  let schema: JsonObject = { type: "object" };
+  for (let level = 0; level < depth; level++) schema = { type: "object", properties: { a: schema } };
+  return schema;
+}
+
+proves("json-schema.bounds", {
+  server() {
+    expect(() => define(deep(10))).not.toThrow();
+    expect(() => define(deep(5_000))).toThrow("t");
+  },
+  async client(world) {
+    await expect(called(world, deep(2_000), { a: 1 })).rejects.toThrow();
+  },
+});

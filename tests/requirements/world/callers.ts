@@ -1,0 +1,18 @@
+import type { AnyServerDefinition, HttpOptions, JsonObject } from "../library.ts";
+import type { Peer } from "./peer.ts";
+import type { World } from "./world.ts";
+
+/** Says that every request comes from the same user, who was granted these scopes. */
+export function asUser(subject: string, ...scopes: string[]): HttpOptions {
+  return { authenticate: () => ({ issuer: "https://issuer.example", subject, scopes }) };
+}
+
+/** Serves a definition over HTTP to a user who was granted these scopes. */
+export function serveGranted(
+  world: World,
+  definition: Partial<AnyServerDefinition>,
+  scopes: string[],
+  capabilities: JsonObject = {},
+): Promise<Peer> {
+  return world.serve(definition, { capabilities, http: asUser("a user", ...scopes) });
+}

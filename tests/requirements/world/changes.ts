@@ -1,0 +1,65 @@
+import { type Client, type JsonObject, MetaKey } from "../library.ts";
+import { Inbox, isNotification } from "./inbox.ts";
+import { makePeer } from "./make-peer.ts";
+import type { Peer } from "./peer.ts";
+import type { Scripted } from "./scripted.ts";
+import { memoryWire } from "./stream-wires.ts";
+import type { World } from "./world.ts";
+
+/** What a server has declared, whenever the revision has it do so. */
+export async function declaredBy(world: World, peer: Peer): Promise<Record<string, JsonObject | undefined>> {
+  const said = world.isModern ? (await peer.request("server/discover")).result : peer.opened;
+  return said?.capabilities as Record<string, JsonObject>;
+}
+
+/** Another client of the server that was served last: in memory, and with a session of its own. */
+export async function anotherPeer(world: World, capabilities: JsonObject = {}): Promise<Peer> {
+  const inbox = new Inbox();
+  const peer = makePeer(await memoryWire(world.server, inbox), inbox, world.revision, capabilities);
+  if (!world.isModern) await peer.initialize();
+  return peer;
+}
+
+/** What a peer wants to hear of, in the words of the newest revision. */
+export interface Wanted {
+  toolsListChanged?: true;
+  promptsListChanged?: true;
+  resourcesListChanged?: true;
+  resourceSubscriptions?: string[];
+}
+
+/** Has a server tell a peer of changes, in the way of the revision. */
+export async function listenTo(world: World, peer: Peer, wanted: Wanted): Promise<void> {
+  if (world.isModern) {
+    peer.start("subscriptions/listen", { notifications: wanted });
+    await peer.nextNotification("notifications/subscriptions/acknowledged");
+    return;
+  }
+  for (const uri of wanted.resourceSubscriptions ?? []) await peer.request("resources/subscribe", { uri });
+  await peer.settled();
+}
+
+/** How often a peer has been told of something until now. */
+export async function timesTold(peer: Peer, method: string): Promise<number> {
+  await peer.settled();
+  return peer.received.filter((message) => isNotification(message) && message.method === method).length;
+}
+
+/** Has a client listen, with a server that agrees to all of it, and gives the way to tell it of changes. */
+export async function clientListens(
+  world: World,
+  { client, server }: { client: Client; server: Scripted },
+  ...[filter, onChange]: [Parameters<Client["listen"]>[0], Parameters<Client["listen"]>[1]]
+): Promise<{ subscription: Awaited<ReturnType<Client["listen"]>>; tell: Scripted["notify"] }> {
+  const listening = client.listen(filter, onChange);
+  if (!world.isModern)
+    return { subscription: await listening, tell: (method, params) => server.notify(method, params) };
+  const request = await server.request("subscriptions/listen");
+  const _meta = { [MetaKey.subscriptionId]: request.id };
+  const { notifications } = request.params;
+  server.notify("notifications/subscriptions/acknowledged", { _meta, notifications }, request);
+  return {
+    subscription: await listening,
+    tell: (method, params = {}) => server.notify(method, { ...params, _meta }, request),
+  };
+}

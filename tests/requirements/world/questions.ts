@@ -1,0 +1,87 @@
+import type { Client, JsonObject, JsonRpcErrorBody } from "../library.ts";
+import { type Message, isRequest, isResponse } from "./inbox.ts";
+import type { Peer } from "./peer.ts";
+import type { Scripted } from "./scripted.ts";
+import { gotPrompt, requested } from "./subjects.ts";
+import type { World } from "./world.ts";
+
+/** A question that a server asked, whichever way it came, and the way to answer it. */
+export interface Asked {
+  method: string;
+  params: JsonObject;
+  /** Answers it, and waits for what the call comes to then. */
+  answer(result: JsonObject): Promise<Message>;
+}
+
+/** Makes a call and waits for the one question that its handler asks: a request in a session, a result without one. */
+export async function askedBy(world: World, peer: Peer, method: string, params: JsonObject): Promise<Asked> {
+  if (!world.isModern) {
+    const id = peer.start(method, params);
+    const request = await peer.next(isRequest);
+    return questionOf(request, (result) => {
+      peer.answer(request, result);
+      return peer.response(id);
+    });
+  }
+  const { result } = await peer.request(method, params);
+  const [[key, question] = ["", {}]] = Object.entries(result.inputRequests as Record<string, JsonObject>);
+  return questionOf(question as unknown as Message, (answer) =>
+    peer.request(method, { ...params, inputResponses: { [key]: answer }, requestState: result.requestState }),
+  );
+}
+
+function questionOf({ method, params = {} }: Message, answer: Asked["answer"]): Asked {
+  return { method, params, answer };
+}
+
+/** Calls the tool `name` as `askedBy` does. */
+export function askedByTool(world: World, peer: Peer, name: string): Promise<Asked> {
+  return askedBy(world, peer, "tools/call", { name });
+}
+
+/** What a client answered to a question: exactly one of the members is there. */
+export interface Answered {
+  result: JsonObject | undefined;
+  /** What it told the server of why it did not; modern clients tell nothing. */
+  error: JsonRpcErrorBody | undefined;
+  /** Why the call ended that was to be asked about, where there is no way to tell the server. */
+  failure: unknown;
+}
+
+const none: Answered = { result: undefined, error: undefined, failure: undefined };
+
+/** Asks a client something in the way of the revision, and waits for what it answers. */
+export async function ask(
+  world: World,
+  { client, server }: { client: Client; server: Scripted },
+  method: string,
+  params: JsonObject = {},
+): Promise<Answered> {
+  const { request, outcome } = await requested(client, server);
+  if (!world.isModern) {
+    const id = `question to ${String(request.id)}`;
+    server.send({ jsonrpc: "2.0", id, method, params }, request);
+    const { result, error } = await server.next((message) => isResponse(message) && message.id === id);
+    server.answer(request, gotPrompt);
+    await outcome;
+    return { ...none, result, error };
+  }
+  server.answer(request, { resultType: "input_required", inputRequests: { q: { method, params } } });
+  const failed = outcome.then(
+    () => undefined,
+    (failure: unknown) => failure,
+  );
+  const retried = server.request("prompts/get");
+  const first = await Promise.race([retried, failed.then((failure) => ({ failure }))]);
+  if ("failure" in first) return { ...none, failure: first.failure };
+  server.answer(first, gotPrompt);
+  await outcome;
+  return { ...none, result: (first.params.inputResponses as Record<string, JsonObject>).q };
+}
+
+/** Checks that a question was refused: with this error where it can be told, else by ending what was to be asked about. */
+export function expectRefused({ result, error, failure }: Answered, code: number): void {
+  if (result !== undefined) throw new Error(`The question was answered: ${JSON.stringify(result)}`);
+  if (error !== undefined && error.code !== code) throw new Error(`The question was refused with ${error.code}.`);
+  if (error === undefined && failure === undefined) throw new Error("The question was neither answered nor refused.");
+}
