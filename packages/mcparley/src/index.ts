@@ -39,7 +39,13 @@ export type {
   TextResourceContents,
 } from "./protocol/content.ts";
 export type { CompleteResult, CompletionReference } from "./protocol/completion.ts";
-export type { ElicitFormParams, ElicitParams, ElicitResult, ElicitUrlParams, RequestedSchema } from "./protocol/elicitation.ts";
+export type {
+  ElicitFormParams,
+  ElicitParams,
+  ElicitResult,
+  ElicitUrlParams,
+  RequestedSchema,
+} from "./protocol/elicitation.ts";
 export type { InputRequest, InputRequiredResult } from "./protocol/input-required.ts";
 export type { DiscoverResult, InitializeResult } from "./protocol/lifecycle.ts";
 export { type LoggingLevel, type LoggingMessage, loggingLevels } from "./protocol/logging.ts";

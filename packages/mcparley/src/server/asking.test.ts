@@ -148,6 +148,15 @@ describe.each([
     expect(peer.received.filter((message) => "method" in message)).toEqual([]);
   });
 
+  test("Q4: one of several questions that lacks its capability ends the call with that error, not with the others", async () => {
+    const peer = await open(
+      serverOf((ctx) => Promise.all([ctx.elicit({ message: "?", schema: z.object({}) }), ctx.roots()])),
+      { roots: {} },
+    );
+    const { error } = await peer.request("tools/call", { name: "ask" });
+    expect(error).toMatchObject({ data: { requiredCapabilities: { elicitation: { form: {} } } } });
+  });
+
   test("a bare elicitation capability means form mode alone", async () => {
     const peer = await open(
       serverOf((ctx) => ctx.elicit({ message: "?", url: "https://example.com/" })),

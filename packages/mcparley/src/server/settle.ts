@@ -1,3 +1,4 @@
+import { ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import type { Run } from "./asking.ts";
 import type { Call } from "./call.ts";
@@ -9,6 +10,8 @@ export async function settle(call: Call, run: Run): Promise<JsonObject | Prepare
   try {
     result = await run();
   } catch (error) {
+    // An error that is meant for the client, such as a capability that one of several questions lacks, outweighs them.
+    if (error instanceof ProtocolError) throw error;
     const questions = await (await call.startedAsking)?.interrupted();
     if (questions) return questions;
     throw error;

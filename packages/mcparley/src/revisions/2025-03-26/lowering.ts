@@ -48,7 +48,8 @@ function describeByTitle<T extends { title?: string; description?: string }>(thi
 
 function lowerAnnotations<T extends { annotations?: Annotations }>(thing: T): T {
   if (thing.annotations?.lastModified === undefined) return thing;
-  return { ...thing, annotations: without(thing.annotations, "lastModified") };
+  const annotations = without(thing.annotations, "lastModified");
+  return Object.keys(annotations).length > 0 ? { ...thing, annotations } : without(thing, "annotations");
 }
 
 function lowerContent(content: ContentBlock): ContentBlock {
