@@ -8,15 +8,27 @@ import type { Session } from "../server/session.ts";
 import type { Accepted } from "./accept.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { encodeReply } from "./encode-reply.ts";
-import { EventStream } from "./event-stream.ts";
+import { EventStream, type Events } from "./event-stream.ts";
 import type { Exchange, ResponseHeaders } from "./exchange.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
 import { headersOf } from "./reply-headers.ts";
 import { jsonHeaders } from "./refusal.ts";
 
-interface Belonging {
+/** A stream that an answer becomes instead of a plain one. */
+export interface AnswerStream {
+  /** Called once, when there is an answer to be made. */
+  opened(answer: OpenExchange): void;
+  /** Called when the answer becomes a stream. */
+  begin(exchange: Exchange, headers: ResponseHeaders | undefined): Events;
+  /** Called when the answer is made, or nobody reads it on this exchange any more. */
+  closed(): void;
+}
+
+/** What a request and its answer belong to. */
+export interface Belonging {
   /** The legacy session that the request belongs to. */
   session?: Session;
+  stream?: AnswerStream | undefined;
   /** Added to the answer. */
   headers?: ResponseHeaders;
 }
@@ -37,7 +49,7 @@ export class Answering implements Link, Origin, OpenExchange {
   readonly #exchange: Exchange;
   readonly #accepted: Accepted;
   readonly #belonging: Belonging;
-  #events: EventStream | undefined;
+  #events: Events | undefined;
   #call: Call | undefined;
   #gone = false;
 
@@ -48,6 +60,7 @@ export class Answering implements Link, Origin, OpenExchange {
     this.#belonging = belonging;
     this.principal = principal;
     context.open.add(this);
+    belonging.stream?.opened(this);
     exchange.onGone(() => this.#onGone());
     if (!accepted.json) this.#startEvents();
   }
@@ -87,7 +100,8 @@ export class Answering implements Link, Origin, OpenExchange {
   finish(reply: Reply | undefined): void {
     this.#close();
     if (this.#events || !reply) {
-      const events = this.#startEvents();
+      // A stream that says nothing is not worth coming back to.
+      const events = (this.#events ??= this.#makeEvents(undefined));
       if (reply) events.send(this.#encoded(reply.message));
       events.end();
     } else {
@@ -106,7 +120,7 @@ export class Answering implements Link, Origin, OpenExchange {
   finishBatch(messages: readonly JsonRpcResponse[]): void {
     this.#close();
     if (this.#events || messages.length === 0) {
-      const events = this.#startEvents();
+      const events = (this.#events ??= this.#makeEvents(undefined));
       for (const message of messages) events.send(this.#encoded(message));
       events.end();
     } else {
@@ -123,13 +137,18 @@ export class Answering implements Link, Origin, OpenExchange {
     this.#exchange.respond(status, more ? { ...headers, ...more } : headers, body);
   }
 
-  #startEvents(): EventStream {
-    this.#events ??= new EventStream(this.#exchange, this.#belonging.headers);
-    return this.#events;
+  #startEvents(): Events {
+    return (this.#events ??= this.#makeEvents(this.#gone ? undefined : this.#belonging.stream));
+  }
+
+  #makeEvents(stream: AnswerStream | undefined): Events {
+    const { headers } = this.#belonging;
+    return stream ? stream.begin(this.#exchange, headers) : new EventStream(this.#exchange, headers);
   }
 
   #close(): void {
     this.#context.open.remove(this);
+    this.#belonging.stream?.closed();
   }
 
   /** Whether a client that went away meant to cancel is for its revision to say. */

@@ -9,6 +9,14 @@ export interface StreamPosition {
   retryMs: number | undefined;
 }
 
+/**
+ * Whether a stream that ended without an error was ended in order to be polled: its server said when to come back, and
+ * with which id (2025-11-25, transports, "Sending Messages to the Server").
+ */
+export function isPolled({ lastEventId, retryMs }: StreamPosition): boolean {
+  return lastEventId !== undefined && retryMs !== undefined;
+}
+
 export interface MessageSink {
   message(value: unknown): void;
   malformed(error: Error): void;

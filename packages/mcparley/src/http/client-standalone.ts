@@ -1,6 +1,6 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import { discard } from "./client-body.ts";
-import { type MessageSink, type StreamPosition, readMessages } from "./client-events.ts";
+import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./client-events.ts";
 import { sendHttp } from "./client-fetch.ts";
 import { ReconnectBudget } from "./client-reconnect.ts";
 import type { HttpSettings } from "./client-settings.ts";
@@ -37,7 +37,8 @@ export async function keepStandalone(stream: StandaloneStream): Promise<boolean>
       const began = clock.now();
       const ended = await listenOnce(listening, position);
       if (ended === "refused") return false;
-      if (clock.now() - began >= WORTHWHILE_MS) budget.progress();
+      const isWorthwhile = clock.now() - began >= WORTHWHILE_MS || (!ended && isPolled(position));
+      if (isWorthwhile) budget.progress();
       if (await budget.wait(clock, position.retryMs, signal)) continue;
       sink.malformed(givenUp(ended));
       return true;

@@ -1,7 +1,7 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import type { AnswerOwner } from "./client-answer.ts";
 import { discard } from "./client-body.ts";
-import { type StreamPosition, readMessages } from "./client-events.ts";
+import { type StreamPosition, isPolled, readMessages } from "./client-events.ts";
 import { sendHttp } from "./client-fetch.ts";
 import type { Posted } from "./client-posted.ts";
 import { ReconnectBudget } from "./client-reconnect.ts";
@@ -35,6 +35,8 @@ export class StreamReader {
       if (signal.aborted) throw signal.reason;
       // Modern streams cannot be taken up again: the request has to be sent anew, and whether it may is not decided here.
       if (posted.isModern || position.lastEventId === undefined) throw streamEnded(posted.what, broken);
+      // However often that is: the limits of the call bound it.
+      if (!broken && isPolled(position)) this.#budget.progress();
       response = await this.#resume(posted, position, broken);
     }
   }

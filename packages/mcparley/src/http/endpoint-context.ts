@@ -3,6 +3,7 @@ import type { ServerCore } from "../server/core.ts";
 import type { Accepted } from "./accept.ts";
 import type { Exchange } from "./exchange.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";
+import type { Resumption } from "./resumption.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** What all requests to one endpoint share. */
@@ -16,6 +17,8 @@ export interface EndpointContext {
 export interface LegacyContext extends EndpointContext {
   /** Undefined where each request is served by itself. */
   readonly sessions: Sessions | undefined;
+  /** Undefined where no store keeps events. */
+  readonly resumption: Resumption | undefined;
 }
 
 /** One POST, as far as it is known before its message is looked at. */

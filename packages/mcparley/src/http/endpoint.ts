@@ -96,16 +96,15 @@ export class Endpoint {
 
   async #answerOther(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     const { method } = exchange;
-    if (method === "GET") (await this.#useLegacy()).get(exchange, principal);
+    if (method === "GET") await (await this.#useLegacy()).get(exchange, principal);
     else if (method === "DELETE") (await this.#useLegacy()).delete(exchange, principal);
     else throw notAllowed(method, this.#options.sessions === false ? "POST" : "GET, POST, DELETE");
   }
 
   async #useLegacy(): Promise<LegacyEndpoint> {
     if (this.#legacy) return this.#legacy;
-    const { sessions = true } = this.#options;
-    this.#loadingLegacy ??= import("./legacy-endpoint.ts").then(
-      ({ LegacyEndpoint }) => new LegacyEndpoint(this.#context, sessions === true ? {} : sessions || undefined),
+    this.#loadingLegacy ??= import("./legacy-endpoint.ts").then(({ openLegacyEndpoint }) =>
+      openLegacyEndpoint(this.#context, this.#options),
     );
     this.#legacy = await this.#loadingLegacy;
     return this.#legacy;

@@ -10,26 +10,45 @@ const streamHeaders: ResponseHeaders = {
 /** Bytes that may wait for a client that does not read; it is cut off when there is more to say. */
 const maxBacklog = 16 * 1024 * 1024;
 
+/** Where the messages of an answer go once it is a stream. */
+export interface Events {
+  /** Sends a message that is serialised already. */
+  send(json: string): void;
+  /** Sends a comment, which a client ignores and a proxy takes for traffic. */
+  comment(): void;
+  /** Ends it, after all that was sent before. */
+  end(): void;
+}
+
 /** Sends JSON-RPC messages as Server-Sent Events. */
-export class EventStream {
+export class EventStream implements Events {
   readonly #stream: ResponseStream;
 
   constructor(exchange: Exchange, headers: ResponseHeaders | undefined) {
     this.#stream = exchange.stream(200, headers ? { ...streamHeaders, ...headers } : streamHeaders);
   }
 
-  /** Sends a message that is serialised already; JSON as it is serialised holds no line breaks, so it is one line. */
+  /** JSON as it is serialised holds no line breaks, so it is one line. */
   send(json: string): void {
-    if (this.#stream.backlog > maxBacklog) this.#stream.destroy();
-    else this.#stream.write(`event: message\ndata: ${json}\n\n`);
+    this.write(`event: message\ndata: ${json}\n\n`);
   }
 
-  /** Sends a comment, which a client ignores and a proxy takes for traffic. */
+  /** Sends one event as it is, with the empty line that ends it. */
+  write(event: string): void {
+    if (this.#stream.backlog > maxBacklog) this.#stream.destroy();
+    else this.#stream.write(event);
+  }
+
   comment(): void {
     this.#stream.write(":\n\n");
   }
 
   end(): void {
     this.#stream.end();
+  }
+
+  /** Breaks it off, so that the client can tell that it is not whole. */
+  destroy(): void {
+    this.#stream.destroy();
   }
 }

@@ -3,6 +3,7 @@ import { findRevision, supportedVersions, unnamedOverHttp } from "../revisions/r
 import type { Link } from "../server/call.ts";
 import type { Principal } from "../server/context.ts";
 import { Session } from "../server/session.ts";
+import type { Belonging } from "./answering.ts";
 import type { LegacyContext } from "./endpoint-context.ts";
 import type { RequestHead } from "./exchange.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
@@ -33,6 +34,14 @@ export function checkVersion(head: RequestHead, id: RequestId | undefined): void
 /** The session of a legacy request; where an endpoint has none, one that lives for this request alone. */
 export function sessionFor(context: LegacyContext, asking: Asking): Session {
   return context.sessions ? findSession(context.sessions, asking).session : ephemeral(context, asking);
+}
+
+/** The same for a request that is answered, with the stream that its answer may become. */
+export function belongingOf(context: LegacyContext, asking: Asking): Belonging & { session: Session } {
+  const { sessions, resumption } = context;
+  if (!sessions || !resumption) return { session: sessionFor(context, asking) };
+  const found = findSession(sessions, asking);
+  return { session: found.session, stream: resumption.answer(found) };
 }
 
 /** Finds the session that a request names. Throws a refusal of 400 where it names none, and of 404 for an unknown one. */

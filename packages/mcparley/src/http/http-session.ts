@@ -1,4 +1,5 @@
-import type { JsonRpcMessage } from "../jsonrpc/messages.ts";
+import type { JsonObject, JsonRpcMessage } from "../jsonrpc/messages.ts";
+import { Notification } from "../protocol/methods.ts";
 import type { Link } from "../server/call.ts";
 import { type Principal, principalKey } from "../server/context.ts";
 import type { Session } from "../server/session.ts";
@@ -14,7 +15,7 @@ const maxMissed = 100;
  *
  * A client may have several standalone streams, and each message goes on one of them alone (2025-11-25, transports,
  * "Multiple Connections"): on the newest, since an older one may be a connection that broke unnoticed. While there is
- * none, the last message of each kind is kept.
+ * none, what would be sent is kept, of news of the same change the last alone.
  */
 export class HttpSession implements Link {
   readonly id: string;
@@ -22,7 +23,7 @@ export class HttpSession implements Link {
   session!: Session;
   lastUsed: number;
   #streams: Standalone[] | undefined;
-  #missed: Map<string, JsonRpcMessage> | undefined;
+  #missed: Map<unknown, JsonRpcMessage> | undefined;
 
   constructor(id: string, now: number) {
     this.id = id;
@@ -73,8 +74,14 @@ export class HttpSession implements Link {
   #keep(message: JsonRpcMessage): void {
     if (!("method" in message)) return;
     this.#missed ??= new Map();
-    const uri = message.params?.uri;
-    this.#missed.set(typeof uri === "string" ? `${message.method} ${uri}` : message.method, message);
-    if (this.#missed.size > maxMissed) this.#missed.delete(this.#missed.keys().next().value!);
+    this.#missed.set(kindOf(message), message);
+    if (this.#missed.size > maxMissed) this.#missed.delete(this.#missed.keys().next().value);
   }
+}
+
+/** What a message is news of: another of the same kind says no more. Others than news of changes are each of its own. */
+function kindOf(message: JsonRpcMessage & { method: string; params?: JsonObject }): unknown {
+  const { method, params } = message;
+  if (method === Notification.resourceUpdated) return `${method} ${String(params?.uri)}`;
+  return method.endsWith("/list_changed") ? method : message;
 }

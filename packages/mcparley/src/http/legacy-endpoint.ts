@@ -2,7 +2,7 @@ import type { Classified } from "../jsonrpc/messages.ts";
 import type { Principal } from "../server/context.ts";
 import type { EndpointContext, LegacyContext, Posted } from "./endpoint-context.ts";
 import type { Exchange } from "./exchange.ts";
-import type { SessionOptions } from "./options.ts";
+import type { HttpOptions } from "./options.ts";
 import { postBatch } from "./post-batch.ts";
 import { postLegacy } from "./post-legacy.ts";
 import { deleteSession, getStream } from "./session-methods.ts";
@@ -18,9 +18,8 @@ type Message = Exclude<Classified, { kind: "invalid" }>;
 export class LegacyEndpoint {
   readonly #context: LegacyContext;
 
-  /** Without `sessions` each request is served by itself. */
-  constructor(context: EndpointContext, sessions: SessionOptions | undefined) {
-    this.#context = { ...context, sessions: sessions && new Sessions(context.core.clock, sessions) };
+  constructor(context: LegacyContext) {
+    this.#context = context;
   }
 
   /** Sessions that are open. */
@@ -36,8 +35,8 @@ export class LegacyEndpoint {
     return postBatch(this.#context, posted, batch);
   }
 
-  get(exchange: Exchange, principal: Principal | undefined): void {
-    getStream(this.#context, exchange, principal);
+  get(exchange: Exchange, principal: Principal | undefined): Promise<void> | void {
+    return getStream(this.#context, exchange, principal);
   }
 
   delete(exchange: Exchange, principal: Principal | undefined): void {
@@ -47,5 +46,15 @@ export class LegacyEndpoint {
   /** Ends the sessions, and what goes on in them. */
   end(cause: Error): void {
     this.#context.sessions?.clear(cause);
+    this.#context.resumption?.stop();
   }
+}
+
+/** Makes the legacy side of an endpoint. Without sessions each request is served by itself, and no stream lasts. */
+export async function openLegacyEndpoint(context: EndpointContext, options: HttpOptions): Promise<LegacyEndpoint> {
+  const { sessions = true, store, events } = options;
+  if (!sessions) return new LegacyEndpoint({ ...context, sessions: undefined, resumption: undefined });
+  const resumption = store && new (await import("./resumption.ts")).Resumption(context, store, events);
+  const kept = new Sessions(context.core.clock, sessions === true ? {} : sessions);
+  return new LegacyEndpoint({ ...context, sessions: kept, resumption });
 }

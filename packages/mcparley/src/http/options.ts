@@ -1,4 +1,5 @@
 import type { Principal } from "../server/context.ts";
+import type { Store } from "../store/store.ts";
 import type { RequestHead } from "./exchange.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
@@ -52,6 +53,13 @@ export interface HttpOptions {
   closeTimeout?: number;
   /** What clients of legacy revisions get; `false` serves each of their requests by itself. */
   sessions?: SessionOptions | boolean;
+  /**
+   * Keeps what is sent on the streams of sessions, so that a client whose connection broke gets what it missed. The
+   * caller closes it. None unless given: what was being sent when a connection broke is lost then.
+   */
+  store?: Store;
+  /** How the events of streams are kept; only where there is a `store`. */
+  events?: EventOptions;
 }
 
 export interface SessionOptions {
@@ -59,4 +67,18 @@ export interface SessionOptions {
   idle?: number;
   /** Sessions at a time; beyond that `initialize` is answered with 503. 10,000. */
   max?: number;
+}
+
+export interface EventOptions {
+  /** Milliseconds after its last event for which a stream can be taken up again. 5 minutes. */
+  ttl?: number;
+  /** Events of a stream that are kept; of a longer one the oldest are dropped, and a client that comes back misses them. 1,000. */
+  maxLength?: number;
+  /** Milliseconds that clients are told to wait before they come back. 1,000. */
+  retry?: number;
+  /**
+   * Milliseconds for which one connection is held, where the revision lets clients come back for the rest (2025-11-25):
+   * for proxies and platforms that end long responses. No limit unless given.
+   */
+  maxStream?: number;
 }

@@ -5,21 +5,22 @@ import { answerInSession, notified } from "../server/legacy.ts";
 import type { Session } from "../server/session.ts";
 import { Answering } from "./answering.ts";
 import type { LegacyContext, Posted } from "./endpoint-context.ts";
-import { checkVersion, sessionFor } from "./find-session.ts";
+import { belongingOf, checkVersion } from "./find-session.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 /** Answers a POST of several messages, which one revision has (2025-03-26, transports, "Sending Messages"). */
 export async function postBatch(context: LegacyContext, posted: Posted, batch: readonly unknown[]): Promise<void> {
   const { exchange: head, principal } = posted;
   checkVersion(head, undefined);
-  const session = sessionFor(context, { head, principal, id: undefined });
+  const belonging = belongingOf(context, { head, principal, id: undefined });
+  const { session } = belonging;
   checkBatch(session, batch);
   const messages = batch.map(classify);
   if (!messages.some(isAnswered)) {
     for (const message of messages) hear(session, message);
     return head.respond(202, {});
   }
-  const answering = new Answering(context, posted, { session });
+  const answering = new Answering(context, posted, belonging);
   const replies = await Promise.all(
     messages.map(async (message) => {
       const reply = await take(session, message, answering);

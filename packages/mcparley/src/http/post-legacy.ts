@@ -3,7 +3,7 @@ import { Method } from "../protocol/methods.ts";
 import { answerInSession, initialize, notified } from "../server/legacy.ts";
 import { Answering } from "./answering.ts";
 import type { LegacyContext, Posted } from "./endpoint-context.ts";
-import { checkVersion, nowhere, sessionFor } from "./find-session.ts";
+import { belongingOf, checkVersion, nowhere, sessionFor } from "./find-session.ts";
 import { SESSION_ID_HEADER } from "./header-names.ts";
 import { HttpRefusal } from "./refusal.ts";
 
@@ -17,9 +17,9 @@ export async function postLegacy(context: LegacyContext, posted: Posted, { kind,
   if (kind === "request") {
     const isNamed = context.sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
     if (message.method === Method.initialize && !isNamed) return openSession(context, posted, message);
-    const session = sessionFor(context, { head, principal, id });
-    const answering = new Answering(context, posted, { session });
-    return answering.finish(await answerInSession(session, message, answering));
+    const belonging = belongingOf(context, { head, principal, id });
+    const answering = new Answering(context, posted, belonging);
+    return answering.finish(await answerInSession(belonging.session, message, answering));
   }
   const session = sessionFor(context, { head, principal, id });
   if (kind === "notification") notified(session, message);

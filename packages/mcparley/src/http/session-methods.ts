@@ -5,19 +5,26 @@ import { readAccept } from "./accept.ts";
 import type { LegacyContext } from "./endpoint-context.ts";
 import type { Exchange, RequestHead } from "./exchange.ts";
 import { checkVersion, findSession } from "./find-session.ts";
-import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
+import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
 import type { HttpSession } from "./http-session.ts";
 import { HttpRefusal, notAllowed } from "./refusal.ts";
 import type { Sessions } from "./sessions.ts";
 import { Standalone } from "./standalone.ts";
 
-/** Answers a GET: opens a stream for what belongs to no request of a session. */
-export function getStream(context: LegacyContext, exchange: Exchange, principal: Principal | undefined): void {
+/** Answers a GET: opens a stream for what belongs to no request of a session, or goes on with one that broke. */
+export function getStream(
+  context: LegacyContext,
+  exchange: Exchange,
+  principal: Principal | undefined,
+): Promise<void> | void {
   const { session } = require(context, exchange, principal);
   if (!readAccept(exchange.header("accept")).events) {
     throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
   }
-  void new Standalone(exchange, context.open, session);
+  const { resumption, open } = context;
+  if (!resumption || !session.session.revision.resumable) return void new Standalone(exchange, open, session);
+  const lastEventId = exchange.header(LAST_EVENT_ID_HEADER);
+  return lastEventId ? resumption.resume(exchange, session, lastEventId) : resumption.open(exchange, session);
 }
 
 /** Answers a DELETE: the session is forgotten at once, with all that goes on in it. */

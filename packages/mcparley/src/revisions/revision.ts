@@ -26,6 +26,8 @@ export interface Revision {
   readonly typedResults: boolean;
   /** A dropped HTTP stream may be taken up again with `Last-Event-ID`. */
   readonly resumable: boolean;
+  /** Streams begin with an event that only names an id, and may be left unfinished for the client to come back. */
+  readonly polls: boolean;
   readonly resourceNotFoundCode: number;
   /** Codes beyond JSON-RPC's own that may be sent to a peer of this revision. */
   readonly errorCodes: ReadonlySet<number>;

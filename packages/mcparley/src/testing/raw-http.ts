@@ -29,6 +29,8 @@ export interface RawAnswer {
   json(): Promise<RawMessage>;
   /** The next event of a stream, as a message, or the text of the next comment; undefined at the end. */
   next(): Promise<RawMessage | string | undefined>;
+  /** The next event or comment of a stream as it was sent, without the empty line after it; undefined at the end. */
+  block(): Promise<string | undefined>;
   /** Goes away without reading to the end. */
   leave(): Promise<void>;
 }
@@ -103,6 +105,7 @@ function answerOf(response: Response): RawAnswer {
       const block = await reading()?.next();
       return block === undefined ? undefined : messageOf(block);
     },
+    block: async () => reading()?.next(),
     leave: async () => reading()?.leave(),
   };
 }

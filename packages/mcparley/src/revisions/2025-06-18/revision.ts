@@ -10,6 +10,7 @@ export const revision: Revision = {
     [...newer.serverNotifications].filter((name) => name !== Notification.elicitationComplete),
   ),
   errorCodes: new Set([ErrorCode.ResourceNotFound]),
+  polls: false,
   requestedTasks: false,
   contextCapability: false,
 };

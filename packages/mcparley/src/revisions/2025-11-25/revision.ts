@@ -43,6 +43,7 @@ export const revision: Revision = {
   mirrorHeaders: false,
   typedResults: false,
   resumable: true,
+  polls: true,
   resourceNotFoundCode: ErrorCode.ResourceNotFound,
   errorCodes: new Set([ErrorCode.ResourceNotFound, ErrorCode.UrlElicitationRequired]),
   requestedTasks: true,

@@ -35,6 +35,7 @@ export const revision: Revision = {
   mirrorHeaders: true,
   typedResults: true,
   resumable: false,
+  polls: false,
   resourceNotFoundCode: ErrorCode.InvalidParams,
   errorCodes: new Set([
     ErrorCode.HeaderMismatch,
