@@ -39,5 +39,6 @@ function comeAndGo<D>(registry: Registry<D>, name: string, definition: D): strin
   return "The list has changed.";
 }
 
-const { url } = await listen(server, { port: 0, host: "127.0.0.1" });
+const events = { maxStream: 1_000, retry: 500 };
+const { url } = await listen(server, { port: 0, host: "127.0.0.1", store: memoryStore(), events });
 process.stdout.write(`${url.replace("127.0.0.1", "localhost")}\n`);

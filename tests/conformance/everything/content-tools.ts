@@ -2,7 +2,9 @@ import { type Tool, ToolError, audio, embed, image, text, tool } from "mcparley/
 import { blankWav, onePixelPng } from "./media.ts";
 
 /** Long enough that what is sent before a result is a message of its own, short enough for the suite's limits. */
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+const pause = (ms = 50): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** Longer than the server holds a connection, so that clients have to come back for the answer. */
+const longerThanAStream = 1_500;
 
 const empty = { type: "object" } as const;
 
@@ -86,6 +88,13 @@ export const contentTools: Record<string, Tool> = {
         await pause();
       }
       return "Done.";
+    },
+  }),
+  test_reconnection: tool({
+    description: "Takes longer than the server holds a connection.",
+    call: async () => {
+      await pause(longerThanAStream);
+      return "You came back.";
     },
   }),
   test_error_handling: tool({
