@@ -1,0 +1,167 @@
+import { LocalError } from "../../../jsonrpc/errors.ts";
+import type { Principal } from "../../../server/context.ts";
+import type { Entry } from "../../../server/registry.ts";
+import { isGranted } from "../../../server/scopes.ts";
+import type { SkillEntry, SkillResource } from "../skill-entry.ts";
+import { isPlainPath, uriOf } from "../skill-uri.ts";
+import { type PreparedFile, type Skill, checkSize, countFile } from "./skill.ts";
+
+/** A file by its URI, and the innermost skill that it belongs to. */
+export interface FoundFile {
+  readonly uri: string;
+  readonly name: string;
+  readonly file: PreparedFile;
+  readonly skill: Skill;
+}
+
+/** What all skills together look like, until one of them changes. */
+interface Overview {
+  readonly byUri: ReadonlyMap<string, FoundFile>;
+  /** By the URIs of their `SKILL.md`. */
+  readonly skills: ReadonlyMap<string, Entry<Skill>>;
+  /** The files of each skill by its path, those of the skills in its folder included. */
+  readonly files: ReadonlyMap<string, ReadonlyMap<string, FoundFile>>;
+  /** What each folder holds, by their URIs: files, and folders as undefined. */
+  readonly folders: ReadonlyMap<string, ReadonlyMap<string, FoundFile | undefined>>;
+}
+
+/** The skills of a server, by the paths of their folders. */
+export class Catalog {
+  readonly #entries = new Map<string, Entry<Skill>>();
+  #overview: Overview | undefined;
+  #isCounted = false;
+  #position = 0;
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(path: string): Skill | undefined {
+    return this.#entries.get(path)?.definition;
+  }
+
+  entries(): Iterable<Entry<Skill>> {
+    return this.#entries.values();
+  }
+
+  /** Adds a skill, or replaces the one at that path. Throws `invalid_definition`, and then changes nothing. */
+  set(path: string, skill: Skill): void {
+    const before = this.#entries.get(path);
+    checkPlace(path, skill);
+    this.#entries.set(path, { name: path, definition: skill, position: before?.position ?? this.#position });
+    try {
+      this.#overview = undefined;
+      this.#checkSizes(path);
+    } catch (error) {
+      this.#overview = undefined;
+      if (before) this.#entries.set(path, before);
+      else this.#entries.delete(path);
+      throw error;
+    }
+    this.#isCounted = false;
+    if (!before) this.#position++;
+  }
+
+  delete(path: string): boolean {
+    this.#overview = undefined;
+    return this.#entries.delete(path);
+  }
+
+  /** Settles when more files are counted; undefined where all are, and entries can be shown. */
+  counting(): Promise<unknown> | undefined {
+    if (this.#isCounted) return undefined;
+    const files = [...this.#entries.values()].flatMap(({ definition }) => [...definition.files.values()]);
+    const uncounted = files.filter(({ sum }) => sum === undefined);
+    this.#isCounted = uncounted.length === 0;
+    return this.#isCounted ? undefined : Promise.all(uncounted.map(countFile));
+  }
+
+  /** A skill as a principal may see it, once all files are counted. */
+  show({ name: path, definition }: Entry<Skill>, principal: Principal | undefined): SkillEntry {
+    const files = [...(this.#view().files.get(path)?.values() ?? [])];
+    const seen = files.filter(({ skill }) => skill === definition || isGranted(skill.scopes, principal));
+    const sums = seen.map(({ uri, file: { sum } }) => (typeof sum === "object" ? { uri, ...sum } : undefined));
+    const resources = sums.includes(undefined) ? "dynamic" : (sums as SkillResource[]);
+    return { uri: uriOf(`${path}/SKILL.md`), frontmatter: definition.frontmatter, resources };
+  }
+
+  find(uri: string): FoundFile | undefined {
+    return this.#view().byUri.get(uri);
+  }
+
+  /** The skill whose `SKILL.md` this is. */
+  findEntry(uri: string): Entry<Skill> | undefined {
+    return this.#view().skills.get(uri);
+  }
+
+  /** What a folder holds; undefined where there is none. */
+  folder(uri: string): ReadonlyMap<string, FoundFile | undefined> | undefined {
+    return this.#view().folders.get(uri);
+  }
+
+  #view(): Overview {
+    this.#overview ??= overview(this.#entries);
+    return this.#overview;
+  }
+
+  #checkSizes(path: string): void {
+    const { files } = this.#view();
+    for (const outer of pathsAbove(path)) {
+      const held = files.get(outer);
+      if (held)
+        checkSize(
+          [...held.values()].map(({ file }) => file.source),
+          `the skill "${outer}"`,
+        );
+    }
+  }
+}
+
+function overview(entries: ReadonlyMap<string, Entry<Skill>>): Overview {
+  const byUri = new Map<string, FoundFile>();
+  const files = new Map<string, Map<string, FoundFile>>();
+  const folders = new Map<string, Map<string, FoundFile | undefined>>();
+  // The innermost skill comes last, and is the one that a file in several belongs to.
+  for (const [path, { definition: skill }] of [...entries].toSorted(([a], [b]) => a.length - b.length)) {
+    const outer = pathsAbove(path).filter((above) => entries.has(above));
+    for (const above of outer) if (!files.has(above)) files.set(above, new Map());
+    for (const [below, file] of skill.files) {
+      const found = { uri: uriOf(`${path}/${below}`), name: below.split("/").at(-1)!, file, skill };
+      byUri.set(found.uri, found);
+      for (const above of outer) files.get(above)!.set(found.uri, found);
+      addToFolders(folders, `${path}/${below}`, found);
+    }
+  }
+  const skills = new Map([...entries].map(([path, entry]) => [uriOf(`${path}/SKILL.md`), entry]));
+  return { byUri, skills, files, folders };
+}
+
+function addToFolders(folders: Map<string, Map<string, FoundFile | undefined>>, path: string, found: FoundFile): void {
+  const [file, ...above] = pathsAbove(path);
+  let child: [string, FoundFile | undefined] = [uriOf(file!), found];
+  for (const folder of above) {
+    const uri = uriOf(folder);
+    const held = folders.get(uri) ?? new Map<string, FoundFile | undefined>();
+    folders.set(uri, held.set(...child));
+    child = [uri, undefined];
+  }
+}
+
+/** A path and the paths of the folders around it, from the inside out. */
+function pathsAbove(path: string): string[] {
+  const parts = path.split("/");
+  return parts.map((_, index) => parts.slice(0, parts.length - index).join("/"));
+}
+
+function checkPlace(path: string, skill: Skill): void {
+  if (skill?.kind !== "skill") throw invalid(path, "make it with skill(...) of mcparley/skills");
+  if (typeof path !== "string" || !isPlainPath(path)) throw invalid(path, "that is no path of folders");
+  const { name } = skill.frontmatter;
+  if (path !== name && !path.endsWith(`/${name}`)) {
+    throw invalid(path, `the last part of its path must be its name, "${name}"`);
+  }
+}
+
+function invalid(path: string, reason: string): LocalError {
+  return new LocalError("invalid_definition", `The skill ${JSON.stringify(path)} cannot be offered: ${reason}.`);
+}

@@ -1,0 +1,126 @@
+import { invalidParams } from "../../../jsonrpc/errors.ts";
+import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { type CacheHint, type Resource, readCursor, readResourceUri } from "../../../protocol/resources.ts";
+import type { Call } from "../../../server/call.ts";
+import type { ServerCore } from "../../../server/core.ts";
+import type { ExtensionMethod } from "../../../server/extension.ts";
+import { PreparedLists, cursorFor, readPosition } from "../../../server/lists.ts";
+import type { Entry } from "../../../server/registry.ts";
+import { isGranted, requireScopes } from "../../../server/scopes.ts";
+import { SkillMethod, directoryType } from "../skill-entry.ts";
+import type { Catalog, FoundFile } from "./catalog.ts";
+import type { Skill } from "./skill.ts";
+
+type Lists = PreparedLists<Entry<Skill>>;
+
+/** An entry names all files of its skill, so that a page of many would be a large message. */
+const mostOnPage = 100;
+const eras = ["modern", "legacy"] as const;
+
+/** The pages of `skills/list` for each server, to be forgotten when a skill changes. */
+export class SkillPages {
+  readonly #catalog: Catalog;
+  #lists = new WeakMap<ServerCore, Lists>();
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog;
+  }
+
+  clear(): void {
+    this.#lists = new WeakMap();
+  }
+
+  of(core: ServerCore): Lists {
+    const kept = this.#lists.get(core);
+    if (kept) return kept;
+    const made: Lists = new PreparedLists<Entry<Skill>>(
+      {
+        member: "skills",
+        entries: () => this.#catalog.entries(),
+        show: (entry, { principal }) => this.#catalog.show(entry, principal),
+      },
+      { pageSize: Math.min(core.limits.pageSize, mostOnPage), cache: core.listCache, serverInfo: core.info },
+    );
+    this.#lists.set(core, made);
+    return made;
+  }
+}
+
+/** The methods of the extension, which clients of every revision have. */
+export function skillMethods(
+  catalog: Catalog,
+  pages: SkillPages,
+  directoryRead: boolean,
+): Record<string, ExtensionMethod> {
+  return {
+    [SkillMethod.list]: {
+      eras,
+      async answer(call) {
+        const cursor = readCursor(call.params);
+        await counted(catalog);
+        return pages.of(call.core).page(call, cursor);
+      },
+    },
+    [SkillMethod.get]: { eras, answer: (call) => getSkill(catalog, call) },
+    ...(directoryRead && {
+      [SkillMethod.readDirectory]: { eras, answer: async (call: Call) => readDirectory(catalog, call) },
+    }),
+  };
+}
+
+/** A skill may be added while others are counted; all are when this settles. */
+async function counted(catalog: Catalog): Promise<void> {
+  for (let more = catalog.counting(); more; more = catalog.counting()) await more;
+}
+
+async function getSkill(catalog: Catalog, call: Call): Promise<JsonObject> {
+  const uri = readResourceUri(call.params);
+  await counted(catalog);
+  const entry = catalog.findEntry(uri);
+  if (!entry) throw invalidParams(`No skill is served at ${uri.slice(0, 500)}`, { uri });
+  requireScopes(entry.definition.scopes, call.principal);
+  return { skill: catalog.show(entry, call.principal), ...cacheOf(catalog, call) };
+}
+
+function readDirectory(catalog: Catalog, call: Call): JsonObject {
+  const uri = readResourceUri(call.params);
+  const cursor = readCursor(call.params);
+  const held = [...(catalog.folder(uri) ?? [])].filter(([child, found]) => isVisible(catalog, call, child, found));
+  if (held.length === 0) throw invalidParams(`${uri.slice(0, 500)} is no directory of this server`, { uri });
+  const start = cursor === undefined ? 0 : readPosition(cursor);
+  const { pageSize } = call.core.limits;
+  const page = held.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(start, start + pageSize);
+  return {
+    resources: page.map(([child, found]) => call.lowering.resource(found ? fileResource(found) : directory(child))),
+    ...(held.length > start + pageSize && { nextCursor: cursorFor(start + pageSize) }),
+    ...cacheOf(catalog, call),
+  };
+}
+
+/** A folder is visible where anything in it is. */
+function isVisible(catalog: Catalog, call: Call, uri: string, found: FoundFile | undefined): boolean {
+  if (found) return isGranted(found.skill.scopes, call.principal);
+  return [...(catalog.folder(uri) ?? [])].some(([child, inner]) => isVisible(catalog, call, child, inner));
+}
+
+/** How a file is listed: `SKILL.md` by what its skill says of itself. */
+export function fileResource({ uri, name, file, skill }: FoundFile): Resource {
+  const { mimeType, sum } = file;
+  const size = typeof sum === "object" ? { size: sum.size } : {};
+  if (file === skill.files.get("SKILL.md")) {
+    const { name, description } = skill.frontmatter;
+    return { uri, name, description, mimeType, ...size };
+  }
+  return { uri, name, mimeType, ...size };
+}
+
+function directory(uri: string): Resource {
+  return { uri, name: decodeURIComponent(uri.slice(uri.lastIndexOf("/") + 1)), mimeType: directoryType };
+}
+
+/** Revisions without cache hints do not get them. */
+function cacheOf(catalog: Catalog, { core, revision }: Call): Partial<CacheHint> {
+  if (!revision.typedResults) return {};
+  const isShared = [...catalog.entries()].every(({ definition }) => !definition.scopes?.length);
+  return isShared ? core.listCache : { ...core.listCache, cacheScope: "private" };
+}
