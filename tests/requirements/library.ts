@@ -1,5 +1,7 @@
 /** What the proofs use of the library, from its sources: a proof needs no build. */
 export { connect } from "../../packages/mcparley/src/entries/connect.ts";
+export type { Dialer } from "../../packages/mcparley/src/client/dialer.ts";
+export { openClient } from "../../packages/mcparley/src/client/open-client.ts";
 export type { Client } from "../../packages/mcparley/src/client/client.ts";
 export { forgetEras } from "../../packages/mcparley/src/client/detect-era.ts";
 export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
@@ -13,6 +15,7 @@ export {
   LocalError,
   ProtocolError,
   ToolError,
+  isResourceNotFound,
 } from "../../packages/mcparley/src/jsonrpc/errors.ts";
 export { memoryPair } from "../../packages/mcparley/src/jsonrpc/memory-transport.ts";
 export type {
@@ -29,9 +32,13 @@ export { findRevision } from "../../packages/mcparley/src/revisions/revisions.ts
 export type { Revision } from "../../packages/mcparley/src/revisions/revision.ts";
 export * as content from "../../packages/mcparley/src/server/content.ts";
 export type { Context } from "../../packages/mcparley/src/server/context.ts";
+export type { ServerExtension } from "../../packages/mcparley/src/server/extension.ts";
+export { listen } from "../../packages/mcparley/src/node/listen.ts";
+export { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 export { prompt, resource, tool } from "../../packages/mcparley/src/server/definition.ts";
 export { inputRequired } from "../../packages/mcparley/src/server/input-required.ts";
 export type { AnyServerDefinition, ServerDefinition } from "../../packages/mcparley/src/server/options.ts";
+export { rateLimit } from "../../packages/mcparley/src/server/rate-limit.ts";
 export { resourceNotFound } from "../../packages/mcparley/src/server/resource-not-found.ts";
 export { type Server, createServer } from "../../packages/mcparley/src/server/server.ts";
 export { toolResult } from "../../packages/mcparley/src/server/tool-result.ts";

@@ -12,6 +12,9 @@ import { mrtr } from "./mrtr.ts";
 import { caching } from "./caching.ts";
 import { pagination } from "./pagination.ts";
 import { tools } from "./tools.ts";
+import { toolHeaders } from "./tool-headers.ts";
+import { toolCalls } from "./tool-calls.ts";
+import { toolSecurity } from "./tool-security.ts";
 import { prompts } from "./prompts.ts";
 import { resources } from "./resources.ts";
 import { completion } from "./completion.ts";
@@ -40,6 +43,9 @@ export const requirements: readonly Requirement[] = [
   ...caching,
   ...pagination,
   ...tools,
+  ...toolHeaders,
+  ...toolCalls,
+  ...toolSecurity,
   ...prompts,
   ...resources,
   ...completion,

@@ -18,20 +18,18 @@ export async function askedBy(world: World, peer: Peer, method: string, params: 
   if (!world.isModern) {
     const id = peer.start(method, params);
     const request = await peer.next(isRequest);
-    return questionOf(request, (result) => {
+    const answer = (result: JsonObject): Promise<Message> => {
       peer.answer(request, result);
       return peer.response(id);
-    });
+    };
+    return { method: request.method, params: request.params, answer };
   }
   const { result } = await peer.request(method, params);
-  const [[key, question] = ["", {}]] = Object.entries(result.inputRequests as Record<string, JsonObject>);
-  return questionOf(question as unknown as Message, (answer) =>
-    peer.request(method, { ...params, inputResponses: { [key]: answer }, requestState: result.requestState }),
-  );
-}
-
-function questionOf({ method, params = {} }: Message, answer: Asked["answer"]): Asked {
-  return { method, params, answer };
+  const { inputRequests, requestState } = result as { inputRequests: Record<string, Message>; requestState: string };
+  const [[key, question] = ["", undefined]] = Object.entries(inputRequests);
+  const answer = (given: JsonObject): Promise<Message> =>
+    peer.request(method, { ...params, inputResponses: { [key]: given }, requestState });
+  return { method: question!.method, params: question!.params, answer };
 }
 
 /** Calls the tool `name` as `askedBy` does. */
