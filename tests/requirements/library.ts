@@ -5,6 +5,14 @@ export { openClient } from "../../packages/mcparley/src/client/open-client.ts";
 export type { Client } from "../../packages/mcparley/src/client/client.ts";
 export { forgetEras } from "../../packages/mcparley/src/client/detect-era.ts";
 export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
+export {
+  type Task,
+  asTask,
+  continueAsTask,
+  followTasks,
+  tasks,
+  tasksOf,
+} from "../../packages/mcparley/src/entries/tasks.ts";
 export { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
 export type { HttpOptions } from "../../packages/mcparley/src/http/options.ts";
 export { HttpRefusal } from "../../packages/mcparley/src/http/refusal.ts";

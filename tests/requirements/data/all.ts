@@ -27,6 +27,7 @@ import { jsonSchema } from "./json-schema.ts";
 import { meta } from "./meta.ts";
 import { icons } from "./icons.ts";
 import { security } from "./security.ts";
+import { tasks } from "./tasks.ts";
 
 /** Every requirement, area by area. */
 export const requirements: readonly Requirement[] = [
@@ -58,6 +59,7 @@ export const requirements: readonly Requirement[] = [
   ...meta,
   ...icons,
   ...security,
+  ...tasks,
 ];
 
 export const byId: ReadonlyMap<string, Requirement> = new Map(requirements.map((one) => [one.id, one]));

@@ -73,15 +73,16 @@ proves("cancellation.client.late-response", async (world) => {
 });
 
 proves("cancellation.client.questions", async (world) => {
-  let signal: AbortSignal | undefined;
+  let begin!: (signal: AbortSignal) => void;
+  const asked = new Promise<AbortSignal>((resolve) => (begin = resolve));
   const roots = (asker: { signal: AbortSignal }): Promise<never> => {
-    ({ signal } = asker);
+    begin(asker.signal);
     return new Promise(() => {});
   };
   const { client, server } = await world.connect({ roots });
   const { request, outcome } = await requested(client, server);
   void server.ask("q", "roots/list", undefined, request);
-  while (!signal) await turns(1);
+  const signal = await asked;
   server.notify("notifications/cancelled", { requestId: "q", reason: "not needed" }, request);
   server.answer(request, gotPrompt);
   await outcome;
