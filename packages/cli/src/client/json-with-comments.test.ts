@@ -61,4 +61,14 @@ describe("parseJsonWithComments", () => {
   test("deep nesting is refused and does not overflow the stack", () => {
     expect(() => parseJsonWithComments("[".repeat(100_000))).toThrow("more than 64 levels");
   });
+
+  test.each([
+    ["lines", `[${"1,\n".repeat(300_000)}]`],
+    ["members of a long key", `{"${"k".repeat(300_000)}": [${"1,".repeat(100_000)}]}`],
+  ])("many %s take linear time", (_, text) => {
+    const began = performance.now();
+    parseJsonWithComments(text);
+    // Linear work is a fraction of a second; counting lines or writing the way to each value again is minutes.
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
 });

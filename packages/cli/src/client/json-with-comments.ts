@@ -27,8 +27,22 @@ const maxDepth = 64;
  */
 export function parseJsonWithComments(text: string): ParsedJson {
   const reader = new Reader(text);
-  const value = reader.document();
-  return { value, lineOf: (...path) => reader.lines.get(JSON.stringify(path.map(String))) };
+  const root: Place = { at: 0, members: new Map() };
+  const value = reader.document(root);
+  return {
+    value,
+    lineOf(...path) {
+      let place: Place | undefined = root;
+      for (const key of path) place = place?.members.get(String(key));
+      return place && reader.line(place.at);
+    },
+  };
+}
+
+/** Where a value begins, and what is in it; turned into lines only when one is asked for. */
+interface Place {
+  at: number;
+  readonly members: Map<string, Place>;
 }
 
 // oxlint-disable-next-line no-control-regex -- JSON strings may hold none of these
@@ -36,7 +50,6 @@ const token = /[{}[\],:]|"(?:[^"\\\u0000-\u001f]|\\.)*"|-?\d[\d.eE+-]*|[A-Za-z]+
 const blank = /(?:[\s\ufeff]+|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
 
 class Reader {
-  readonly lines = new Map<string, number>();
   readonly #text: string;
   #at = 0;
 
@@ -44,19 +57,26 @@ class Reader {
     this.#text = text;
   }
 
-  document(): unknown {
-    const value = this.#value([]);
+  document(root: Place): unknown {
+    const value = this.#value(root, 0);
     const rest = this.#next();
     if (rest !== "") throw this.#error(`expected the end of the file but found ${rest}`, rest);
     return value;
   }
 
-  #value(path: readonly string[]): unknown {
+  /** The line, from 1, of a position. */
+  line(at: number): number {
+    let line = 1;
+    for (let i = this.#text.indexOf("\n"); i !== -1 && i < at; i = this.#text.indexOf("\n", i + 1)) line += 1;
+    return line;
+  }
+
+  #value(place: Place, depth: number): unknown {
     const found = this.#next();
-    this.lines.set(JSON.stringify(path), this.#line(this.#at - found.length));
-    if (path.length > maxDepth) throw this.#error(`more than ${maxDepth} levels`, found);
-    if (found === "{") return this.#object(path);
-    if (found === "[") return this.#array(path);
+    place.at = this.#at - found.length;
+    if (depth > maxDepth) throw this.#error(`more than ${maxDepth} levels`, found);
+    if (found === "{") return this.#object(place, depth);
+    if (found === "[") return this.#array(place, depth);
     try {
       return JSON.parse(found);
     } catch {
@@ -64,7 +84,13 @@ class Reader {
     }
   }
 
-  #object(path: readonly string[]): unknown {
+  #inside(place: Place, key: string, depth: number): unknown {
+    const inner: Place = { at: 0, members: new Map() };
+    place.members.set(key, inner);
+    return this.#value(inner, depth + 1);
+  }
+
+  #object(place: Place, depth: number): unknown {
     const entries: [string, unknown][] = [];
     for (;;) {
       const key = this.#next();
@@ -72,20 +98,20 @@ class Reader {
       if (!key.startsWith('"')) throw this.#error(`expected a key in double quotes but found ${key || "the end"}`, key);
       const name = this.#string(key);
       this.#expect(":", `after the key ${key}`);
-      entries.push([name, this.#value([...path, name])]);
+      entries.push([name, this.#inside(place, name, depth)]);
       if (this.#separator("}") === "}") break;
     }
     // Unlike an assignment, this makes a key such as "__proto__" an ordinary member.
     return Object.fromEntries(entries);
   }
 
-  #array(path: readonly string[]): unknown[] {
+  #array(place: Place, depth: number): unknown[] {
     const items: unknown[] = [];
     for (;;) {
       const before = this.#at;
       if (this.#next() === "]") break;
       this.#at = before;
-      items.push(this.#value([...path, String(items.length)]));
+      items.push(this.#inside(place, String(items.length), depth));
       if (this.#separator("]") === "]") break;
     }
     return items;
@@ -132,12 +158,6 @@ class Reader {
 
   #error(message: string, found: string): JsonSyntaxError {
     const at = this.#at - found.length;
-    return new JsonSyntaxError(message, this.#line(at), at - this.#text.lastIndexOf("\n", at - 1));
-  }
-
-  #line(at: number): number {
-    let line = 1;
-    for (let i = this.#text.indexOf("\n"); i !== -1 && i < at; i = this.#text.indexOf("\n", i + 1)) line += 1;
-    return line;
+    return new JsonSyntaxError(message, this.line(at), at - this.#text.lastIndexOf("\n", at - 1));
   }
 }

@@ -50,17 +50,19 @@ function wrapLine(line: string, width: number): string[] {
   if (widthOf(line) <= width) return [line];
   const indent = /^\s*(?:[-*] |\d+\. )?/.exec(line)?.[0] ?? "";
   const lines: string[] = [];
-  let current = indent;
-  let empty = true;
+  let words: string[] = [];
+  let taken = widthOf(indent);
+  let before = indent;
   for (const word of line.slice(indent.length).split(" ")) {
-    const longer = empty ? current + word : `${current} ${word}`;
-    if (!empty && widthOf(longer) > width) {
-      lines.push(current);
-      current = " ".repeat(indent.length) + word;
-    } else {
-      current = longer;
+    const needed = widthOf(word);
+    if (words.length > 0 && taken + 1 + needed > width) {
+      lines.push(before + words.join(" "));
+      before = " ".repeat(indent.length);
+      words = [];
+      taken = indent.length;
     }
-    empty = false;
+    taken += words.length === 0 ? needed : needed + 1;
+    words.push(word);
   }
-  return [...lines, current];
+  return [...lines, before + words.join(" ")];
 }

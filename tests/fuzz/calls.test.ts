@@ -1,0 +1,14 @@
+import { afterEach } from "vitest";
+import { forgetEras } from "../../packages/mcparley/src/client/detect-era.ts";
+import { play } from "./calls/play.ts";
+import { story } from "./calls/steps.ts";
+import { holds } from "./holds.ts";
+
+afterEach(forgetEras);
+
+for (const way of ["memory", "stdio", "http"] as const) {
+  for (const revision of ["2026-07-28", "2025-11-25"]) {
+    const name = `calls, ${way}, ${revision}: whatever happens, each settles once and nothing is left in flight`;
+    holds(name, story, (told) => play(way, revision, told), { weight: 3 });
+  }
+}

@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import { readArguments } from "../../packages/cli/src/client/arguments.ts";
+import { UsageError } from "../../packages/cli/src/client/io.ts";
+import { JsonSyntaxError, parseJsonWithComments } from "../../packages/cli/src/client/json-with-comments.ts";
+import { readWords } from "../../packages/cli/src/client/options.ts";
+import { substitute } from "../../packages/cli/src/client/substitute.ts";
+import { visible, wrap } from "../../packages/cli/src/client/terminal-text.ts";
+import { toolArguments } from "../../packages/cli/src/client/tool-arguments.ts";
+import { readServeOptions } from "../../packages/cli/src/serve/serve-options.ts";
+import { growingOf, textOf } from "./arbitraries/bytes.ts";
+import { jsonValue, mostly } from "./arbitraries/messages.ts";
+import { holds } from "./holds.ts";
+import { expectLinearTime } from "./linear-time.ts";
+import { onlyOwnErrors } from "./own-errors.ts";
+
+const jsonWords = [
+  "{",
+  "}",
+  "[",
+  "]",
+  ":",
+  ",",
+  '"a"',
+  '"',
+  "\\",
+  "\\u0061",
+  "1",
+  "-1.5e3",
+  "true",
+  "null",
+  "//",
+  "/*",
+  "*/",
+  "\n",
+  " ",
+  "\uFEFF",
+  '"__proto__"',
+];
+
+holds(
+  "JSON with comments: any text is read, or the place is named; JSON is read as JSON is",
+  fc.oneof(
+    textOf(...jsonWords),
+    jsonValue.map((value) => JSON.stringify(value, undefined, 1)),
+  ),
+  async (text) => {
+    const read = await onlyOwnErrors(() => parseJsonWithComments(text), JsonSyntaxError);
+    let plain: { value: unknown } | undefined;
+    try {
+      plain = { value: JSON.parse(text) as unknown };
+    } catch {}
+    if (plain) expect("value" in read && read.value.value).toEqual(plain.value);
+    if ("error" in read) expect((read.error as JsonSyntaxError).line).toBeGreaterThan(0);
+  },
+);
+
+holds(
+  "JSON with comments: in linear time",
+  growingOf(...jsonWords, '"a":', "[[", '{"a":{', "1,", "[1,", ",\n"),
+  (growing) => expectLinearTime(growing, (text) => onlyOwnErrors(() => parseJsonWithComments(text), JsonSyntaxError)),
+);
+
+const argumentWords = ["a=", "b:=", "=", ":", "@-", "@", "@x", "{}", "[1]", "1", "x", "__proto__=", "a.b="];
+const sources = { file: async (name: string) => `file ${name}`, stdin: async () => "stdin" };
+const property = mostly(
+  fc.constantFrom<unknown>(
+    { type: "string" },
+    { type: "integer" },
+    { type: "array", items: { type: "number" } },
+    { $ref: "#/$defs/x" },
+    { anyOf: [{ type: "null" }, { type: "object" }] },
+    { enum: [1, "a"] },
+  ),
+);
+const inputSchema = fc.record(
+  {
+    type: fc.constant("object"),
+    properties: mostly(fc.dictionary(fc.constantFrom("a", "b", "__proto__"), property)),
+    required: mostly(fc.constant(["a"])),
+    additionalProperties: mostly(fc.boolean()),
+    $defs: mostly(fc.constantFrom<unknown>({ x: { $ref: "#/$defs/x" } }, { x: { type: "boolean" } })),
+  },
+  { requiredKeys: ["type"] },
+);
+
+holds(
+  "arguments: any words make arguments for any tool, or are refused",
+  fc.tuple(fc.array(textOf(...argumentWords), { maxLength: 4 }), inputSchema),
+  async ([words, schema]) => {
+    const read = await onlyOwnErrors(
+      async () => toolArguments({ name: "x", inputSchema: schema }, await readArguments(words, sources)),
+      UsageError,
+    );
+    if ("error" in read) return;
+    const keys = new Set(words.map((word) => word.slice(0, word.indexOf("=")).replace(/:$/, "")));
+    expect(new Set(Object.keys(read.value))).toEqual(keys);
+  },
+);
+
+const optionWords = [
+  "--json",
+  "--timeout",
+  "--timeout=",
+  "5s",
+  "-H",
+  "--header=",
+  "A: b",
+  "-e",
+  "A=b",
+  "--answer",
+  "--",
+  "--nope",
+  "-",
+  "--yes=1",
+  "-yv",
+  "call",
+  "--log-level",
+  "debug",
+  "--port",
+  "--stdio",
+  "--host",
+  "--path",
+  "-p",
+  "--no-watch",
+  "--watch",
+  "-ph",
+];
+const commandLine = fc.array(
+  fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...optionWords) }, fc.string({ maxLength: 5 })),
+  { maxLength: 8 },
+);
+
+holds("command lines: any words are understood, or refused with what to do", commandLine, async (words) => {
+  for (const read of [readWords, readServeOptions]) {
+    const understood = await onlyOwnErrors(() => read(words), UsageError);
+    if ("error" in understood) expect(understood.error.message).not.toBe("");
+  }
+});
+
+const referenceWords = ["${", "}", "$", "{", "env:HOME", "A", ":-", "workspaceFolder", "${A}", "${env:", "input:x"];
+const variables = { env: { HOME: "/h", A: "${B}" }, workspaceFolder: "/w", source: "x" };
+
+holds(
+  "references in settings: any text is filled in, or refused, in linear time",
+  fc.tuple(textOf(...referenceWords), growingOf(...referenceWords)),
+  async ([text, growing]) => {
+    await onlyOwnErrors(() => substitute(text, variables, "x"), UsageError);
+    await expectLinearTime(growing, (long) => onlyOwnErrors(() => substitute(long, variables, "x"), UsageError));
+  },
+);
+
+const terminalWords = [
+  "\u001b[31m",
+  "\u001b]0;",
+  "\u0007",
+  "\n",
+  "\r",
+  "\u009b",
+  " ",
+  "word",
+  "日本",
+  "\u200b",
+  "\u202e",
+  "👩‍👩‍👧",
+];
+
+holds(
+  "terminal: what a server says is shown without controls, in linear time",
+  fc.tuple(textOf(...terminalWords), growingOf(...terminalWords)),
+  async ([text, growing]) => {
+    // oxlint-disable-next-line no-control-regex -- these are what must not arrive
+    expect(visible(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+    await expectLinearTime(growing, (long) => wrap(visible(long), 80));
+  },
+);

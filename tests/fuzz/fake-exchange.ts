@@ -1,0 +1,68 @@
+import type { Exchange } from "../../packages/mcparley/src/http/exchange.ts";
+import { tooLarge } from "../../packages/mcparley/src/http/refusal.ts";
+
+export type Headers_ = Readonly<Record<string, string>>;
+
+export interface FakeRequest {
+  method?: string;
+  headers: Headers_;
+  body?: string;
+}
+
+/** An exchange whose headers may be what no HTTP library lets through. It checks that it is answered once. */
+export function fakeExchange({ method = "POST", headers, body = "" }: FakeRequest): {
+  exchange: Exchange;
+  /** Settles with the head of the answer; rejects where there is a second one. */
+  outcome: Promise<{ status: number }>;
+  /** The client goes away. */
+  leave(): void;
+} {
+  let settle!: (head: { status: number }) => void;
+  let refuse!: (error: Error) => void;
+  let onGone = (): void => {};
+  let answers = 0;
+  let isOver = false;
+  const outcome = new Promise<{ status: number }>((resolve, reject) => {
+    settle = resolve;
+    refuse = reject;
+  });
+  const answer = (status: number): void => {
+    if (++answers > 1) refuse(new Error(`The exchange was answered ${answers} times.`));
+    settle({ status });
+  };
+  const exchange: Exchange = {
+    method,
+    path: "/mcp",
+    query: "",
+    secure: false,
+    parsedBody: undefined,
+    get closed() {
+      return isOver;
+    },
+    header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
+    async readText(limit) {
+      if (body.length > limit) throw tooLarge(limit);
+      return body;
+    },
+    decorate: () => {},
+    respond(status) {
+      isOver = true;
+      answer(status);
+    },
+    stream(status) {
+      answer(status);
+      const end = (): void => void (isOver = true);
+      return { backlog: 0, write: () => {}, end, destroy: end };
+    },
+    onGone: (listener) => void (onGone = listener),
+  };
+  return {
+    exchange,
+    outcome,
+    leave() {
+      if (isOver) return;
+      isOver = true;
+      onGone();
+    },
+  };
+}

@@ -1,0 +1,236 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect } from "vitest";
+import { codeModules } from "../../packages/cli/src/serve/code-modules.ts";
+import { fillArguments, fillText, placeholdersIn } from "../../packages/cli/src/serve/command-template.ts";
+import { commandTool } from "../../packages/cli/src/serve/command-tool.ts";
+import { splitFrontMatter } from "../../packages/cli/src/serve/front-matter.ts";
+import type { ServedRoot } from "../../packages/cli/src/serve/inside-folder.ts";
+import { FolderProblem } from "../../packages/cli/src/serve/problem.ts";
+import { promptEngine } from "../../packages/cli/src/serve/prompt-engine.ts";
+import { type PromptScope, filePrompt } from "../../packages/cli/src/serve/prompt-file.ts";
+import { replaceMarks } from "../../packages/cli/src/serve/prompt-marks.ts";
+import {
+  boolean,
+  isList,
+  isMapping,
+  items,
+  members,
+  number,
+  plain,
+  readYaml,
+  text,
+} from "../../packages/cli/src/serve/yaml-fields.ts";
+import { ToolError } from "mcparley/server";
+import { growingOf, textOf } from "./arbitraries/bytes.ts";
+import { holds } from "./holds.ts";
+import { expectLinearTime } from "./linear-time.ts";
+import { onlyOwnErrors } from "./own-errors.ts";
+
+const yamlWords = [
+  "\n",
+  "  ",
+  "- ",
+  "a: ",
+  "b: ",
+  ": ",
+  "[",
+  "]",
+  "{",
+  "}",
+  ",",
+  '"',
+  "'",
+  "|",
+  ">",
+  "&x ",
+  "*x",
+  "<<: ",
+  "!!map",
+  "# ",
+  "? ",
+  "true",
+  "1e999",
+  "null",
+  "---",
+  "...",
+  "%YAML 1.2",
+  "\t",
+  "0x1F",
+];
+const frontWords = ["---", "\n", "\r\n", "\uFEFF", "title: x", "arguments:", " ", "-"];
+
+/** Reads all of a field in each way that a file's reader could. */
+function walk(field: ReturnType<typeof readYaml>, depth = 0): void {
+  for (const read of [text, boolean, number, plain, members, items]) {
+    try {
+      read(field);
+    } catch (error) {
+      if (!(error instanceof FolderProblem)) throw error;
+    }
+  }
+  if (depth > 5) return;
+  if (isMapping(field)) for (const inner of members(field).values()) walk(inner, depth + 1);
+  if (isList(field)) for (const inner of items(field)) walk(inner, depth + 1);
+}
+
+holds("YAML: any text is read, or its place and cure are named", textOf(...yamlWords), async (source) => {
+  const read = await onlyOwnErrors(() => walk(readYaml({ file: "x.yaml", text: source })), FolderProblem);
+  if ("error" in read) expect((read.error as FolderProblem).problem.line).toBeGreaterThan(0);
+});
+
+holds("YAML: only our errors however long, and in linear time", growingOf(...yamlWords), (growing) =>
+  expectLinearTime(growing, (source) =>
+    onlyOwnErrors(() => plain(readYaml({ file: "x.yaml", text: source })), FolderProblem),
+  ),
+);
+
+holds(
+  "front matter: any text is split without a loss, or refused, in linear time",
+  fc.tuple(textOf(...frontWords), growingOf(...frontWords)),
+  async ([source, growing]) => {
+    const split = await onlyOwnErrors(() => splitFrontMatter("x.md", source), FolderProblem);
+    const lines = source.replace(/^\uFEFF/, "").split(/\r?\n/);
+    if ("value" in split) expect(split.value.body).toBe(lines.slice(split.value.bodyLine - 1).join("\n"));
+    await expectLinearTime(growing, (long) => onlyOwnErrors(() => splitFrontMatter("x.md", long), FolderProblem));
+  },
+);
+
+const markWords = [
+  "<!-- role: ",
+  "user",
+  "system",
+  " -->",
+  "\n",
+  "![a](b.md)",
+  "[",
+  "](",
+  ")",
+  "{{ a }}",
+  "{% raw %}",
+  "{% endraw %}",
+  "```",
+  "~~~",
+  "<",
+  ">",
+  ' "',
+  "!",
+  " ",
+];
+
+holds("prompts: marks are found in linear time", growingOf(...markWords), (growing) =>
+  expectLinearTime(growing, (body) =>
+    onlyOwnErrors(() => replaceMarks(body, { file: "x.md", firstLine: 1 }, () => ""), FolderProblem),
+  ),
+);
+
+let folder: string;
+let scope: PromptScope;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "mcparley-fuzz-"));
+  await mkdir(path.join(folder, "prompts"));
+  const rootOf = (name: string): ServedRoot => ({ name, path: path.join(folder, name), real: path.join(folder, name) });
+  scope = {
+    folder,
+    scheme: "fuzz",
+    roots: [rootOf("resources")],
+    prompts: rootOf("prompts"),
+    engine: promptEngine(folder),
+    fileSize: 1_000_000,
+    modules: codeModules(folder),
+    files: () => [],
+  };
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const declared = [
+  "arguments:",
+  "\n",
+  "\n  a:",
+  " {values: [x]}",
+  " {complete: ./%.ts}",
+  " {complete: ../resources/*.md}",
+  " {complete: [a]}",
+  "title: T",
+  "description: >",
+  "icons:",
+  " [{src: 'https://x/i.png'}]",
+  " {required: true}",
+];
+const bodyWords = [
+  ...markWords,
+  "{% if a %}",
+  "{% endif %}",
+  "{% for x in a %}",
+  "{% endfor %}",
+  "{% include 'x' %}",
+  "{{ a | upcase }}",
+  "{{",
+  "}}",
+  "{%",
+  "%}",
+  "| nope",
+  "[x](%)",
+  "![x](../resources/%.md)",
+];
+
+holds(
+  "prompts: any file is a prompt, or its problem is named",
+  fc.tuple(textOf(...declared, ...yamlWords), textOf(...bodyWords), fc.boolean()),
+  async ([front, body, fenced]) => {
+    const source = fenced ? `---\n${front}\n---\n${body}` : body;
+    await onlyOwnErrors(() => filePrompt("prompts/x.md", source, scope), FolderProblem);
+  },
+);
+
+const commandWords = [
+  "command: [echo, '{{a}}']",
+  "command: ",
+  "[echo]",
+  "\n",
+  "input:",
+  "\n  properties: {a: {type: string}}",
+  "output: json",
+  "timeout: 5s",
+  "cwd: ..",
+  "env: {A: ''}",
+  "exitCodes: [0]",
+  "annotations: {readOnlyHint: true}",
+  "stdin: '{{a}}'",
+];
+
+holds(
+  "command tools: any file is a tool, or its problem is named",
+  textOf(...commandWords, ...yamlWords),
+  async (source) => {
+    await onlyOwnErrors(() => commandTool("tools/x.yaml", source, { folder, env: {} }), FolderProblem);
+  },
+);
+
+const templateWords = ["{{a}}", "{{ b }}", "{{", "}}", "{{a", "-", "--", " ", "\0", "x"];
+
+holds(
+  "command templates: no value becomes an option, a second argument or a loss, in linear time",
+  fc.tuple(
+    fc.array(textOf(...templateWords), { maxLength: 5 }),
+    fc.string({ maxLength: 5 }),
+    growingOf(...templateWords),
+  ),
+  async ([elements, value, growing]) => {
+    const filling = { values: { a: value }, options: new Set<string>() };
+    const filled = await onlyOwnErrors(() => fillArguments(elements, filling), ToolError);
+    if ("value" in filled) {
+      const taken = elements.filter((element) => placeholdersIn(element).every((name) => name === "a"));
+      expect(filled.value).toHaveLength(taken.length);
+      for (const [index, argument] of filled.value.entries()) {
+        const written = taken[index] ?? "";
+        const afterOptions = taken.slice(0, index + 1).includes("--");
+        if (argument.startsWith("-") && !afterOptions) expect(written).toMatch(/^-/);
+      }
+    }
+    await expectLinearTime(growing, (template) => fillText(template, filling.values));
+  },
+);

@@ -1,0 +1,48 @@
+import fc from "fast-check";
+import { test } from "vitest";
+import { plan } from "./plan.ts";
+
+/** A case may take this long before it counts as one that never ends. */
+const caseLimit = 15_000;
+
+/**
+ * A test that tries a property on random values until its share of the time is over.
+ *
+ * A property of more weight gets so many shares. A failure names the smallest case that was found, and the options of `npm run fuzz` that repeat it.
+ */
+export function holds<T>(
+  name: string,
+  values: fc.Arbitrary<T>,
+  property: (value: T) => void | Promise<void>,
+  { weight = 1 }: { weight?: number } = {},
+): void {
+  const share = plan.share * weight;
+  const limit = share + 2 * caseLimit;
+  test(name, { timeout: limit }, async () => {
+    const found = await fc.check(
+      fc.asyncProperty(values, async (value) => await property(value)),
+      {
+        numRuns: 2 ** 31,
+        maxSkipsPerRun: 100,
+        interruptAfterTimeLimit: share,
+        timeout: caseLimit,
+        ...(plan.seed !== undefined && { seed: plan.seed }),
+        ...(plan.path !== undefined && { path: plan.path, endOnFailure: true }),
+      },
+    );
+    if (found.failed) throw new Error(report(name, found), { cause: found.errorInstance });
+  });
+}
+
+function report<T>(
+  name: string,
+  { counterexample, errorInstance, seed, counterexamplePath }: fc.RunDetails<T>,
+): string {
+  const [value] = (counterexample ?? []) as unknown[];
+  const why = errorInstance instanceof Error ? (errorInstance.stack ?? errorInstance.message) : String(errorInstance);
+  return [
+    `The smallest case that was found: ${fc.stringify(value).slice(0, 4_000)}`,
+    why,
+    `Repeat it with: npm run fuzz -- --only ${JSON.stringify(name)} --seed ${seed} --path ${counterexamplePath ?? ""}`,
+  ].join("\n");
+}

@@ -1,0 +1,154 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import { readEvents } from "../../packages/mcparley/src/http/sse-reader.ts";
+import { McpError } from "../../packages/mcparley/src/jsonrpc/errors.ts";
+import { classify } from "../../packages/mcparley/src/jsonrpc/messages.ts";
+import { redact } from "../../packages/mcparley/src/jsonrpc/redact.ts";
+import { jsonLines } from "../../packages/mcparley/src/stdio/json-lines.ts";
+import { lineReader } from "../../packages/mcparley/src/stdio/lines.ts";
+import { type Chunked, chunkedOf, chunksOf, evenChunks, growingOf, webStream } from "./arbitraries/bytes.ts";
+import { anyMessage, jsonValue } from "./arbitraries/messages.ts";
+import { holds } from "./holds.ts";
+import { expectLinearTime } from "./linear-time.ts";
+import { onlyOwnErrors } from "./own-errors.ts";
+
+const lineWords = [
+  "\n",
+  "\r",
+  "\r\n",
+  '{"jsonrpc":"2.0","id":1,"result":{}}',
+  '{"jsonrpc":"2.0","id":',
+  "[",
+  "]",
+  '"',
+  "\\",
+];
+const lineLimit = 120;
+
+interface Heard {
+  messages: unknown[];
+  errors: string[];
+  failed: unknown[];
+}
+
+function readLines(chunks: Iterable<Uint8Array>, limit = lineLimit): Heard {
+  const heard: Heard = { messages: [], errors: [], failed: [] };
+  const receiver = {
+    message: (value: unknown) => heard.messages.push(value),
+    malformed: (error: Error) => {
+      expect(error).toBeInstanceOf(McpError);
+      heard.errors.push(error.message);
+    },
+    failed: (id: unknown) => heard.failed.push(id),
+    closed: () => {},
+  };
+  const reader = lineReader(limit, jsonLines(receiver, limit));
+  for (const chunk of chunks) reader.push(chunk);
+  reader.end();
+  return heard;
+}
+
+holds("lines: any bytes, cut anywhere, give the same values and only our errors", chunkedOf(...lineWords), (input) => {
+  expect(readLines(chunksOf(input))).toEqual(readLines([input.bytes]));
+});
+
+holds(
+  "lines: in linear time, however they are cut",
+  fc.tuple(growingOf(...lineWords), fc.constantFrom(1, 7, 65_536)),
+  async ([growing, size]) => {
+    await expectLinearTime(
+      growing,
+      (chunks: Uint8Array[]) => readLines(chunks, 1_000_000),
+      (text) => evenChunks(text, size),
+    );
+  },
+);
+
+const eventWords = [
+  "\n",
+  "\r",
+  "\r\n",
+  "\n\n",
+  "data:",
+  "data: ",
+  "{}",
+  ":",
+  "id: 1",
+  "id:\0",
+  "retry: 5",
+  "retry: 1e9",
+  "event:",
+  "\uFEFF",
+];
+const eventLimit = 64;
+
+async function readStream(chunks: Iterable<Uint8Array>, limit = eventLimit): Promise<object> {
+  const events: object[] = [];
+  const retries: number[] = [];
+  const sink = {
+    event: ({ data, event, id }: { data: string; event?: string | undefined; id?: string | undefined }) =>
+      events.push({ data, event, id }),
+    retry: (ms: number) => retries.push(ms),
+  };
+  const read = await onlyOwnErrors(() => readEvents(webStream(chunks), limit, sink), McpError);
+  for (const ms of retries) expect(ms).toBeGreaterThanOrEqual(0);
+  return { events, retries, refused: "error" in read };
+}
+
+holds(
+  "events: any bytes, cut anywhere, give the same events and only our errors",
+  chunkedOf(...eventWords),
+  async (input) => {
+    const whole: Chunked = { ...input, cuts: [] };
+    // Under a limit that they cannot reach, as what is held back of one depends on how the bytes came.
+    expect(await readStream(chunksOf(input), 10_000)).toEqual(await readStream(chunksOf(whole), 10_000));
+    await readStream(chunksOf(input));
+  },
+);
+
+holds(
+  "events: in linear time, however they are cut",
+  fc.tuple(growingOf(...eventWords), fc.constantFrom(9, 1_000, 65_536)),
+  async ([growing, size]) => {
+    await expectLinearTime(
+      growing,
+      (chunks: Uint8Array[]) => readStream(chunks, 1_000_000),
+      (text) => evenChunks(text, size),
+    );
+  },
+);
+
+holds(
+  "JSON-RPC: any value is a message of one kind, or says why it is none",
+  fc.oneof(anyMessage, jsonValue),
+  (value) => {
+    const classified = classify(value);
+    expect(["request", "notification", "response", "invalid"]).toContain(classified.kind);
+    if (classified.kind === "invalid") expect(classified.reason).not.toBe("");
+    else expect(classified.message).toBe(value);
+  },
+);
+
+const secretWords = [
+  "token",
+  "api_key",
+  "=",
+  ":",
+  " ",
+  "bearer ",
+  "basic ",
+  '"',
+  "'",
+  "://",
+  "@",
+  "eyJ",
+  ".",
+  "sk-",
+  "--",
+  "-",
+  "_",
+  "\n",
+  "abcdefgh",
+];
+
+holds("redaction: in linear time", growingOf(...secretWords), (growing) => expectLinearTime(growing, redact));
