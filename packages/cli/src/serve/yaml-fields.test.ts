@@ -46,5 +46,26 @@ test("aliases are followed, and a tower of them is refused", () => {
   expect(plain(fields.get("c")!)).toEqual({ d: "hello" });
   const level = (name: string, below: string) => `${name}: &${name} [${Array(20).fill(`*${below}`).join(",")}]`;
   const tower = ["a: &a [x]", level("b", "a"), level("c", "b"), level("d", "c")].join("\n");
-  expect(() => plain(read(tower).get("d")!)).toThrow();
+  expect(() => plain(read(tower).get("d")!)).toThrow(/^x\.yaml:4:1: excessive alias count/i);
+});
+
+test("an alias of nothing is a problem at its place", () => {
+  expect(() => plain(read("a: 1\nb: *x").get("b")!)).toThrow(/^x\.yaml:2:1: .*\bx\b/);
+  expect(() => plain(readYaml({ file: "x.yaml", text: "*x" }))).toThrow(/^x\.yaml:1:1: /);
+});
+
+test.each([
+  ["brackets", "[".repeat(20_000)],
+  ["braces", "{a: ".repeat(20_000)],
+  ["dashes", "- ".repeat(20_000)],
+  ["keys", "? ".repeat(20_000)],
+])("%s nested without end are a problem, and neither a full stack nor the end of the process", (_, text) => {
+  expect(() => readYaml({ file: "x.yaml", text: `a: 1\n${text}`, firstLine: 2 })).toThrow(
+    /^x\.yaml:[23].*: the YAML is nested more than 100 levels deep/,
+  );
+});
+
+test("nesting that schemas have is read", () => {
+  const deep = `${"[".repeat(90)}1${"]".repeat(90)}`;
+  expect(JSON.stringify(plain(read(`a: ${deep}`).get("a")!))).toBe(deep);
 });

@@ -1,6 +1,7 @@
 import { type Document, LineCounter, type Node, isAlias, isMap, isScalar, isSeq, parseDocument } from "yaml";
 import { didYouMean } from "../did-you-mean.ts";
 import { FolderProblem } from "./problem.ts";
+import { placeTooDeep } from "./yaml-depth.ts";
 
 export interface YamlSource {
   file: string;
@@ -24,14 +25,23 @@ export interface Field {
   readonly origin: Origin;
 }
 
+/** Deeper than any schema or setting is. */
+const maxDepth = 100;
+
 /** Parses YAML and gives its root. Throws `FolderProblem` with the place of the first syntax error. */
 export function readYaml({ file, text, firstLine = 1 }: YamlSource): Field {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
   const place = (offset: number): { line: number; column: number } => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line) + firstLine - 1, column: Math.max(1, col) };
   };
+  const tooDeep = placeTooDeep(text, maxDepth);
+  if (tooDeep !== undefined) {
+    const line = firstLine + (text.slice(0, tooDeep).match(/\n/g)?.length ?? 0);
+    const message = `the YAML is nested more than ${maxDepth} levels deep`;
+    throw new FolderProblem({ file, line, message, cure: "Write it with fewer levels." });
+  }
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
   const [error] = document.errors;
   if (error) {
     const cure = "Correct the YAML: check the indentation, and put text that holds a colon or a bracket into quotes.";
@@ -130,9 +140,13 @@ export function oneOf<const W extends string>(field: Field, words: readonly W[])
   throw wrong(field, `${named(field)} cannot be "${value}"`, didYouMean(value, words));
 }
 
-/** The value as plain data, aliases followed. */
+/** The value as plain data, aliases followed, of which one may stand for no more than a hundred others. */
 export function plain(field: Field): unknown {
-  return field.node === null ? null : field.node.toJS(field.origin.document);
+  try {
+    return field.node === null ? null : field.node.toJS(field.origin.document);
+  } catch (error) {
+    throw wrong(field, (error as Error).message, "Name what an alias stands for before it is used, and use fewer.");
+  }
 }
 
 function resolved({ node, origin }: Field): Node | null {

@@ -16,9 +16,12 @@ const scheme = /\b(bearer|basic)(\s{1,4})[\w.~+/=-]{8,}/gi;
 /** User and password, or a token, before the host of a URL. */
 const userinfo = /(:\/\/)[^\s/@"'<>]{1,512}@/g;
 
-/** Tokens that are known by their beginning, and JSON Web Tokens. */
+/**
+ * Tokens that are known by their beginning, and JSON Web Tokens, also where they are cut off. Nothing has to follow what
+ * repeats: a beginning that comes again and again would otherwise be read to the end each time.
+ */
 const known =
-  /\b(?:sk-[\w-]{16,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|npm_\w{16,}|AKIA[A-Z0-9]{12,}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*)/g;
+  /\b(?:sk-[\w-]{16,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|npm_\w{16,}|AKIA[A-Z0-9]{12,}|AIza[\w-]{30,}|eyJ[\w-]{8,}(?:\.[\w-]*){0,2})/g;
 
 /**
  * Replaces what looks like a secret in text that is about to reach an error or a log.

@@ -32,11 +32,14 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** Decodes base64url, or gives undefined for what is not. */
+/** Decodes base64url, or gives undefined for what is not, or is not written as `toBase64Url` writes it. */
 export function fromBase64Url(encoded: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[\w-]*$/.test(encoded)) return undefined;
   try {
-    return Uint8Array.from(atob(encoded.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
+    const binary = atob(encoded.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+    // The last character may hold bits that are not used: without this, one value had several texts.
+    return toBase64Url(bytes) === encoded ? bytes : undefined;
   } catch {
     return undefined;
   }
