@@ -55,6 +55,15 @@ test("a result is kept for as long as it says, by method and params", async () =
   expect(count()).toBe(3);
 });
 
+test("a fresh result is asked for, and kept in the place of the one that was", async () => {
+  const { client, count } = await connected();
+  await client.readResource("a:1");
+  await client.readResource("a:1", { fresh: true });
+  expect(count()).toBe(2);
+  await client.readResource("a:1");
+  expect(count()).toBe(2);
+});
+
 test.each<JsonObject>([{}, { ttlMs: 0 }, { ttlMs: -5 }, { ttlMs: "1000" }, { ttlMs: null }, { ttlMs: NaN }])(
   "%j keeps nothing",
   async (hints) => {

@@ -56,6 +56,8 @@ export interface RequestOptions {
   logLevel?: LoggingLevel;
   /** Added to the request's `_meta`. */
   meta?: JsonObject;
+  /** Whether to ask the server although a result that was kept is still good. */
+  fresh?: boolean;
   /** False gives a result of a type that an extension brings as it is, and not the final result that it leads to. */
   follow?: boolean;
 }

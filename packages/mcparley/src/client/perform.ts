@@ -50,7 +50,7 @@ async function run(core: ClientCore, given: Call): Promise<JsonObject> {
   const { cache } = core;
   let call = given;
   const key = cache?.keyOf(call.method, call.params);
-  const kept = key === undefined ? undefined : cache?.get(key);
+  const kept = key === undefined || call.options.fresh ? undefined : cache?.get(key);
   if (kept) return kept;
   const connection = await connected(core, call);
   requireCapability(connection, call.method);
