@@ -55,4 +55,4 @@ export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transp
 export { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
 export { type EventFeed, type SentRequest, fetchStub } from "../../packages/mcparley/src/testing/fetch-stub.ts";
 export { type Gate, gate } from "../../packages/mcparley/src/testing/gate.ts";
-export { type RawAnswer, type RawHttp, rawHttp } from "../../packages/mcparley/src/testing/raw-http.ts";
+export { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../../packages/mcparley/src/testing/raw-http.ts";

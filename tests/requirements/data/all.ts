@@ -4,6 +4,7 @@ import { lifecycle } from "./lifecycle.ts";
 import { versioning } from "./versioning.ts";
 import { transportsStdio } from "./transports-stdio.ts";
 import { transportsHttp } from "./transports-http.ts";
+import { transportsHttpStreams } from "./transports-http-streams.ts";
 import { cancellation } from "./cancellation.ts";
 import { progress } from "./progress.ts";
 import { ping } from "./ping.ts";
@@ -36,6 +37,7 @@ export const requirements: readonly Requirement[] = [
   ...versioning,
   ...transportsStdio,
   ...transportsHttp,
+  ...transportsHttpStreams,
   ...cancellation,
   ...progress,
   ...ping,

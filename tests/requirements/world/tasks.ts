@@ -1,0 +1,121 @@
+import { expect } from "vitest";
+import {
+  type AnyServerDefinition,
+  type Client,
+  type ConnectOptions,
+  type JsonObject,
+  asTask,
+  followTasks,
+  gate,
+  memoryStore,
+  tasks,
+  tool,
+} from "../library.ts";
+import type { Message } from "./inbox.ts";
+import type { Peer } from "./peer.ts";
+import type { Answers, Scripted } from "./scripted.ts";
+import type { World } from "./world.ts";
+
+export const tasksId = "io.modelcontextprotocol/tasks";
+export const declared: JsonObject = { extensions: { [tasksId]: {} }, elicitation: {} };
+
+/** The server side of a world with tasks. */
+export interface TaskServer {
+  peer: Peer;
+  /** Calls a tool that becomes a task; gives what was created. */
+  begin: (name: string) => Promise<JsonObject>;
+  /** Sends a request for a task, once the server has done all that it can. */
+  about: (method: string, taskId: unknown, params?: JsonObject) => Promise<Message>;
+  /** The task as `tasks/get` shows it. */
+  look: (taskId: unknown) => Promise<JsonObject>;
+}
+
+/** Serves tools on a server that has tasks, to a client that has declared the extension unless told otherwise. */
+export async function serveTasks(
+  world: World,
+  tools: NonNullable<AnyServerDefinition["tools"]>,
+  capabilities: JsonObject = declared,
+): Promise<TaskServer> {
+  const { clock } = world;
+  const extensions = [tasks({ store: memoryStore({ clock }) })];
+  const peer = await world.serve({ tools, extensions }, { capabilities });
+  const about: TaskServer["about"] = async (method, taskId, params = {}) => {
+    await peer.settled();
+    return peer.request(method, { taskId, ...params }, { headers: { "mcp-name": String(taskId) } });
+  };
+  return {
+    peer,
+    about,
+    async begin(name) {
+      const { result } = await peer.request("tools/call", { name });
+      expect(result.resultType).toBe("task");
+      return result;
+    },
+    look: async (taskId) => (await about("tasks/get", taskId)).result,
+  };
+}
+
+/** A tool that is a task until the gate is opened with what it returns. */
+export function waiting(): { tool: ReturnType<typeof tool>; open: (text: string) => void } {
+  const end = gate();
+  return { tool: tool({ extensions: [asTask()], call: end.call }), open: (text) => end.open(text) };
+}
+
+/** A task that asks two questions at once, and then a third. */
+export const inquiring = tool({
+  extensions: [asTask()],
+  call: async (_, { elicit }) => {
+    const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
+    const [one, two] = await Promise.all([elicit({ message: "One?", schema }), elicit({ message: "Two?", schema })]);
+    const three = await elicit({ message: "Three?", schema });
+    return [one, two, three].map(({ name }) => String(name)).join(" ");
+  },
+});
+
+export const said = (name: string): JsonObject => ({ action: "accept", content: { name } });
+
+const kept = { ttlMs: 0, cacheScope: "public" };
+const listing = { resultType: "complete", tools: [{ name: "t", inputSchema: { type: "object" } }], ...kept };
+
+/** Connects a client that follows tasks to a scripted server that has them and a tool named `t`. */
+export async function followedTasks(
+  world: World,
+  options: ConnectOptions = {},
+  answers: Answers = {},
+): Promise<{ client: Client; server: Scripted }> {
+  return world.connect(
+    { extensions: [followTasks()], ...options },
+    {
+      capabilities: { tools: {}, prompts: {}, extensions: { [tasksId]: {} } },
+      answers: { "tools/list": () => listing, ...answers },
+    },
+  );
+}
+
+/** A task as a scripted server says it. */
+export function aTask(world: World, more: JsonObject = {}): JsonObject {
+  const now = new Date(world.clock.now()).toISOString();
+  const times = { createdAt: now, lastUpdatedAt: now, ttlMs: 60_000, pollIntervalMs: 2000 };
+  return { resultType: "complete", taskId: "task-1", status: "working", ...times, ...more };
+}
+
+/** Lets a client call `t`, which the scripted server answers with a task. */
+export async function callAnsweredWithTask(
+  world: World,
+  client: Client,
+  server: Scripted,
+  options: Parameters<Client["callTool"]>[2] = {},
+): Promise<{ outcome: Promise<unknown>; request: Message }> {
+  const outcome = client.callTool("t", {}, options);
+  outcome.catch(() => {});
+  const request = await server.request("tools/call");
+  server.answer(request, aTask(world, { resultType: "task" }));
+  return { outcome, request };
+}
+
+/** The next look of a client at its task, a poll interval later. */
+export async function nextLook(world: World, server: Scripted, ms = 2000): Promise<Message> {
+  const look = server.request("tasks/get");
+  await world.clock.advance(ms);
+  return look;
+}
