@@ -1,13 +1,9 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
-import { completeType, inputRequiredType } from "../protocol/input-required.ts";
-import { Method } from "../protocol/methods.ts";
+import { askable, completeType, inputRequiredType } from "../protocol/input-required.ts";
 import { isExtensionList } from "./client-capabilities.ts";
 import type { Connection } from "./connection.ts";
 import type { Call, ClientCore } from "./core.ts";
-
-/** The methods that may be answered with questions (2026-07-28, basic/patterns/mrtr, Supported Requests). */
-const askable: ReadonlySet<string> = new Set([Method.callTool, Method.getPrompt, Method.readResource]);
 
 /** So often one call may be asked for more, so that a server that never has enough does not ask forever. */
 export const maxRounds = 32;

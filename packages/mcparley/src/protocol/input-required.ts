@@ -1,4 +1,5 @@
 import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { Method } from "./methods.ts";
 
 /** One question that a server asks inside a result: elicitation, sampling or roots. */
 export interface InputRequest {
@@ -14,6 +15,9 @@ export interface InputRequiredResult {
   requestState?: string;
   _meta?: JsonObject;
 }
+
+/** The methods that may be answered with questions (2026-07-28, basic/patterns/mrtr, Supported Requests). */
+export const askable: ReadonlySet<string> = new Set([Method.callTool, Method.getPrompt, Method.readResource]);
 
 export const inputRequiredType = "input_required";
 export const completeType = "complete";

@@ -433,6 +433,22 @@ describe("the state of a modern call", () => {
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: "too_large" });
   });
 
+  test("a handler of a request that may not be answered with questions cannot ask", async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const listed = resource("r://{id}", {
+      list: async (ctx) => (await ctx.roots()).map(({ uri }) => uri),
+      read: () => "",
+    });
+    const server = createServer({ name: "x", version: "1", resources: { listed }, onError });
+    const peer = await rawPeer(server, { meta });
+    expect((await peer.request("resources/list")).error.code).toBe(-32603);
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ message: expect.stringContaining("resources/list") as string });
+  });
+
+  test("inputRequired asks nothing but what there is to ask", () => {
+    expect(() => inputRequired({ inputRequests: { q: { method: "tools/call" } } })).toThrow("cannot ask tools/call");
+  });
+
   test("two questions with one key are a defect that onError is told of", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const question = { message: "?", key: "same", schema: z.object({}) };

@@ -1,4 +1,8 @@
 import type { InputRequest } from "../protocol/input-required.ts";
+import { Method } from "../protocol/methods.ts";
+
+/** What can be asked inside a result. */
+const questions: ReadonlySet<string> = new Set([Method.elicit, Method.createMessage, Method.listRoots]);
 
 /** What a handler returns to ask in the wire's own form. Made by `inputRequired`. */
 export class InputRequired {
@@ -18,13 +22,17 @@ export class InputRequired {
  * revision; the state is sealed on its way through the client. Give at least one of the two. `ctx.elicit` and its
  * siblings are the usual way to ask.
  */
-export function inputRequired(questions: {
+export function inputRequired(wanted: {
   inputRequests?: Record<string, InputRequest>;
   requestState?: string;
 }): InputRequired {
-  const { inputRequests = {}, requestState } = questions;
+  const { inputRequests = {}, requestState } = wanted;
   if (requestState === undefined && Object.keys(inputRequests).length === 0) {
     throw new TypeError("inputRequired needs inputRequests, a requestState, or both.");
+  }
+  for (const { method } of Object.values(inputRequests)) {
+    if (!questions.has(method))
+      throw new TypeError(`inputRequired cannot ask ${method}, only ${[...questions].join(", ")}.`);
   }
   return new InputRequired(inputRequests, requestState);
 }

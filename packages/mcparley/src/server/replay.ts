@@ -1,6 +1,6 @@
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import { LocalError, invalidParams } from "../jsonrpc/errors.ts";
-import { type InputRequest, readInputResponses } from "../protocol/input-required.ts";
+import { type InputRequest, askable, readInputResponses } from "../protocol/input-required.ts";
 import {
   type Asking,
   InvalidAnswer,
@@ -97,6 +97,7 @@ export class Replay implements Asking {
         this.#answers.delete(key);
       }
     }
+    this.#requireAskable();
     requireCapability(this.#call.peer.capabilities, question.requires);
     const lowered = this.#call.lowerQuestion(question.method, question.params);
     this.#pending.set(key, { method: question.method, params: lowered.params });
@@ -126,11 +127,22 @@ export class Replay implements Asking {
   }
 
   async goOn(wanted: InputRequired): Promise<JsonObject> {
+    this.#requireAskable();
     for (const [key, { method, params = {} }] of Object.entries(wanted.inputRequests)) {
       requireCapability(this.#call.peer.capabilities, capabilityFor(method, params));
       this.#pending.set(key, { method, params: this.#call.lowerQuestion(method, params).params });
     }
     return this.#result(wanted.requestState);
+  }
+
+  /** What extensions add may be answered with whatever they define. */
+  #requireAskable(): void {
+    const { method, revision } = this.#call;
+    if (askable.has(method) || !revision.clientRequests.has(method)) return;
+    const allowed = [...askable].join(", ");
+    throw new TypeError(
+      `Revision ${revision.version} lets no handler of ${method} ask the client, only of ${allowed}.`,
+    );
   }
 
   async #result(own: string | undefined): Promise<JsonObject> {
