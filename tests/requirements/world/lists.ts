@@ -1,0 +1,20 @@
+import type { JsonObject } from "../library.ts";
+import type { Peer } from "./peer.ts";
+
+/** The entries on one page of a list. */
+export async function entriesOf(peer: Peer, method: string, params?: JsonObject): Promise<JsonObject[]> {
+  const { result, error } = await peer.request(method, params);
+  if (error) throw new Error(`${method} was refused: ${error.message}`);
+  const [entries = []] = Object.values(result).filter((member) => Array.isArray(member)) as JsonObject[][];
+  return entries;
+}
+
+/** A member of each entry on one page of a list; its name unless told otherwise. */
+export async function namesOf(peer: Peer, method: string, member = "name"): Promise<unknown[]> {
+  return (await entriesOf(peer, method)).map((entry) => entry[member]);
+}
+
+/** The members of an entry that are none of those that are known. */
+export function unknownIn(entry: JsonObject, ...known: string[]): string[] {
+  return Object.keys(entry).filter((key) => !known.includes(key));
+}
