@@ -57,7 +57,9 @@ export interface World {
   serve(definition?: Partial<AnyServerDefinition>, options?: ServeOptions): Promise<Peer>;
   /** The server that was served last, to be changed while it is live. */
   readonly server: Server;
-  /** Serves a definition at an HTTP endpoint whose headers and bodies are the proof's own. */
+  /** Serves a definition at an HTTP endpoint, as a function from requests to responses. */
+  serveFetch(definition?: Partial<AnyServerDefinition>, options?: HttpOptions): (request: Request) => Promise<Response>;
+  /** The same for a client whose headers and bodies are the proof's own. */
   serveHttp(definition?: Partial<AnyServerDefinition>, options?: HttpOptions): RawHttp;
   /** Connects a client, pinned to the revision, to a scripted server that agrees to it. */
   connect(options?: ConnectOptions, play?: PlayOptions): Promise<{ client: Client; server: Scripted }>;
@@ -132,11 +134,12 @@ export function makeWorld(transport: TransportName, version: Version): World {
       if (open && !world.isModern) await peer.initialize();
       return peer;
     },
-    serveHttp(definition = {}, options = {}) {
+    serveFetch(definition = {}, options = {}) {
       const { fetch, close } = toFetch(create(definition), options);
       ends.push(close);
-      return rawHttp("http://localhost/mcp", fetch);
+      return fetch;
     },
+    serveHttp: (definition, options) => rawHttp("http://localhost/mcp", world.serveFetch(definition, options)),
     async connect(options = {}, play = {}) {
       const answers = { ...greeting(version, play.capabilities), ...play.answers };
       const { connecting, server } = world.dial({ revision: version, ...options }, { ...play, answers });
