@@ -3,7 +3,7 @@ import type { Exchange } from "./exchange.ts";
 import { HttpRefusal, shown, tooLarge } from "./refusal.ts";
 
 /** Refuses with 415 a body that is not said to be JSON: a form or plain text is what a page can send unasked. */
-export function requireJson(exchange: Exchange): void {
+function requireJson(exchange: Exchange): void {
   const contentType = exchange.header("content-type");
   if (
     contentType !== "application/json" &&
@@ -17,7 +17,15 @@ export function requireJson(exchange: Exchange): void {
   throw new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it as it is.`);
 }
 
-export function parse(text: string): unknown {
+/** Reads the body of a POST as JSON, or takes it as a framework has parsed it; of at most `limit` bytes. */
+export function readMessage(exchange: Exchange, limit: number): Promise<unknown> {
+  requireJson(exchange);
+  const { parsedBody } = exchange;
+  if (parsedBody === undefined) return exchange.readText(limit).then(parse);
+  return Promise.resolve(withinLimit(exchange, parsedBody, limit));
+}
+
+function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -29,7 +37,7 @@ export function parse(text: string): unknown {
  * Holds a body that a framework has parsed to the limit as well: its length as it was sent, or where that is not known
  * (it was compressed, or came in chunks) the length of its JSON.
  */
-export function withinLimit(exchange: Exchange, parsed: unknown, limit: number): unknown {
+function withinLimit(exchange: Exchange, parsed: unknown, limit: number): unknown {
   const sent = exchange.header("content-length");
   const isPlain = sent !== undefined && exchange.header("content-encoding") === undefined;
   const length = isPlain ? Number(sent) : new TextEncoder().encode(JSON.stringify(parsed)).length;

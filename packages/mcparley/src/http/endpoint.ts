@@ -3,17 +3,19 @@ import { classify } from "../jsonrpc/messages.ts";
 import type { Principal } from "../server/context.ts";
 import type { ServerCore } from "../server/core.ts";
 import { readAccept } from "./accept.ts";
-import { parse, requireJson, withinLimit } from "./body.ts";
+import { readMessage } from "./body.ts";
 import type { Cors } from "./cors.ts";
 import type { EndpointContext } from "./endpoint-context.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Guard, makeGuard } from "./guards.ts";
 import { checkMirroredHeaders } from "./mirrored-headers.ts";
+import type { HttpSse } from "./http-sse.ts";
 import { OpenExchanges } from "./open-exchanges.ts";
 import type { LegacyEndpoint } from "./legacy-endpoint.ts";
 import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
 import { HttpRefusal, notAllowed, refuse } from "./refusal.ts";
+import { type Part, type Routes, readRoutes } from "./route.ts";
 
 const defaultMaxBody = 4 * 1024 * 1024;
 
@@ -23,21 +25,24 @@ export class Endpoint {
   readonly #options: HttpOptions;
   readonly #guard: Guard;
   #cors: Cors | undefined;
-  readonly #path: string | undefined;
+  readonly #routes: Routes;
   #legacy: LegacyEndpoint | undefined;
   #loadingLegacy: Promise<LegacyEndpoint> | undefined;
+  #sse: HttpSse | undefined;
+  #loadingSse: Promise<HttpSse> | undefined;
   #closing = false;
 
   /**
    * `boundHost` is what the server listens on, where that is known. Throws a LocalError `invalid_definition` for a tool
-   * whose arguments cannot be mirrored in headers as its `x-mcp-header` annotations say.
+   * whose arguments cannot be mirrored in headers as its `x-mcp-header` annotations say, and where two paths are the
+   * same.
    */
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
     checkMirroredHeaders(core);
-    const { allowedHosts, allowedOrigins, path, keepAlive = 15_000 } = options;
+    const { allowedHosts, allowedOrigins, keepAlive = 15_000 } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
-    this.#path = path === undefined ? undefined : withoutSlash(path.startsWith("/") ? path : `/${path}`);
+    this.#routes = readRoutes(options);
     this.#context = {
       core,
       open: new OpenExchanges(core.clock, keepAlive),
@@ -47,7 +52,7 @@ export class Endpoint {
 
   /** Sessions that are open. */
   get sessions(): number {
-    return this.#legacy?.sessions ?? 0;
+    return (this.#legacy?.sessions ?? 0) + (this.#sse?.size ?? 0);
   }
 
   /** Requests that are being answered, and open streams. */
@@ -75,7 +80,9 @@ export class Endpoint {
     });
     await Promise.race([open.drained(), limit]);
     core.clock.clearTimeout(timer);
-    this.#legacy?.end(new LocalError("closed", "The server is shutting down."));
+    const cause = new LocalError("closed", "The server is shutting down.");
+    this.#legacy?.end(cause);
+    this.#sse?.end(cause);
     open.stop();
   }
 
@@ -83,11 +90,12 @@ export class Endpoint {
     try {
       this.#guard(exchange);
       if (this.#options.cors && (await this.#answerCors(exchange))) return;
-      this.#admit(exchange);
+      const part = this.#admit(exchange);
       const { authenticate } = this.#options;
       const principal = authenticate ? await authenticate(exchange) : undefined;
       if (principal instanceof HttpRefusal) throw principal;
-      if (exchange.method === "POST") await this.#post(exchange, principal);
+      if (part !== "mcp") await this.#answerSse(part, exchange, principal);
+      else if (exchange.method === "POST") await this.#post(exchange, principal);
       else await this.#answerOther(exchange, principal);
     } catch (error) {
       this.#fail(exchange, error);
@@ -110,6 +118,17 @@ export class Endpoint {
     return this.#legacy;
   }
 
+  async #answerSse(part: Part, exchange: Exchange, principal: Principal | undefined): Promise<void> {
+    const { maxBody = defaultMaxBody, sessions } = this.#options;
+    this.#loadingSse ??= import("./http-sse.ts").then(({ HttpSse }) => {
+      const limits = typeof sessions === "object" ? sessions : {};
+      return new HttpSse(this.#context, { messages: this.#routes.messages ?? "", maxBody, sessions: limits });
+    });
+    this.#sse = await this.#loadingSse;
+    if (part === "stream") this.#sse.getStream(exchange, principal);
+    else await this.#sse.postMessage(exchange, principal);
+  }
+
   /** Lets a page of another origin in, where the options do. Returns true where that answers the request. */
   async #answerCors(exchange: Exchange): Promise<boolean> {
     const { cors } = this.#options;
@@ -119,23 +138,19 @@ export class Endpoint {
     return exchange.method === "OPTIONS" && this.#cors.preflight(exchange);
   }
 
-  /** Checks what can be checked before anything is read or asked. */
-  #admit(exchange: Exchange): void {
-    if (this.#path !== undefined && exchange.path !== this.#path && withoutSlash(exchange.path) !== this.#path) {
-      throw new HttpRefusal(404, `There is nothing here. MCP is served at ${this.#path || "/"}.`);
-    }
-    if (!this.#closing) return;
+  /** Checks what can be checked before anything is read or asked, and says what the request is for. */
+  #admit(exchange: Exchange): Part {
+    const part = this.#routes.find(exchange.path);
+    if (!part) throw new HttpRefusal(404, `There is nothing here. MCP is served at ${this.#routes.mcp || "/"}.`);
+    if (!this.#closing) return part;
     const headers = { "retry-after": "1", connection: "close" };
     throw new HttpRefusal(503, "The server is shutting down.", { headers });
   }
 
   async #post(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     const accepted = readAccept(exchange.header("accept"));
-    requireJson(exchange);
-    const { parsedBody } = exchange;
     const { maxBody = defaultMaxBody } = this.#options;
-    const value =
-      parsedBody === undefined ? parse(await exchange.readText(maxBody)) : withinLimit(exchange, parsedBody, maxBody);
+    const value = await readMessage(exchange, maxBody);
     const posted = { exchange, principal, accepted };
     if (Array.isArray(value)) return (await this.#useLegacy()).postBatch(posted, value);
     const classified = classify(value);
@@ -154,8 +169,4 @@ export class Endpoint {
     this.#context.core.report(error, undefined);
     refuse(exchange, new HttpRefusal(500, "Internal error", { code: ErrorCode.InternalError }));
   }
-}
-
-function withoutSlash(path: string): string {
-  return path.endsWith("/") ? path.slice(0, -1) : path;
 }

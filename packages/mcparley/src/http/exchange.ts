@@ -4,6 +4,8 @@ export interface RequestHead {
   readonly method: string;
   /** The path of the URL, without its query. */
   readonly path: string;
+  /** The query of the URL, without its question mark; empty where there is none. */
+  readonly query: string;
   /** Whether the request came over TLS to this process, so that a certificate has vouched for the name in `Host`. */
   readonly secure: boolean;
   /** The value of a header, whose name is given in lower case; several values are joined by commas. */

@@ -31,6 +31,10 @@ export class FetchExchange implements Exchange {
     return this.#url.pathname;
   }
 
+  get query(): string {
+    return this.#url.search.slice(1);
+  }
+
   get secure(): boolean {
     return this.#url.protocol === "https:";
   }

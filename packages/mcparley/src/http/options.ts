@@ -58,6 +58,11 @@ export interface HttpOptions {
    * caller closes it. None unless given: what was being sent when a connection broke is lost then.
    */
   store?: Store;
+  /**
+   * Serves clients of 2024-11-05 as well, which open a stream at one path and post messages to another: the first is
+   * `/sse` and the second `/messages` unless given. Off unless given.
+   */
+  legacySse?: boolean | LegacySseOptions;
   /** How the events of streams are kept; only where there is a `store`. */
   events?: EventOptions;
 }
@@ -81,4 +86,11 @@ export interface EventOptions {
    * for proxies and platforms that end long responses. No limit unless given.
    */
   maxStream?: number;
+}
+
+export interface LegacySseOptions {
+  /** Where streams are opened. `/sse`. */
+  path?: string;
+  /** Where messages are posted: as it is on this server, and as clients are told it. `/messages`. */
+  messages?: string;
 }

@@ -32,6 +32,12 @@ export class NodeExchange implements Exchange {
     return query === -1 ? url : url.slice(0, query);
   }
 
+  get query(): string {
+    const url = this.#request.url ?? "/";
+    const query = url.indexOf("?");
+    return query === -1 ? "" : url.slice(query + 1);
+  }
+
   get secure(): boolean {
     return "encrypted" in this.#request.socket;
   }

@@ -26,8 +26,12 @@ export function findRevision(version: unknown): Revision | undefined {
   return typeof version === "string" ? byVersion.get(version) : undefined;
 }
 
-/** The revision for a session: what the client asked for, or else the newest that has sessions. */
-export function negotiateLegacy(requested: string): Revision {
-  const revision = byVersion.get(requested);
-  return revision?.era === "legacy" ? revision : latestLegacy;
+const legacy = revisions.filter(({ era }) => era === "legacy");
+
+/** The revisions whose way over HTTP is HTTP+SSE, the newest first. */
+export const overHttpSse: readonly Revision[] = [first, prerelease];
+
+/** The revision for a session: what the client asked for, or else the newest of those that can be agreed on. */
+export function negotiateLegacy(requested: string, among: readonly Revision[] = legacy): Revision {
+  return among.find(({ version }) => version === requested) ?? among[0] ?? latestLegacy;
 }

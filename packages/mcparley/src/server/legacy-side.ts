@@ -2,16 +2,10 @@ import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../jsonrpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import { type Reply, replyToError } from "./answer.ts";
-import type { Link } from "./call.ts";
 import type { Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";
-import { answerInSession, initialize, notified } from "./legacy.ts";
+import { type Way, answerInSession, initialize, notified } from "./legacy.ts";
 import type { Session } from "./session.ts";
-
-interface Way {
-  link: Link;
-  principal: Principal | undefined;
-}
 
 /**
  * The legacy revisions on one duplex channel: at most one session, opened by `initialize`.
@@ -28,8 +22,14 @@ export class LegacySide {
     this.#way = way;
   }
 
-  answer(request: JsonRpcRequest): Promise<Reply | undefined> {
-    if (this.#session) return answerInSession(this.#session, request, this.#way);
+  /** Whether a client has opened the session. */
+  get isOpen(): boolean {
+    return this.#session !== undefined;
+  }
+
+  /** Answers a request; `principal` is that of the request, where each brings its own credential. */
+  answer(request: JsonRpcRequest, principal: Principal | undefined = this.#way.principal): Promise<Reply | undefined> {
+    if (this.#session) return answerInSession(this.#session, request, { link: this.#way.link, principal });
     const { id, method } = request;
     if (method === Method.initialize) return Promise.resolve(this.#initialize(request));
     if (method === Method.ping) return Promise.resolve({ message: { jsonrpc: "2.0", id, result: {} }, status: 200 });

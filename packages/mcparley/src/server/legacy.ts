@@ -3,12 +3,22 @@ import type { JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts
 import type { ServerCapabilities } from "../protocol/capabilities.ts";
 import { type InitializeParams, type InitializeResult, readInitializeParams } from "../protocol/lifecycle.ts";
 import { Method, Notification } from "../protocol/methods.ts";
+import type { Revision } from "../revisions/revision.ts";
 import { negotiateLegacy } from "../revisions/revisions.ts";
 import { type Reply, answer, replyToError } from "./answer.ts";
 import { Call, type Link } from "./call.ts";
 import type { Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";
 import { Session } from "./session.ts";
+
+/** Where a session comes from. */
+export interface Way {
+  /** Where its client hears of what belongs to no request. */
+  link: Link;
+  principal: Principal | undefined;
+  /** The revisions that can be agreed on. All legacy ones unless given. */
+  revisions?: readonly Revision[];
+}
 
 export interface Opened {
   reply: Reply;
@@ -17,11 +27,7 @@ export interface Opened {
 }
 
 /** Answers `initialize` and opens the session that it asks for (2025-11-25, basic/lifecycle). */
-export function initialize(
-  core: ServerCore,
-  request: JsonRpcRequest,
-  way: { link: Link; principal: Principal | undefined },
-): Opened {
+export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way): Opened {
   try {
     const params = readInitializeParams(request.params ?? {});
     const session = openSession(core, params, way);
@@ -33,14 +39,11 @@ export function initialize(
 }
 
 /** Opens a session from the params of an `initialize`, as when one is taken up that another process opened. */
-export function openSession(
-  core: ServerCore,
-  params: InitializeParams,
-  way: { link: Link; principal: Principal | undefined },
-): Session {
-  const revision = negotiateLegacy(params.protocolVersion);
+export function openSession(core: ServerCore, params: InitializeParams, way: Way): Session {
+  const { link, principal, revisions } = way;
+  const revision = negotiateLegacy(params.protocolVersion, revisions);
   const peer = { info: params.clientInfo, capabilities: params.capabilities, revision: revision.version };
-  return new Session({ core, revision, peer, ...way });
+  return new Session({ core, revision, peer, link, principal });
 }
 
 function initializeResult(session: Session): InitializeResult {
