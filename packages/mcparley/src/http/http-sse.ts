@@ -1,67 +1,98 @@
-import type { Client } from "../../../client/client.ts";
-import type { RequestOptions } from "../../../client/options.ts";
-import { LocalError } from "../../../jsonrpc/errors.ts";
-import { isObject } from "../../../jsonrpc/messages.ts";
-import type { ResourceContents } from "../../../protocol/content.ts";
-import { digestOf, exactText } from "../digest.ts";
-import type { SkillResource } from "../skill-entry.ts";
-import { SkillRefused } from "./skill-refused.ts";
+import { LocalError } from "../jsonrpc/errors.ts";
+import { type Principal, principalKey } from "../server/context.ts";
+import { readAccept } from "./accept.ts";
+import { readMessage } from "./body.ts";
+import type { EndpointContext } from "./endpoint-context.ts";
+import { EventStream } from "./event-stream.ts";
+import type { Exchange } from "./exchange.ts";
+import { HttpSseSession } from "./http-sse-session.ts";
+import type { SessionOptions } from "./options.ts";
+import { HttpRefusal, notAllowed, shown } from "./refusal.ts";
 
-/** A file of a skill, read and verified. */
-export interface SkillContent {
-  readonly uri: string;
-  readonly mimeType?: string;
-  /** Undefined where it is no UTF-8. */
-  readonly text: string | undefined;
-  readonly bytes: Uint8Array;
-  /** Whether size and digest were checked; false for the files of dynamic skills alone. */
-  readonly isVerified: boolean;
+/** Milliseconds that a client has for its `initialize` after it opened its stream. */
+const initializeTimeout = 60_000;
+
+export interface HttpSseOptions {
+  /** Where clients are told to post their messages. */
+  messages: string;
+  maxBody: number;
+  sessions: SessionOptions;
 }
 
 /**
- * Reads one file and verifies it against what the entry says (Verification on Read). It is asked of the server anew,
- * since a kept result may be older than the entry.
+ * The HTTP+SSE transport (2024-11-05, basic/transports): a GET opens a session, whose stream tells its client where to
+ * post messages and carries all that is said to it. A session lives as long as its stream.
+ *
+ * It is loaded when the first client asks for it.
  */
-export async function readFile(
-  client: Client,
-  { uri, listed }: { uri: string; listed: SkillResource | undefined },
-  options: RequestOptions,
-): Promise<SkillContent> {
-  const { contents } = await client.readResource(uri, { ...options, fresh: true });
-  const [content, ...others] = contents;
-  if (!isObject(content) || others.length > 0 || content.uri !== uri) {
-    throw new LocalError("invalid_message", `${uri} was read as ${contents.length} contents, and not as itself.`);
-  }
-  const bytes = bytesOf(content);
-  if (listed) await verify(listed, bytes);
-  const { mimeType } = content;
-  return {
-    uri,
-    ...(typeof mimeType === "string" && { mimeType }),
-    text: exactText(bytes),
-    bytes,
-    isVerified: listed !== undefined,
-  };
-}
+export class HttpSse {
+  readonly #context: EndpointContext;
+  readonly #options: HttpSseOptions;
+  readonly #sessions = new Map<string, HttpSseSession>();
 
-async function verify({ uri, size, digest }: SkillResource, bytes: Uint8Array): Promise<void> {
-  if (bytes.length !== size) {
-    throw new SkillRefused("size", uri, `${uri} has ${bytes.length} bytes, and its skill says ${size}. ${stale}`);
+  constructor(context: EndpointContext, options: HttpSseOptions) {
+    this.#context = context;
+    this.#options = options;
   }
-  if ((await digestOf(bytes)) !== digest) {
-    throw new SkillRefused("digest", uri, `The content of ${uri} is not what its skill says. ${stale}`);
-  }
-}
 
-const stale = "If the skill has changed, get it again: then it needs to be approved again, too.";
-
-function bytesOf(content: ResourceContents): Uint8Array {
-  const { text, blob } = content as { text?: unknown; blob?: unknown };
-  if (typeof text === "string") return new TextEncoder().encode(text);
-  try {
-    if (typeof blob === "string") return Uint8Array.from(atob(blob), (char) => char.charCodeAt(0));
-  } catch {
-    // Reported below like any other content that is none.
+  /** Sessions that are open. */
+  get size(): number {
+    return this.#sessions.size;
   }
-  throw new LocalError("invalid_message", `${content.uri} was read as neither text nor base64.`);
+
+  /** Answers a request for a stream. */
+  getStream(exchange: Exchange, principal: Principal | undefined): void {
+    if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
+    if (!readAccept(exchange.header("accept")).events) {
+      throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
+    }
+    const { max = 10_000 } = this.#options.sessions;
+    if (this.#sessions.size >= max) {
+      const headers = { "retry-after": "60" };
+      throw new HttpRefusal(503, "Too many sessions are open. Try again later.", { headers });
+    }
+    this.#open(exchange, principal);
+  }
+
+  /** Answers a POST of a message: it is accepted, and answered on the stream of its session. */
+  async postMessage(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+    if (exchange.method !== "POST") throw notAllowed(exchange.method, "POST");
+    const session = this.#find(new URLSearchParams(exchange.query).get("sessionId"), principal);
+    session.receive(await readMessage(exchange, this.#options.maxBody), principal);
+    exchange.respond(202, {});
+  }
+
+  /** Ends the sessions, and what goes on in them. */
+  end(cause: Error): void {
+    for (const session of this.#sessions.values()) session.end(cause);
+  }
+
+  #open(exchange: Exchange, principal: Principal | undefined): void {
+    const { core, open } = this.#context;
+    const events = new EventStream(exchange, undefined);
+    const session = new HttpSseSession({ core, principal, events, onEnd: () => leave() });
+    const timer = core.clock.setTimeout(() => {
+      if (!session.isInitialized) session.end(new LocalError("closed", "The client did not initialize its session."));
+    }, initializeTimeout);
+    const leave = (): void => {
+      core.clock.clearTimeout(timer);
+      this.#sessions.delete(session.id);
+      open.remove(session);
+    };
+    this.#sessions.set(session.id, session);
+    open.add(session);
+    const { messages } = this.#options;
+    events.write(`event: endpoint\ndata: ${messages}?sessionId=${session.id}\n\n`);
+    exchange.onGone(() => session.end(new LocalError("closed", "The client closed its stream.")));
+  }
+
+  /** Another caller's session does not exist for this one. */
+  #find(id: string | null, principal: Principal | undefined): HttpSseSession {
+    if (id === null) {
+      throw new HttpRefusal(400, "There is no sessionId in the URL. Open a stream, and post to where it says.");
+    }
+    const session = this.#sessions.get(id);
+    if (session && principalKey(session.principal) === principalKey(principal)) return session;
+    throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
+  }
 }
