@@ -1,0 +1,283 @@
+import { expect, vi } from "vitest";
+import { type ConnectOptions, type HttpOptions, ProtocolError, gate, tool } from "../library.ts";
+import { proves } from "../proves.ts";
+import {
+  elicitMethod,
+  form,
+  forms,
+  formsAndUrls,
+  never,
+  person,
+  telling,
+  visit,
+  visiting,
+} from "../world/elicitations.ts";
+import { isRequest } from "../world/inbox.ts";
+import { ask, askedByTool, expectRefused } from "../world/questions.ts";
+import { gotPrompt, requested, textOf } from "../world/subjects.ts";
+import type { World } from "../world/world.ts";
+
+proves("elicitation.url.request", async (world) => {
+  const peer = await world.serve({ tools: { visiting } }, { capabilities: formsAndUrls });
+  const { params } = await askedByTool(world, peer, "visiting");
+  expect(params).toMatchObject({ mode: "url", message: "Pay.", url: visit.url });
+});
+
+proves("elicitation.url.id", async (world) => {
+  const peer = await world.serve({ tools: { visiting } }, { capabilities: formsAndUrls });
+  const ids = new Set<unknown>();
+  for (let round = 0; round < 3; round++) {
+    const asked = await askedByTool(world, peer, "visiting");
+    expect(asked.params.elicitationId).toMatch(/./);
+    ids.add(asked.params.elicitationId);
+    await asked.answer({ action: "accept" });
+  }
+  expect(ids.size).toBe(3);
+});
+
+proves("elicitation.url.valid", async (world) => {
+  for (const url of ["", "/pay", "example.com", "https://"]) {
+    const astray = tool({ call: async (_, { elicit }) => (await elicit({ message: "?", url }), "went there") });
+    const peer = await world.serve({ tools: { astray } }, { capabilities: formsAndUrls });
+    const { result, error } = await peer.request("tools/call", { name: "astray" });
+    expect(error ?? result.isError).toBeTruthy();
+    expect(result?.inputRequests).toBeUndefined();
+    expect(peer.received.filter(isRequest)).toEqual([]);
+  }
+});
+
+proves("elicitation.url.careful", async (world) => {
+  for (const url of [
+    "javascript:alert(1)",
+    "file:///etc/passwd",
+    "data:text/html,x",
+    "vscode://settings",
+    "http://example.com/",
+    "https://example.com@evil.example/",
+    "/relative",
+    7,
+  ]) {
+    expectRefused(await ask(world, await world.connect(never), elicitMethod, { ...visit, url }), -32602);
+  }
+});
+
+proves("elicitation.url.not-fetched", async (world) => {
+  const spy = vi.spyOn(globalThis, "fetch").mockRejectedValue(new Error("nothing is to be fetched"));
+  try {
+    const seen: unknown[] = [];
+    const played = await world.connect({
+      elicit: (question) => {
+        seen.push(question);
+        return { action: "accept" };
+      },
+    });
+    await ask(world, played, elicitMethod, visit);
+    expect(seen).toEqual([visit]);
+    expect(spy).not.toHaveBeenCalled();
+    expect(played.server.sent.filter(({ url }) => url.includes("example.com"))).toEqual([]);
+  } finally {
+    spy.mockRestore();
+  }
+});
+
+proves("elicitation.url.shown-whole", async (world) => {
+  const urls = [
+    "https://EXAMPLE.com:443/a/../b?q=%61#x",
+    "https://xn--80ak6aa92e.com/",
+    `https://a.example/${"x".repeat(2000)}`,
+  ];
+  for (const url of urls) {
+    const seen: unknown[] = [];
+    const played = await world.connect({
+      elicit: (question) => {
+        seen.push(question.mode === "url" && question.url);
+        return { action: "accept" };
+      },
+    });
+    await ask(world, played, elicitMethod, { ...visit, url });
+    expect(seen).toEqual([url]);
+  }
+});
+
+proves("elicitation.action.accept-url", {
+  async server(world) {
+    const peer = await world.serve({ tools: { visiting } }, { capabilities: formsAndUrls });
+    const asked = await askedByTool(world, peer, "visiting");
+    expect(textOf(await asked.answer({ action: "accept" }))).toBe("went there");
+  },
+  async client(world) {
+    const played = await world.connect({ elicit: () => ({ action: "accept", content: { stray: "x" } }) });
+    expect((await ask(world, played, elicitMethod, visit)).result).toEqual({ action: "accept" });
+  },
+});
+
+const required = { code: -32042, message: "Go there first.", data: { elicitations: [visit] } };
+
+/** A call that was refused until its user has visited a URL, and what the user was shown. */
+async function needsVisit(world: World, options: ConnectOptions = {}) {
+  const shown: unknown[] = [];
+  const played = await world.connect({
+    elicit: (question) => {
+      shown.push(question);
+      return { action: "accept" };
+    },
+    ...options,
+  });
+  const controller = new AbortController();
+  const { request, outcome } = await requested(played.client, played.server, { signal: controller.signal });
+  played.server.refuse(request, required);
+  await vi.waitFor(() => expect(shown).toEqual([visit]));
+  const complete = (elicitationId: string): void =>
+    played.server.notify("notifications/elicitation/complete", { elicitationId });
+  return { ...played, outcome, controller, complete, shown };
+}
+
+proves("elicitation.complete.unknown", async (world) => {
+  const { server, outcome, complete, shown } = await needsVisit(world);
+  const before = server.received.length;
+  complete("of somebody else");
+  await world.clock.advance(1000);
+  expect(server.received.length).toBe(before);
+  complete("visit-1");
+  server.answer(await server.request("prompts/get"), gotPrompt);
+  await outcome;
+  complete("visit-1");
+  await world.clock.advance(1000);
+  expect(server.received.length).toBe(before + 1);
+  expect(shown).toEqual([visit]);
+});
+
+proves("elicitation.complete.repeats", async (world) => {
+  const { server, outcome, complete } = await needsVisit(world);
+  complete("visit-1");
+  const again = await server.request("prompts/get");
+  expect(again.params).toMatchObject({ name: "p" });
+  server.answer(again, gotPrompt);
+  expect(await outcome).toMatchObject(gotPrompt);
+});
+
+proves("elicitation.complete.never", async (world) => {
+  const { outcome, controller } = await needsVisit(world);
+  controller.abort();
+  await expect(outcome).rejects.toMatchObject({ code: "aborted" });
+  const late = await needsVisit(world, { timeout: { total: 5000 } });
+  await world.clock.advance(5000);
+  await expect(late.outcome).rejects.toMatchObject({ code: "timeout" });
+});
+
+proves("elicitation.url.given-up", async (world) => {
+  const open = gate();
+  const { client, server } = await world.connect({ elicit: (question, asker) => open.call(question, asker as never) });
+  const controller = new AbortController();
+  const { request, outcome } = await requested(client, server, { signal: controller.signal });
+  server.answer(request, {
+    resultType: "input_required",
+    inputRequests: { q: { method: elicitMethod, params: visit } },
+  });
+  await open.entered;
+  controller.abort();
+  await expect(outcome).rejects.toMatchObject({ code: "aborted" });
+});
+
+proves("elicitation.url-required.answered", async (world) => {
+  const needing = tool({
+    call: () => {
+      throw new ProtocolError(required.code, required.message, { data: required.data });
+    },
+  });
+  const peer = await world.serve({ tools: { needing } }, { capabilities: formsAndUrls });
+  expect((await peer.request("tools/call", { name: "needing" })).error).toEqual(required);
+});
+
+proves("elicitation.url-required.unreadable", async (world) => {
+  const lists = [undefined, [], [{ ...form, mode: "form" }], [{ ...visit, elicitationId: undefined }], [visit, null]];
+  for (const elicitations of lists) {
+    const { client, server } = await world.connect(never);
+    const { request, outcome } = await requested(client, server);
+    server.refuse(request, { ...required, data: { elicitations } });
+    await expect(outcome).rejects.toMatchObject({ code: -32042 });
+  }
+});
+
+/** Has requests come from whoever `is` at the time. */
+function switching(): { is: string; http: HttpOptions } {
+  const caller: { is: string; http: HttpOptions } = {
+    is: "ann",
+    http: { authenticate: () => ({ issuer: "https://issuer.example", subject: caller.is, scopes: [] }) },
+  };
+  return caller;
+}
+
+proves("elicitation.state.bound", async (world) => {
+  const caller = switching();
+  const peer = await world.serve({ tools: { telling } }, { capabilities: forms, http: caller.http });
+  const given = { action: "accept", content: { name: "Ann" } };
+  if (world.isModern) {
+    const { result } = await peer.request("tools/call", { name: "telling" });
+    const [key = ""] = Object.keys(result.inputRequests as object);
+    const answer = { name: "telling", requestState: result.requestState, inputResponses: { [key]: given } };
+    caller.is = "bob";
+    expect((await peer.request("tools/call", answer)).error.code).toBe(-32602);
+    caller.is = "ann";
+    expect(textOf(await peer.request("tools/call", answer))).toBe('{"name":"Ann"}');
+    return;
+  }
+  const id = peer.start("tools/call", { name: "telling" });
+  const question = await peer.nextRequest(elicitMethod);
+  caller.is = "bob";
+  peer.answer(question, { action: "accept", content: { name: "Bob" } });
+  await peer.settled();
+  caller.is = "ann";
+  peer.answer(question, given);
+  expect(textOf(await peer.response(id))).toBe('{"name":"Ann"}');
+});
+
+proves("elicitation.state.not-by-session", async (world) => {
+  const caller = switching();
+  const peer = await world.serve({ tools: { telling } }, { capabilities: forms, http: caller.http });
+  const id = peer.start("tools/call", { name: "telling" });
+  const question = await peer.nextRequest(elicitMethod);
+  for (const action of ["accept", "decline", "cancel"]) {
+    caller.is = "bob";
+    peer.answer(question, { action, content: { name: "Bob" } });
+    await peer.settled();
+    expect(peer.received.filter((message) => message.id === id && "result" in message)).toEqual([]);
+  }
+  caller.is = "ann";
+  peer.answer(question, { action: "decline" });
+  expect(textOf(await peer.response(id))).toBe("declined");
+});
+
+proves("elicitation.state.protected", async (world) => {
+  const stateful = tool({
+    call: async (_, { once, elicit }) => {
+      const kept = await once("kept", () => "what the server keeps");
+      await elicit({ message: "?", schema: person });
+      return kept;
+    },
+  });
+  const peer = await world.serve({ tools: { stateful } }, { capabilities: forms });
+  const { result } = await peer.request("tools/call", { name: "stateful" });
+  const state = String(result.requestState);
+  const [key = ""] = Object.keys(result.inputRequests as object);
+  const inputResponses = { [key]: { action: "accept", content: { name: "Ann" } } };
+  expect(Buffer.from(state, "base64url").toString("latin1")).not.toContain("keeps");
+  const changed = `${state.slice(0, 40)}${state[40] === "A" ? "B" : "A"}${state.slice(41)}`;
+  const tampered = await peer.request("tools/call", { name: "stateful", inputResponses, requestState: changed });
+  expect(tampered.error.code).toBe(-32602);
+  const answer = await peer.request("tools/call", { name: "stateful", inputResponses, requestState: state });
+  expect(textOf(answer)).toBe("what the server keeps");
+});
+
+proves("elicitation.state.user", async (world) => {
+  const whoever = tool({
+    call: async (_, ctx) => {
+      await ctx.elicit({ message: "Who are you?", schema: person });
+      return String(ctx.principal?.subject);
+    },
+  });
+  const { http } = switching();
+  const peer = await world.serve({ tools: { whoever } }, { capabilities: forms, http });
+  const asked = await askedByTool(world, peer, "whoever");
+  expect(textOf(await asked.answer({ action: "accept", content: { name: "bob" } }))).toBe("ann");
+});
