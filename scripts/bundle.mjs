@@ -13,6 +13,7 @@ const packages = [
     folder: "packages/mcparley",
     entries: [
       "index.ts",
+      "entries/apps.ts",
       "entries/client.ts",
       "entries/http.ts",
       "entries/node.ts",

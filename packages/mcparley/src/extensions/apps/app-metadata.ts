@@ -1,0 +1,121 @@
+import { LocalError } from "../../jsonrpc/errors.ts";
+import { type JsonObject, isObject } from "../../jsonrpc/messages.ts";
+
+/** The identifier of MCP Apps (SEP-1865). */
+export const appsId = "io.modelcontextprotocol/ui";
+/** The type of an app: an HTML document that runs in a sandbox of the host. */
+export const appType = "text/html;profile=mcp-app";
+
+/** Who may see and call a tool. */
+export type Audience = "model" | "app";
+
+/** What a tool's `_meta.ui` says: the app that shows its results, and who may call it. */
+export interface ToolUi {
+  /** The `ui://` URI of the app. A tool that only an app calls may have none. */
+  resourceUri?: string;
+  /** Both unless given. A host keeps a tool without `"model"` from its model, and one without `"app"` from apps. */
+  visibility?: readonly Audience[];
+}
+
+/** The origins that an app may reach. What is left out is none. */
+export interface AppOrigins {
+  /** For requests: `connect-src`. */
+  connectDomains?: readonly string[];
+  /** For scripts, styles, images, fonts and media. */
+  resourceDomains?: readonly string[];
+  /** For frames inside the app: `frame-src`. */
+  frameDomains?: readonly string[];
+  /** For the document's base: `base-uri`. */
+  baseUriDomains?: readonly string[];
+}
+
+/** What the `_meta.ui` of an app says. The host decides what it grants, and grants nothing that is not said here. */
+export interface AppUi {
+  csp?: AppOrigins;
+  /** What the app asks the browser for, each with an empty object. */
+  permissions?: Partial<Record<"camera" | "microphone" | "geolocation" | "clipboardWrite", Record<string, never>>>;
+  /** An origin of its own, in a form that the host prescribes. */
+  domain?: string;
+  /** Whether the host draws a border and a background; the host's choice unless given. */
+  prefersBorder?: boolean;
+}
+
+const originLists = ["connectDomains", "resourceDomains", "frameDomains", "baseUriDomains"] as const;
+const permissionNames = ["camera", "microphone", "geolocation", "clipboardWrite"] as const;
+/** A scheme and a host, whose first label may be `*`: nothing that could end a directive and begin another. */
+const originPattern = /^(https?|wss?):\/\/(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$/i;
+
+/** Reads the `_meta.ui` of a tool. Undefined where there is none; throws `LocalError` `invalid_message` for a wrong one. */
+export function readToolUi(meta: JsonObject | undefined): ToolUi | undefined {
+  const ui = meta?.ui ?? oldForm(meta);
+  if (ui === undefined) return undefined;
+  if (!isObject(ui)) throw wrong("ui", "must be an object");
+  const { resourceUri, visibility } = ui;
+  if (resourceUri !== undefined && !isAppUri(resourceUri)) throw wrong("ui.resourceUri", "must begin with ui://");
+  if (visibility !== undefined && !isVisibility(visibility)) {
+    throw wrong("ui.visibility", 'must be a list of "model" and "app"');
+  }
+  return {
+    ...(resourceUri !== undefined && { resourceUri }),
+    ...(visibility !== undefined && { visibility }),
+  };
+}
+
+/** Reads the `_meta.ui` of an app; empty where there is none. Throws `LocalError` `invalid_message` for a wrong one. */
+export function readAppUi(meta: JsonObject | undefined): AppUi {
+  const ui = meta?.ui ?? {};
+  if (!isObject(ui)) throw wrong("ui", "must be an object");
+  const { csp, permissions, domain, prefersBorder } = ui;
+  if (domain !== undefined && typeof domain !== "string") throw wrong("ui.domain", "must be a string");
+  if (prefersBorder !== undefined && typeof prefersBorder !== "boolean") {
+    throw wrong("ui.prefersBorder", "must be a boolean");
+  }
+  return {
+    ...(csp !== undefined && { csp: readOrigins(csp) }),
+    ...(permissions !== undefined && { permissions: readPermissions(permissions) }),
+    ...(domain !== undefined && { domain }),
+    ...(prefersBorder !== undefined && { prefersBorder }),
+  };
+}
+
+export function isAppUri(uri: unknown): uri is string {
+  return typeof uri === "string" && uri.startsWith("ui://") && uri.length > "ui://".length;
+}
+
+/** The form before there was an object, which servers still send beside it. */
+function oldForm(meta: JsonObject | undefined): JsonObject | undefined {
+  const resourceUri = meta?.["ui/resourceUri"];
+  return resourceUri === undefined ? undefined : { resourceUri };
+}
+
+function isVisibility(value: unknown): value is Audience[] {
+  return Array.isArray(value) && value.every((audience) => audience === "model" || audience === "app");
+}
+
+function readOrigins(csp: unknown): AppOrigins {
+  if (!isObject(csp)) throw wrong("ui.csp", "must be an object");
+  const read: AppOrigins = {};
+  for (const name of originLists) {
+    const origins = csp[name];
+    if (origins === undefined) continue;
+    if (!Array.isArray(origins)) throw wrong(`ui.csp.${name}`, "must be a list of origins");
+    const unfit = origins.find((origin) => typeof origin !== "string" || !originPattern.test(origin));
+    if (unfit !== undefined) throw wrong(`ui.csp.${name}`, `must hold origins alone; got ${quoted(unfit)}`);
+    read[name] = origins;
+  }
+  return read;
+}
+
+/** What is not known is left out: an app has nothing that its host did not understand. */
+function readPermissions(permissions: unknown): NonNullable<AppUi["permissions"]> {
+  if (!isObject(permissions)) throw wrong("ui.permissions", "must be an object");
+  return Object.fromEntries(permissionNames.filter((name) => isObject(permissions[name])).map((name) => [name, {}]));
+}
+
+function quoted(value: unknown): string {
+  return (JSON.stringify(value) ?? typeof value).slice(0, 100);
+}
+
+function wrong(where: string, why: string): LocalError {
+  return new LocalError("invalid_message", `_meta.${where} ${why}.`);
+}

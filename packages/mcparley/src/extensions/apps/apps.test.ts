@@ -1,0 +1,181 @@
+import { describe, expect, test } from "vitest";
+import type { Client } from "../../client/client.ts";
+import { serverDialer } from "../../client/local-dialers.ts";
+import { openClient } from "../../client/open-client.ts";
+import type { ConnectOptions } from "../../client/options.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import { resource, tool } from "../../server/definition.ts";
+import type { AnyServerDefinition } from "../../server/options.ts";
+import { createServer } from "../../server/server.ts";
+import { appType, readAppUi, readToolUi } from "./app-metadata.ts";
+import { app, apps, shownBy, showsApps } from "./apps.ts";
+import { isFor, readApp, showApps, uiOf } from "./show-apps.ts";
+
+const resourceUri = "ui://clock/face";
+const csp = { connectDomains: ["https://api.example.com"], resourceDomains: ["https://*.example.com:8443"] };
+const html = "<!doctype html><title>Clock</title>";
+
+const definition: Partial<AnyServerDefinition> = {
+  extensions: [apps()],
+  resources: { face: app(resourceUri, { html, csp, permissions: { camera: {} }, prefersBorder: true }) },
+  tools: {
+    time: tool({ meta: shownBy({ resourceUri }), call: (_, ctx) => (showsApps(ctx) ? "see the clock" : "12:00") }),
+    refresh: tool({ meta: shownBy({ visibility: ["app"] }), call: () => "12:01" }),
+  },
+};
+
+function connectTo(given: Partial<AnyServerDefinition>, options: ConnectOptions = {}): Promise<Client> {
+  return openClient(serverDialer(createServer({ name: "x", version: "1", ...given })), options);
+}
+
+/** The two tools of the definition, as they are listed. */
+async function toolsOf(client: Client): Promise<[Tool, Tool]> {
+  const tools: Tool[] = [];
+  for await (const listed of client.listTools()) tools.push(listed);
+  return tools as [Tool, Tool];
+}
+
+describe("a server with apps", () => {
+  test("is found out by its capabilities, its tools' metadata, and the type of its documents", async () => {
+    const client = await connectTo(definition, { extensions: [showApps()] });
+    expect(client.server.capabilities.extensions).toEqual({ "io.modelcontextprotocol/ui": {} });
+    const [time] = await toolsOf(client);
+    expect(time._meta).toEqual({ ui: { resourceUri } });
+    const ui = { csp, permissions: { camera: {} }, prefersBorder: true };
+    expect((await client.readResource(resourceUri)).contents).toEqual([
+      { uri: resourceUri, mimeType: appType, text: html, _meta: { ui } },
+    ]);
+    await client.close();
+  });
+
+  test("tells clients that show apps from those that do not", async () => {
+    const shows = await connectTo(definition, { extensions: [showApps()] });
+    expect(await shows.callTool("time")).toBe("see the clock");
+    await shows.close();
+    const plain = await connectTo(definition);
+    expect(await plain.callTool("time")).toBe("12:00");
+    await plain.close();
+    const other = await connectTo(definition, {
+      extensions: [{ id: "io.modelcontextprotocol/ui", settings: { mimeTypes: ["text/x-other"] } }],
+    });
+    expect(await other.callTool("time")).toBe("12:00");
+    await other.close();
+  });
+
+  test("cannot be made with a tool whose app it does not have", () => {
+    const tools = { time: tool({ meta: shownBy({ resourceUri: "ui://other" }), call: () => "" }) };
+    expect(() => createServer({ name: "x", version: "1", extensions: [apps()], tools })).toThrow(
+      expect.objectContaining({
+        code: "invalid_definition",
+        message: 'The tool "time" has the app ui://other, and the server has no resource of that URI.',
+      }),
+    );
+  });
+
+  test.each([
+    [
+      "the URI",
+      () => app("https://x.example", { html }),
+      "The URI of an app must begin with ui://; got https://x.example.",
+    ],
+    [
+      "an origin",
+      () => app("ui://x", { html, csp: { frameDomains: ["https://a.example; script-src *"] } }),
+      'The app ui://x: _meta.ui.csp.frameDomains must hold origins alone; got "https://a.example; script-src *".',
+    ],
+    [
+      "the app of a tool",
+      () => shownBy({ resourceUri: "x" }),
+      "The app of a tool: _meta.ui.resourceUri must begin with ui://.",
+    ],
+  ])("refuses a definition for %s", (_, define, message) => {
+    expect(define).toThrow(expect.objectContaining({ code: "invalid_definition", message }));
+  });
+});
+
+describe("a host", () => {
+  test("reads an app with what it may do, and knows which tools are for whom", async () => {
+    const client = await connectTo(definition, { extensions: [showApps()] });
+    const [time, refresh] = await toolsOf(client);
+    expect(uiOf(time)).toEqual({ resourceUri });
+    expect([isFor("model", time), isFor("app", time)]).toEqual([true, true]);
+    expect([isFor("model", refresh), isFor("app", refresh)]).toEqual([false, true]);
+    const ui = { csp, permissions: { camera: {} }, prefersBorder: true };
+    expect(await readApp(client, uiOf(time)!.resourceUri!)).toEqual({ uri: resourceUri, html, ui });
+    await client.close();
+  });
+
+  test("reads a document that was sent as base64", async () => {
+    const read = (): object => ({ blob: new TextEncoder().encode("<p>ä"), mimeType: appType });
+    const client = await connectTo({ resources: { r: resource("ui://b", { read: read as never }) } });
+    expect((await readApp(client, "ui://b")).html).toBe("<p>ä");
+    await client.close();
+  });
+
+  test.each([
+    ["ui://text", "it is of the type text/html"],
+    ["ui://two", "it is 2 documents, not one"],
+    ["ui://else", "what was read has another URI"],
+    ["ui://bytes", "it is neither text nor base64 of UTF-8"],
+    ["https://x.example", "its URI does not begin with ui://"],
+  ])("does not show %s", async (uri, why) => {
+    const part = { text: html, mimeType: appType };
+    const client = await connectTo({
+      resources: {
+        text: resource("ui://text", { read: () => ({ text: html, mimeType: "text/html" }) }),
+        two: resource("ui://two", { read: () => [part, part] }),
+        else: resource("ui://else", { read: () => ({ ...part, uri: "ui://other" }) }),
+        bytes: resource("ui://bytes", { read: () => ({ blob: new Uint8Array([255]), mimeType: appType }) }),
+      },
+    });
+    await expect(readApp(client, uri)).rejects.toMatchObject({
+      code: "invalid_message",
+      message: `The app ${uri} cannot be shown: ${why}.`,
+    });
+    await client.close();
+  });
+
+  test("takes the form of tools before there was an object", () => {
+    expect(readToolUi({ "ui/resourceUri": "ui://old" })).toEqual({ resourceUri: "ui://old" });
+    expect(readToolUi({ ui: { resourceUri: "ui://new" }, "ui/resourceUri": "ui://old" })).toEqual({
+      resourceUri: "ui://new",
+    });
+    expect(readToolUi({ "com.example/a": 1 })).toBeUndefined();
+  });
+
+  test.each([
+    [{ ui: "ui://x" }, "_meta.ui must be an object."],
+    [{ ui: { resourceUri: "javascript:alert(1)" } }, "_meta.ui.resourceUri must begin with ui://."],
+    [{ ui: { visibility: ["everyone"] } }, '_meta.ui.visibility must be a list of "model" and "app".'],
+  ])("keeps a tool from everyone whose metadata is %j", (meta, message) => {
+    expect(() => readToolUi(meta)).toThrow(expect.objectContaining({ code: "invalid_message", message }));
+    expect([isFor("model", { _meta: meta }), isFor("app", { _meta: meta })]).toEqual([false, false]);
+  });
+
+  test.each([
+    [{ csp: { connectDomains: "https://a.example" } }, "csp.connectDomains must be a list of origins"],
+    [{ csp: { connectDomains: ["*"] } }, 'csp.connectDomains must hold origins alone; got "*"'],
+    [
+      { csp: { baseUriDomains: ["https://a.example/path"] } },
+      'csp.baseUriDomains must hold origins alone; got "https://a.example/path"',
+    ],
+    [
+      { csp: { resourceDomains: ["https://a.example\n"] } },
+      String.raw`csp.resourceDomains must hold origins alone; got "https://a.example\n"`,
+    ],
+    [{ csp: [] }, "csp must be an object"],
+    [{ permissions: "all" }, "permissions must be an object"],
+    [{ domain: 1 }, "domain must be a string"],
+    [{ prefersBorder: "yes" }, "prefersBorder must be a boolean"],
+  ])("refuses an app whose metadata is %j", (ui, why) => {
+    expect(() => readAppUi({ ui })).toThrow(
+      expect.objectContaining({ code: "invalid_message", message: `_meta.ui.${why}.` }),
+    );
+  });
+
+  test("grants nothing that it does not know", () => {
+    expect(readAppUi({ ui: { permissions: { camera: {}, usb: {}, microphone: true }, more: 1 } })).toEqual({
+      permissions: { camera: {} },
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { LocalError } from "../../jsonrpc/errors.ts";
+import { type JsonObject, isObject } from "../../jsonrpc/messages.ts";
+import type { Context } from "../../server/context.ts";
+import { type Resource, type ResourceDefinition, resource } from "../../server/definition.ts";
+import type { ServerExtension } from "../../server/extension.ts";
+import { type AppUi, type ToolUi, appType, appsId, isAppUri, readAppUi, readToolUi } from "./app-metadata.ts";
+
+/**
+ * Announces that a server has apps (MCP Apps, SEP-1865): `createServer({ extensions: [apps()] })`.
+ *
+ * `createServer` then throws `LocalError` `invalid_definition` for a tool whose app is not among the server's resources.
+ */
+export function apps(): ServerExtension {
+  return {
+    id: appsId,
+    offer({ tools, resources }) {
+      const uris = new Set([...resources].map(([, { uri }]) => uri));
+      for (const [name, { meta }] of tools) {
+        const { resourceUri } = explained(`tool "${name}"`, () => readToolUi(meta)) ?? {};
+        if (resourceUri === undefined || uris.has(resourceUri)) continue;
+        const why = `The tool "${name}" has the app ${resourceUri}, and the server has no resource of that URI.`;
+        throw new LocalError("invalid_definition", why);
+      }
+    },
+  };
+}
+
+/**
+ * Gives the `meta` of a tool whose results an app shows: `tool({ meta: shownBy({ resourceUri: "ui://clock" }), ... })`.
+ *
+ * Throws `LocalError` `invalid_definition` for a URI that is not `ui://`. A client that knows no apps sees the tool as
+ * any other, so that its result must say in text what the app shows.
+ */
+export function shownBy(ui: ToolUi): JsonObject {
+  return { ui: { ...explained("app of a tool", () => readToolUi({ ui })) } };
+}
+
+export interface AppDefinition<C>
+  extends AppUi, Pick<ResourceDefinition<string, C>, "title" | "description" | "icons" | "scopes" | "cache"> {
+  /** The HTML document, or what gives it. */
+  html: string | ((ctx: Context & C) => string | Promise<string>);
+}
+
+/**
+ * Defines an app: an HTML document at a `ui://` URI, which hosts show in a sandbox beside the results of a tool.
+ *
+ * What it may reach and asks of the browser is sent with its document. Throws `LocalError` `invalid_definition` for a
+ * URI of another scheme, and for origins that are none.
+ */
+export function app<const U extends string, C extends object = object>(
+  uri: U,
+  { html, csp, permissions, domain, prefersBorder, ...described }: AppDefinition<C>,
+): Resource<U, NoInfer<C>> {
+  if (!isAppUri(uri)) {
+    throw new LocalError("invalid_definition", `The URI of an app must begin with ui://; got ${uri as string}.`);
+  }
+  const given = { csp, permissions, domain, prefersBorder } as JsonObject;
+  const ui = explained(`app ${uri}`, () => readAppUi({ ui: given }));
+  const meta: JsonObject | undefined = Object.keys(ui).length > 0 ? { ui } : undefined;
+  return resource<U, C>(uri, {
+    ...described,
+    mimeType: appType,
+    ...(meta && { meta }),
+    read: async (_, ctx) => ({
+      text: typeof html === "string" ? html : await html(ctx),
+      mimeType: appType,
+      ...(meta && { meta }),
+    }),
+  });
+}
+
+/** Whether the client has said that it shows apps: where not, a tool says all that matters in text. */
+export function showsApps({ peer }: Pick<Context, "peer">): boolean {
+  const { extensions } = peer.capabilities;
+  const settings = isObject(extensions) ? extensions[appsId] : undefined;
+  return isObject(settings) && Array.isArray(settings.mimeTypes) && settings.mimeTypes.includes(appType);
+}
+
+/** Reads what a definition says, whose author is to be told what is wrong with it. */
+function explained<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new LocalError("invalid_definition", `The ${what}: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,80 @@
+import type { Client } from "../../client/client.ts";
+import type { ClientExtension } from "../../client/extension.ts";
+import type { RequestOptions } from "../../client/options.ts";
+import { LocalError } from "../../jsonrpc/errors.ts";
+import type { JsonObject } from "../../jsonrpc/messages.ts";
+import {
+  type AppUi,
+  type Audience,
+  type ToolUi,
+  appType,
+  appsId,
+  isAppUri,
+  readAppUi,
+  readToolUi,
+} from "./app-metadata.ts";
+
+/** A tool as far as its metadata is concerned. */
+interface Listed {
+  readonly _meta?: JsonObject;
+}
+
+/** An app as its server gave it. It is a stranger's code: show it in a sandbox, with what `ui` names and no more. */
+export interface App {
+  uri: string;
+  html: string;
+  ui: AppUi;
+}
+
+/** Declares that a host shows apps: `connect(target, { extensions: [showApps()] })` (MCP Apps, SEP-1865). */
+export function showApps(): ClientExtension {
+  return { id: appsId, settings: { mimeTypes: [appType] } };
+}
+
+/** What a listed tool says of its app. Undefined where it has none; throws `LocalError` `invalid_message` for a wrong one. */
+export function uiOf(tool: Listed): ToolUi | undefined {
+  return readToolUi(tool._meta);
+}
+
+/**
+ * Whether a listed tool is for the model, or for apps of its server: a host offers its model the first alone, and calls
+ * for an app none but the second. A tool whose metadata is wrong is for neither.
+ */
+export function isFor(audience: Audience, tool: Listed): boolean {
+  try {
+    return (uiOf(tool)?.visibility ?? ["model", "app"]).includes(audience);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Reads an app from the server that names it.
+ *
+ * Throws `LocalError` `invalid_message` for a URI that is not `ui://`, for what is not exactly one document of the type
+ * of apps, and for metadata that is wrong.
+ */
+export async function readApp(client: Client, uri: string, options?: RequestOptions): Promise<App> {
+  if (!isAppUri(uri)) throw unfit(uri, "its URI does not begin with ui://");
+  const { contents } = await client.readResource(uri, options);
+  const [content, ...others] = contents;
+  if (!content || others.length > 0) throw unfit(uri, `it is ${contents.length} documents, not one`);
+  if (content.uri !== uri) throw unfit(uri, "what was read has another URI");
+  if (content.mimeType !== appType) throw unfit(uri, `it is of the type ${String(content.mimeType).slice(0, 100)}`);
+  const html = "text" in content ? content.text : decoded(uri, content.blob);
+  if (typeof html !== "string") throw unfit(uri, "it has no text");
+  return { uri, html, ui: readAppUi(content._meta) };
+}
+
+function decoded(uri: string, blob: unknown): string {
+  try {
+    const bytes = Uint8Array.from(atob(String(blob)), (char) => char.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw unfit(uri, "it is neither text nor base64 of UTF-8", cause);
+  }
+}
+
+function unfit(uri: string, why: string, cause?: unknown): LocalError {
+  return new LocalError("invalid_message", `The app ${uri.slice(0, 200)} cannot be shown: ${why}.`, { cause });
+}
