@@ -9,6 +9,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import { testStore } from "../../../../tests/store/store-behaviour.ts";
 import type { Store } from "../store/store.ts";
 import { fileStore } from "./file-store.ts";
+import { SharedLog } from "./shared-log.ts";
+import { StoreLog } from "./store-log.ts";
 
 const ttl = 60_000;
 let folder: string;
@@ -77,7 +79,8 @@ describe("what outlives a store", () => {
       const store = opened();
       expect(await store.get("a")).toBe("1");
       expect(await store.get("b")).toBeUndefined();
-      await store.set("c", "3", { ttl });
+      // The first that is written keeps its place as well.
+      await Promise.all([store.set("c", "2", { ttl }), store.set("c", "3", { ttl })]);
       await store.close();
       const again = opened();
       expect([await again.get("a"), await again.get("c")]).toEqual(["1", "3"]);
@@ -119,6 +122,26 @@ describe("what outlives a store", () => {
     expect(await store.get("b")).toBe("2");
     expect(lines).toContain('"b"');
   });
+});
+
+test("a change that another process seals out at the last moment is made all the same", async () => {
+  const log = new StoreLog(path.join(folder, "state"));
+  const append = log.append.bind(log);
+  let isFirst = true;
+  log.append = async (lines, durable) => {
+    if (isFirst) await append(['{"op":"seal"}'], true);
+    isFirst = false;
+    await append(lines, durable);
+  };
+  const clock = { now: () => 1000, setTimeout: () => 0, clearTimeout: () => {} };
+  const shared = new SharedLog(log, { clock, maxBytes: 1e6 });
+  await Promise.all([
+    shared.write({ op: "set", now: 1000, key: "a", value: "1", ttl }),
+    shared.write({ op: "compare", now: 1000, key: "b", expected: undefined, value: "2", ttl }),
+  ]);
+  expect(await shared.read((tables) => [tables.get("a", 1000), tables.get("b", 1000)])).toEqual(["1", "2"]);
+  expect(files()).toEqual(["store.2.log"]);
+  await shared.close();
 });
 
 describe("limits and failures", () => {

@@ -21,7 +21,13 @@ const ann: Principal = { issuer: "https://i", subject: "ann", scopes: [] };
 let clock: FakeClock;
 let finish: (value: string) => void;
 
-beforeAll(() => Promise.all([import("../../../server/ask-client.ts"), import("../../../server/questions.ts")]));
+beforeAll(() =>
+  Promise.all([
+    import("../../../server/ask-client.ts"),
+    import("../../../server/questions.ts"),
+    import("../../../server/listen.ts"),
+  ]),
+);
 beforeEach(() => {
   clock = fakeClock(Date.parse("2026-11-20T10:00:00Z"));
 });

@@ -24,7 +24,13 @@ let clock: FakeClock;
 let store: Store;
 const onError = vi.fn();
 
-beforeAll(() => Promise.all([import("../../../server/ask-client.ts"), import("../../../server/questions.ts")]));
+beforeAll(() =>
+  Promise.all([
+    import("../../../server/ask-client.ts"),
+    import("../../../server/questions.ts"),
+    import("../../../server/listen.ts"),
+  ]),
+);
 beforeEach(() => {
   clock = fakeClock(1_000_000);
   store = memoryStore({ clock });
@@ -133,6 +139,58 @@ describe("a task whose process has died", () => {
     const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
     await second.request("tasks/update", { taskId, inputResponses });
     expect(await get(second, taskId)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
+  });
+
+  test("takes an answer that comes before the new run has asked again", async () => {
+    const gates: (() => void)[] = [];
+    const tools = {
+      t: tool({
+        extensions: [asTask({ runAgain: true })],
+        call: async (_, ctx) => {
+          await new Promise<void>((resolve) => gates.push(resolve));
+          return (await ctx.elicit(name)).name;
+        },
+      }),
+    };
+    const dying = startProcess(tools);
+    const first = await peerOf(dying.server);
+    const taskId = await begin(first);
+    await settled();
+    gates[0]?.();
+    expect((await get(first, taskId)).status).toBe("input_required");
+    dying.die();
+    await clock.advance(2 * lease);
+    const second = await peerOf(startProcess(tools).server);
+    expect((await get(second, taskId)).status).toBe("input_required");
+    const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
+    await second.request("tasks/update", { taskId, inputResponses });
+    expect((await get(second, taskId)).status).toBe("working");
+    gates[1]?.();
+    expect(await get(second, taskId)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
+  });
+
+  test.each(["taken over", "cancelled"])("and was not told that it was %s, changes nothing any more", async (what) => {
+    let finish!: (value: string) => void;
+    const tools = {
+      t: tool({
+        extensions: [asTask({ runAgain: true })],
+        call: () => new Promise<string>((resolve) => (finish = resolve)),
+      }),
+    };
+    const deaf: Store = { ...store, subscribe: async () => async () => {} };
+    const taskId = await begin(await peerOf(startProcess(tools, deaf).server));
+    await settled();
+    const finishFirst = finish;
+    const second = await peerOf(
+      startProcess({ t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) }).server,
+    );
+    if (what === "cancelled") await second.request("tasks/cancel", { taskId });
+    else await store.delete(`mcparley:task-lease:${String(taskId)}`);
+    const status = what === "cancelled" ? "cancelled" : "working";
+    expect((await get(second, taskId)).status).toBe(status);
+    finishFirst("stale");
+    await settled();
+    expect((await get(second, taskId)).status).toBe(status);
   });
 
   test("is taken up by one of all that look at the same time", async () => {

@@ -26,7 +26,13 @@ let store: Store;
 const onError = vi.fn();
 
 // Loaded when a handler first asks; here before, so that no test waits for it.
-beforeAll(() => Promise.all([import("../../../server/ask-client.ts"), import("../../../server/questions.ts")]));
+beforeAll(() =>
+  Promise.all([
+    import("../../../server/ask-client.ts"),
+    import("../../../server/questions.ts"),
+    import("../../../server/listen.ts"),
+  ]),
+);
 
 beforeEach(() => {
   clock = fakeClock(start);
@@ -348,6 +354,9 @@ describe("asking inside a task", () => {
       result: { content: [{ text: "Hello, Luca!" }] },
     });
     expect(runs).toHaveBeenCalledTimes(1);
+    // What only the run needed is gone from the store with it.
+    const kept = JSON.parse((await store.get(`mcparley:task:${String(taskId)}`)) ?? "") as JsonObject;
+    expect(kept).toMatchObject({ questions: [], answers: [], once: [] });
     // Late answers change nothing.
     expect((await peer.request("tasks/update", update)).result.resultType).toBe("complete");
     expect(await get(peer, taskId)).not.toHaveProperty("inputRequests");

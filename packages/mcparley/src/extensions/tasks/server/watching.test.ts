@@ -18,7 +18,13 @@ let store: Store;
 let server: Server;
 let finish: (value: string) => void;
 
-beforeAll(() => Promise.all([import("../../../server/ask-client.ts"), import("../../../server/questions.ts")]));
+beforeAll(() =>
+  Promise.all([
+    import("../../../server/ask-client.ts"),
+    import("../../../server/questions.ts"),
+    import("../../../server/listen.ts"),
+  ]),
+);
 beforeEach(() => {
   clock = fakeClock(1_000_000);
   store = memoryStore({ clock });
