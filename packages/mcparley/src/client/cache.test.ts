@@ -138,6 +138,14 @@ test("what came of answers to questions is not kept", async () => {
   expect(again.params).not.toHaveProperty("inputResponses");
 });
 
+test("nor is what is answered to a request that carries answers or a state of its own", async () => {
+  const { client, count } = await connected();
+  for (const more of [{ requestState: "s" }, { inputResponses: {} }]) {
+    for (let twice = 0; twice < 2; twice++) await client.request("resources/read", { uri: "a:1", ...more });
+  }
+  expect(count()).toBe(4);
+});
+
 test("legacy results, which carry no hint, are not kept", async () => {
   const peer = legacyPeer({ answers: { "tools/list": () => ({ tools: [] }) } });
   const client = await openClient(peerDialer(peer), { revision: "2025-11-25" });

@@ -41,9 +41,9 @@ export class Cache {
     return this.#generation;
   }
 
-  /** The key of a request; undefined where its result is never kept. */
+  /** The key of a request; undefined where its result is never kept, as that of one which carries answers. */
   keyOf(method: string, params: JsonObject): string | undefined {
-    if (!cacheable.has(method)) return undefined;
+    if (!cacheable.has(method) || "inputResponses" in params || "requestState" in params) return undefined;
     const { _meta: _, ...rest } = params;
     return keyOf(method, rest);
   }

@@ -4,7 +4,9 @@ import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
 import type { CacheHint } from "../protocol/resources.ts";
 import type { Call } from "./call.ts";
+import { checkCacheHint } from "./cache-hint.ts";
 import { Changes, type Listener } from "./changes.ts";
+import { explained } from "./describe.ts";
 import { type ExtensionMethod, type ServerExtension, checkExtensionId } from "./extension.ts";
 import { methodTable } from "./method-table.ts";
 import { type Answer, type Middleware, wrap } from "./middleware.ts";
@@ -41,6 +43,7 @@ export class ServerCore {
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
     checkStateKeys(definition.stateKeys);
+    explained("listCache", () => checkCacheHint(definition.listCache ?? {}));
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
     const { limits, listCache, info: serverInfo, changes } = this;
     this.offering = new Offering({ given: this.#given(), limits, listCache, serverInfo, changes });

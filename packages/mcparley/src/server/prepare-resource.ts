@@ -1,5 +1,6 @@
 import type { Resource as ListedResource, ResourceTemplate } from "../protocol/resources.ts";
 import { type UriTemplate, parseTemplate } from "../schema/uri-template.ts";
+import { checkCacheHint } from "./cache-hint.ts";
 import type { Resource } from "./definition.ts";
 import { describe, explained } from "./describe.ts";
 import type { Entry } from "./registry.ts";
@@ -17,6 +18,7 @@ export function prepareResource(entry: Entry<Resource>): ResourceEntry {
     const { uri, mimeType, size, annotations } = definition;
     if (typeof uri !== "string" || uri === "") throw new TypeError("it has no URI");
     if (typeof definition.read !== "function") throw new TypeError("it has no `read` function");
+    checkCacheHint(definition.cache ?? {});
     const shared = {
       ...describe(name, definition),
       ...(mimeType && { mimeType }),

@@ -2,6 +2,7 @@ import type { JsonObject } from "../jsonrpc/messages.ts";
 import type { ResourceContents } from "../protocol/content.ts";
 import { type CacheHint, readResourceUri } from "../protocol/resources.ts";
 import { streamToBase64, toBase64 } from "./base64.ts";
+import { checkCacheHint } from "./cache-hint.ts";
 import type { Call } from "./call.ts";
 import { InputRequired } from "./input-required.ts";
 import { resourceNotFound } from "./resource-not-found.ts";
@@ -22,7 +23,10 @@ export async function readResource(call: Call): Promise<JsonObject | InputRequir
   const returned = await call.core.run(call, (context) => definition.read(variables as never, context as never));
   if (returned instanceof InputRequired) return returned;
   const cache = { ...noCache, ...definition.cache };
-  if (isReadResult(returned)) return { ...cache, ...returned };
+  if (isReadResult(returned)) {
+    checkCacheHint(returned);
+    return { ...cache, ...returned };
+  }
   const parts = Array.isArray(returned) ? (returned as unknown[]) : [returned];
   const contents = await Promise.all(parts.map((part) => toContents(part, uri, definition.mimeType)));
   return { contents, ...cache };
