@@ -5,6 +5,8 @@ import { versioning } from "./versioning.ts";
 import { transportsStdio } from "./transports-stdio.ts";
 import { transportsHttp } from "./transports-http.ts";
 import { transportsHttpStreams } from "./transports-http-streams.ts";
+import { transportsHttpModern } from "./transports-http-modern.ts";
+import { mirroredHeaders } from "./mirrored-headers.ts";
 import { cancellation } from "./cancellation.ts";
 import { progress } from "./progress.ts";
 import { ping } from "./ping.ts";
@@ -38,6 +40,8 @@ export const requirements: readonly Requirement[] = [
   ...transportsStdio,
   ...transportsHttp,
   ...transportsHttpStreams,
+  ...transportsHttpModern,
+  ...mirroredHeaders,
   ...cancellation,
   ...progress,
   ...ping,

@@ -5,21 +5,25 @@ export interface Event {
   data: string | undefined;
 }
 
-/** Reads the events of a response body, comments left out, until it ends or breaks. */
+/** Reads the events of a response body, comments left out, until it ends or breaks; whoever stops early leaves it. */
 export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Event> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   let text = "";
-  for (;;) {
-    const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
-    if (done) return;
-    text += decoder.decode(value, { stream: true });
-    const blocks = text.split("\n\n");
-    text = blocks.pop()!;
-    for (const block of blocks) {
-      const lines = block.split("\n").filter((line) => !line.startsWith(":"));
-      if (lines.length > 0) yield parse(lines);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
+      if (done) return;
+      text += decoder.decode(value, { stream: true });
+      const blocks = text.split("\n\n");
+      text = blocks.pop()!;
+      for (const block of blocks) {
+        const lines = block.split("\n").filter((line) => !line.startsWith(":"));
+        if (lines.length > 0) yield parse(lines);
+      }
     }
+  } finally {
+    void reader.cancel().catch(() => {});
   }
 }
 
