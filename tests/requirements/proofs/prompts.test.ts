@@ -3,6 +3,7 @@ import { type JsonObject, content, inputRequired, prompt } from "../library.ts";
 import { proves } from "../proves.ts";
 import { asUser, serveGranted } from "../world/callers.ts";
 import { anotherPeer, clientListens, declaredBy, listenTo, timesTold } from "../world/changes.ts";
+import { isRequest } from "../world/inbox.ts";
 import { entriesOf, namesOf, unknownIn } from "../world/lists.ts";
 import { gotPrompt } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
@@ -54,7 +55,7 @@ proves("prompts.negotiation.client", async (world) => {
   const { client, server } = await world.connect({}, { capabilities: { tools: {} } });
   await expect(client.listPrompts().all()).rejects.toMatchObject({ code: "not_capable" });
   await expect(client.getPrompt("p")).rejects.toMatchObject({ code: "not_capable" });
-  expect(server.received.filter(({ method = "" }) => method.startsWith("prompts/"))).toEqual([]);
+  expect(server.received.filter(isRequest).filter(({ method }) => method.startsWith("prompts/"))).toEqual([]);
 });
 
 proves("prompts.list.answered", async (world) => {
