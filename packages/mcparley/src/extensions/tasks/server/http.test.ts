@@ -1,10 +1,16 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openClient } from "../../../client/open-client.ts";
+import { httpDialer } from "../../../http/client-dialer.ts";
 import { toFetch } from "../../../http/to-fetch.ts";
 import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { type Listening, listen } from "../../../node/listen.ts";
 import { tool } from "../../../server/definition.ts";
 import { createServer } from "../../../server/server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import { modernMeta } from "../../../testing/raw-peer.ts";
+import { followTasks } from "../client/follow-tasks.ts";
+import { tasksOf } from "../client/tasks-of.ts";
 import { tasksId } from "../task.ts";
 import { asTask } from "./beginning.ts";
 import { tasks } from "./tasks.ts";
@@ -51,4 +57,31 @@ test("the header of each request for a task names it, and a request whose header
   }
   const refused = await post("tools/call", { name: "t", arguments: {} }, "t", {});
   expect([refused.status, refused.error.code]).toEqual([400, -32021]);
+});
+
+const ask = tool({
+  extensions: [asTask()],
+  call: async (_, ctx) => (await ctx.elicit({ message: "Who?", schema: z.object({ name: z.string() }) })).name,
+});
+const extensions = [tasks({ store: memoryStore(), pollIntervalMs: 50 })];
+let listening: Listening;
+
+beforeAll(async () => {
+  listening = await listen(createServer({ name: "x", version: "1", tools: { ask }, extensions }), { port: 0 });
+});
+afterAll(() => listening.close());
+
+test.each([undefined, "2025-11-25"])("a client follows a task over HTTP, in both forms: %s", async (revision) => {
+  const client = await openClient(httpDialer({ url: new URL(listening.url) }), {
+    extensions: [followTasks()],
+    elicit: () => ({ action: "accept", content: { name: "Ann" } }),
+    ...(revision !== undefined && { revision }),
+  });
+  const { task } = await tasksOf(client).start("ask");
+  expect(await tasksOf(client).result(task?.taskId ?? "")).toMatchObject({ content: [{ text: "Ann" }] });
+  const other = await tasksOf(client).start("ask");
+  const { taskId } = other.task ?? { taskId: "" };
+  await tasksOf(client).cancel(taskId);
+  expect((await tasksOf(client).get(taskId)).status).toBe("cancelled");
+  await client.close();
 });
