@@ -31,6 +31,7 @@ import { meta } from "./meta.ts";
 import { icons } from "./icons.ts";
 import { security } from "./security.ts";
 import { tasks } from "./tasks.ts";
+import { requestedTasks } from "./requested-tasks.ts";
 
 /** Every requirement, area by area. */
 export const requirements: readonly Requirement[] = [
@@ -66,6 +67,7 @@ export const requirements: readonly Requirement[] = [
   ...icons,
   ...security,
   ...tasks,
+  ...requestedTasks,
 ];
 
 export const byId: ReadonlyMap<string, Requirement> = new Map(requirements.map((one) => [one.id, one]));

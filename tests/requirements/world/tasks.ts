@@ -30,12 +30,20 @@ export interface TaskServer {
   look: (taskId: unknown) => Promise<JsonObject>;
 }
 
+/** The code that is loaded when a handler first asks; waited for here, so that no proof has to. */
+const loaded = Promise.all([
+  import("../../../packages/mcparley/src/server/ask-client.ts"),
+  import("../../../packages/mcparley/src/server/questions.ts"),
+  import("../../../packages/mcparley/src/server/listen.ts"),
+]);
+
 /** Serves tools on a server that has tasks, to a client that has declared the extension unless told otherwise. */
 export async function serveTasks(
   world: World,
   tools: NonNullable<AnyServerDefinition["tools"]>,
   capabilities: JsonObject = declared,
 ): Promise<TaskServer> {
+  await loaded;
   const { clock } = world;
   const extensions = [tasks({ store: memoryStore({ clock }) })];
   const peer = await world.serve({ tools, extensions }, { capabilities });
