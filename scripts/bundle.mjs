@@ -18,6 +18,7 @@ const packages = [
       "entries/http.ts",
       "entries/node.ts",
       "entries/server.ts",
+      "entries/skills.ts",
       "entries/stdio.ts",
       "entries/tasks.ts",
       "entries/testing.ts",

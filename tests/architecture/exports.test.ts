@@ -17,6 +17,7 @@ test("the subpaths are those that are promised, and no other", () => {
     "./stdio",
     "./node",
     "./apps",
+    "./skills",
     "./tasks",
     "./testing",
     "./package.json",
@@ -92,6 +93,7 @@ const expected: Record<string, string[]> = {
     "settled",
   ],
   "mcparley/apps": ["app", "apps", "isFor", "readApp", "showApps", "shownBy", "showsApps", "uiOf"],
+  "mcparley/skills": ["FrontMatterError", "SkillRefused", "readFrontMatter", "skill", "skills", "skillsOf"],
   "mcparley/tasks": ["asTask", "continueAsTask", "followTasks", "tasks", "tasksOf"],
 };
 

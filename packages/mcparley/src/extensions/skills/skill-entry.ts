@@ -3,6 +3,9 @@ import type { JsonObject } from "../../jsonrpc/messages.ts";
 /** The identifier of the extension (SEP-2640). */
 export const skillsId = "io.modelcontextprotocol/skills";
 
+/** The file that makes a folder a skill. */
+export const skillFile = "SKILL.md";
+
 export const SkillMethod = {
   list: "skills/list",
   get: "skills/get",

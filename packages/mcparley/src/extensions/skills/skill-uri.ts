@@ -24,9 +24,14 @@ export function isInside(root: string, uri: string): boolean {
   );
 }
 
-/** The URI of a plain path. */
-export function uriOf(path: string): string {
-  return `skill://${path.split("/").map(encodeURIComponent).join("/")}`;
+/** The path in a folder that a URI inside it stands for, whichever way it is percent-encoded. */
+export function pathIn(root: string, uri: string): string {
+  return decodeURIComponent(uri.slice(root.length + 1));
+}
+
+/** The URI of a plain path, in a folder or among all skills. */
+export function uriOf(path: string, root: string = "skill:/"): string {
+  return `${root}/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
 /** Whether a path, with `/` between its parts, stays where it begins and has nothing in it that hides. */
