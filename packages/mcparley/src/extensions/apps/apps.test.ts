@@ -4,6 +4,7 @@ import { serverDialer } from "../../client/local-dialers.ts";
 import { openClient } from "../../client/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { Tool } from "../../protocol/tools.ts";
+import { supportedVersions } from "../../revisions/revisions.ts";
 import { resource, tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";
 import { createServer } from "../../server/server.ts";
@@ -72,6 +73,17 @@ describe("a server with apps", () => {
     );
   });
 
+  test("cannot be made with a tool whose app is a resource of another type", () => {
+    const tools = { time: tool({ meta: shownBy({ resourceUri: "ui://page" }), call: () => "" }) };
+    const page = resource("ui://page", { mimeType: "text/html", read: () => html });
+    const make = (more: object): unknown =>
+      createServer({ name: "x", version: "1", extensions: [apps()], tools, ...more });
+    expect(() => make({ resources: { page } })).toThrow(
+      'The tool "time" has the app ui://page, and that resource is of text/html, not text/html;profile=mcp-app.',
+    );
+    expect(() => make({ resources: { pages: app("ui://{name}", { html }) } })).not.toThrow();
+  });
+
   test.each([
     [
       "the URI",
@@ -90,6 +102,26 @@ describe("a server with apps", () => {
     ],
   ])("refuses a definition for %s", (_, define, message) => {
     expect(define).toThrow(expect.objectContaining({ code: "invalid_definition", message }));
+  });
+});
+
+describe.each(supportedVersions)("to a client of %s", (revision) => {
+  const hasMeta = !["2024-11-05", "2025-03-26"].includes(revision);
+
+  test("metadata arrives untouched wherever the revision has a word for it", async () => {
+    const meta = { ...shownBy({ resourceUri, visibility: ["app"] }), "com.example/own": { a: [1] } };
+    const time = tool({ meta, call: (_, ctx) => String(showsApps(ctx)) });
+    const client = await connectTo({ ...definition, tools: { time } }, { revision, extensions: [showApps()] });
+    const [listed] = await client.listTools().all();
+    expect(listed?._meta).toEqual(hasMeta ? meta : undefined);
+    const [face] = await client.listResources().all();
+    const ui = { csp, permissions: { camera: {} }, prefersBorder: true };
+    expect(face).toMatchObject({ uri: resourceUri, mimeType: appType });
+    expect(face?._meta).toEqual(hasMeta ? { ui } : undefined);
+    expect(await readApp(client, resourceUri)).toEqual({ uri: resourceUri, html, ui: hasMeta ? ui : {} });
+    expect(client.server.capabilities.extensions).toEqual({ "io.modelcontextprotocol/ui": {} });
+    expect(await client.callTool("time")).toBe("true");
+    await client.close();
   });
 });
 

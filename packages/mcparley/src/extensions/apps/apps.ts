@@ -8,21 +8,35 @@ import { type AppUi, type ToolUi, appType, appsId, isAppUri, readAppUi, readTool
 /**
  * Announces that a server has apps (MCP Apps, SEP-1865): `createServer({ extensions: [apps()] })`.
  *
- * `createServer` then throws `LocalError` `invalid_definition` for a tool whose app is not among the server's resources.
+ * `createServer` then throws `LocalError` `invalid_definition` for a tool whose app is not among the server's resources,
+ * or is no app. What is added to a live server is not checked.
  */
 export function apps(): ServerExtension {
   return {
     id: appsId,
     offer({ tools, resources }) {
-      const uris = new Set([...resources].map(([, { uri }]) => uri));
+      const all = [...resources].map(([, resource]) => resource);
       for (const [name, { meta }] of tools) {
         const { resourceUri } = explained(`tool "${name}"`, () => readToolUi(meta)) ?? {};
-        if (resourceUri === undefined || uris.has(resourceUri)) continue;
-        const why = `The tool "${name}" has the app ${resourceUri}, and the server has no resource of that URI.`;
-        throw new LocalError("invalid_definition", why);
+        const wrong = resourceUri === undefined ? undefined : wrongApp(resourceUri, all);
+        if (wrong === undefined) continue;
+        throw new LocalError("invalid_definition", `The tool "${name}" has the app ${resourceUri}, and ${wrong}`);
       }
     },
   };
+}
+
+function wrongApp(uri: string, resources: readonly Resource[]): string | undefined {
+  const found = resources.find((one) => isAt(one.uri, uri));
+  if (!found) return "the server has no resource of that URI.";
+  const { mimeType = "no type" } = found;
+  return mimeType === appType ? undefined : `that resource is of ${mimeType}, not ${appType}. Define it with app().`;
+}
+
+/** Whether a resource is at a URI, or a template begins like it. */
+function isAt(template: string, uri: string): boolean {
+  const variable = template.indexOf("{");
+  return variable === -1 ? template === uri : uri.startsWith(template.slice(0, variable));
 }
 
 /**
