@@ -4,6 +4,8 @@ import { plan } from "./plan.ts";
 
 /** A case may take this long before it counts as one that never ends. */
 const caseLimit = 15_000;
+/** Milliseconds for finding the smallest case that fails. */
+const shrinking = 20_000;
 
 /**
  * A test that tries a property on random values until its share of the time is over.
@@ -17,20 +19,21 @@ export function holds<T>(
   { weight = 1 }: { weight?: number } = {},
 ): void {
   const share = plan.share * weight;
-  const limit = share + 2 * caseLimit;
-  test(name, { timeout: limit }, async () => {
-    const found = await fc.check(
-      fc.asyncProperty(values, async (value) => await property(value)),
-      {
-        numRuns: 2 ** 31,
-        maxSkipsPerRun: 100,
-        interruptAfterTimeLimit: share,
-        timeout: caseLimit,
-        ...(plan.seed !== undefined && { seed: plan.seed }),
-        ...(plan.path !== undefined && { path: plan.path, endOnFailure: true }),
-      },
-    );
-    if (found.failed) throw new Error(report(name, found), { cause: found.errorInstance });
+  const tried = fc.asyncProperty(values, async (value) => await property(value));
+  test(name, { timeout: share + shrinking + 2 * caseLimit }, async () => {
+    const settings: fc.Parameters<[T]> = {
+      numRuns: 2 ** 31,
+      timeout: caseLimit,
+      ...(plan.seed !== undefined && { seed: plan.seed }),
+    };
+    const found =
+      plan.path === undefined ? await fc.check(tried, { ...settings, interruptAfterTimeLimit: share }) : undefined;
+    if (found?.failed === false) return;
+    // From the case that failed on, as looking for a smaller one takes time of its own.
+    const at = found ? { seed: found.seed, path: found.counterexamplePath ?? "" } : { path: plan.path ?? "" };
+    const smallest = await fc.check(tried, { ...settings, ...at, interruptAfterTimeLimit: shrinking });
+    const failed = smallest.failed ? smallest : found;
+    if (failed?.failed) throw new Error(report(name, failed), { cause: failed.errorInstance });
   });
 }
 

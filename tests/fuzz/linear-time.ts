@@ -5,7 +5,7 @@ const largest = 524_288;
 /** How many times the input is doubled between two measurements that are compared. */
 const doublings = 3;
 /** That makes 8 times the time where it is linear, and 64 times where it is quadratic. */
-const tooSteep = 30;
+const tooSteep = 40;
 /** A pause of the collector or of the machine can make one measurement long, hardly so many in a row. */
 const tries = 4;
 

@@ -27,13 +27,13 @@ const maxDepth = 64;
  */
 export function parseJsonWithComments(text: string): ParsedJson {
   const reader = new Reader(text);
-  const root: Place = { at: 0, members: new Map() };
+  const root: Place = { at: 0 };
   const value = reader.document(root);
   return {
     value,
     lineOf(...path) {
       let place: Place | undefined = root;
-      for (const key of path) place = place?.members.get(String(key));
+      for (const key of path) place = place?.members?.get(String(key));
       return place && reader.line(place.at);
     },
   };
@@ -42,7 +42,7 @@ export function parseJsonWithComments(text: string): ParsedJson {
 /** Where a value begins, and what is in it; turned into lines only when one is asked for. */
 interface Place {
   at: number;
-  readonly members: Map<string, Place>;
+  members?: Map<string, Place>;
 }
 
 // oxlint-disable-next-line no-control-regex -- JSON strings may hold none of these
@@ -85,7 +85,8 @@ class Reader {
   }
 
   #inside(place: Place, key: string, depth: number): unknown {
-    const inner: Place = { at: 0, members: new Map() };
+    const inner: Place = { at: 0 };
+    place.members ??= new Map();
     place.members.set(key, inner);
     return this.#value(inner, depth + 1);
   }
