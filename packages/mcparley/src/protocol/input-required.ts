@@ -1,4 +1,3 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
 import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
 import { Method } from "./methods.ts";
 
@@ -29,10 +28,9 @@ export function isInputRequired(result: object): result is InputRequiredResult {
 
 /**
  * The answers that a retried request carries, by the key of their question. An answer is a result and so an object:
- * anything else counts as none, so that it is asked for again. Throws for what holds no answers at all.
+ * anything else counts as none, so that it is asked for again.
  */
 export function readInputResponses({ inputResponses }: JsonObject): JsonObject {
-  if (inputResponses === undefined) return {};
-  if (!isObject(inputResponses)) throw invalidParams("params.inputResponses must be an object");
+  if (!isObject(inputResponses)) return {};
   return Object.fromEntries(Object.entries(inputResponses).filter(([, answer]) => isObject(answer)));
 }
