@@ -3,6 +3,7 @@ export { connect } from "../../packages/mcparley/src/entries/connect.ts";
 export type { Dialer } from "../../packages/mcparley/src/client/dialer.ts";
 export { openClient } from "../../packages/mcparley/src/client/open-client.ts";
 export type { Client } from "../../packages/mcparley/src/client/client.ts";
+export type { ClientExtension } from "../../packages/mcparley/src/client/extension.ts";
 export { forgetEras } from "../../packages/mcparley/src/client/detect-era.ts";
 export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
 export {
@@ -44,6 +45,11 @@ export type { ServerExtension } from "../../packages/mcparley/src/server/extensi
 export { listen } from "../../packages/mcparley/src/node/listen.ts";
 export { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 export { prompt, resource, tool } from "../../packages/mcparley/src/server/definition.ts";
+export {
+  type ServerExtension,
+  declaresExtension,
+  requireExtension,
+} from "../../packages/mcparley/src/server/extension.ts";
 export { inputRequired } from "../../packages/mcparley/src/server/input-required.ts";
 export type { AnyServerDefinition, ServerDefinition } from "../../packages/mcparley/src/server/options.ts";
 export { rateLimit } from "../../packages/mcparley/src/server/rate-limit.ts";
@@ -55,4 +61,9 @@ export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transp
 export { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
 export { type EventFeed, type SentRequest, fetchStub } from "../../packages/mcparley/src/testing/fetch-stub.ts";
 export { type Gate, gate } from "../../packages/mcparley/src/testing/gate.ts";
-export { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../../packages/mcparley/src/testing/raw-http.ts";
+export {
+  type RawAnswer,
+  type RawHttp,
+  type RawMessage,
+  rawHttp,
+} from "../../packages/mcparley/src/testing/raw-http.ts";

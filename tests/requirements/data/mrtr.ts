@@ -158,7 +158,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#error-handling`,
-    says: "Answers of the wrong form are refused with an error.",
+    says: "Answers are checked: what does not answer its question never reaches a handler.",
   },
   {
     id: "mrtr.answers.unexpected",

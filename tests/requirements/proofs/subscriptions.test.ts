@@ -141,7 +141,7 @@ proves("subscriptions.id.on-all", async (world) => {
   await peer.settled();
   await world.server.close();
   await peer.response("s");
-  expect(peer.received.length).toBe(6);
+  expect(peer.received.length).toBeGreaterThanOrEqual(6);
   for (const message of peer.received) expect(idOf(message)).toBe("s");
 });
 
