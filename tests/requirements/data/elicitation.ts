@@ -297,7 +297,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section: `${page}#security-considerations`,
-    says: "Whoever shows a question is told which server asks it.",
+    says: "Whoever shows a question is told which server asks it, and during which request.",
   },
   {
     id: "elicitation.shown.asker",

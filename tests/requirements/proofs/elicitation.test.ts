@@ -376,7 +376,7 @@ proves("elicitation.asker", async (world) => {
   await ask(world, played, elicitMethod, form);
   const [[name, target, during]] = askers as [[string, string, string | undefined]];
   expect([name, target]).toEqual(["scripted", "string"]);
-  if (world.isModern) expect(during).toContain("prompts/get");
+  expect(during).toContain("prompts/get");
 });
 
 proves("elicitation.approval", async (world) => {
