@@ -47,12 +47,13 @@ export function banner({ url, contents, problems, watching, command }: BannerInp
 }
 
 /** What is offered: how many of each kind, and their names as far as they fit. */
-function offered({ tools, prompts, resources }: FolderContents): string[] {
+function offered({ tools, prompts, resources, skills }: FolderContents): string[] {
   const files = resources.filter(({ definition }) => !definition.uri.includes("{"));
   const kinds = [
     { label: count(prompts.length, "prompt"), names: prompts.map(({ name }) => name) },
     { label: count(tools.length, "tool"), names: tools.map(({ name }) => name) },
     { label: count(files.length, "resource"), names: files.map(({ name }) => name.replace(/^resources\//, "")) },
+    ...(skills.length > 0 ? [{ label: count(skills.length, "skill"), names: skills.map(({ name }) => name) }] : []),
   ];
   const left = Math.max(...kinds.map(({ label }) => label.length)) + 4;
   return kinds.flatMap(({ label, names }) =>

@@ -1,4 +1,5 @@
 import { type Audit, type Prompt, type Server, type Tool, createServer, rateLimit } from "mcparley/server";
+import { type Skills, skills } from "mcparley/skills";
 import { liveRegistry } from "./live-registry.ts";
 import { type FolderContents, type LoaderOptions, folderLoader } from "./load-folder.ts";
 import type { Problem } from "./problem.ts";
@@ -28,8 +29,9 @@ export interface LiveFolder {
 export async function openFolder(path: string, options: LiveOptions = {}): Promise<LiveFolder> {
   const loader = await folderLoader(path, options);
   let contents = await loader.load();
-  const server = makeServer(contents, options);
-  const apply = follow(server);
+  const offered = skills();
+  const server = makeServer(contents, offered, options);
+  const apply = follow(server, offered);
   let problems = [...contents.problems, ...apply(contents)];
   return {
     server,
@@ -47,7 +49,11 @@ export async function openFolder(path: string, options: LiveOptions = {}): Promi
   };
 }
 
-function makeServer(contents: FolderContents, { watch, audit, onError }: LiveOptions): Server<any, any, any> {
+function makeServer(
+  contents: FolderContents,
+  offered: Skills,
+  { watch, audit, onError }: LiveOptions,
+): Server<any, any, any> {
   const {
     name,
     version,
@@ -59,7 +65,8 @@ function makeServer(contents: FolderContents, { watch, audit, onError }: LiveOpt
     limits,
     rateLimit: limit,
   } = contents.settings;
-  const offers = (kind: "tools" | "prompts" | "resources"): boolean => watch === true || contents[kind].length > 0;
+  const offers = (kind: "tools" | "prompts" | "resources" | "skills"): boolean =>
+    watch === true || contents[kind].length > 0;
   const server: Server<any, any, any> = createServer({
     name,
     version,
@@ -72,6 +79,7 @@ function makeServer(contents: FolderContents, { watch, audit, onError }: LiveOpt
     ...(offers("tools") && { tools: {} }),
     ...(offers("prompts") && { prompts: {} }),
     ...(offers("resources") && { resources: {} }),
+    ...(offers("skills") && { extensions: [offered] }),
     ...(audit && { audit }),
     onError: (error, call) => onError?.(error, describeCall(call)),
   });
@@ -79,7 +87,7 @@ function makeServer(contents: FolderContents, { watch, audit, onError }: LiveOpt
 }
 
 /** Makes what brings a server to what the folder holds. */
-function follow(server: Server<any, any, any>): (contents: FolderContents) => Problem[] {
+function follow(server: Server<any, any, any>, offered: Skills): (contents: FolderContents) => Problem[] {
   const tools = liveRegistry<Tool>({
     registry: server.tools,
     follow: (tool, current) => ({ ...tool, call: (input, ctx) => current().call(input, ctx) }),
@@ -92,7 +100,13 @@ function follow(server: Server<any, any, any>): (contents: FolderContents) => Pr
     registry: server.resources,
     onChanged: ({ uri }) => server.resources.updated(uri),
   });
-  return (contents) => [...tools(contents.tools), ...prompts(contents.prompts), ...resources(contents.resources)];
+  const skillFiles = liveRegistry({ registry: offered });
+  return (contents) => [
+    ...tools(contents.tools),
+    ...prompts(contents.prompts),
+    ...resources(contents.resources),
+    ...skillFiles(contents.skills),
+  ];
 }
 
 /** What was called, as a log says it: `tools/call search_documents`. */

@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Prompt, Resource, Tool } from "mcparley/server";
+import type { Skill } from "mcparley/skills";
 import { codeFile, codeModules } from "./code-modules.ts";
 import type { ServedRoot } from "./inside-folder.ts";
 import { listFiles, loadEach, readText } from "./load-files.ts";
@@ -15,6 +16,7 @@ import { readNotes } from "./resource-notes.ts";
 import { schemeOf } from "./resource-uri.ts";
 import { fileResource, rootTemplate } from "./resources.ts";
 import { type ServerSettings, readSettings, settingsFile } from "./server-settings.ts";
+import { skillsLoader } from "./skills.ts";
 
 /** All that a folder offers at one moment, and what is wrong with it. */
 export interface FolderContents {
@@ -22,6 +24,7 @@ export interface FolderContents {
   tools: Loaded<Tool>[];
   prompts: Loaded<Prompt>[];
   resources: Loaded<Resource>[];
+  skills: Loaded<Skill>[];
   problems: Problem[];
 }
 
@@ -45,6 +48,7 @@ export interface LoaderOptions {
 export async function folderLoader(path: string, options: LoaderOptions = {}): Promise<FolderLoader> {
   const folder = await realpath(path);
   const modules = codeModules(folder);
+  const loadSkills = skillsLoader(folder);
   let files = new Map<string, ResourceFile>();
   let found: FoundTools | undefined;
 
@@ -91,7 +95,8 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     const prompts = await loadEach(await listFiles(folder, "prompts", /\.md$/), report, async (file) => [
       await filePrompt(file, await readText(folder, file), scope),
     ]);
-    return { settings, tools: found.tools, prompts, resources, problems };
+    const skills = await loadSkills(settings, report);
+    return { settings, tools: found.tools, prompts, resources, skills, problems };
   }
   return { folder, load };
 }

@@ -41,6 +41,19 @@ export async function readContents(real: string, limit: number): Promise<Content
   }
 }
 
+/** The bytes of a regular file whose path is real; undefined where there is none. Throws `FileTooLarge`. */
+export async function readBytes(real: string, limit: number): Promise<Buffer | undefined> {
+  const file = await openRegular(real);
+  if (!file) return undefined;
+  try {
+    const { size } = await file.stat();
+    if (size > limit) throw new FileTooLarge(size, limit);
+    return size === 0 ? Buffer.alloc(0) : await collect(file, size);
+  } finally {
+    await file.close();
+  }
+}
+
 /** The first bytes of a regular file; none where there is no such file. */
 export async function readBeginning(real: string, bytes: number): Promise<Buffer> {
   const file = await openRegular(real);

@@ -7,6 +7,7 @@ starts it.
 What the folder may hold
   prompts/**/*.md       Markdown with YAML front matter; the name is the path
   resources/**          files of any kind, each with a URI
+  skills/**/SKILL.md    skills: instructions, and the files beside them
   tools/**/*.ts .js     modules that export tool({ ... }); no build step
   tools/**/*.yaml       command-line programs as tools
   server.yaml           name, version, instructions, limits, roots

@@ -8,6 +8,11 @@ export function resourcesRoot(folder: string): Promise<ServedRoot | undefined> {
   return servedRoot("resources", join(folder, "resources"));
 }
 
+/** The root of the skills; undefined where there is no folder `skills/`. */
+export function skillsRoot(folder: string): Promise<ServedRoot | undefined> {
+  return servedRoot("skills", join(folder, "skills"));
+}
+
 /** Reads `roots`: more folders to serve, each with the name that stands for it in URIs. */
 export async function readRoots(field: Field, folder: string): Promise<ServedRoot[]> {
   const roots: ServedRoot[] = [];

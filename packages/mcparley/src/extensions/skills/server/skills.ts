@@ -20,7 +20,7 @@ export interface SkillsOptions {
 export interface Skills extends ServerExtension, Registry<Skill> {}
 
 /** The name under which the files of skills are among a server's resources. */
-const resourceName = "skills";
+const resourceName = "skill files";
 
 /**
  * Gives a server skills: `createServer({ extensions: [skills({ "git-workflow": skill({ ... }) })] })`.

@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto";
+import { basename, dirname } from "node:path/posix";
+import { LocalError } from "mcparley";
+import { resourceNotFound } from "mcparley/server";
+import { FrontMatterError, type Skill, type SkillFile, readFrontMatter, skill } from "mcparley/skills";
+import { type ServedRoot, resolveInside } from "./inside-folder.ts";
+import { loadEach } from "./load-files.ts";
+import type { Loaded } from "./loaded.ts";
+import { FolderProblem, type Problem } from "./problem.ts";
+import { showBytes } from "./quantities.ts";
+import { readBytes } from "./read-contents.ts";
+import { type ResourceFile, findResourceFiles, nameOf } from "./resource-files.ts";
+import { skillsRoot } from "./served-roots.ts";
+import { type ServerSettings, settingsFile } from "./server-settings.ts";
+
+type Report = (problem: Problem) => void;
+
+/** What every client takes of one skill (SEP-2640, Limits). */
+const maxBytes = 16 * 1024 ** 2;
+const maxFiles = 512;
+
+/** Makes what reads `skills/`: each folder in it that holds a `SKILL.md`, with all files of that folder. */
+export function skillsLoader(folder: string): (settings: ServerSettings, report: Report) => Promise<Loaded<Skill>[]> {
+  let known = new Map<string, ResourceFile>();
+  const digests = new Map<string, { stamp: string; digest: string }>();
+
+  async function digestOf(file: ResourceFile): Promise<string> {
+    const kept = digests.get(file.path);
+    if (kept?.stamp === file.stamp) return kept.digest;
+    const bytes = (await readFile(file, maxBytes)) ?? Buffer.alloc(0);
+    const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+    digests.set(file.path, { stamp: file.stamp, digest });
+    return digest;
+  }
+
+  async function load(path: string, files: readonly ResourceFile[], fileSize: number): Promise<Loaded<Skill>> {
+    const manifest = files.find((file) => file.path === path)!;
+    checkFiles(manifest, files, fileSize);
+    const text = (await readFile(manifest, fileSize)) ?? Buffer.alloc(0);
+    const place = dirname(path);
+    const entries = await Promise.all(
+      files.map(async (file): Promise<[string, SkillFile]> => {
+        const below = file.path.slice(place.length + 1);
+        return [below, file === manifest ? text : storedFile(file, await digestOf(file), fileSize)];
+      }),
+    );
+    const shape = JSON.stringify([text.toString("latin1"), entries.map(([below, file]) => [below, sumOf(file)])]);
+    return {
+      name: place,
+      file: nameOf(manifest),
+      definition: makeSkill(place, manifest, Object.fromEntries(entries)),
+      shape,
+    };
+  }
+
+  return async ({ files: limit, fileSize }, report) => {
+    const root = await skillsRoot(folder);
+    const { files, more } = root ? await findResourceFiles([root], limit, known) : { files: [], more: false };
+    known = new Map(files.map((file) => [nameOf(file), file]));
+    for (const path of digests.keys()) if (!known.has(`skills/${path}`)) digests.delete(path);
+    // Files are found folder by folder: where there are more, the folder of the last one may be incomplete.
+    const cut = more ? files.at(-1)?.path : undefined;
+    if (cut !== undefined) report(tooMany(limit));
+    const manifests = files
+      .map(({ path }) => path)
+      .filter((path) => basename(path) === "SKILL.md" && !cut?.startsWith(`${dirname(path)}/`));
+    return loadEach(manifests, report, async (path) => {
+      if (path === "SKILL.md") throw atTop;
+      const own = files.filter((file) => file.path.startsWith(`${dirname(path)}/`));
+      return [await load(path, own, fileSize)];
+    });
+  };
+}
+
+const atTop = new FolderProblem({
+  file: "skills/SKILL.md",
+  line: 1,
+  message: "a skill needs a folder of its own",
+  cure: "Move the file into skills/NAME/, with the skill's name for NAME.",
+});
+
+function tooMany(limit: number): Problem {
+  const message = `there are more than ${limit} files in skills/, and the last skills are not offered`;
+  return { file: settingsFile, line: 1, message, cure: "Raise limits.files there, or keep fewer files." };
+}
+
+/** A file of which the manifest says what it was; it is read anew, and its path checked anew, each time. */
+function storedFile(file: ResourceFile, digest: string, fileSize: number): SkillFile {
+  return {
+    digest,
+    size: file.size,
+    mimeType: file.mimeType,
+    read: async () => (await readFile(file, fileSize).catch(() => undefined)) ?? gone(file),
+  };
+}
+
+function gone({ path }: ResourceFile): never {
+  throw resourceNotFound(`skill://${path.split("/").map(encodeURIComponent).join("/")}`);
+}
+
+function sumOf(file: SkillFile): unknown {
+  return typeof file === "object" && "digest" in file ? [file.digest, file.mimeType] : undefined;
+}
+
+async function readFile(
+  { root, path }: { root: ServedRoot; path: string },
+  limit: number,
+): Promise<Buffer | undefined> {
+  const real = await resolveInside(root, path);
+  return real === undefined ? undefined : readBytes(real, limit);
+}
+
+/** Checked by the sizes alone, before anything is read. */
+function checkFiles(manifest: ResourceFile, files: readonly ResourceFile[], fileSize: number): void {
+  const wrong = (message: string, cure: string): FolderProblem =>
+    new FolderProblem({ file: nameOf(manifest), line: 1, message, cure });
+  if (files.length > maxFiles) {
+    throw wrong(`the skill has ${files.length} files, and clients take ${maxFiles}`, "Keep what it refers to.");
+  }
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > maxBytes) {
+    throw wrong(
+      `the skill has ${showBytes(bytes)}, and clients take ${showBytes(maxBytes)}`,
+      "Keep what it refers to.",
+    );
+  }
+  const large = files.find(({ size }) => size > fileSize);
+  if (large) {
+    const cure = "Raise limits.fileSize in server.yaml, or make the file smaller.";
+    throw wrong(`${nameOf(large)} has ${showBytes(large.size)}, and at most ${showBytes(fileSize)} are read`, cure);
+  }
+}
+
+function makeSkill(place: string, manifest: ResourceFile, files: Record<string, SkillFile>): Skill {
+  const file = nameOf(manifest);
+  try {
+    const made = skill(files);
+    const { name } = made.frontmatter;
+    if (name === basename(place)) return made;
+    const text = new TextDecoder().decode(files["SKILL.md"] as Uint8Array);
+    const line = readFrontMatter(text).lines.get("name") ?? 1;
+    const message = `the skill is called "${name}", and its folder "${basename(place)}"`;
+    throw new FolderProblem({ file, line, message, cure: "Give both the same name." });
+  } catch (error) {
+    if (!(error instanceof LocalError)) throw error;
+    const { cause } = error;
+    const isPlaced = cause instanceof FrontMatterError;
+    const message = isPlaced ? cause.reason : error.message;
+    const cure = (isPlaced && cause.cure) || "Correct it as agentskills.io/specification says.";
+    throw new FolderProblem({ file, line: isPlaced ? cause.line : 1, message, cure }, { cause: error });
+  }
+}
