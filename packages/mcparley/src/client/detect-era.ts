@@ -1,5 +1,6 @@
 import { type Clock } from "../jsonrpc/clock.ts";
-import { LocalError, ProtocolError } from "../jsonrpc/errors.ts";
+import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
+import type { Transport } from "../jsonrpc/transport.ts";
 import type { Revision } from "../revisions/revision.ts";
 import { findRevision, latestLegacy, revisions } from "../revisions/revisions.ts";
 import { link, pause, unlessAborted } from "./abort.ts";
@@ -21,7 +22,7 @@ import {
 export interface Opening {
   dialer: Dialer;
   /** Makes a channel of a transport of the dialer. */
-  channel: () => Channel;
+  channel: (transport: Transport) => Channel;
   offer: Offer;
   clock: Clock;
   /** A version, or `auto`. */
@@ -34,8 +35,14 @@ export interface Opening {
 
 export type Opened = Agreed & { channel: Channel };
 
+interface Finding {
+  readonly revision: Revision;
+  /** It is reached over the transport of the first revisions. */
+  readonly isOlder: boolean;
+}
+
 /** What was found out about targets, for as long as the process lives: the era is a property of the server. */
-const found = new Map<string, Revision>();
+const found = new Map<string, Finding>();
 const maxFound = 1000;
 
 /** Forgets which targets speak which era, so that they are asked anew. */
@@ -72,8 +79,8 @@ function readPin(version: string): Revision {
   throw new LocalError("unsupported_revision", message);
 }
 
-async function openPinned(opening: Opening, revision: Revision): Promise<Opened> {
-  return onChannel(opening, async (channel) => {
+function openPinned(opening: Opening, revision: Revision): Promise<Opened> {
+  return onChannel(opening, revision, async (channel) => {
     try {
       if (revision.era === "legacy") return await initializeOn(channel, opening, revision, true);
       const agreed = await discoverPinned(channel, opening, revision);
@@ -100,9 +107,11 @@ async function discoverPinned(channel: Channel, opening: Opening, revision: Revi
   }
 }
 
-function openAs(opening: Opening, known: Revision): Promise<Opened> {
-  return onChannel(opening, (channel) =>
-    known.era === "legacy"
+async function openAs(opening: Opening, { revision, isOlder }: Finding): Promise<Opened> {
+  const older = isOlder ? await openOlder(opening, {}) : undefined;
+  if (older) return older;
+  return onChannel(opening, undefined, (channel) =>
+    revision.era === "legacy"
       ? initializeOn(channel, opening, latestLegacy)
       : discover(channel, opening.offer, sendOptions(opening)),
   );
@@ -120,13 +129,13 @@ async function detect(opening: Opening): Promise<Opened> {
   const { dialer } = opening;
   let probed: Channel | undefined;
   try {
-    return await onChannel(opening, (channel) => {
+    return await onChannel(opening, undefined, (channel) => {
       probed = channel;
       return probe(channel, opening);
     });
   } catch (error) {
     if (!probed?.wasLost || dialer.kind !== "stream" || dialer.once || opening.signal?.aborted) throw error;
-    const opened = await openAs(opening, latestLegacy);
+    const opened = await openAs(opening, { revision: latestLegacy, isOlder: false });
     remember(dialer, opened);
     return opened;
   }
@@ -204,9 +213,52 @@ function sendOptions({ timeout, signal }: Opening): { what: string; idleTimeout:
   return signal ? { ...options, signal } : options;
 }
 
-async function onChannel(opening: Opening, agree: (channel: Channel) => Promise<Agreed>): Promise<Opened> {
+/** Opens a connection, or where it fails because the server is an older one, one over the transport of those. */
+async function onChannel(
+  opening: Opening,
+  pinned: Revision | undefined,
+  agree: (channel: Channel) => Promise<Agreed>,
+): Promise<Opened> {
+  const transport = opening.dialer.open();
+  try {
+    return await onTransport(opening, transport, agree);
+  } catch (error) {
+    const mayBeOlder = !opening.signal?.aborted && !isOfNewer(error);
+    const older = mayBeOlder ? await openOlder(opening, { refused: transport, pinned }) : undefined;
+    if (older) return older;
+    throw error;
+  }
+}
+
+/** Opens a connection over the transport of the first revisions. Undefined where the server is none of those. */
+async function openOlder(
+  opening: Opening,
+  { refused, pinned }: { refused?: Transport; pinned?: Revision | undefined },
+): Promise<Opened | undefined> {
+  const { dialer, signal } = opening;
+  const transport = await dialer.openOlder?.(refused ? { refused, signal } : { signal });
+  if (!transport) return undefined;
+  const opened = await onTransport(opening, transport, (channel) =>
+    initializeOn(channel, opening, pinned ?? latestLegacy, pinned !== undefined),
+  );
+  if (!pinned) remember(dialer, opened, true);
+  return opened;
+}
+
+/** Whether only a server of a revision without that transport gives this error. */
+function isOfNewer(given: unknown): boolean {
+  const wraps = given instanceof LocalError && given.code === "unsupported_revision";
+  const error = wraps ? given.cause : given;
+  return isModernError(error) || (error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound);
+}
+
+async function onTransport(
+  opening: Opening,
+  transport: Transport,
+  agree: (channel: Channel) => Promise<Agreed>,
+): Promise<Opened> {
   const { signal } = opening;
-  const channel = opening.channel();
+  const channel = opening.channel(transport);
   try {
     await unlessAborted(channel.open(), signal, "Connecting");
     return { ...(await agree(channel)), channel };
@@ -216,10 +268,10 @@ async function onChannel(opening: Opening, agree: (channel: Channel) => Promise<
   }
 }
 
-function remember(dialer: Dialer, agreed: Agreed): Agreed {
+function remember(dialer: Dialer, agreed: Agreed, isOlder = false): Agreed {
   if (dialer.transient) return agreed;
   found.delete(dialer.target);
-  found.set(dialer.target, agreed.revision);
+  found.set(dialer.target, { revision: agreed.revision, isOlder });
   if (found.size > maxFound) found.delete(found.keys().next().value!);
   return agreed;
 }

@@ -15,6 +15,13 @@ export interface Dialer {
   readonly once?: boolean;
   /** Makes a transport that is not started yet. */
   open(): Transport;
+  /**
+   * Opens a transport of the kind that servers of the first revisions had at the same address. Undefined where there is
+   * no such server, or where the way in which `initialize` was refused on another transport says so already.
+   *
+   * Rejects where the server is of that kind and yet cannot be used.
+   */
+  openOlder?(given: { refused?: Transport; signal: AbortSignal | undefined }): Promise<Transport | undefined>;
 }
 
 /** A program to start, which speaks the protocol on its standard streams. */

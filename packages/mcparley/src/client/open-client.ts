@@ -56,7 +56,7 @@ async function open(core: ClientCore, signal: AbortSignal | undefined): Promise<
       dialer,
       clock,
       offer,
-      channel: () => new Channel(dialer.open(), clock, owner),
+      channel: (transport) => new Channel(transport, clock, owner),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
       timeout: options.timeout?.idle ?? defaultIdle,

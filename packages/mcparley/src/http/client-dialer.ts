@@ -11,5 +11,14 @@ export type { HttpAuth, HttpClientLimits, HttpTarget } from "./client-settings.t
  */
 export function httpDialer(target: HttpTarget): Dialer {
   const settings = readHttpTarget(target);
-  return { kind: "http", target: nameOf(settings.url), open: () => new HttpTransport(settings) };
+  return {
+    kind: "http",
+    target: nameOf(settings.url),
+    open: () => new HttpTransport(settings),
+    async openOlder({ refused, signal }) {
+      if (refused && !(refused instanceof HttpTransport && refused.mayBeHttpSse)) return undefined;
+      const { openHttpSse } = await import("./client-open-http-sse.ts");
+      return openHttpSse(settings, signal);
+    },
+  };
 }

@@ -17,6 +17,8 @@ import { SESSION_ID_HEADER } from "./header-names.ts";
 const INITIALIZED_MS = 5_000;
 /** How long `close` waits for the server to end its session. */
 const GOODBYE_MS = 2_000;
+/** What a server of HTTP+SSE may answer to a POST at the URL of its stream. */
+const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
 /** How long a standing stream that was given up is left alone before a request that succeeds opens it again. */
 const STANDALONE_REST_MS = 60_000;
 
@@ -42,6 +44,7 @@ export class HttpTransport implements Transport {
   #initialized: Promise<unknown> | undefined;
   #standalone: "off" | "on" | { restUntil: number } = "off";
   #closing: Promise<void> | undefined;
+  #mayBeHttpSse = false;
 
   constructor(settings: HttpSettings) {
     this.#settings = settings;
@@ -51,6 +54,11 @@ export class HttpTransport implements Transport {
       headers: () => this.#legacyHeaders(),
       opened: (response) => this.#openSession(response),
     });
+  }
+
+  /** Whether `initialize` was refused in the way by which a server of HTTP+SSE is known (2025-11-25, transports). */
+  get mayBeHttpSse(): boolean {
+    return this.#mayBeHttpSse;
   }
 
   start(receiver: Receiver): void {
@@ -85,7 +93,9 @@ export class HttpTransport implements Transport {
       if (this.#initialized) await this.#initialized;
       const inSession = !posted.isModern && !posted.isInitialize && this.#legacy?.sessionId !== undefined;
       const outgoing = this.#outgoing(message, messages, { envelope, signal: posted.controller.signal });
-      await this.#answers.read(await sendHttp(this.#settings, outgoing), posted, inSession);
+      const response = await sendHttp(this.#settings, outgoing);
+      this.#mayBeHttpSse = posted.isInitialize && httpSseStatuses.has(response.status);
+      await this.#answers.read(response, posted, inSession);
     } catch (error) {
       this.#fail(posted, error);
     } finally {
