@@ -288,23 +288,43 @@ proves("elicitation.form.handed-on", async (world) => {
   expect(seen).toEqual([question]);
 });
 
+/** Each a form of one field, and an answer that does not fit it. */
+const unfit: [JsonObject, unknown][] = [
+  [{ type: "string" }, 5],
+  [{ type: "string", minLength: 2 }, "a"],
+  [{ type: "string", maxLength: 2 }, "abc"],
+  [{ type: "string", format: "email" }, "nobody"],
+  [{ type: "string", format: "date" }, "31.12.2026"],
+  [{ type: "integer" }, 1.5],
+  [{ type: "number", maximum: 1 }, 2],
+  [{ type: "boolean" }, "true"],
+  [{ type: "string", enum: ["red", "green"] }, "blue"],
+];
+
 proves("elicitation.form.checked", {
   async server(world) {
-    const peer = await world.serve({ tools: { telling } }, { capabilities: forms });
-    const asked = await askedByTool(world, peer, "telling");
-    const { result } = await asked.answer({ action: "accept", content: { name: 5 } });
-    if (world.isModern) expect(result.resultType).toBe("input_required");
-    else expect(result).toMatchObject({ isError: true });
-    expect(JSON.stringify(result)).not.toContain('{"name":5}');
+    for (const [field, given] of unfit) {
+      const schema = { type: "object", properties: { field }, required: ["field"] };
+      const asker = tool({ call: async (_, ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema })) });
+      const peer = await world.serve({ tools: { asker } }, { capabilities: forms });
+      for (const content of [{ field: given }, {}]) {
+        const { result } = await (await askedByTool(world, peer, "asker")).answer({ action: "accept", content });
+        if (world.isModern) expect(result.resultType).toBe("input_required");
+        else expect(result).toMatchObject({ isError: true });
+      }
+    }
   },
   async client(world) {
-    const errors: Error[] = [];
-    const elicit: ConnectOptions["elicit"] = () => ({ action: "accept", content: { name: 5 } });
-    const played = await world.connect({ elicit, onError: (error) => errors.push(error) });
-    const { result, error, failure } = await ask(world, played, elicitMethod, form);
-    expect(result).toBeUndefined();
-    if (error) expect(errors).toMatchObject([{ code: "invalid_result" }]);
-    else expect(failure).toMatchObject({ code: "invalid_result" });
+    for (const [field, given] of unfit) {
+      const errors: Error[] = [];
+      const elicit: ConnectOptions["elicit"] = () => ({ action: "accept", content: { field: given as string } });
+      const played = await world.connect({ elicit, onError: (error) => errors.push(error) });
+      const requestedSchema = { type: "object", properties: { field }, required: ["field"] };
+      const { result, error, failure } = await ask(world, played, elicitMethod, { message: "?", requestedSchema });
+      expect(result).toBeUndefined();
+      if (error) expect(errors).toMatchObject([{ code: "invalid_result" }]);
+      else expect(failure).toMatchObject({ code: "invalid_result" });
+    }
   },
 });
 
