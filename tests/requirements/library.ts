@@ -41,7 +41,6 @@ export { findRevision } from "../../packages/mcparley/src/revisions/revisions.ts
 export type { Revision } from "../../packages/mcparley/src/revisions/revision.ts";
 export * as content from "../../packages/mcparley/src/server/content.ts";
 export type { Context } from "../../packages/mcparley/src/server/context.ts";
-export type { ServerExtension } from "../../packages/mcparley/src/server/extension.ts";
 export { listen } from "../../packages/mcparley/src/node/listen.ts";
 export { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 export { prompt, resource, tool } from "../../packages/mcparley/src/server/definition.ts";

@@ -37,8 +37,8 @@ const greeting: ServerExtension = {
 };
 
 /** The extensions that a client declared in a request. */
-const declaredIn = ({ params }: Message): unknown => {
-  const meta = params._meta as Record<string, JsonObject>;
+const declaredIn = (message: Message | undefined): unknown => {
+  const meta = message?.params._meta as Record<string, JsonObject>;
   return meta[MetaKey.clientCapabilities]?.extensions;
 };
 
@@ -122,7 +122,7 @@ proves("extensions.client.declares", async (world) => {
       await outcome;
     }
     const [met] = server.received;
-    expect(declaredIn(met!)).toEqual({ [id]: settings });
+    expect(declaredIn(met)).toEqual({ [id]: settings });
   }
 });
 
@@ -133,7 +133,7 @@ proves("extensions.settings.empty", {
   },
   async client(world) {
     const { server } = await world.connect({ extensions: [{ id }] });
-    expect(declaredIn(server.received[0]!)).toEqual({ [id]: {} });
+    expect(declaredIn(server.received[0])).toEqual({ [id]: {} });
   },
 });
 
@@ -148,7 +148,7 @@ proves("extensions.off-unless-chosen", {
   async client(world) {
     const { client, server } = await world.connect();
     const { request, outcome } = await requested(client, server);
-    for (const message of [request, server.received[0]!]) expect(declaredIn(message)).toBeUndefined();
+    for (const message of [request, server.received[0]]) expect(declaredIn(message)).toBeUndefined();
     server.answer(request, gotPrompt);
     await outcome;
   },

@@ -1,4 +1,5 @@
 import type { ClientCapabilities } from "../protocol/capabilities.ts";
+import { checkExtensionId } from "../protocol/extension-id.ts";
 import type { ClientExtension } from "./extension.ts";
 import type { ConnectOptions } from "./options.ts";
 
@@ -13,6 +14,12 @@ export function capabilitiesOf(options: ConnectOptions, era: "modern" | "legacy"
     capabilities.extensions = Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings]));
   } else if (extensions) capabilities.extensions = extensions;
   return capabilities;
+}
+
+/** Throws for an extension whose identifier no server would know it by. */
+export function checkExtensions({ extensions = {} }: ConnectOptions): void {
+  const ids = isExtensionList(extensions) ? extensions.map(({ id }) => id) : Object.keys(extensions);
+  for (const id of ids) checkExtensionId(id);
 }
 
 /** Whether a client was given extensions with what they do. */

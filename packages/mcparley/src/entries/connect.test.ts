@@ -149,3 +149,10 @@ test.each([
   await expect(connecting).rejects.toMatchObject({ code: "invalid_target" });
   await expect(connecting).rejects.toThrow(`Cannot connect to ${shown}. Give an http or https URL,`);
 });
+
+test.each([[{ noprefix: {} }], [[{ id: "noprefix" }]]])(
+  "extensions that nobody can know are refused: %j",
+  async (extensions) => {
+    await expect(connect(define(), { extensions })).rejects.toThrow('got "noprefix"');
+  },
+);

@@ -1,4 +1,5 @@
 import { commandDialer } from "#command-transport";
+import { checkExtensions } from "../client/client-capabilities.ts";
 import { type Attachable, serverDialer, transportDialer } from "../client/local-dialers.ts";
 import type { Client } from "../client/client.ts";
 import type { CommandTarget, Dialer } from "../client/dialer.ts";
@@ -33,6 +34,7 @@ export async function connect(
   target: ConnectTarget,
   options: ConnectOptions & HttpClientOptions = {},
 ): Promise<Client> {
+  checkExtensions(options);
   return openClient(dial(target, options), options);
 }
 
