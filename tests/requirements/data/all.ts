@@ -7,6 +7,7 @@ import { transportsHttp } from "./transports-http.ts";
 import { transportsHttpStreams } from "./transports-http-streams.ts";
 import { transportsHttpModern } from "./transports-http-modern.ts";
 import { mirroredHeaders } from "./mirrored-headers.ts";
+import { transportsHttpSse } from "./transports-http-sse.ts";
 import { cancellation } from "./cancellation.ts";
 import { progress } from "./progress.ts";
 import { ping } from "./ping.ts";
@@ -43,6 +44,7 @@ export const requirements: readonly Requirement[] = [
   ...transportsHttpStreams,
   ...transportsHttpModern,
   ...mirroredHeaders,
+  ...transportsHttpSse,
   ...cancellation,
   ...progress,
   ...ping,

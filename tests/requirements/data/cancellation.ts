@@ -208,6 +208,5 @@ export const cancellation: readonly Requirement[] = [
     side: "client",
     section: "2025-11-25/basic/utilities/cancellation#behavior-requirements",
     says: "A task is cancelled with `tasks/cancel`, and not with a notification.",
-    excuse: "Tasks belong to the tasks extension, whose own tests cover how one is cancelled.",
   },
 ];

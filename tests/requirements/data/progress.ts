@@ -162,6 +162,5 @@ export const progress: readonly Requirement[] = [
     side: "server",
     section: "2025-11-25/basic/utilities/progress#behavior-requirements",
     says: "A task goes on to report under the token of the request that started it, until it has ended.",
-    excuse: "Tasks of this revision belong to the tasks extension, whose own tests cover what a task reports and when.",
   },
 ];

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Context, gate, tool } from "../library.ts";
+import { type Context, followTasks, gate, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { type Message, isNotification, isRequest, turns } from "../world/inbox.ts";
 import type { Peer } from "../world/peer.ts";
@@ -247,4 +247,26 @@ proves("cancellation.by-server.nothing-else", async (world) => {
   await peer.request("tools/call", { name: "none" });
   expect(peer.received.filter(isCancel)).toEqual([]);
   expect(peer.received.filter(isRequest)).toEqual([]);
+});
+
+proves("cancellation.task", async (world) => {
+  const execution = { taskSupport: "required" };
+  const listing = { tools: [{ name: "t", inputSchema: { type: "object" }, execution }] };
+  const now = new Date(world.clock.now()).toISOString();
+  const task = { taskId: "task-1", status: "working", createdAt: now, lastUpdatedAt: now, ttl: 60_000 };
+  const { client, server } = await world.connect(
+    { extensions: [followTasks()] },
+    {
+      capabilities: { tools: {}, tasks: { cancel: {}, requests: { tools: { call: {} } } } },
+      answers: { "tools/list": () => listing },
+    },
+  );
+  const controller = new AbortController();
+  const outcome = client.callTool("t", {}, { signal: controller.signal });
+  outcome.catch(() => {});
+  server.answer(await server.request("tools/call"), { task });
+  await turns();
+  controller.abort();
+  expect((await server.request("tasks/cancel")).params.taskId).toBe("task-1");
+  expect(server.received.filter(isCancel)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Context, tool } from "../library.ts";
+import { type Context, asTask, gate, memoryStore, tasks, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import type { Message } from "../world/inbox.ts";
 import type { Peer } from "../world/peer.ts";
@@ -229,4 +229,21 @@ proves("progress.late", async (world) => {
   server.answer(second.request, gotPrompt);
   await second.outcome;
   expect([seen, errors]).toEqual([[], []]);
+});
+
+proves("progress.task.same-token", async (world) => {
+  const slow = gate();
+  const t = tool({ extensions: [asTask()], call: slow.call });
+  const extensions = [tasks({ store: memoryStore({ clock: world.clock }) })];
+  const peer = await world.serve({ tools: { t }, extensions });
+  const { result } = await peer.request("tools/call", { ...called, task: {} }, withToken("p"));
+  const { taskId } = result.task as { taskId: string };
+  const ctx = await slow.entered;
+  ctx.progress(1);
+  expect((await peer.nextNotification("notifications/progress")).params).toMatchObject({ progressToken: "p" });
+  slow.open("done");
+  await peer.request("tasks/result", { taskId });
+  ctx.progress(2);
+  await peer.settled();
+  expect(reports(peer).length).toBe(1);
 });

@@ -1,0 +1,118 @@
+import type { Requirement } from "../requirement.ts";
+
+const once = ["http-json"] as const;
+const first = { until: "2024-11-05" } as const;
+const later = { from: "2025-03-26" } as const;
+const page = "2024-11-05/basic/transports#http-with-sse";
+
+/** The transport of the first revision, and how both sides still speak it. */
+export const transportsHttpSse: readonly Requirement[] = [
+  {
+    id: "http-sse.endpoints",
+    level: "MUST",
+    revisions: first,
+    side: "server",
+    transports: once,
+    section: page,
+    says: "There are two endpoints: one that opens a stream, and one that takes messages by POST.",
+  },
+  {
+    id: "http-sse.endpoint-event",
+    level: "MUST",
+    revisions: first,
+    side: "server",
+    transports: once,
+    section: page,
+    says: "The first event of a stream says where messages are to be posted.",
+  },
+  {
+    id: "http-sse.messages",
+    level: "MUST",
+    revisions: first,
+    side: "server",
+    transports: once,
+    section: page,
+    says: "What the server says comes as `message` events on the stream, with the message as their data.",
+  },
+  {
+    id: "http-sse.many-clients",
+    level: "MUST",
+    revisions: first,
+    side: "server",
+    transports: once,
+    section: page,
+    says: "Several clients are served at the same time, each on its own stream.",
+  },
+  {
+    id: "http-sse.origin",
+    level: "MUST",
+    revisions: first,
+    side: "server",
+    transports: once,
+    section: "2024-11-05/basic/transports#security-warning",
+    says: "The origin of a request is checked at both endpoints.",
+  },
+  {
+    id: "http-sse.authentication",
+    level: "SHOULD",
+    revisions: first,
+    side: "server",
+    transports: once,
+    section: "2024-11-05/basic/transports#security-warning",
+    says: "Requests to both endpoints are authenticated.",
+  },
+  {
+    id: "http-sse.shutdown",
+    level: "MUST",
+    revisions: first,
+    side: "both",
+    transports: once,
+    section: "2024-11-05/basic/lifecycle#shutdown",
+    says: "Closing the stream ends the conversation.",
+  },
+  {
+    id: "http-sse.client-posts",
+    level: "MUST",
+    revisions: first,
+    side: "client",
+    transports: once,
+    section: page,
+    says: "A client posts all its messages where the `endpoint` event told it to.",
+  },
+  {
+    id: "http-sse.compatible-server",
+    level: "SHOULD",
+    revisions: later,
+    side: "server",
+    transports: once,
+    section: "2025-11-25/basic/transports#backwards-compatibility",
+    says: "A server for older clients has the endpoints of the old transport beside the new one.",
+  },
+  {
+    id: "http-sse.compatible-client",
+    level: "SHOULD",
+    revisions: later,
+    side: "client",
+    transports: once,
+    section: "2025-11-25/basic/transports#backwards-compatibility",
+    says: "A client that is refused with 400, 404 or 405 tries a GET, and goes on with the old transport on an `endpoint` event.",
+  },
+  {
+    id: "http-sse.modern-error-first",
+    level: "SHOULD",
+    revisions: { from: "2026-07-28" },
+    side: "client",
+    transports: once,
+    section: "2026-07-28/basic/transports/streamable-http#httpsse-transport-2024-11-05",
+    says: "A refusal whose body is a modern error is no reason to try the old transport.",
+  },
+  {
+    id: "http-sse.off",
+    level: "SHOULD",
+    revisions: { from: "2026-07-28" },
+    side: "server",
+    transports: once,
+    section: "2026-07-28/basic/transports/streamable-http#httpsse-transport-2024-11-05",
+    says: "The old transport is not offered unless it is asked for.",
+  },
+];
