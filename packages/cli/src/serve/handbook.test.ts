@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { ElicitParams, TextContent } from "mcparley";
 import { Declined } from "mcparley";
 import type { ConnectOptions } from "mcparley/client";
+import { skillsOf } from "mcparley/skills";
 import { describe, expect, test } from "vitest";
 import { serveFolder } from "./testing/served-folder.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
@@ -19,6 +20,21 @@ async function serve(client: ConnectOptions = {}) {
 
 const textsOf = (messages: { content: unknown }[]): string[] =>
   messages.flatMap(({ content }) => ((content as TextContent).type === "text" ? [(content as TextContent).text] : []));
+
+test("its skill is verified, and names what the handbook offers", async () => {
+  const { live, client } = await serve();
+  const host = skillsOf(client, { approve: () => true });
+  const [one, ...others] = await host.list().all();
+  expect(others).toEqual([]);
+  const loaded = await host.load(one ?? "");
+  const links = [...loaded.body.matchAll(/\]\(([^)]+)\)/g)].map(([, path = ""]) => path);
+  expect(links.toSorted()).toEqual(loaded.files?.filter((path) => path !== "SKILL.md").toSorted());
+  for (const path of links) expect((await loaded.read(path)).text).toContain("SEV?");
+  const named = [...loaded.body.matchAll(/`([a-z_]+)`/g)].map(([, name = ""]) => name);
+  const offered = [...live.server.tools, ...live.server.prompts].map(([name]) => name);
+  expect(named).toHaveLength(3);
+  expect(offered).toEqual(expect.arrayContaining(named));
+});
 
 test("everything in it is in order", async () => {
   const { live } = await serve();
@@ -222,20 +238,24 @@ test("the links between the documents lead somewhere", async () => {
     const [contents] = (await client.readResource(uri)).contents;
     if (!contents || !("text" in contents)) continue;
     for (const [, target] of contents.text.matchAll(/\]\(([^)#]+\.md)\)/g)) {
-      expect(uris, `${uri} links to ${target}`).toContain(new URL(target ?? "", uri).href);
+      const linked = new URL(target ?? "", uri).href;
+      // The files of a skill are listed by its SKILL.md.
+      if (linked.startsWith("skill:")) expect((await client.readResource(linked)).contents).toHaveLength(1);
+      else expect(uris, `${uri} links to ${target}`).toContain(linked);
     }
   }
 });
 
 test("the YAML in its README is taken as it stands there", async () => {
   const readme = await readFile(join(handbook, "../../docs/folder-server.md"), "utf8");
-  const [prompt, notes, program, settings, ...more] = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(
+  const [prompt, notes, review, program, settings, ...more] = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(
     ([, yaml]) => yaml,
   );
   expect(more).toEqual([]);
   const folder = await temporaryFolder({
     "served/prompts/p.md": `${prompt}Hello\n`,
     "served/resources.yaml": notes ?? "",
+    "served/skills/review/SKILL.md": `${review}Review it.\n`,
     "served/tools/find.yaml": program ?? "",
     "served/server.yaml": settings ?? "",
     "served/prompts/languages.ts": "export default (): string[] => [];\n",
@@ -247,6 +267,7 @@ test("the YAML in its README is taken as it stands there", async () => {
   expect((await client.listResources().all()).map(({ uri, title }) => [uri, title])).toEqual([
     ["test://resources/incidents.csv", "Incidents, January to October 2026"],
     ["test://books/restart.md", "How to restart"],
+    ["skill://review/SKILL.md", undefined],
   ]);
   if (process.platform === "win32") return;
   expect(await client.callTool("find", { pattern: "INC", lines: 1 })).toBe("resources/incidents.csv:1:INC-1\n");
