@@ -5,9 +5,11 @@ import type { ConnectOptions } from "./options.ts";
 
 /** What a client with these handlers can be asked, in the words of an era. */
 export function capabilitiesOf(options: ConnectOptions, era: "modern" | "legacy"): ClientCapabilities {
-  const { elicit, sample, sampleTools, roots, extensions } = options;
+  const { sample, sampleTools, roots, extensions } = options;
+  const modes = elicitModesOf(options);
   const capabilities: ClientCapabilities = {};
-  if (elicit) capabilities.elicitation = Object.fromEntries(elicitModesOf(options).map((mode) => [mode, {}]));
+  // Without a mode there is nothing to declare: an empty object would stand for forms (client/elicitation, Capabilities).
+  if (modes.length > 0) capabilities.elicitation = Object.fromEntries(modes.map((mode) => [mode, {}]));
   if (sample) capabilities.sampling = sampleTools ? { tools: {} } : {};
   if (roots) capabilities.roots = era === "legacy" ? { listChanged: true } : {};
   if (isExtensionList(extensions)) {

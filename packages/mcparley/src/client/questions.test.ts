@@ -300,6 +300,20 @@ describe("on a modern revision", () => {
   });
 });
 
+test.each([
+  [[], undefined],
+  [["url" as const], { url: {} }],
+])("of a handler that shows %j the capability %j is declared", async (elicitModes, declared) => {
+  const { peer, client } = await modern({ elicit: () => expect.fail("asked"), elicitModes });
+  client.callTool("a").catch(() => {});
+  const { params } = await peer.request("tools/call");
+  const meta = params?._meta as Record<string, JsonObject>;
+  expect(meta["io.modelcontextprotocol/clientCapabilities"]?.elicitation).toEqual(declared);
+});
+  const capabilities = (peer.arrived[0] as JsonRpcRequest).params?._meta as Record<string, JsonObject>;
+  expect(capabilities["io.modelcontextprotocol/clientCapabilities"]?.elicitation).toEqual(declared);
+});
+
 test.each(["https://example.com/", "file:///home/../etc"])("the root %s is kept from the server", async (uri) => {
   const { peer } = await legacy({ roots: [{ uri: "file:///home" }, { uri }] });
   peer.ask("q", "roots/list");
