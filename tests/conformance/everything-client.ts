@@ -1,4 +1,5 @@
 import { type Client, type ConnectOptions, type RequestOptions, connect } from "mcparley/client";
+import { listSkills, useFirstSkill } from "./everything/skills.ts";
 
 /**
  * The client that the conformance suite is run against: it does what the scenario named by the environment calls for,
@@ -44,6 +45,10 @@ const runs: Record<string, Run> = {
     await client.callTool("test_mrtr_no_state");
     await client.callTool("test_mrtr_no_result_type");
   },
+  "sep-2640-client-no-prefetch": listSkills,
+  "sep-2640-client-verify-digest": useFirstSkill,
+  "sep-2640-client-verify-size": useFirstSkill,
+  "sep-2640-client-verify-frontmatter": useFirstSkill,
   "json-schema-2020-12-preservation": async (client) => {
     const tools = await client.listTools().all();
     const schema = tools.find(({ name }) => name === "json_schema_2020_12_tool")?.inputSchema;

@@ -4,6 +4,7 @@ import { tasks } from "mcparley/tasks";
 import { askingTools } from "./everything/asking-tools.ts";
 import { contentTools } from "./everything/content-tools.ts";
 import { prompts, resources } from "./everything/prompts-and-resources.ts";
+import { offeredSkills } from "./everything/skills.ts";
 import { taskTools } from "./everything/task-tools.ts";
 
 /**
@@ -29,7 +30,7 @@ const server: Server = createServer({
   } satisfies Record<string, Tool>,
   prompts,
   resources,
-  extensions: [tasks({ store: memoryStore(), pollIntervalMs: 200 })],
+  extensions: [tasks({ store: memoryStore(), pollIntervalMs: 200 }), offeredSkills],
 });
 
 /** Adds a definition and takes it away again: the list is as before, and those who listen are told. */
