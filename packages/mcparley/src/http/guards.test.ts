@@ -12,6 +12,7 @@ interface Sent {
 const headOf = ({ host, origin, secure = false }: Sent): RequestHead => ({
   method: "POST",
   path: "/mcp",
+  query: "",
   secure,
   header: (name) => ({ host, origin })[name],
 });

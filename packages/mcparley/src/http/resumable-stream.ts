@@ -61,10 +61,7 @@ export class ResumableStream implements Events {
 
   /** Opens the first connection. */
   begin(exchange: Exchange, headers: ResponseHeaders | undefined, left: () => void): Connection {
-    const { polls, retry } = this.#init;
-    const events = new EventStream(exchange, headers);
-    events.write(polls ? `id: ${this.#eventId("")}\nretry: ${retry}\ndata: \n\n` : `retry: ${retry}\n\n`);
-    return this.#connect(events, left);
+    return this.#connect(this.#open(exchange, headers, ""), left);
   }
 
   /**
@@ -73,11 +70,10 @@ export class ResumableStream implements Events {
    */
   resume(exchange: Exchange, after: string, left: () => void): Promise<void> {
     return this.#inOrder(async () => {
-      const { log, retry } = this.#init;
+      const { log } = this.#init;
       let page = await log.readFrom(after === "" ? undefined : after);
       this.#drop(this.#connection);
-      const events = new EventStream(exchange, undefined);
-      events.write(`retry: ${retry}\n\n`);
+      const events = this.#open(exchange, undefined, after);
       try {
         for (let last = page.at(-1); last; last = page.at(-1)) {
           for (const { position, value } of page) this.#write(events, value, position);
@@ -115,6 +111,17 @@ export class ResumableStream implements Events {
       this.#ended = true;
       this.#init.onEnd();
     });
+  }
+
+  /**
+   * Begins with where the connection begins, also where a client comes back: some keep no id from one connection to the
+   * next, and would lose the stream with a connection that brings none.
+   */
+  #open(exchange: Exchange, headers: ResponseHeaders | undefined, after: string): EventStream {
+    const { polls, retry } = this.#init;
+    const events = new EventStream(exchange, headers);
+    events.write(polls ? `id: ${this.#eventId(after)}\nretry: ${retry}\ndata: \n\n` : `retry: ${retry}\n\n`);
+    return events;
   }
 
   #inOrder<T>(act: () => T | Promise<T>): Promise<T> {

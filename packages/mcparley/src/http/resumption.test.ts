@@ -176,7 +176,7 @@ describe("the answer to a POST", () => {
     await answer.leave();
     const again = await get(client, session, primed?.id);
     expect(again.status).toBe(200);
-    expect(await event(again)).toEqual({ retry: "1000" });
+    expect(await event(again)).toEqual({ id: primed?.id, retry: "1000", data: "" });
     const progress = await event(again);
     expect(message(progress)).toMatchObject({ params: { progress: 1 } });
     await again.leave();
