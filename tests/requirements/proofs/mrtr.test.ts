@@ -17,8 +17,14 @@ function asked({ result }: Message): Record<string, { method: string; params: Js
 }
 
 /** Calls a tool again with these answers and this state. */
-function retry(peer: Peer, name: string, inputResponses: JsonObject, requestState: unknown, args?: object) {
-  return peer.request("tools/call", { name, arguments: args ?? {}, inputResponses, requestState });
+function retry(
+  peer: Peer,
+  called: string | { name: string; arguments: JsonObject },
+  inputResponses: JsonObject,
+  requestState: unknown,
+): Promise<Message> {
+  const call = typeof called === "string" ? { name: called, arguments: {} } : called;
+  return peer.request("tools/call", { ...call, inputResponses, requestState });
 }
 
 const twice = tool({
@@ -76,9 +82,9 @@ const inWireForm = (questions: Parameters<typeof inputRequired>[0]) => tool({ ca
 
 proves("mrtr.requests.optional", async (world) => {
   const tools = {
-    questions: inWireForm({ inputRequests: { r: listRoots } as never }),
+    questions: inWireForm({ inputRequests: { r: listRoots } }),
     state: inWireForm({ requestState: "later" }),
-    both: inWireForm({ inputRequests: { r: listRoots } as never, requestState: "later" }),
+    both: inWireForm({ inputRequests: { r: listRoots }, requestState: "later" }),
   };
   const peer = await world.serve({ tools }, all);
   const results = [];
@@ -124,7 +130,7 @@ proves("mrtr.requests.kinds", async (world) => {
 });
 
 proves("mrtr.requests.declared", async (world) => {
-  const own = inWireForm({ inputRequests: { r: listRoots } as never });
+  const own = inWireForm({ inputRequests: { r: listRoots } });
   const peer = await world.serve({ tools: { rooted, asking, own } });
   for (const name of ["rooted", "asking", "own"]) {
     const { error } = await peer.request("tools/call", { name });
@@ -187,9 +193,9 @@ proves("mrtr.state.request", async (world) => {
   const [key = ""] = Object.keys(asked(first));
   const { requestState } = first.result;
   const responses = { [key]: answers };
-  expect((await retry(peer, "other", responses, requestState, { a: 1 })).error.code).toBe(-32602);
-  expect((await retry(peer, "named", responses, requestState, { a: 2 })).error.code).toBe(-32602);
-  expect(textOf(await retry(peer, "named", responses, requestState, { a: 1 }))).toBe("file:///a");
+  expect((await retry(peer, { name: "other", arguments: { a: 1 } }, responses, requestState)).error.code).toBe(-32602);
+  expect((await retry(peer, { name: "named", arguments: { a: 2 } }, responses, requestState)).error.code).toBe(-32602);
+  expect(textOf(await retry(peer, { name: "named", arguments: { a: 1 } }, responses, requestState))).toBe("file:///a");
 });
 
 proves("mrtr.retry.not-assumed", async (world) => {

@@ -65,7 +65,7 @@ proves("http.stream.batch-responses", async (world) => {
   const batch = ["a", "b"].map((id) => ({ jsonrpc: "2.0", id, method: "ping" }));
   const answer = await session.http.post(batch, { ...session.headers, accept: "text/event-stream" });
   const answered = [await answer.next(), await answer.next()] as RawMessage[];
-  expect(answered.map(({ id }) => id).toSorted()).toEqual(["a", "b"]);
+  expect(answered.map(({ id }) => String(id)).toSorted()).toEqual(["a", "b"]);
   expect(await answer.next()).toBeUndefined();
 });
 

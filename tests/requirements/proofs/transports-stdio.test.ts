@@ -152,9 +152,9 @@ proves("stdio.client.malformed", async (world) => {
 });
 
 proves("stdio.credentials", async (world) => {
-  const whose = tool({ call: (_, { principal }) => String(principal) });
+  const whose = tool({ call: (_, { principal }) => principal?.subject ?? "nobody" });
   const peer = await world.serve({ tools: { whose } });
-  expect(textOf(await peer.request("tools/call", { name: "whose" }))).toBe("undefined");
+  expect(textOf(await peer.request("tools/call", { name: "whose" }))).toBe("nobody");
 });
 
 proves("stdio.shutdown.client-closes", async (world) => {

@@ -310,9 +310,6 @@ test.each([
   const meta = params?._meta as Record<string, JsonObject>;
   expect(meta["io.modelcontextprotocol/clientCapabilities"]?.elicitation).toEqual(declared);
 });
-  const capabilities = (peer.arrived[0] as JsonRpcRequest).params?._meta as Record<string, JsonObject>;
-  expect(capabilities["io.modelcontextprotocol/clientCapabilities"]?.elicitation).toEqual(declared);
-});
 
 test.each(["https://example.com/", "file:///home/../etc"])("the root %s is kept from the server", async (uri) => {
   const { peer } = await legacy({ roots: [{ uri: "file:///home" }, { uri }] });

@@ -237,7 +237,10 @@ describe("what is no skill is refused where it is defined", () => {
     [() => skills({ b: skill({ "SKILL.md": content }) }), 'must be its name, "a"'],
     [() => skills({ "../a": skill({ "SKILL.md": content }) }), "no path of folders"],
     [() => skills({ a: {} as never }), "skill(...)"],
-    [() => serve(skills(), { resources: { "skill files": resource("x://y", { read: () => "" }) } }), 'name "skill files"'],
+    [
+      () => serve(skills(), { resources: { "skill files": resource("x://y", { read: () => "" }) } }),
+      'name "skill files"',
+    ],
   ])("%#: %s", (define, reason) => {
     expect(define).toThrow(LocalError);
     expect(define).toThrow(reason);
