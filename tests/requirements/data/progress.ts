@@ -161,6 +161,6 @@ export const progress: readonly Requirement[] = [
     revisions: { from: "2025-11-25", until: "2025-11-25" },
     side: "server",
     section: "2025-11-25/basic/utilities/progress#behavior-requirements",
-    says: "A task goes on to report under the token of the request that started it, until it has ended.",
+    says: "A task reports under the token of the request that started it, if by notifications at all, and until it has ended.",
   },
 ];
