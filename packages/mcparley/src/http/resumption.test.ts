@@ -511,6 +511,23 @@ describe("a store that is out of reach", () => {
     expect(await refused.text()).not.toContain("route");
     expect(errors).toHaveLength(1);
   });
+
+  test("for reading: a standing stream that cannot be taken up takes no message away from others", async () => {
+    const served = serve({}, broken({ readFrom: fail }));
+    const { client } = served;
+    const session = await open(client);
+    const standing = await get(client, session);
+    const primed = await event(standing);
+    await standing.leave();
+    expect((await get(client, session, primed?.id)).status).toBe(500);
+    const other = await get(client, session);
+    await event(other);
+    await other.leave();
+    await changeTools(served);
+    const last = await get(client, session);
+    await event(last);
+    expect(message(await event(last))).toMatchObject({ method: "notifications/tools/list_changed" });
+  });
 });
 
 test("closing waits until the last event is in the log and sent", async () => {

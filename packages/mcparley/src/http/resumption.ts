@@ -70,7 +70,7 @@ export class Resumption {
     if (!id.startsWith(byGet)) return this.#resumeAnswer(exchange, stream, after);
     let resumed: Promise<void> | undefined;
     void new Standalone(exchange, this.#context.open, session, (leave) => {
-      resumed = stream.resume(exchange, after, leave);
+      resumed = resumeOrLeave(stream, exchange, { after, leave });
       return stream;
     });
     return resumed;
@@ -86,10 +86,7 @@ export class Resumption {
     const leave = (): void => open.remove(carrying);
     open.add(carrying);
     exchange.onGone(leave);
-    await stream.resume(exchange, after, leave).catch((error: unknown) => {
-      leave();
-      throw error;
-    });
+    await resumeOrLeave(stream, exchange, { after, leave });
   }
 
   /** Its log may take longer than its answer: the endpoint must not close before all of it is sent. */
@@ -153,6 +150,19 @@ export class Resumption {
     const live = this.#liveOf(session);
     const standby = [...live.values()].filter(({ id, isConnected }) => id.startsWith(byGet) && !isConnected);
     for (const { id } of standby.slice(0, Math.max(0, standby.length - maxStandby))) live.delete(id);
+  }
+}
+
+async function resumeOrLeave(
+  stream: ResumableStream,
+  exchange: Exchange,
+  { after, leave }: { after: string; leave: () => void },
+): Promise<void> {
+  try {
+    await stream.resume(exchange, after, leave);
+  } catch (error) {
+    leave();
+    throw error;
   }
 }
 
