@@ -89,6 +89,24 @@ export const transportsHttp: readonly Requirement[] = [
     says: "Every request can be authenticated, and one that is not goes no further.",
   },
   {
+    id: "http.authentication.custom",
+    level: "MAY",
+    revisions: {},
+    side: "both",
+    transports: once,
+    section: "2025-11-25/basic#auth",
+    says: "Clients and servers may agree on an authentication of their own.",
+  },
+  {
+    id: "http.shutdown",
+    level: "MUST",
+    revisions: all,
+    side: "client",
+    transports: http,
+    section: "2025-11-25/basic/lifecycle#http",
+    says: "A client that closes ends its connections.",
+  },
+  {
     id: "http.client.post",
     level: "MUST",
     revisions: all,
@@ -177,6 +195,17 @@ export const transportsHttp: readonly Requirement[] = [
     transports: once,
     section: "2025-03-26/basic/transports#sending-messages-to-the-server",
     says: "The responses to a batch may come as a batch.",
+  },
+  {
+    id: "http.batch.streamed",
+    level: "MAY",
+    revisions: { from: "2025-03-26", until: "2025-03-26" },
+    side: "server",
+    transports: ["http-sse"],
+    section: "2025-03-26/basic/transports#sending-messages-to-the-server",
+    says: "What comes on a stream may be batched.",
+    excuse:
+      "The library sends each message as an event of its own, as soon as there is one: a batch would have to wait.",
   },
   {
     id: "http.session.assigned",

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { HttpRefusal, createServer, listen, tool } from "../library.ts";
+import { type HttpOptions, HttpRefusal, createServer, listen, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { turns } from "../world/inbox.ts";
 import { accept, httpSession, initializeRequest, openSession } from "../world/http-session.ts";
@@ -95,6 +95,35 @@ proves("http.authentication", async (world) => {
   for (const method of ["GET", "DELETE"]) {
     expect((await http.send({ method, headers: { accept, "mcp-session-id": "x" } })).status).toBe(401);
   }
+});
+
+proves("http.authentication.custom", {
+  async server(world) {
+    const authenticate: NonNullable<HttpOptions["authenticate"]> = (head) =>
+      head.header("x-our-own-key") === "open sesame"
+        ? { issuer: "ours", subject: "ali", scopes: [] }
+        : new HttpRefusal(401, "Who are you?");
+    const whose = tool({ call: (_, { principal }) => principal?.subject ?? "nobody" });
+    const http = world.serveHttp({ tools: { whose } }, { authenticate });
+    expect((await probe(world, http)).status).toBe(401);
+    expect((await probe(world, http, { "x-our-own-key": "open sesame" })).status).toBe(200);
+  },
+  async client(world) {
+    const headers = { "x-our-own-key": "open sesame" };
+    const { client, server } = await world.connect({ headers });
+    await requested(client, server);
+    for (const sent of server.sent) expect(sent.headers.get("x-our-own-key")).toBe("open sesame");
+  },
+});
+
+proves("http.shutdown", async (world) => {
+  const { client, server } = await world.connect();
+  const { request, outcome } = await requested(client, server);
+  await turns();
+  await client.close();
+  await expect(outcome).rejects.toMatchObject({ code: "closed" });
+  expect(server.httpOf(request).signal.aborted).toBe(true);
+  for (const { method, signal } of server.sent) if (method === "GET") expect(signal.aborted).toBe(true);
 });
 
 proves("http.client.post", async (world) => {

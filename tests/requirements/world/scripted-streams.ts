@@ -60,7 +60,7 @@ export function stdioScripted(answers: Answers): Played {
     httpOf: noHttp,
     sent: [],
     get isClosed() {
-      return toServer.writableEnded || toServer.destroyed;
+      return toServer.writableFinished;
     },
     close: () => void toClient.end(),
   };

@@ -41,6 +41,9 @@ export interface PlayOptions {
   http?: Omit<ScriptedHttpOptions, "sse">;
 }
 
+/** What a client is given; headers are for HTTP alone. */
+export type ClientOptions = ConnectOptions & { headers?: Record<string, string> };
+
 /** One transport and one revision, in which a proof is run: it makes what the proof needs, and ends it. */
 export interface World {
   readonly transport: TransportName;
@@ -62,9 +65,9 @@ export interface World {
   /** The same for a client whose headers and bodies are the proof's own. */
   serveHttp(definition?: Partial<AnyServerDefinition>, options?: HttpOptions): RawHttp;
   /** Connects a client, pinned to the revision, to a scripted server that agrees to it. */
-  connect(options?: ConnectOptions, play?: PlayOptions): Promise<{ client: Client; server: Scripted }>;
+  connect(options?: ClientOptions, play?: PlayOptions): Promise<{ client: Client; server: Scripted }>;
   /** Connects a client to a scripted server that answers nothing by itself. */
-  dial(options?: ConnectOptions, play?: PlayOptions): { connecting: Promise<Client>; server: Scripted };
+  dial(options?: ClientOptions, play?: PlayOptions): { connecting: Promise<Client>; server: Scripted };
   end(): Promise<void>;
 }
 
@@ -148,12 +151,12 @@ export function makeWorld(transport: TransportName, version: Version): World {
       return { client, server };
     },
     dial(options = {}, { answers = {}, http = {} } = {}) {
-      const all: ConnectOptions = { clock, ...options };
+      const all: ClientOptions = { clock, ...options };
       const { server, connecting } = isHttp ? overHttp(all) : overStream(all);
       ends.push(() => connecting.then((client) => client.close()).catch(() => {}));
       return { server, connecting };
 
-      function overHttp(given: ConnectOptions): { server: Scripted; connecting: Promise<Client> } {
+      function overHttp(given: ClientOptions): { server: Scripted; connecting: Promise<Client> } {
         const { url, fetch, server } = httpScripted(answers, {
           sse: transport === "http-sse",
           standalone: !world.isModern,
@@ -162,7 +165,7 @@ export function makeWorld(transport: TransportName, version: Version): World {
         return { server, connecting: connect(url, { ...given, fetch }) };
       }
 
-      function overStream(given: ConnectOptions): { server: Scripted; connecting: Promise<Client> } {
+      function overStream(given: ClientOptions): { server: Scripted; connecting: Promise<Client> } {
         const played: Played = transport === "memory" ? memoryScripted(answers) : stdioScripted(answers);
         return { server: played.server, connecting: connect(played.transport, given) };
       }
