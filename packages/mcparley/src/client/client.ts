@@ -73,7 +73,10 @@ export class Client {
     return this.#core.line.closed;
   }
 
-  /** The tools of the server. Those that are malformed are left out and reported to `onError`. */
+  /**
+   * The tools of the server. Those that are malformed are left out and reported to `onError`, and so are icons that are
+   * neither at https nor in data URIs, but for http on this machine. The same holds for the other lists.
+   */
   listTools(options: RequestOptions = {}): List<Tool> {
     return this.#core.listTools(options);
   }

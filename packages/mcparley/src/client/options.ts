@@ -27,7 +27,7 @@ type MaybePromise<T> = T | Promise<T>;
 export type ElicitHandler = (question: ElicitParams, asker: Asker) => MaybePromise<ElicitResult>;
 /** Runs the model, after showing and perhaps editing what is asked. Throw `Declined` to refuse. */
 export type SampleHandler = (request: CreateMessageParams, asker: Asker) => MaybePromise<CreateMessageResult>;
-/** Gives the roots, or is the list of them. */
+/** Gives the roots, or is the list of them: `file://` URIs, with no `.` or `..` in their paths. */
 export type RootsHandler = readonly Root[] | ((asker: Asker) => MaybePromise<readonly Root[]>);
 
 /** One finished call, for a log. It holds no argument or result. */

@@ -14,6 +14,12 @@ export interface Listener {
   deliver(change: Change): void;
 }
 
+/** What changed since the recording began, each thing once. */
+export interface Recording {
+  end(this: void): void;
+  kept(this: void): Iterable<Change>;
+}
+
 const listMethods = {
   tools: Notification.toolsChanged,
   prompts: Notification.promptsChanged,
@@ -28,6 +34,14 @@ export class Changes {
   add(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Keeps what changes from now on, for one whose listener is not ready yet. */
+  record(): Recording {
+    const kept = new Map<string, Change>();
+    const keyOf = (change: Change): string => ("uri" in change ? `uri ${change.uri}` : change.list);
+    const end = this.add({ wants: () => true, deliver: (change) => void kept.set(keyOf(change), change) });
+    return { end, kept: () => kept.values() };
   }
 
   get size(): number {
@@ -70,8 +84,7 @@ const filterKeys = {
   resources: "resourcesListChanged",
 } as const;
 
-/** Whether a filter asks for a change. */
-export function matches(filter: SubscriptionFilter, change: Change): boolean {
-  if ("list" in change) return filter[filterKeys[change.list]] === true;
-  return filter.resourceSubscriptions?.includes(change.uri) === true;
+/** Whether a filter asks for the changes of a list. */
+export function wantsList(filter: SubscriptionFilter, list: ListKind): boolean {
+  return filter[filterKeys[list]] === true;
 }

@@ -4,15 +4,15 @@ import { MetaKey } from "../protocol/meta.ts";
 import { Notification } from "../protocol/methods.ts";
 import { type SubscriptionFilter, readSubscriptionFilter } from "../protocol/subscriptions.ts";
 import type { Call } from "./call.ts";
-import { type Change, matches, toNotification } from "./changes.ts";
+import { type Change, toNotification, wantsList } from "./changes.ts";
 import type { ServerCore } from "./core.ts";
 import type { ExtensionSubscription } from "./extension.ts";
 
 /**
  * Answers `subscriptions/listen`: acknowledges, then sends the changes that were asked for until either side ends it
- * (2026-07-28, basic/patterns/subscriptions).
+ * (2026-07-28, basic/patterns/subscriptions). `missed` holds what changed since the request came.
  */
-export async function listen(call: Call): Promise<JsonObject> {
+export async function listen(call: Call, missed: Recording): Promise<JsonObject> {
   const { core } = call;
   const filter = honoured(core, readSubscriptionFilter(call.params));
   const meta = { [MetaKey.subscriptionId]: call.id };
@@ -28,7 +28,7 @@ export async function listen(call: Call): Promise<JsonObject> {
     const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
     call.notify(Notification.acknowledged, { _meta: meta, notifications });
     for (const send of waiting) send();
-    await streamUntilEnded(call, filter, meta);
+    await streamUntilEnded(call, { filter, meta, missed });
     return { _meta: meta };
   } finally {
     for (const subscription of extended) subscription.end();
@@ -40,7 +40,7 @@ function streamUntilEnded(call: Call, filter: SubscriptionFilter, meta: JsonObje
   const uris = new Set(filter.resourceSubscriptions);
   return new Promise((resolve, reject) => {
     const leave = call.core.openStream({
-      wants: (change: Change) => ("uri" in change ? uris.has(change.uri) : matches(filter, change)),
+      wants: (change: Change) => ("uri" in change ? uris.has(change.uri) : wantsList(filter, change.list)),
       deliver: (change: Change) => {
         const { method, params = {} } = toNotification(change, meta);
         call.notify(method, params);
