@@ -4,7 +4,7 @@ import { MetaKey } from "../protocol/meta.ts";
 import { Notification } from "../protocol/methods.ts";
 import { type SubscriptionFilter, readSubscriptionFilter } from "../protocol/subscriptions.ts";
 import type { Call } from "./call.ts";
-import { type Change, toNotification, wantsList } from "./changes.ts";
+import { type Change, type Recording, toNotification, wantsList } from "./changes.ts";
 import type { ServerCore } from "./core.ts";
 import type { ExtensionSubscription } from "./extension.ts";
 
@@ -36,17 +36,20 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
 }
 
 /** Sends changes until this side ends the stream; rejects when the client does. */
-function streamUntilEnded(call: Call, filter: SubscriptionFilter, meta: JsonObject): Promise<void> {
+function streamUntilEnded(
+  call: Call,
+  { filter, meta, missed }: { filter: SubscriptionFilter; meta: JsonObject; missed: Recording },
+): Promise<void> {
   const uris = new Set(filter.resourceSubscriptions);
+  const wants = (change: Change): boolean => ("uri" in change ? uris.has(change.uri) : wantsList(filter, change.list));
+  const deliver = (change: Change): void => {
+    const { method, params = {} } = toNotification(change, meta);
+    call.notify(method, params);
+  };
   return new Promise((resolve, reject) => {
-    const leave = call.core.openStream({
-      wants: (change: Change) => ("uri" in change ? uris.has(change.uri) : wantsList(filter, change.list)),
-      deliver: (change: Change) => {
-        const { method, params = {} } = toNotification(change, meta);
-        call.notify(method, params);
-      },
-      end: () => call.end?.(),
-    });
+    const leave = call.core.openStream({ wants, deliver, end: () => call.end?.() });
+    missed.end();
+    for (const change of missed.kept()) if (wants(change)) deliver(change);
     call.end = () => {
       leave();
       // Both texts ask for it: basic/patterns/cancellation for the notification, and subscriptions for the result.

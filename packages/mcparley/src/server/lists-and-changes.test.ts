@@ -117,6 +117,26 @@ describe("changes", () => {
     await closing;
   });
 
+  test("M1: what changes between a listen request and its acknowledgment is told after it, each thing once", async () => {
+    const server = createServer({ name: "x", version: "1", tools: {}, resources: {} });
+    const peer = await rawPeer(server, { meta });
+    const notifications = { toolsListChanged: true, resourceSubscriptions: ["r://a"] };
+    peer.send({ jsonrpc: "2.0", id: 9, method: "subscriptions/listen", params: { _meta: meta, notifications } });
+    // The request has arrived with the next turn; answering it takes more.
+    await Promise.resolve();
+    server.tools.set("t", tool({ call: () => "x" }));
+    server.resources.updated("r://a");
+    server.resources.updated("r://a");
+    server.resources.updated("r://b");
+    await peer.nextNotification("notifications/subscriptions/acknowledged");
+    await peer.settled();
+    expect(peer.received.map(({ method, params }) => [method, (params as JsonObject).uri])).toEqual([
+      ["notifications/subscriptions/acknowledged", undefined],
+      ["notifications/resources/updated", "r://a"],
+      ["notifications/tools/list_changed", undefined],
+    ]);
+  });
+
   test("a cancelled listen stream carries nothing more", async () => {
     const server = createServer({ name: "x", version: "1", tools: {} });
     const peer = await rawPeer(server, { meta });

@@ -30,7 +30,7 @@ const completions = (offering: Offering): boolean => offering.completes();
 export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, MethodEntry>([
   [Method.ping, { offered: always, answer: async () => ({}) }],
   [Method.discover, { offered: always, answer: discover }],
-  [Method.listen, { offered: always, answer: async (call) => (await import("./listen.ts")).listen(call) }],
+  [Method.listen, { offered: always, answer: listenFromNow }],
   [Method.setLevel, { offered: always, answer: setLevel }],
   [Method.listTools, { offered: tools, answer: async (call) => page(call, call.core.offering.toolList) }],
   [Method.callTool, { offered: tools, answer: byFeature }],
@@ -46,6 +46,20 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.unsubscribe, { offered: resources, answer: unsubscribe }],
   [Method.complete, { offered: completions, answer: byFeature }],
 ]);
+
+/**
+ * Begins to listen with the request itself: a client need not wait for its acknowledgment before it sends what brings
+ * about a change, and what it takes to answer may have to be loaded first.
+ */
+async function listenFromNow(call: Call): Promise<JsonObject> {
+  const missed = call.core.changes.record();
+  try {
+    const { listen } = await import("./listen.ts");
+    return await listen(call, missed);
+  } finally {
+    missed.end();
+  }
+}
 
 /** Answers by the feature that a definition brought along; one that is offered and yet empty has brought none. */
 async function byFeature(call: Call): Promise<JsonObject | Prepared | InputRequired> {
