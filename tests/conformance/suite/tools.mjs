@@ -49,7 +49,7 @@ function installSuites(folder) {
 }
 
 /** @param {string} folder @returns {string} */
-function installNode(folder) {
+export function installNode(folder) {
   if (Number(process.versions.node.split(".")[0]) >= neededNode) return process.execPath;
   const place = path.join(folder, "node");
   const program = path.join(place, "node_modules/node/bin/node");

@@ -1,0 +1,75 @@
+// @ts-check
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { install } from "../tests/interop/matrix/install.mjs";
+import { pairingsWith } from "../tests/interop/matrix/pairings.mjs";
+import { peers } from "../tests/interop/matrix/peers.mjs";
+import { runPairing } from "../tests/interop/matrix/run-pairing.mjs";
+import { explanation, isWrong, legend, table } from "../tests/interop/matrix/table.mjs";
+import { makeReady, root } from "./ready.mjs";
+
+/** @import { Known, Peer, Row } from "../tests/interop/matrix/types.ts" */
+
+const help = `npm run interop [-- options]
+
+Runs this library against other implementations, both ways, over stdio and HTTP, in both eras, and prints what worked.
+What is needed is installed into .tools/interop; what cannot be had is reported as not run.
+
+  --only NAME      the peers whose names contain this; may be given more than once
+  --verbose        show the transcripts of failures that are known to be the peer's, too
+`;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true, default: [] },
+    verbose: { type: "boolean", default: false },
+    help: { type: "boolean", short: "h", default: false },
+  },
+});
+if (values.help) process.stdout.write(help);
+else process.exitCode = await main();
+
+async function main() {
+  const wanted = peers.filter(
+    ({ name }) => values.only.length === 0 || values.only.some((part) => name.includes(part)),
+  );
+  if (wanted.length === 0) {
+    process.stderr.write(`No peer is called that. There are: ${peers.map(({ name }) => name).join(", ")}.\n`);
+    return 1;
+  }
+  makeReady();
+  const rows = [];
+  for (const peer of wanted) rows.push(...(await runPeer(peer)));
+  const wrong = rows.filter(isWrong);
+  const known = rows.filter(({ cells }) => Object.values(cells ?? {}).some(({ state }) => state === "known"));
+  for (const row of values.verbose ? [...wrong, ...known] : wrong) process.stdout.write(`\n${explanation(row)}\n`);
+  process.stdout.write(`\n${table(rows)}\n\n${legend}\n${summary(rows, wrong.length)}\n`);
+  return wrong.length > 0 ? 1 : 0;
+}
+
+/** One pairing after the other, as each has a program or two of its own. @param {Peer} peer @returns {Promise<Row[]>} */
+async function runPeer(peer) {
+  const tools = path.join(root, ".tools/interop");
+  const { node = process.execPath, reason } = install(peer.needs, tools);
+  const pairings = pairingsWith(peer, readKnown(), { tools, node });
+  const rows = [];
+  for (const pairing of pairings) {
+    const { client, server, way, era } = pairing;
+    process.stderr.write(`${client} → ${server}, ${way}, ${era}\n`);
+    if (reason === undefined) rows.push(await runPairing(pairing, path.join(tools, "transcripts")));
+    else rows.push({ client, server, way, era, notRun: reason, transcript: [] });
+  }
+  return rows;
+}
+
+/** @returns {Known[]} */
+function readKnown() {
+  return JSON.parse(readFileSync(path.join(root, "tests/interop/matrix/known.json"), "utf8"));
+}
+
+/** @param {readonly Row[]} rows @param {number} wrong */
+function summary(rows, wrong) {
+  const run = rows.filter(({ cells }) => cells !== undefined).length;
+  return `${rows.length} pairings: ${run} run, ${rows.length - run} not run, ${wrong} with failures that are not explained.`;
+}

@@ -1,0 +1,57 @@
+// @ts-check
+import { own } from "./peers.mjs";
+
+/**
+ * @import { Era, Known, Peer, Place, Side, Way } from "./types.ts"
+ * @import { Pairing } from "./run-pairing.mjs"
+ */
+
+export const ourName = "mcparley";
+
+/**
+ * All pairings with one peer: our client with its server, and its client with our server, each way and era that it has.
+ *
+ * @param {Peer} peer
+ * @param {readonly Known[]} known
+ * @param {Omit<Place, "way">} place
+ * @returns {Pairing[]}
+ */
+export function pairingsWith({ name, server, client }, known, place) {
+  return [
+    ...combinations(server, (side, way, era) => ({
+      client: ourName,
+      server: name,
+      way,
+      era,
+      clientCommand: own.client({ ...place, way }),
+      serverCommand: side.command({ ...place, way }),
+      revision: revisionFor(side, era),
+      lacks: side.lacks ?? {},
+      names: side.names ?? {},
+      known,
+    })),
+    ...combinations(client, (side, way, era) => ({
+      client: name,
+      server: ourName,
+      way,
+      era,
+      clientCommand: side.command({ ...place, way }),
+      serverCommand: own.server({ ...place, way }),
+      revision: "auto",
+      lacks: side.lacks ?? {},
+      names: {},
+      known,
+    })),
+  ];
+}
+
+/** What our client is to speak: it finds out by itself, unless a server of both eras is to be met in the older one. @param {Side} side @param {Era} era */
+function revisionFor({ eras, legacyRevision = "2025-11-25" }, era) {
+  return era === "legacy" && eras.length > 1 ? legacyRevision : "auto";
+}
+
+/** @template T @param {Side | undefined} side @param {(side: Side, way: Way, era: Era) => T} make @returns {T[]} */
+function combinations(side, make) {
+  if (!side) return [];
+  return side.ways.flatMap((way) => side.eras.map((era) => make(side, way, era)));
+}

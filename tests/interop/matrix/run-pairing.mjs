@@ -1,0 +1,162 @@
+// @ts-check
+import { spawn } from "node:child_process";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { proxy } from "./proxy.mjs";
+
+/** @import { Cell, Command, Era, Feature, Known, Row, Way } from "./types.ts" */
+
+/**
+ * Two sides that are to talk with each other.
+ *
+ * @typedef {object} Pairing
+ * @property {string} client
+ * @property {string} server
+ * @property {Way} way
+ * @property {Era} era
+ * @property {string} revision what our client is told to speak
+ * @property {Command} clientCommand
+ * @property {Command} serverCommand
+ * @property {Partial<Record<Feature, string>>} lacks what one of the two has no way to do
+ * @property {Record<string, unknown>} names
+ * @property {readonly Known[]} known
+ */
+
+/** Milliseconds that one pairing may take in all. */
+const limit = 120_000;
+/** Lines of a transcript that are shown with a failure. */
+const shown = 24;
+
+/**
+ * Runs one pairing to its end.
+ *
+ * @param {Pairing} pairing
+ * @param {string} folder where transcripts are kept
+ * @returns {Promise<Row>}
+ */
+export async function runPairing(pairing, folder) {
+  const { client, server, way, era, serverCommand } = pairing;
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, `${[client, server, way, era].join(" ").replaceAll(/[^\w.]+/g, "-")}.txt`);
+  rmSync(file, { force: true });
+  const reports = await (way === "http" ? overHttp(pairing, file) : underTap(pairing, file, serverCommand));
+  const said = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+  const spoken = eraOf(said);
+  if (spoken !== undefined && spoken !== era) {
+    reports.push({ feature: "lifecycle", ok: false, error: `the two spoke the ${spoken} era with each other` });
+  }
+  return { client, server, way, era, cells: cellsOf(pairing, reports), transcript: said.split("\n").slice(-shown) };
+}
+
+/** The era in which a tool was called: each modern request says its version itself. @param {string} said @returns {Era | undefined} */
+function eraOf(said) {
+  const call = said.split("\n").find((line) => /"method":\s*"tools\/call"/.test(line));
+  if (call === undefined) return undefined;
+  return call.includes('"io.modelcontextprotocol/protocolVersion"') ? "modern" : "legacy";
+}
+
+/** @typedef {{ feature: Feature, ok: boolean, error?: string }} Report */
+
+/** @param {Pairing} pairing @param {string} file @param {Command} server @returns {Promise<Report[]>} */
+function underTap(pairing, file, { program, args }) {
+  const tap = path.join(import.meta.dirname, "tap.mjs");
+  return runClient(pairing, { command: process.execPath, args: [tap, file, program, ...args] });
+}
+
+/** @param {Pairing} pairing @param {string} file @returns {Promise<Report[]>} */
+async function overHttp(pairing, file) {
+  const { program, args, env } = pairing.serverCommand;
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+  let said = "";
+  child.stderr.on("data", (chunk) => {
+    said += String(chunk);
+    appendFileSync(file, `! ${String(chunk).trim()}\n`);
+  });
+  try {
+    const url = await urlOf(child).catch((error) => {
+      throw new Error(`${error.message} ${said.trim().slice(-500)}`);
+    });
+    const relay = await proxy(url, file);
+    const reports = await runClient(pairing, { url: relay.url });
+    relay.close();
+    return reports;
+  } catch (error) {
+    return [{ feature: "lifecycle", ok: false, error: `the server did not start: ${String(error)}` }];
+  } finally {
+    child.kill();
+  }
+}
+
+/** The URL that a server writes as a line. @param {import("node:child_process").ChildProcess} child @returns {Promise<string>} */
+function urlOf(child) {
+  return new Promise((resolve, reject) => {
+    if (!child.stdout) return reject(new Error("It has no output."));
+    const timer = setTimeout(() => reject(new Error("It named no URL within 30 s.")), 30_000);
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const url = /https?:\/\/\S+/.exec(line)?.[0];
+      if (url !== undefined) resolve(url);
+    });
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`It ended with ${code}.`)));
+    child.once("exit", () => clearTimeout(timer));
+  });
+}
+
+/** @param {Pairing} pairing @param {{ url: string } | { command: string, args: string[] }} where @returns {Promise<Report[]>} */
+function runClient({ clientCommand, era, revision, names, lacks }, where) {
+  const { program, args, env } = clientCommand;
+  const occasion = JSON.stringify({ where, era, revision, names, skip: Object.keys(lacks) });
+  const child = spawn(program, [...args, occasion], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+    timeout: limit,
+  });
+  /** @type {Report[]} */
+  const reports = [];
+  let said = "";
+  child.stderr.on("data", (chunk) => (said += String(chunk)));
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    try {
+      reports.push(JSON.parse(line));
+    } catch {
+      said += `${line}\n`;
+    }
+  });
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve([{ feature: "lifecycle", ok: false, error: String(error) }]));
+    child.once("close", (code) => {
+      if (reports.length > 0) return resolve(reports);
+      resolve([
+        { feature: "lifecycle", ok: false, error: `the client ended with ${code}: ${said.trim().slice(-1500)}` },
+      ]);
+    });
+  });
+}
+
+/** @param {Pairing} pairing @param {readonly Report[]} reports @returns {Partial<Record<Feature, Cell>>} */
+function cellsOf(pairing, reports) {
+  /** @type {Partial<Record<Feature, Cell>>} */
+  const cells = {};
+  for (const [feature, reason] of Object.entries(pairing.lacks)) {
+    cells[/** @type {Feature} */ (feature)] = { state: "lacking", reason };
+  }
+  for (const { feature, ok, error } of reports) {
+    const known = ok ? undefined : knownFor(pairing, feature);
+    cells[feature] = ok
+      ? { state: "ok" }
+      : { state: known ? "known" : "failed", reason: known ? known.reason : (error ?? "no reason given") };
+  }
+  return cells;
+}
+
+/** @param {Pairing} pairing @param {Feature} feature */
+function knownFor({ known, client, server, way, era }, feature) {
+  return known.find(
+    (one) =>
+      (one.side === "client" ? client : server) === one.peer &&
+      one.ways.includes(way) &&
+      one.eras.includes(era) &&
+      one.features.includes(feature),
+  );
+}
