@@ -102,11 +102,14 @@ for (const bundle of bundles) {
 }
 
 const importLimit = 25;
-const importTime = median(9, () => timed('import "mcparley/server"')) - median(9, () => timed("0"));
+const emptyTime = fastest(20, () => timed("0"));
+const importTime = fastest(20, () => timed('import "mcparley/server"')) - emptyTime;
+// Milliseconds are those of a machine that starts an empty process in 40; a slower one is given more in proportion.
+const importAllowed = importLimit * Math.max(1, emptyTime / 40);
 report(
   "cold import of ./server",
-  `${importTime.toFixed(1)} of ${importLimit} ms over an empty process`,
-  importTime <= importLimit,
+  `${importTime.toFixed(1)} of ${importAllowed.toFixed(1)} ms over an empty process, which takes ${emptyTime.toFixed(1)}`,
+  importTime <= importAllowed,
 );
 
 const packageLimit = 8;
@@ -125,10 +128,13 @@ function timed(code) {
   return performance.now() - started;
 }
 
-/** @param {number} times @param {() => number} measure */
-function median(times, measure) {
-  const values = Array.from({ length: times }, measure).toSorted((a, b) => a - b);
-  return /** @type {number} */ (values[Math.floor(times / 2)]);
+/**
+ * The fastest of many runs: whatever else a machine does only ever adds to one.
+ *
+ * @param {number} times @param {() => number} measure
+ */
+function fastest(times, measure) {
+  return Math.min(...Array.from({ length: times }, measure));
 }
 
 function countInstalled() {
