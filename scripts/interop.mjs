@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { install } from "../tests/interop/matrix/install.mjs";
+import { staleNotes } from "../tests/interop/matrix/known.mjs";
 import { pairingsWith } from "../tests/interop/matrix/pairings.mjs";
 import { peers } from "../tests/interop/matrix/peers.mjs";
 import { runPairing } from "../tests/interop/matrix/run-pairing.mjs";
@@ -45,7 +46,11 @@ async function main() {
   const known = rows.filter(({ cells }) => Object.values(cells ?? {}).some(({ state }) => state === "known"));
   for (const row of values.verbose ? [...wrong, ...known] : wrong) process.stdout.write(`\n${explanation(row)}\n`);
   process.stdout.write(`\n${table(rows)}\n\n${legend}\n${summary(rows, wrong.length)}\n`);
-  return wrong.length > 0 ? 1 : 0;
+  const stale = staleNotes(readKnown(), rows);
+  for (const { peer, features } of stale) {
+    process.stdout.write(`known.json excuses ${peer} for ${features.join(", ")}, and it works: take the note out.\n`);
+  }
+  return wrong.length + stale.length > 0 ? 1 : 0;
 }
 
 /** One pairing after the other, as each has a program or two of its own. @param {Peer} peer @returns {Promise<Row[]>} */

@@ -197,6 +197,12 @@ export const peers = [
     server: { ways: everywhere, eras: both, command: built("go-sdk", "server") },
     client: { ways: everywhere, eras: both, command: built("go-sdk", "client") },
   },
+  {
+    name: "rmcp",
+    needs: "rust",
+    server: { ways: everywhere, eras: both, command: built("rmcp", "server") },
+    client: { ways: everywhere, eras: both, command: built("rmcp", "client") },
+  },
 ];
 
 /** @param {string} reason @param {readonly Feature[]} features @returns {Partial<Record<Feature, string>>} */

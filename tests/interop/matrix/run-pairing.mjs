@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { noteFor } from "./known.mjs";
 import { proxy } from "./proxy.mjs";
 
 /** @import { Cell, Command, Era, Feature, Known, Row, Way } from "./types.ts" */
@@ -142,21 +143,10 @@ function cellsOf(pairing, reports) {
     cells[/** @type {Feature} */ (feature)] = { state: "lacking", reason };
   }
   for (const { feature, ok, error } of reports) {
-    const known = ok ? undefined : knownFor(pairing, feature);
+    const known = ok ? undefined : noteFor(pairing.known, pairing, feature);
     cells[feature] = ok
       ? { state: "ok" }
       : { state: known ? "known" : "failed", reason: known ? known.reason : (error ?? "no reason given") };
   }
   return cells;
-}
-
-/** @param {Pairing} pairing @param {Feature} feature */
-function knownFor({ known, client, server, way, era }, feature) {
-  return known.find(
-    (one) =>
-      (one.side === "client" ? client : server) === one.peer &&
-      one.ways.includes(way) &&
-      one.eras.includes(era) &&
-      one.features.includes(feature),
-  );
 }

@@ -1,0 +1,23 @@
+// @ts-check
+
+/** @import { Feature, Known, Row } from "./types.ts" */
+
+/** The note that explains why a pairing fails at something, if there is one. @param {readonly Known[]} known @param {Pick<Row, "client" | "server" | "way" | "era">} row @param {Feature} feature */
+export function noteFor(known, row, feature) {
+  return known.find((note) => concerns(note, row) && note.features.includes(feature));
+}
+
+/** The notes that are not true any more: what they excuse was run, and all of it worked. @param {readonly Known[]} known @param {readonly Row[]} rows */
+export function staleNotes(known, rows) {
+  return known.filter((note) => {
+    const cells = rows
+      .filter((row) => concerns(note, row))
+      .flatMap((row) => note.features.map((one) => row.cells?.[one]));
+    return cells.some((cell) => cell !== undefined) && !cells.some((cell) => cell?.state === "known");
+  });
+}
+
+/** @param {Known} note @param {Pick<Row, "client" | "server" | "way" | "era">} row */
+function concerns({ side, peer, ways, eras }, row) {
+  return row[side] === peer && ways.includes(row.way) && eras.includes(row.era);
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { noteFor, staleNotes } from "./known.mjs";
+import { peers } from "./peers.mjs";
+import { explanation, isWrong, table } from "./table.mjs";
+import type { Cell, Feature, Known, Row } from "./types.ts";
+
+const features: Feature[] = [
+  "lifecycle",
+  "tools",
+  "prompts",
+  "resources",
+  "completion",
+  "progress",
+  "cancel",
+  "elicitation",
+  "sampling",
+  "subscriptions",
+  "close",
+];
+
+function row(cells: Partial<Record<Feature, Cell>> = {}): Row {
+  const all = Object.fromEntries(features.map((feature) => [feature, { state: "ok" as const }]));
+  return {
+    client: "mcparley",
+    server: "peer",
+    way: "http",
+    era: "modern",
+    cells: { ...all, ...cells },
+    transcript: [],
+  };
+}
+
+const note: Known = {
+  peer: "peer",
+  side: "server",
+  ways: ["http"],
+  eras: ["modern"],
+  features: ["cancel"],
+  reason: "It hears nothing.",
+};
+
+test("each note of known.json names a peer that there is, and says why", () => {
+  const file = new URL("known.json", import.meta.url);
+  for (const { peer, side, reason } of JSON.parse(readFileSync(file, "utf8")) as Known[]) {
+    expect(peers.find(({ name }) => name === peer)).toHaveProperty(side);
+    expect(reason).toMatch(/^\S+ \d/);
+  }
+});
+
+test("a note explains what it names, and nothing else", () => {
+  expect(noteFor([note], row(), "cancel")).toBe(note);
+  expect(noteFor([note], row(), "tools")).toBeUndefined();
+  expect(noteFor([note], { ...row(), era: "legacy" }, "cancel")).toBeUndefined();
+  expect(noteFor([note], { ...row(), client: "peer", server: "mcparley" }, "cancel")).toBeUndefined();
+});
+
+test("a note is stale once what it excuses was run and worked", () => {
+  expect(staleNotes([note], [row()])).toEqual([note]);
+  expect(staleNotes([note], [row({ cancel: { state: "known" } })])).toEqual([]);
+  expect(staleNotes([note], [{ ...row(), era: "legacy" }])).toEqual([]);
+  const { cells: _, ...notRun } = row();
+  expect(staleNotes([note], [{ ...notRun, notRun: "There is no Go." }])).toEqual([]);
+});
+
+test("a pairing is wrong where something failed or was never come to, not where it was not run", () => {
+  expect(isWrong(row())).toBe(false);
+  expect(isWrong(row({ cancel: { state: "known" }, prompts: { state: "lacking" } }))).toBe(false);
+  expect(isWrong(row({ cancel: { state: "failed" } }))).toBe(true);
+  const { cells: _, ...bare } = row();
+  expect(isWrong({ ...bare, cells: { lifecycle: { state: "ok" } } })).toBe(true);
+  expect(isWrong({ ...bare, notRun: "There is no Go." })).toBe(false);
+});
+
+test("the table shows what was not run as that, and the explanation ends with the transcript", () => {
+  const { cells: _, ...bare } = row();
+  const shown = table([row({ cancel: { state: "failed" } }), { ...bare, notRun: "There is no Go." }]);
+  expect(shown.split("\n")[1]).toMatch(/ok +ok +ok +ok +ok +ok +FAIL/);
+  expect(shown.split("\n")[2]).toMatch(/not run: There is no Go\.$/);
+  const failed = { ...row({ cancel: { state: "failed", reason: "no end" } }), transcript: ["→ a", "← b"] };
+  expect(explanation(failed).split("\n")).toEqual([
+    "mcparley → peer over http, modern",
+    "  cancel: no end",
+    "    → a",
+    "    ← b",
+  ]);
+});
