@@ -130,7 +130,8 @@ describe("changes", () => {
     server.resources.updated("r://b");
     await peer.nextNotification("notifications/subscriptions/acknowledged");
     await peer.settled();
-    expect(peer.received.map(({ method, params }) => [method, (params as JsonObject).uri])).toEqual([
+    const told = peer.received as unknown as { method: string; params: JsonObject }[];
+    expect(told.map(({ method, params }) => [method, params.uri])).toEqual([
       ["notifications/subscriptions/acknowledged", undefined],
       ["notifications/resources/updated", "r://a"],
       ["notifications/tools/list_changed", undefined],
