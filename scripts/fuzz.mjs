@@ -13,6 +13,9 @@ const help = `Tries the parsers and the calls with random values.
   npm run fuzz -- --seed S --path P  one case again, as a failure prints them
 `;
 
+/** Milliseconds beside the trying: for starting, and for making what fails smaller. */
+const shrinkingAndStarting = 300_000;
+
 const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "60" },
@@ -45,7 +48,13 @@ function run() {
   const env = { ...process.env, FUZZ_SHARE: String((seconds * 1000) / shares) };
   if (values.seed !== undefined) Object.assign(env, { FUZZ_SEED: values.seed });
   if (values.path !== undefined) Object.assign(env, { FUZZ_PATH: values.path });
-  return vitest(["run", "--no-file-parallelism", "--reporter=verbose"], "inherit", env).status ?? 1;
+  const { status, signal } = vitest(
+    ["run", "--pool=threads", "--no-file-parallelism", "--reporter=verbose"],
+    "inherit",
+    env,
+  );
+  if (signal) fail("A property never came back: it is the first of its file that is not listed above.");
+  return status ?? 1;
 }
 
 /** How many shares of the time there are: a test that says "calls" in front has more than one. */
@@ -65,7 +74,9 @@ function vitest([command = "run", ...args], stdio, env) {
   const only = values.only === undefined ? [] : ["--testNamePattern", escaped(values.only)];
   const file = path.join(root, "node_modules/vitest/vitest.mjs");
   const all = [file, command, "tests/fuzz", ...args, ...only];
-  return spawnSync(process.execPath, all, { cwd: root, stdio, env, encoding: "utf8" });
+  // A loop that never yields cannot be interrupted from inside, nor ended politely; threads end with their process.
+  const timeout = seconds * 1000 + shrinkingAndStarting;
+  return spawnSync(process.execPath, all, { cwd: root, stdio, env, encoding: "utf8", timeout, killSignal: "SIGKILL" });
 }
 
 /** @param {string} text */

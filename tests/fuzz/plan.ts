@@ -8,7 +8,7 @@ export interface Plan {
   path: string | undefined;
 }
 
-const shareInTests = 300;
+const shareInTests = 180;
 
 export const plan: Plan = {
   share: Number(process.env.FUZZ_SHARE ?? shareInTests),
