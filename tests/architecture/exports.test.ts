@@ -25,7 +25,13 @@ test("the subpaths are those that are promised, and no other", () => {
 });
 
 test("the library's dependencies are those that its size and safety were judged with", () => {
-  expect(Object.keys(manifest.dependencies)).toEqual(["@cfworker/json-schema", "eventsource-parser", "tinyexec"]);
+  expect(Object.keys(manifest.dependencies)).toEqual([
+    "@cfworker/json-schema",
+    "eventsource-parser",
+    "jose",
+    "oauth4webapi",
+    "tinyexec",
+  ]);
 });
 
 /** What each subpath gives at run time. A change here is a change of the public API: the default answer is no. */
