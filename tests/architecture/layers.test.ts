@@ -12,7 +12,8 @@ const mayImport: Record<string, readonly string[]> = {
   client: ["jsonrpc", "protocol", "revisions", "schema", "store"],
   http: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client"],
   stdio: ["jsonrpc", "protocol", "revisions", "schema", "server", "client"],
-  node: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client", "http", "stdio"],
+  auth: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client", "http"],
+  node: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client", "http", "stdio", "auth"],
   extensions: ["jsonrpc", "protocol", "revisions", "store", "server", "client"],
   testing: ["jsonrpc", "protocol", "revisions", "server", "client"],
 };
