@@ -37,6 +37,7 @@ const localCodes: Record<LocalErrorCode, number> = {
   unreachable: exitCodes.unreachable,
   address_unavailable: exitCodes.unreachable,
   session_lost: exitCodes.unreachable,
+  store_unavailable: exitCodes.unreachable,
   unauthorized: exitCodes.authorization,
   unsupported_revision: exitCodes.protocol,
   not_capable: exitCodes.protocol,

@@ -74,6 +74,7 @@ export class ProtocolError extends McpError {
  * - `invalid_result`: a result does not match its schema
  * - `too_large`: a message, line, event or list is over its limit
  * - `http`: an HTTP status that is none of the above
+ * - `store_unavailable`: the store is out of reach; what was asked of it may or may not have been done
  * - `session_lost`: the server forgot the session and it could not be opened again
  * - `declined`, `cancelled`: the person asked said no, or did not answer
  * - `invalid_target`: what to connect to cannot be understood
@@ -93,6 +94,7 @@ export type LocalErrorCode =
   | "invalid_result"
   | "too_large"
   | "http"
+  | "store_unavailable"
   | "session_lost"
   | "declined"
   | "cancelled"

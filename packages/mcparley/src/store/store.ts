@@ -18,8 +18,9 @@ export interface AppendOptions extends Lifetime {
 /**
  * Where state lives that outlasts a request: sessions, event logs, subscriptions, tasks, tokens.
  *
- * Values are strings. Every operation may reject when the store is out of reach; none may be done in part. Keys are the
- * caller's to choose, apart from each other by a prefix of its own.
+ * Values are strings, without lone surrogates. Keys are the caller's to choose, apart from each other by a prefix of its
+ * own. Where the store is out of reach an operation rejects with the `LocalError` `store_unavailable`, in bounded time; it
+ * was then done or not, and never in part.
  */
 export interface Store {
   /** The value, or undefined where there is none or it has expired. */
@@ -43,8 +44,11 @@ export interface Store {
   readFrom(log: string, after: string | undefined, limit: number): Promise<LogEntry[]>;
   /** Hands a message to everyone who is subscribed now; nobody hears of it later. */
   publish(channel: string, message: string): Promise<void>;
-  /** Calls `listener` for each message, in order, until the function it gives is called. */
-  subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>>;
+  /**
+   * Calls `listener` for each message, in order, until the function it gives is called. `missed` is called where messages
+   * may have been lost, as after a connection broke: whoever depends on them looks again at what they were about.
+   */
+  subscribe(channel: string, listener: (message: string) => void, missed?: () => void): Promise<() => Promise<void>>;
   /** Lets go of what the store holds open. */
   close(): Promise<void>;
 }
