@@ -1,11 +1,16 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-const commandTransport = new URL("packages/mcparley/src/stdio/command-transport.ts", import.meta.url).pathname;
+const source = (name: string): string => new URL(`packages/mcparley/src/${name}`, import.meta.url).pathname;
 
 export default defineConfig({
-  // The package maps this import to what was built; tests run on the sources.
-  resolve: { alias: { "#command-transport": commandTransport } },
+  // The package maps these imports to what was built; tests run on the sources.
+  resolve: {
+    alias: {
+      "#command-transport": source("stdio/command-transport.ts"),
+      "#guarded-send": source("node/guarded-send.ts"),
+    },
+  },
   test: {
     include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts"],
     // One fewer than the cores is what there would be otherwise, which on two is one.

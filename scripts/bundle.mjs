@@ -25,6 +25,9 @@ const packages = [
       // Chosen by the "imports" of package.json, so that browsers do not get the one that spawns processes.
       "stdio/command-transport.ts",
       "client/no-command-transport.ts",
+      // Likewise: the one that checks addresses, and the one that cannot.
+      "node/guarded-send.ts",
+      "auth/client/web-send.ts",
     ],
   },
   { folder: "packages/cli", entries: ["main.ts"] },
@@ -42,7 +45,7 @@ for (const { folder, entries } of packages) {
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
     packages: "external",
-    external: ["#command-transport"],
+    external: ["#command-transport", "#guarded-send"],
     format: "esm",
     platform: "neutral",
     target: "es2022",

@@ -39,6 +39,7 @@ const localCodes: Record<LocalErrorCode, number> = {
   session_lost: exitCodes.unreachable,
   store_unavailable: exitCodes.unreachable,
   unauthorized: exitCodes.authorization,
+  forbidden_url: exitCodes.authorization,
   unsupported_revision: exitCodes.protocol,
   not_capable: exitCodes.protocol,
   invalid_message: exitCodes.protocol,

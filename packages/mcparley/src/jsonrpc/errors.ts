@@ -78,6 +78,7 @@ export class ProtocolError extends McpError {
  * - `session_lost`: the server forgot the session and it could not be opened again
  * - `declined`, `cancelled`: the person asked said no, or did not answer
  * - `invalid_target`: what to connect to cannot be understood
+ * - `forbidden_url`: a server refers to a URL that is not safe to send anything to
  * - `invalid_definition`: a tool, prompt, resource or server is defined wrongly
  */
 export type LocalErrorCode =
@@ -99,6 +100,7 @@ export type LocalErrorCode =
   | "declined"
   | "cancelled"
   | "invalid_target"
+  | "forbidden_url"
   | "invalid_definition";
 
 /** An error that happened here and was never a JSON-RPC error on the wire. */

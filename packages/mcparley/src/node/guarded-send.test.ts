@@ -1,0 +1,216 @@
+import type { LookupAddress, LookupOptions } from "node:dns";
+import { once } from "node:events";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import { type AddressInfo, type Socket, createServer as createTcpServer } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { isPrivateAddress } from "../auth/client/private-address.ts";
+import type { GuardedRequest } from "../auth/client/web-send.ts";
+import { LocalError } from "../jsonrpc/errors.ts";
+import { type Network, sendGuarded, sendThrough } from "./guarded-send.ts";
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function serve(
+  handle: Handler = (_, response) => response.end("reached"),
+): Promise<{ port: number; seen: { connections: number } }> {
+  const seen = { connections: 0 };
+  const server: Server = createServer(handle);
+  server.on("connection", () => seen.connections++);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return { port: (server.address() as AddressInfo).port, seen };
+}
+
+/** A DNS whose answers for a name are given one after the other; the last one stays. */
+function fakeDns(names: Record<string, string[][]>): { lookup: Network["lookup"]; asked: string[] } {
+  const asked: string[] = [];
+  const lookup = (
+    hostname: string,
+    _: LookupOptions,
+    callback: (error: Error | null, addresses: LookupAddress[]) => void,
+  ): void => {
+    asked.push(hostname);
+    const answers = names[hostname] ?? [];
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    if (!answer)
+      return callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: "ENOTFOUND" }), []);
+    callback(
+      null,
+      answer.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+    );
+  };
+  return { lookup: lookup as unknown as Network["lookup"], asked };
+}
+
+function get(options: Partial<GuardedRequest> = {}): GuardedRequest {
+  return { method: "GET", headers: {}, allowPrivate: false, signal: new AbortController().signal, ...options };
+}
+
+/** Takes the machine that the tests run on for the public Internet. */
+const exceptLoopback = (address: string): boolean => !address.startsWith("127.") && isPrivateAddress(address);
+
+function urlOf(host: string, port: number): URL {
+  return new URL(`http://${host}:${port}/`);
+}
+
+const forbidden = { name: "LocalError", code: "forbidden_url" };
+
+describe("A8: discovery reaches nothing inside", () => {
+  test.each([
+    ["loopback", "127.0.0.1"],
+    ["loopback in IPv6", "[::1]"],
+    ["loopback as IPv4-mapped", "[::ffff:127.0.0.1]"],
+    ["loopback as a number", "2130706433"],
+    ["the metadata of clouds", "169.254.169.254"],
+    ["a private network", "10.0.0.1"],
+    ["a carrier's network", "100.64.0.1"],
+    ["multicast", "239.255.255.250"],
+  ])("a URL that holds an address is refused: %s", async (_, host) => {
+    const { port, seen } = await serve();
+    await expect(sendGuarded(urlOf(host, port), get())).rejects.toMatchObject(forbidden);
+    expect(seen.connections).toBe(0);
+  });
+
+  test.each([
+    ["to this machine", ["127.0.0.1"]],
+    ["to this machine in IPv6", ["::1"]],
+    ["to the metadata of a cloud", ["169.254.169.254"]],
+    ["to a public address and a private one", ["93.184.215.14", "127.0.0.1"]],
+  ])("a name that leads %s is refused", async (_, addresses) => {
+    const { port, seen } = await serve();
+    const { lookup, asked } = fakeDns({ "meta.example": [addresses] });
+    const refused = sendThrough({ lookup, isPrivate: isPrivateAddress }, urlOf("meta.example", port), get());
+    await expect(refused).rejects.toMatchObject(forbidden);
+    expect(asked).toEqual(["meta.example"]);
+    expect(seen.connections).toBe(0);
+  });
+
+  test("the error names the host, where it leads and why that is refused", async () => {
+    const { lookup } = fakeDns({ "meta.example": [["10.1.2.3"]] });
+    const refused = sendThrough({ lookup, isPrivate: isPrivateAddress }, new URL("http://meta.example/"), get());
+    const error = (await refused.catch((caught: unknown) => caught)) as LocalError;
+    expect(error.message).toBe(
+      "Nothing is sent to meta.example: it leads to 10.1.2.3, an address outside of the public Internet, and the MCP server that refers to it is a public one.",
+    );
+    expect(error.data).toEqual({ host: "meta.example", address: "10.1.2.3" });
+  });
+
+  test("a name that is rebound between two requests is checked again, for the connection itself", async () => {
+    const { port, seen } = await serve((_, response) => response.writeHead(307, { location: "/again" }).end());
+    const network = { ...fakeDns({ "rebound.example": [["127.0.0.1"], ["10.0.0.1"]] }), isPrivate: exceptLoopback };
+    const url = urlOf("rebound.example", port);
+    const first = await sendThrough(network, url, get());
+    expect(first.status).toBe(307);
+    await expect(sendThrough(network, url, get())).rejects.toMatchObject(forbidden);
+    expect(network.asked).toEqual(["rebound.example", "rebound.example"]);
+    expect(seen.connections).toBe(1);
+  });
+
+  test("a connection that stands from before is not used, since its address was not checked", async () => {
+    const { port, seen } = await serve();
+    const network = { ...fakeDns({ "public.example": [["127.0.0.1"]] }), isPrivate: exceptLoopback };
+    for (let i = 0; i < 2; i++) {
+      const response = await sendThrough(network, urlOf("public.example", port), get());
+      expect(await response.text()).toBe("reached");
+    }
+    expect(seen.connections).toBe(2);
+  });
+
+  test("where the MCP server is inside as well, so may be what it refers to", async () => {
+    const { port } = await serve();
+    const response = await sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true }));
+    expect(await response.text()).toBe("reached");
+  });
+});
+
+describe("a response", () => {
+  test("is what was sent, with each header, and asks for no compression", async () => {
+    const { port } = await serve((request, response) => {
+      response.setHeader("x-many", ["a", "b"]);
+      const { method, headers } = request;
+      request.setEncoding("utf8").on("data", (body) => response.end(JSON.stringify({ method, body, headers })));
+    });
+    const request = get({ method: "POST", headers: { "x-sent": "1" }, body: "grant=1", allowPrivate: true });
+    const response = await sendGuarded(urlOf("127.0.0.1", port), request);
+    expect(response.headers.get("x-many")).toBe("a, b");
+    expect(await response.json()).toMatchObject({
+      method: "POST",
+      body: "grant=1",
+      headers: { "x-sent": "1", "accept-encoding": "identity", "content-length": "7" },
+    });
+  });
+
+  test("that redirects is given back, and nothing is sent to where it leads", async () => {
+    const { port } = await serve((_, response) => response.writeHead(302, { location: "http://10.0.0.1/" }).end());
+    const response = await sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true }));
+    expect([response.status, response.headers.get("location")]).toEqual([302, "http://10.0.0.1/"]);
+  });
+
+  test("without a body has none", async () => {
+    const { port } = await serve((_, response) => response.writeHead(204).end());
+    const response = await sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true }));
+    expect(response.body).toBeNull();
+  });
+
+  test.each([
+    "HTTP/1.1 999 What\r\ncontent-length: 0\r\n\r\n",
+    "HTTP/1.1 101 Other\r\nupgrade: x\r\n\r\n",
+    "nonsense\r\n\r\n",
+  ])("that is none fails: %j", async (raw) => {
+    const server = createTcpServer((socket: Socket) => void socket.on("error", () => {}).end(raw)).listen(
+      0,
+      "127.0.0.1",
+    );
+    await once(server, "listening");
+    closers.push(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    await expect(sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true }))).rejects.toThrow(Error);
+  });
+});
+
+describe("giving up", () => {
+  const reason = new Error("given up");
+
+  test("before it starts opens no connection", async () => {
+    const { port, seen } = await serve();
+    const sending = sendGuarded(
+      urlOf("127.0.0.1", port),
+      get({ allowPrivate: true, signal: AbortSignal.abort(reason) }),
+    );
+    await expect(sending).rejects.toBe(reason);
+    expect(seen.connections).toBe(0);
+  });
+
+  test("while there is no answer rejects with the reason", async () => {
+    const controller = new AbortController();
+    const { port } = await serve(() => controller.abort(reason));
+    const sending = sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true, signal: controller.signal }));
+    await expect(sending).rejects.toBe(reason);
+  });
+
+  test("in the middle of the body fails the reading of it", async () => {
+    const controller = new AbortController();
+    const { port } = await serve((_, response) => void response.write("begin"));
+    const sending = sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true, signal: controller.signal }));
+    const { body } = await sending;
+    const reader = body!.getReader();
+    await reader.read();
+    controller.abort(reason);
+    await expect(reader.read()).rejects.toThrow(Error);
+  });
+
+  test("a name that there is not says so", async () => {
+    const network = { ...fakeDns({}), isPrivate: isPrivateAddress };
+    const sending = sendThrough(network, new URL("http://nowhere.example/"), get());
+    await expect(sending).rejects.toMatchObject({ code: "ENOTFOUND" });
+  });
+});
