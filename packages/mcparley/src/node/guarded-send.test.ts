@@ -5,7 +5,7 @@ import { type AddressInfo, type Socket, createServer as createTcpServer } from "
 import { afterEach, describe, expect, test } from "vitest";
 import { isPrivateAddress } from "../auth/client/private-address.ts";
 import type { GuardedRequest } from "../auth/client/web-send.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
+import type { LocalError } from "../jsonrpc/errors.ts";
 import { type Network, sendGuarded, sendThrough } from "./guarded-send.ts";
 
 const closers: (() => unknown)[] = [];
@@ -115,12 +115,12 @@ describe("A8: discovery reaches nothing inside", () => {
     expect(seen.connections).toBe(1);
   });
 
-  test("a connection that stands from before is not used, since its address was not checked", async () => {
-    const { port, seen } = await serve();
+  test("a connection is for one request, since the address of one that stands was not checked", async () => {
+    const { port, seen } = await serve((request, response) => response.end(request.headers.connection));
     const network = { ...fakeDns({ "public.example": [["127.0.0.1"]] }), isPrivate: exceptLoopback };
     for (let i = 0; i < 2; i++) {
       const response = await sendThrough(network, urlOf("public.example", port), get());
-      expect(await response.text()).toBe("reached");
+      expect(await response.text()).toBe("close");
     }
     expect(seen.connections).toBe(2);
   });
