@@ -14,6 +14,7 @@ const packages = [
     entries: [
       "index.ts",
       "entries/apps.ts",
+      "entries/auth.ts",
       "entries/client.ts",
       "entries/http.ts",
       "entries/node.ts",

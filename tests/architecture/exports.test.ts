@@ -16,6 +16,7 @@ test("the subpaths are those that are promised, and no other", () => {
     "./http",
     "./stdio",
     "./node",
+    "./auth",
     "./apps",
     "./skills",
     "./tasks",
@@ -87,6 +88,7 @@ const expected: Record<string, string[]> = {
   "mcparley/http": ["HttpRefusal", "toFetch"],
   "mcparley/stdio": ["serveStdio", "streamTransport"],
   "mcparley/node": ["fileStore", "listen", "toNodeHandler"],
+  "mcparley/auth": ["memoryCredentials"],
   "mcparley/testing": [
     "discoverResult",
     "fakeClock",

@@ -68,6 +68,9 @@ export class ProtocolError extends McpError {
  * - `unreachable`: no connection could be made
  * - `address_unavailable`: a server cannot listen where it was told to
  * - `unauthorized`: the server asks for a sign-in (HTTP 401) or more scopes (403)
+ * - `sign_in_required`: a person has to sign in, and nobody can here; `data.url` is where, once that is known
+ * - `sign_in_failed`: a person was to sign in and did not, or what they came back with cannot be trusted
+ * - `authorization_failed`: the authorization server cannot be found or used, or it refuses; `data.error` is its code
  * - `unsupported_revision`: no protocol revision in common
  * - `not_capable`: the peer has not declared the capability that this needs
  * - `invalid_message`: the peer sent what is not JSON-RPC or not what MCP says
@@ -89,6 +92,9 @@ export type LocalErrorCode =
   | "unreachable"
   | "address_unavailable"
   | "unauthorized"
+  | "sign_in_required"
+  | "sign_in_failed"
+  | "authorization_failed"
   | "unsupported_revision"
   | "not_capable"
   | "invalid_message"

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import { documentServer } from "../../testing/document-server.ts";
+import { discoverIssuer, legacyIssuer } from "./authorization-server.ts";
+import { readChallenge } from "./challenge.ts";
+import { discoverResource } from "./resource-metadata.ts";
+
+const server = new URL("https://mcp.example/public/mcp");
+const atPath = "https://mcp.example/.well-known/oauth-protected-resource/public/mcp";
+const atRoot = "https://mcp.example/.well-known/oauth-protected-resource";
+
+function resource(documents: Record<string, unknown>, challenged?: string) {
+  const { fetch, asked } = documentServer(documents);
+  return { asked, found: discoverResource({ fetch, server, challenged }) };
+}
+
+describe("the metadata of a server", () => {
+  const metadata = { resource: server.href, authorization_servers: ["https://as.example"], scopes_supported: ["a"] };
+
+  test("is where the challenge says", async () => {
+    const { asked, found } = resource({ "https://cdn.example/m": metadata, [atPath]: {} }, "https://cdn.example/m");
+    expect(await found).toMatchObject({ authorizationServers: ["https://as.example"], scopesSupported: ["a"] });
+    expect(asked).toEqual(["https://cdn.example/m"]);
+  });
+
+  test("or at the path, or at the root", async () => {
+    const { asked, found } = resource({ [atRoot]: metadata });
+    expect((await found)?.resource).toBe(server.href);
+    expect(asked).toEqual([atPath, atRoot]);
+  });
+
+  test("or at these where the challenge names what cannot be had", async () => {
+    const { found } = resource({ [atPath]: metadata }, "https://cdn.example/m");
+    expect((await found)?.resource).toBe(server.href);
+  });
+
+  test("A5: keeps the identifiers as they were published", async () => {
+    const published = { resource: "https://mcp.example", authorization_servers: ["https://as.example/"] };
+    const { found } = resource({ [atRoot]: published });
+    expect(await found).toMatchObject({
+      resource: "https://mcp.example",
+      authorizationServers: ["https://as.example/"],
+    });
+  });
+
+  test.each([
+    "https://evil.example/public/mcp",
+    "https://mcp.example/public/m",
+    "https://mcp.example/public/mcp#a",
+    "mcp",
+  ])("is refused where it is that of %s", async (other) => {
+    const { found } = resource({ [atPath]: { ...metadata, resource: other }, [atRoot]: metadata });
+    await expect(found).rejects.toMatchObject({ code: "authorization_failed" });
+  });
+
+  test("is not taken for missing where the server fails to say", async () => {
+    const { found } = resource({ [atPath]: new Response("down", { status: 503 }) });
+    await expect(found).rejects.toMatchObject({ code: "unreachable", data: { status: 503 } });
+  });
+
+  test("is missing where there is none", async () => {
+    expect(await resource({ [atPath]: new Response("<html>") }).found).toBeUndefined();
+  });
+});
+
+describe("the metadata of an authorization server", () => {
+  test.each([
+    ["https://as.example", ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"]],
+    ["https://as.example/", ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"]],
+    [
+      "https://as.example/tenant1",
+      [
+        "/.well-known/oauth-authorization-server/tenant1",
+        "/.well-known/openid-configuration/tenant1",
+        "/tenant1/.well-known/openid-configuration",
+      ],
+    ],
+  ])("of %s is looked for in the order of the specification", async (issuer, paths) => {
+    const { fetch, asked } = documentServer({});
+    await expect(discoverIssuer(fetch, issuer)).rejects.toMatchObject({ code: "authorization_failed" });
+    expect(asked).toEqual(paths.map((path) => `https://as.example${path}`));
+    for (const path of paths) {
+      const document = { issuer, token_endpoint: "https://as.example/token" };
+      const one = documentServer({ [`https://as.example${path}`]: document });
+      expect(await discoverIssuer(one.fetch, issuer)).toEqual(document);
+    }
+  });
+
+  test.each([
+    ["https://as.example", "https://as.example/"],
+    ["https://as.example/", "https://as.example"],
+    ["https://as.example", "https://AS.example"],
+    ["https://as.example", "https://as.example:443"],
+    ["https://as.example/t", "https://as.example"],
+    ["https://as.example", "https://honest.example"],
+  ])("A5: of %s is not that of %s", async (issuer, named) => {
+    const documents = { "https://as.example/.well-known/oauth-authorization-server": { issuer: named } };
+    const inserted = { "https://as.example/.well-known/oauth-authorization-server/t": { issuer: named } };
+    const found = discoverIssuer(documentServer({ ...documents, ...inserted }).fetch, issuer);
+    await expect(found).rejects.toThrow(`names another issuer, "${named}"`);
+  });
+
+  test("is found behind one that belongs to another tenant", async () => {
+    const issuer = "https://as.example/t";
+    const found = discoverIssuer(
+      documentServer({
+        "https://as.example/.well-known/oauth-authorization-server/t": { issuer: "https://as.example" },
+        "https://as.example/t/.well-known/openid-configuration": { issuer },
+      }).fetch,
+      issuer,
+    );
+    expect(await found).toEqual({ issuer });
+  });
+});
+
+describe("a server that names no authorization server", () => {
+  test.each(["https://mcp.example", "https://mcp.example/"])("has its own, %s, at the root", async (issuer) => {
+    const documents = { "https://mcp.example/.well-known/oauth-authorization-server": { issuer } };
+    const { metadata, isAssumed } = await legacyIssuer(documentServer(documents).fetch, server);
+    expect([metadata, isAssumed]).toEqual([{ issuer }, false]);
+  });
+
+  test("or endpoints at the default paths", async () => {
+    expect(await legacyIssuer(documentServer({}).fetch, server)).toMatchObject({
+      isAssumed: true,
+      metadata: {
+        authorization_endpoint: "https://mcp.example/authorize",
+        token_endpoint: "https://mcp.example/token",
+        registration_endpoint: "https://mcp.example/register",
+      },
+    });
+  });
+
+  test("or is refused where its metadata is that of somebody else", async () => {
+    const documents = {
+      "https://mcp.example/.well-known/oauth-authorization-server": { issuer: "https://as.example" },
+    };
+    await expect(legacyIssuer(documentServer(documents).fetch, server)).rejects.toThrow("another issuer");
+  });
+});
+
+describe("a challenge", () => {
+  const read = (header?: string) =>
+    readChallenge(new Headers(header === undefined ? {} : { "www-authenticate": header }));
+
+  test.each([
+    ['Bearer resource_metadata="https://a/m", scope="a  b a"', { scopes: ["a", "b"], resourceMetadata: "https://a/m" }],
+    ['Basic realm="x", bearer error=insufficient_scope,scope="a"', { error: "insufficient_scope", scopes: ["a"] }],
+    ['DPoP algs="ES256", error="use_dpop_nonce", Bearer scope="b"', { error: "use_dpop_nonce", scopes: ["b"] }],
+    ['Bearer error_description="a \\"quoted\\" scope=\\"z\\""', { scopes: undefined }],
+    ["Bearer", { error: undefined, scopes: undefined }],
+    ["Bearer error=", { error: undefined }],
+    ["Negotiate abc==", { error: undefined }],
+    [undefined, { error: undefined, scopes: undefined, resourceMetadata: undefined }],
+  ])("%s", async (header, expected) => expect(await read(header)).toMatchObject(expected));
+});

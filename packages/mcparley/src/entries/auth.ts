@@ -1,0 +1,4 @@
+/** Authorization: signing in to servers. */
+export type { CredentialStorage } from "../auth/client/credential-storage.ts";
+export { memoryCredentials } from "../auth/client/memory-credentials.ts";
+export type { SignIn, SignInAttempt } from "../auth/client/sign-in.ts";
