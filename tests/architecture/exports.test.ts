@@ -87,7 +87,7 @@ const expected: Record<string, string[]> = {
   ],
   "mcparley/http": ["HttpRefusal", "toFetch"],
   "mcparley/stdio": ["serveStdio", "streamTransport"],
-  "mcparley/node": ["fileStore", "listen", "toNodeHandler"],
+  "mcparley/node": ["fileCredentials", "fileStore", "listen", "toNodeHandler"],
   "mcparley/auth": ["memoryCredentials"],
   "mcparley/testing": [
     "discoverResult",

@@ -51,6 +51,7 @@ const localCodes: Record<LocalErrorCode, number> = {
   http: exitCodes.protocol,
   declined: exitCodes.declined,
   cancelled: exitCodes.declined,
+  unusable_storage: exitCodes.usage,
   invalid_target: exitCodes.usage,
   invalid_definition: exitCodes.internal,
 };

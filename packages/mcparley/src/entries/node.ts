@@ -2,3 +2,5 @@
 export { type ListenOptions, type Listening, listen } from "../node/listen.ts";
 export { type NodeHandler, toNodeHandler } from "../node/node-handler.ts";
 export { type FileStoreOptions, fileStore } from "../node/file-store.ts";
+export { type FileCredentialsOptions, fileCredentials } from "../node/credentials/file-credentials.ts";
+export type { KeyKeeper } from "../node/credentials/credential-key.ts";

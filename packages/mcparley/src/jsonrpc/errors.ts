@@ -80,6 +80,7 @@ export class ProtocolError extends McpError {
  * - `store_unavailable`: the store is out of reach; what was asked of it may or may not have been done
  * - `session_lost`: the server forgot the session and it could not be opened again
  * - `declined`, `cancelled`: the person asked said no, or did not answer
+ * - `unusable_storage`: credentials cannot be kept where they are to be: others may use it, or the key is another one
  * - `invalid_target`: what to connect to cannot be understood
  * - `forbidden_url`: a server refers to a URL that is not safe to send anything to
  * - `invalid_definition`: a tool, prompt, resource or server is defined wrongly
@@ -105,6 +106,7 @@ export type LocalErrorCode =
   | "session_lost"
   | "declined"
   | "cancelled"
+  | "unusable_storage"
   | "invalid_target"
   | "forbidden_url"
   | "invalid_definition";

@@ -21,8 +21,13 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
   if (typeof folder !== "string" || folder === "") {
     throw new TypeError(`fileStore needs the path of a folder; got ${JSON.stringify(folder)}.`);
   }
-  const { clock = systemClock } = options;
-  const shared = new SharedLog(new StoreLog(folder), { clock, maxBytes: options.maxBytes ?? 268_435_456 });
+  return openFileStore(folder, options);
+}
+
+/** Like `fileStore`; with `erase`, nothing stays in the folder of values that were replaced or deleted. */
+export function openFileStore(folder: string, options: FileStoreOptions & { erase?: boolean }): Store {
+  const { clock = systemClock, maxBytes = 268_435_456, erase = false } = options;
+  const shared = new SharedLog(new StoreLog(folder), { clock, maxBytes, erase });
   const write = <T>(change: Change): Promise<T> => shared.write(change) as Promise<T>;
 
   return {

@@ -12,6 +12,14 @@ interface Writing {
   reject(error: Error): void;
 }
 
+export interface SharedLogOptions {
+  clock: Clock;
+  /** The most bytes of a file that is still written to. */
+  maxBytes: number;
+  /** Rewrites the file whenever values may have been replaced or deleted, so that nothing stays of them. */
+  erase?: boolean;
+}
+
 /** A file is rewritten once it has so many bytes, and twice those it began with. */
 const rewriteSize = 1_048_576;
 /** How often, in milliseconds, subscribers look for messages of other processes where the system does not tell. */
@@ -28,6 +36,7 @@ export class SharedLog {
   readonly #log: StoreLog;
   readonly #clock: Clock;
   readonly #maxBytes: number;
+  readonly #erase: boolean;
   readonly #writer = crypto.randomUUID();
   readonly #channels = new Map<string, Set<(message: string) => void>>();
   #tables = new Tables(Infinity);
@@ -44,10 +53,11 @@ export class SharedLog {
   #watcher: FSWatcher | undefined;
   #timer: unknown;
 
-  constructor(log: StoreLog, { clock, maxBytes }: { clock: Clock; maxBytes: number }) {
+  constructor(log: StoreLog, { clock, maxBytes, erase = false }: SharedLogOptions) {
     this.#log = log;
     this.#clock = clock;
     this.#maxBytes = maxBytes;
+    this.#erase = erase;
   }
 
   write(change: Change): Promise<unknown> {
@@ -130,7 +140,7 @@ export class SharedLog {
       await this.#log.append(lines, durable);
       await this.#catchUp();
     }
-    if (this.#log.size >= this.#rewriteAt) {
+    if (this.#log.size >= this.#rewriteAt || (this.#erase && batch.some(({ change }) => mayReplace(change)))) {
       await this.#log.append([writeLine({ op: "seal" })], true);
       await this.#catchUp();
     }
@@ -203,8 +213,12 @@ export class SharedLog {
   }
 }
 
+function mayReplace(change: Change): boolean {
+  return change.op === "set" || change.op === "delete" || (change.op === "compare" && change.expected !== undefined);
+}
+
 function unusable(folder: string, cause: unknown): Error {
   const why = cause instanceof Error ? cause.message : String(cause);
   const message = `The store in ${JSON.stringify(folder)} cannot be used: ${why}`;
-  return cause instanceof LocalError ? new LocalError(cause.code, message, { cause }) : new Error(message, { cause });
+  return new LocalError(cause instanceof LocalError ? cause.code : "store_unavailable", message, { cause });
 }

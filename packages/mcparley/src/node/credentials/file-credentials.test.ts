@@ -1,0 +1,350 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { KeyKeeper } from "./credential-key.ts";
+import { fileCredentials } from "./file-credentials.ts";
+
+const secret = "refresh-token-4711";
+let parent: string;
+let folder: string;
+
+beforeEach(() => {
+  parent = mkdtempSync(path.join(tmpdir(), "mcparley-credentials-"));
+  folder = path.join(parent, "credentials");
+});
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+const mode = (file: string): number => statSync(file).mode & 0o777;
+/** All that is in the folder, as one text. */
+const contents = (): string =>
+  readdirSync(folder)
+    .map((name) => readFileSync(path.join(folder, name), "latin1"))
+    .join("\n");
+
+describe("values", () => {
+  test("are there for the next one who opens the folder", async () => {
+    const first = fileCredentials(folder);
+    expect(await first.compareAndSet("k", undefined, "käse")).toBe(true);
+    expect(await first.compareAndSet("other", undefined, "x")).toBe(true);
+    expect(await fileCredentials(folder).get("k")).toBe("käse");
+  });
+
+  test("change only from what is expected", async () => {
+    const storage = fileCredentials(folder);
+    expect(await storage.compareAndSet("k", "a", "b")).toBe(false);
+    expect(await storage.compareAndSet("k", undefined, "a")).toBe(true);
+    expect(await storage.compareAndSet("k", undefined, "b")).toBe(false);
+    expect(await storage.compareAndSet("k", "a", "b")).toBe(true);
+    expect(await storage.get("k")).toBe("b");
+    expect(await storage.compareAndSet("k", "b", undefined)).toBe(true);
+    expect(await storage.get("k")).toBeUndefined();
+  });
+
+  test("are forgotten after 400 days in which nobody renewed them", async () => {
+    let now = 1_000_000;
+    const storage = fileCredentials(folder, { clock: { now: () => now, setTimeout: () => 0, clearTimeout: () => {} } });
+    await storage.compareAndSet("k", undefined, "v");
+    now += 400 * 86_400_000 - 1;
+    expect(await storage.get("k")).toBe("v");
+    now += 1;
+    expect(await storage.get("k")).toBeUndefined();
+  });
+
+  test("reading where nothing was written makes nothing", async () => {
+    expect(await fileCredentials(folder).get("k")).toBeUndefined();
+    expect(existsSync(folder)).toBe(false);
+  });
+});
+
+describe("what is on the disk", () => {
+  test("shows neither values nor keys, and is its owner's alone", async () => {
+    const storage = fileCredentials(folder);
+    await storage.compareAndSet("https://issuer.example", undefined, secret);
+    expect(contents()).not.toContain(secret);
+    expect(contents()).not.toContain("issuer");
+    expect(mode(folder)).toBe(0o700);
+    for (const name of readdirSync(folder)) expect(mode(path.join(folder, name)), name).toBe(0o600);
+  });
+
+  test("holds nothing any more of what was replaced or deleted", async () => {
+    const storage = fileCredentials(folder);
+    const sealedValues = (): string[] => contents().match(/"value":"[^"]+"/g) ?? [];
+    await storage.compareAndSet("k", undefined, "first");
+    const [first] = sealedValues();
+    await storage.compareAndSet("k", "first", "second");
+    expect(first).toBeDefined();
+    expect(sealedValues()).toHaveLength(1);
+    expect(contents()).not.toContain(first);
+    await storage.compareAndSet("k", "second", undefined);
+    expect(sealedValues()).toEqual([]);
+  });
+
+  test.each([
+    ["the folder", "", 0o750],
+    ["a file in it", "key.json", 0o644],
+    ["a file that others may write", "key.json", 0o602],
+  ])("is refused where others may use %s", async (_what, name, given) => {
+    const storage = fileCredentials(folder);
+    await storage.compareAndSet("k", undefined, "v");
+    const file = path.join(folder, name);
+    chmodSync(file, given);
+    const refusal = {
+      code: "unusable_storage",
+      message: expect.stringContaining(`chmod go= ${JSON.stringify(path.join(folder, name))}`) as string,
+    };
+    await expect(storage.get("k")).rejects.toMatchObject(refusal);
+    await expect(storage.compareAndSet("k", "v", "w")).rejects.toMatchObject(refusal);
+    await expect(storage.exclusively("k", async () => {})).rejects.toMatchObject(refusal);
+    chmodSync(file, name === "" ? 0o700 : 0o600);
+    expect(await storage.get("k")).toBe("v");
+  });
+
+  test("a folder that is none is named", async () => {
+    writeFileSync(folder, "");
+    await expect(fileCredentials(folder).get("k")).rejects.toMatchObject({ code: "unusable_storage" });
+    await expect(fileCredentials(path.join(folder, "deeper")).get("k")).rejects.toThrow(folder);
+    expect(() => fileCredentials("")).toThrow('got ""');
+  });
+
+  test("an altered value, or one that was put in another's place, is refused", async () => {
+    const storage = fileCredentials(folder);
+    await storage.compareAndSet("a", undefined, "1");
+    await storage.compareAndSet("b", undefined, "2");
+    const file = path.join(
+      folder,
+      readdirSync(folder).find((name) => name.endsWith(".log"))!,
+    );
+    const whole = readFileSync(file, "utf8");
+    const [a = "", b = ""] = [...whole.matchAll(/"value":"([^"]+)"/g)].map(([, value = ""]) => value);
+    writeFileSync(file, whole.replace(a, b));
+    await expect(storage.get("a")).rejects.toThrow("altered");
+    writeFileSync(file, whole.replace(a, `${a.startsWith("A") ? "B" : "A"}${a.slice(1)}`));
+    await expect(storage.get("a")).rejects.toThrow("altered");
+    writeFileSync(file, whole.replace(a, "AAAA"));
+    await expect(storage.get("a")).rejects.toThrow("altered");
+    expect(await storage.get("b")).toBe("2");
+  });
+});
+
+describe("the key", () => {
+  const key = new Uint8Array(32).fill(7);
+
+  test("may be given, and another one is refused", async () => {
+    await fileCredentials(folder, { key }).compareAndSet("k", undefined, "v");
+    expect(await fileCredentials(folder, { key }).get("k")).toBe("v");
+    const other = fileCredentials(folder, { key: new Uint8Array(32).fill(8) });
+    await expect(other.get("k")).rejects.toMatchObject({
+      code: "unusable_storage",
+      message: expect.stringContaining("another key") as string,
+    });
+    await expect(other.compareAndSet("k", undefined, "w")).rejects.toThrow("another key");
+    await expect(fileCredentials(folder).get("k")).rejects.toThrow("encrypted with a key of yours");
+    expect(contents()).not.toContain(Buffer.from(key).toString("base64url"));
+    await expect(
+      fileCredentials(path.join(parent, "2"), { key: key.subarray(1) }).compareAndSet("k", undefined, "v"),
+    ).rejects.toThrow("32 bytes; got 31");
+  });
+
+  test("may be derived from a passphrase, however its letters are encoded", async () => {
+    await fileCredentials(folder, { passphrase: "p\u00e4ss" }).compareAndSet("k", undefined, "v");
+    let asked = 0;
+    const passphrase = async (): Promise<string> => `pa\u0308ss${++asked === 1 ? "" : "?"}`;
+    const storage = fileCredentials(folder, { passphrase });
+    expect([await storage.get("k"), await storage.get("k"), asked]).toEqual(["v", "v", 1]);
+    await expect(fileCredentials(folder, { passphrase: "pass" }).get("k")).rejects.toThrow("another passphrase");
+    await expect(fileCredentials(folder).get("k")).rejects.toThrow("encrypted with a passphrase of yours");
+    // Its cost is not to be lowered by who can write the file.
+    const file = path.join(folder, "key.json");
+    writeFileSync(file, readFileSync(file, "utf8").replace('"cost":131072', '"cost":2'));
+    await expect(fileCredentials(folder, { passphrase: "pa\u0308ss" }).get("k")).rejects.toThrow("damaged");
+  });
+
+  test("may be kept elsewhere, where it is made once", async () => {
+    const kept: Uint8Array[] = [];
+    const keeper: KeyKeeper = {
+      get: async () => kept.at(-1),
+      set: async (fresh) => void kept.push(fresh),
+    };
+    const [one, two] = [fileCredentials(folder, { key: keeper }), fileCredentials(folder, { key: keeper })];
+    await Promise.all([one.compareAndSet("a", undefined, "1"), two.compareAndSet("b", undefined, "2")]);
+    expect([await one.get("b"), await two.get("a"), kept.length]).toEqual(["2", "1", 1]);
+    kept.length = 0;
+    await expect(fileCredentials(folder, { key: keeper }).get("a")).rejects.toThrow("another key");
+  });
+
+  test("in a file beside the values is not mixed up with one of another folder", async () => {
+    const storage = fileCredentials(folder);
+    await storage.compareAndSet("k", undefined, "old");
+    cpSync(folder, path.join(parent, "moved"), { recursive: true });
+    rmSync(folder, { recursive: true });
+    expect(await storage.get("k")).toBeUndefined();
+    await storage.compareAndSet("k", undefined, "new");
+    expect(await fileCredentials(folder).get("k")).toBe("new");
+    expect(await fileCredentials(path.join(parent, "moved")).get("k")).toBe("old");
+    writeFileSync(path.join(folder, "key.json"), "{");
+    await expect(storage.get("k")).rejects.toThrow("damaged");
+  });
+
+  test("a folder that somebody else has prepared for all is not used", async () => {
+    mkdirSync(folder, { mode: 0o777 });
+    chmodSync(folder, 0o777);
+    await expect(fileCredentials(folder).compareAndSet("k", undefined, "v")).rejects.toThrow("mode 0777");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("several processes", () => {
+  const script = path.join(tmpdir(), `mcparley-credentials-${process.pid}.mjs`);
+  const children: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    const entry = fileURLToPath(new URL("./file-credentials.ts", import.meta.url));
+    const body = `
+      import { fileCredentials } from ${JSON.stringify(entry)};
+      import { readFileSync, writeFileSync } from "node:fs";
+      const [, , what, folder, file] = process.argv;
+      const storage = fileCredentials(folder);
+      if (what === "count") {
+        for (let done = 0; done < 15; ) {
+          const now = await storage.get("count");
+          if (await storage.compareAndSet("count", now, String(Number(now ?? 0) + 1))) done++;
+        }
+      }
+      if (what === "alone") {
+        for (let done = 0; done < 5; done++) {
+          await storage.exclusively("k", async () => {
+            const now = Number(readFileSync(file, "utf8"));
+            await new Promise((resolve) => setImmediate(resolve));
+            writeFileSync(file, String(now + 1));
+          });
+        }
+      }
+      if (what === "hold") {
+        await storage.exclusively("k", async () => {
+          process.stdout.write("held");
+          await new Promise((resolve) => process.stdin.once("data", resolve));
+        });
+        process.stdin.destroy();
+      }
+    `;
+    await build({
+      stdin: { contents: body, resolveDir: path.dirname(entry), loader: "ts" },
+      outfile: script,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+    });
+  });
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+  });
+
+  function start(...args: string[]): ChildProcess {
+    const child = spawn(process.execPath, [script, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+    children.push(child);
+    return child;
+  }
+
+  test("C2: of changes that expect the same, in whatever process, one succeeds; they make one key", async () => {
+    const codes = await Promise.all([1, 2, 3].map(() => once(start("count", folder), "close")));
+    expect(codes.map(([code]: unknown[]) => code)).toEqual([0, 0, 0]);
+    expect(await fileCredentials(folder).get("count")).toBe("45");
+  });
+
+  test("C2: what runs exclusively runs alone", async () => {
+    const file = path.join(parent, "number");
+    writeFileSync(file, "0");
+    await Promise.all([1, 2].map(() => once(start("alone", folder, file), "close")));
+    expect(readFileSync(file, "utf8")).toBe("10");
+  });
+
+  test("one that waits goes on when the holder releases, and does not wait under another key", async () => {
+    const holder = start("hold", folder);
+    await once(holder.stdout!, "data");
+    const storage = fileCredentials(folder);
+    expect(await storage.exclusively("another", async () => "not held up")).toBe("not held up");
+    let isIn = false;
+    const waiting = storage.exclusively("k", async () => {
+      isIn = true;
+    });
+    await storage.get("anything");
+    expect(isIn).toBe(false);
+    holder.stdin!.write("go on\n");
+    await waiting;
+    expect(isIn).toBe(true);
+  });
+
+  test("a holder that was killed is waited for until its lease is over", async () => {
+    const holder = start("hold", folder);
+    await once(holder.stdout!, "data");
+    holder.kill("SIGKILL");
+    await once(holder, "close");
+    let now = Date.now();
+    const clock = {
+      now: () => now,
+      setTimeout: (fn: () => void, ms: number) => {
+        now += ms;
+        return setImmediate(fn);
+      },
+      clearTimeout: (handle: unknown) => clearImmediate(handle as NodeJS.Immediate),
+    };
+    const before = now;
+    expect(await fileCredentials(folder, { clock }).exclusively("k", async () => now - before)).toBeGreaterThan(25_000);
+  });
+});
+
+test("work that fails releases what it held, and its error is passed on", async () => {
+  const storage = fileCredentials(folder);
+  await expect(storage.exclusively("k", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await storage.exclusively("k", async () => "free")).toBe("free");
+});
+
+test("a lease is renewed for as long as the work takes", async () => {
+  let now = 1_000_000;
+  const timers = new Map<number, () => void>();
+  const clock = {
+    now: () => now,
+    setTimeout: (fn: () => void, ms: number) => {
+      if (ms !== 10_000) return setTimeout(fn, ms);
+      timers.set(timers.size, fn);
+      return undefined;
+    },
+    clearTimeout: (handle: unknown) => clearTimeout(handle as NodeJS.Timeout),
+  };
+  const storage = fileCredentials(folder, { clock });
+  let finish = (): void => {};
+  let renewals = 0;
+  const held = storage.exclusively("k", () => new Promise<void>((resolve) => (finish = resolve)));
+  await expect.poll(() => timers.size).toBeGreaterThan(0);
+  // Far longer than the 30 seconds of a lease that is not renewed.
+  for (let round = 0; round < 6; round++) {
+    await expect.poll(() => timers.size).toBeGreaterThan(renewals);
+    now += 10_000;
+    timers.get(renewals++)!();
+  }
+  let isIn = false;
+  const waiting = storage.exclusively("k", async () => {
+    isIn = true;
+  });
+  await storage.get("anything");
+  expect(isIn).toBe(false);
+  finish();
+  await Promise.all([held, waiting]);
+  expect(isIn).toBe(true);
+});

@@ -1,0 +1,50 @@
+import { lstat, mkdir, readdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { LocalError } from "../../jsonrpc/errors.ts";
+
+const folderMode = 0o700;
+const forOthers = 0o077;
+
+/**
+ * Whether there is such a folder. Rejects with `unusable_storage` where it, or a file in it, is another person's, or may
+ * be read or written by others. (Windows keeps a person's folders from others by itself, and has no such modes.)
+ */
+export async function isPrivateFolder(folder: string): Promise<boolean> {
+  const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw unusable(folder, error.message, error);
+  });
+  if (!found) return false;
+  if (!found.isDirectory()) throw unusable(folder, "it is a file, and a folder is needed");
+  checkOwner(folder, found);
+  for (const name of await readdir(folder)) {
+    const file = path.join(folder, name);
+    // Another process may have done away with it since.
+    const status = await lstat(file).catch(() => undefined);
+    if (status) checkOwner(file, status);
+  }
+  return true;
+}
+
+/** Makes the folder where it is missing, for its owner alone, and checks it like `isPrivateFolder`. */
+export async function makePrivateFolder(folder: string): Promise<void> {
+  if (await isPrivateFolder(folder)) return;
+  await mkdir(folder, { recursive: true, mode: folderMode }).catch((error: Error) => {
+    throw unusable(folder, error.message, error);
+  });
+}
+
+function checkOwner(file: string, { mode, uid }: { mode: number; uid: number }): void {
+  if (process.platform === "win32") return;
+  if (uid !== process.getuid?.()) throw unusable(file, "it belongs to another person");
+  if ((mode & forOthers) === 0) return;
+  const shown = (mode & 0o777).toString(8).padStart(4, "0");
+  const cure = `chmod go= ${JSON.stringify(file)}`;
+  throw unusable(file, `others may use it (mode ${shown}). Take that right from them: ${cure}`);
+}
+
+/** The error for a place where credentials cannot be kept. */
+export function unusable(place: string, why: string, cause?: unknown): LocalError {
+  const message = `Credentials cannot be kept in ${JSON.stringify(place)}: ${why}`;
+  return new LocalError("unusable_storage", /[.)"]$/.test(message) ? message : `${message}.`, { cause });
+}
