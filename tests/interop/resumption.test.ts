@@ -40,7 +40,7 @@ test("H6: a call of the official client (v1) outlives the connections that our s
     port: 0,
     store: memoryStore(),
     events: { maxStream: 100, retry: 10 },
-    authenticate: (head) => void (head.header("last-event-id")?.startsWith("p") && resumed.happened()),
+    auth: (head) => void (head.header("last-event-id")?.startsWith("p") && resumed.happened()),
   });
   const client = new OfficialClient({ name: "official", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(listening.url)));

@@ -203,7 +203,7 @@ proves("elicitation.url-required.unreadable", async (world) => {
 function switching(): { is: string; http: HttpOptions } {
   const caller: { is: string; http: HttpOptions } = {
     is: "ann",
-    http: { authenticate: () => ({ issuer: "https://issuer.example", subject: caller.is, scopes: [] }) },
+    http: { auth: () => ({ issuer: "https://issuer.example", subject: caller.is, scopes: [] }) },
   };
   return caller;
 }

@@ -168,7 +168,7 @@ proves("mrtr.state.principal", async (world) => {
     subject: head.header("authorization") ?? "",
     scopes: [],
   });
-  const http = world.serveHttp({ tools: { rooted } }, { authenticate });
+  const http = world.serveHttp({ tools: { rooted } }, { auth: authenticate });
   const as = (authorization: string) => ({ headers: { authorization }, capabilities: { roots: {} } });
   const first = await (await http.modern("tools/call", { name: "rooted" }, as("ann"))).json();
   const [key = ""] = Object.keys(first.result.inputRequests as object);

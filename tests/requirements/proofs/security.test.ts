@@ -42,7 +42,7 @@ proves("security.rebinding.host", async (world) => {
 proves("security.origin.first", async (world) => {
   const seen: string[] = [];
   const authenticate = (): undefined => void seen.push("authenticated");
-  const http = world.serveHttp({ tools: { echo } }, { authenticate });
+  const http = world.serveHttp({ tools: { echo } }, { auth: authenticate });
   const origin = "https://evil.example";
   expect((await begin(world, http, { origin })).status).toBe(403);
   for (const method of ["GET", "DELETE", "PUT", "OPTIONS"]) {
@@ -107,7 +107,7 @@ const refusal = new HttpRefusal(401, "A token is needed.");
 
 /** Takes the `Authorization` header for the name of the user, and refuses requests without one. */
 const byName: HttpOptions = {
-  authenticate: (request) => {
+  auth: (request) => {
     const subject = request.header("authorization");
     return subject === undefined ? refusal : { issuer: "https://issuer.example", subject, scopes: [] };
   },

@@ -78,11 +78,11 @@ proves("http-sse.origin", async (world) => {
 });
 
 proves("http-sse.authentication", async (world) => {
-  const authenticate: NonNullable<HttpOptions["authenticate"]> = (head) =>
+  const authenticate: NonNullable<HttpOptions["auth"]> = (head) =>
     head.header("authorization") === "ann"
       ? { issuer: "test", subject: "ann", scopes: [] }
       : new HttpRefusal(401, "Who are you?");
-  const { get, post, open } = old(world, { authenticate });
+  const { get, post, open } = old(world, { auth: authenticate });
   const { endpoint } = await open({ authorization: "ann" });
   expect((await get("/sse")).status).toBe(401);
   expect((await post(endpoint, initializeRequest(world.version))).status).toBe(401);

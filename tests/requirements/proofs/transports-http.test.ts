@@ -90,7 +90,7 @@ proves("http.bind.loopback", async () => {
 
 proves("http.authentication", async (world) => {
   const authenticate = (): HttpRefusal => new HttpRefusal(401, "Who are you?");
-  const http = world.serveHttp({ tools: { echo } }, { authenticate });
+  const http = world.serveHttp({ tools: { echo } }, { auth: authenticate });
   expect((await probe(world, http)).status).toBe(401);
   for (const method of ["GET", "DELETE"]) {
     expect((await http.send({ method, headers: { accept, "mcp-session-id": "x" } })).status).toBe(401);
@@ -99,12 +99,12 @@ proves("http.authentication", async (world) => {
 
 proves("http.authentication.custom", {
   async server(world) {
-    const authenticate: NonNullable<HttpOptions["authenticate"]> = (head) =>
+    const authenticate: NonNullable<HttpOptions["auth"]> = (head) =>
       head.header("x-our-own-key") === "open sesame"
         ? { issuer: "ours", subject: "ali", scopes: [] }
         : new HttpRefusal(401, "Who are you?");
     const whose = tool({ call: (_, { principal }) => principal?.subject ?? "nobody" });
-    const http = world.serveHttp({ tools: { whose } }, { authenticate });
+    const http = world.serveHttp({ tools: { whose } }, { auth: authenticate });
     expect((await probe(world, http)).status).toBe(401);
     expect((await probe(world, http, { "x-our-own-key": "open sesame" })).status).toBe(200);
   },

@@ -4,7 +4,7 @@ import type { World } from "./world.ts";
 
 /** Says that every request comes from the same user, who was granted these scopes. */
 export function asUser(subject: string, ...scopes: string[]): HttpOptions {
-  return { authenticate: () => ({ issuer: "https://issuer.example", subject, scopes }) };
+  return { auth: () => ({ issuer: "https://issuer.example", subject, scopes }) };
 }
 
 /** Serves a definition over HTTP to a user who was granted these scopes. */

@@ -105,7 +105,7 @@ export class Answering implements Link, Origin, OpenExchange {
       if (reply) events.send(this.#encoded(reply.message));
       events.end();
     } else {
-      const headers = headersOf(reply, this.#context.resourceMetadata);
+      const headers = headersOf(reply, this.#context.auth, this.#exchange);
       this.#respond(reply.status, headers, this.#encoded(reply.message));
     }
   }

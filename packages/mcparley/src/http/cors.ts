@@ -12,6 +12,7 @@ import type { CorsOptions } from "./options.ts";
 const requestHeaders = [
   "accept",
   "authorization",
+  "dpop",
   "content-type",
   PROTOCOL_VERSION_HEADER,
   SESSION_ID_HEADER,
@@ -19,7 +20,7 @@ const requestHeaders = [
   NAME_HEADER,
   LAST_EVENT_ID_HEADER,
 ];
-const exposedHeaders = [SESSION_ID_HEADER, "www-authenticate", "retry-after"];
+const exposedHeaders = [SESSION_ID_HEADER, "www-authenticate", "dpop-nonce", "retry-after"];
 
 /** What a server tells browsers about requests of other origins; the guard has checked the origin before. */
 export interface Cors {

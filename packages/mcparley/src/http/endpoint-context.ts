@@ -3,6 +3,7 @@ import type { ServerCore } from "../server/core.ts";
 import type { Accepted } from "./accept.ts";
 import type { Exchange } from "./exchange.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";
+import type { HttpServerAuth } from "./server-auth.ts";
 import type { Resumption } from "./resumption.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -10,7 +11,7 @@ import type { Sessions } from "./sessions.ts";
 export interface EndpointContext {
   readonly core: ServerCore;
   readonly open: OpenExchanges;
-  readonly resourceMetadata: string | undefined;
+  readonly auth: HttpServerAuth | undefined;
 }
 
 /** What the requests of legacy revisions share besides. */

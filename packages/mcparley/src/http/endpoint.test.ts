@@ -142,15 +142,13 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
         },
       }),
     };
-    const { client, errors } = await serve(adapter, { tools }, { resourceMetadata: "https://example.com/prm" });
+    const { client, errors } = await serve(adapter, { tools });
     const answer = await client.modern(method, params, { id: 3 });
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ jsonrpc: "2.0", id: 3, error: { code } });
     expect(answer.headers.get("retry-after")).toBe(status === 429 ? "7" : null);
     expect(answer.headers.get("www-authenticate")).toBe(
-      status === 403
-        ? 'Bearer error="insufficient_scope", scope="files:write odd\\"scope", resource_metadata="https://example.com/prm"'
-        : null,
+      status === 403 ? 'Bearer error="insufficient_scope", scope="files:write odd\\"scope"' : null,
     );
     expect(errors).toHaveLength(code === -32603 ? 1 : 0);
   });

@@ -39,14 +39,14 @@ export class Endpoint {
    */
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
     checkMirroredHeaders(core);
-    const { allowedHosts, allowedOrigins, keepAlive = 15_000 } = options;
+    const { allowedHosts, allowedOrigins, auth, keepAlive = 15_000 } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
     this.#routes = readRoutes(options);
     this.#context = {
       core,
       open: new OpenExchanges(core.clock, keepAlive),
-      resourceMetadata: options.resourceMetadata,
+      auth: typeof auth === "function" ? { authenticate: auth } : auth,
     };
   }
 
@@ -88,11 +88,13 @@ export class Endpoint {
 
   async #serve(exchange: Exchange): Promise<void> {
     try {
+      const { auth } = this.#context;
+      const document = auth?.document?.(exchange);
+      if (document) return exchange.respond(document.status, document.headers, document.body);
       this.#guard(exchange);
       if (this.#options.cors && (await this.#answerCors(exchange))) return;
       const part = this.#admit(exchange);
-      const { authenticate } = this.#options;
-      const principal = authenticate ? await authenticate(exchange) : undefined;
+      const principal = auth && (await auth.authenticate(exchange));
       if (principal instanceof HttpRefusal) throw principal;
       if (part !== "mcp") await this.#answerSse(part, exchange, principal);
       else if (exchange.method === "POST") await this.#post(exchange, principal);
@@ -162,7 +164,11 @@ export class Endpoint {
   }
 
   #fail(exchange: Exchange, error: unknown): void {
-    if (error instanceof HttpRefusal) return refuse(exchange, error);
+    if (error instanceof HttpRefusal) {
+      const { cause } = error.options;
+      if (cause !== undefined) this.#context.core.report(cause, undefined);
+      return refuse(exchange, error);
+    }
     // Nobody reads what is answered to a client that went away; but a runtime may wait for it.
     if (error instanceof LocalError && error.code === "closed")
       return refuse(exchange, new HttpRefusal(400, error.message));

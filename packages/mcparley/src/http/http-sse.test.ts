@@ -269,7 +269,7 @@ describe("H14: a session belongs to the principal that opened it", () => {
   const authenticate = (head: RequestHead): Principal | undefined => known[head.header("authorization") ?? ""];
 
   test("and is there for no other", async () => {
-    const { client } = await serve({ authenticate });
+    const { client } = await serve({ auth: authenticate });
     const { post } = await ready(client, { authorization: "alice" });
     expect((await post(request("ping"), { authorization: "bob" })).status).toBe(404);
     expect((await post(request("ping"), { authorization: "nobody" })).status).toBe(404);
@@ -278,7 +278,7 @@ describe("H14: a session belongs to the principal that opened it", () => {
 
   test("which may come with another credential, that counts for what it asks", async () => {
     const write = tool({ scopes: ["write"], call: () => "written" });
-    const { client } = await serve({ authenticate }, { tools: { write } });
+    const { client } = await serve({ auth: authenticate }, { tools: { write } });
     const { post, next } = await ready(client, { authorization: "alice" });
     await post(request("tools/call", { name: "write" }, 1));
     expect(await next()).toMatchObject({ id: 1, result: {} });

@@ -21,7 +21,7 @@ const report = tool({
 });
 const server = createServer({ name: "test", version: "1.0.0", tools: { report } });
 const { fetch } = toFetch(server, {
-  authenticate: (head) => ({ issuer: "test", subject: head.header("authorization") ?? "", scopes: [] }),
+  auth: (head) => ({ issuer: "test", subject: head.header("authorization") ?? "", scopes: [] }),
 });
 const client = rawHttp("http://localhost/mcp", fetch);
 

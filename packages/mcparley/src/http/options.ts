@@ -1,17 +1,5 @@
-import type { Principal } from "../server/context.ts";
 import type { Store } from "../store/store.ts";
-import type { RequestHead } from "./exchange.ts";
-import type { HttpRefusal } from "./refusal.ts";
-
-type MaybePromise<T> = T | Promise<T>;
-
-/**
- * Says who a request comes from, before its body is read.
- *
- * It returns the caller, or undefined for an anonymous one, or returns or throws an `HttpRefusal` (401 or 403, with its
- * `WWW-Authenticate`) to send the client away. Any other error is reported and answered with 500.
- */
-export type Authenticate = (request: RequestHead) => MaybePromise<Principal | HttpRefusal | undefined>;
+import type { Authenticate, HttpServerAuth } from "./server-auth.ts";
 
 export interface CorsOptions {
   /** Request headers that browsers may send beside MCP's own. */
@@ -39,9 +27,11 @@ export interface HttpOptions {
   allowedOrigins?: readonly string[] | "any";
   /** Lets web pages of the allowed origins read answers. Off unless given. */
   cors?: boolean | CorsOptions;
-  authenticate?: Authenticate;
-  /** Where the OAuth protected resource metadata is (RFC 9728); named to clients that lack scopes. */
-  resourceMetadata?: string;
+  /**
+   * Who may call: `protectedResource` of `mcparley/auth`, or a function of one's own that says who a request comes from.
+   * Anyone unless given.
+   */
+  auth?: HttpServerAuth | Authenticate;
   /** Bytes of a request's body, also where a framework parsed it. 4 MiB unless given. */
   maxBody?: number;
   /**

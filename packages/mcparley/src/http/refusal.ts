@@ -8,12 +8,14 @@ export interface RefusalOptions {
   code?: number;
   /** The id of the request that is refused, where it could be read. */
   id?: RequestId | undefined;
+  /** What went wrong behind it, for the server's `onError`: it is not sent. */
+  cause?: unknown;
 }
 
 /**
  * Why an HTTP request is answered with a status and nothing else: it never became a call.
  *
- * `authenticate` returns or throws one to send a client away; its message is sent to the client.
+ * What authenticates returns or throws one to send a client away; its message is sent to the client.
  */
 export class HttpRefusal extends Error {
   override readonly name: string = "HttpRefusal";

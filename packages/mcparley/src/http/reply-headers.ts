@@ -1,25 +1,22 @@
 import { type JsonRpcResponse, isFailure, isObject } from "../jsonrpc/messages.ts";
 import type { Reply } from "../server/answer.ts";
-import type { ResponseHeaders } from "./exchange.ts";
+import type { RequestHead, ResponseHeaders } from "./exchange.ts";
 import { jsonHeaders } from "./refusal.ts";
+import type { HttpServerAuth } from "./server-auth.ts";
 
 /** The headers of a JSON answer: what its status calls for besides its body. */
-export function headersOf(reply: Reply, resourceMetadata: string | undefined): ResponseHeaders {
+export function headersOf(reply: Reply, auth: HttpServerAuth | undefined, request: RequestHead): ResponseHeaders {
   if (reply.status === 200) return jsonHeaders;
-  if (reply.scopes) return { ...jsonHeaders, "www-authenticate": challenge(reply.scopes, resourceMetadata) };
+  if (reply.scopes) {
+    return { ...jsonHeaders, "www-authenticate": auth?.challenge?.(reply.scopes, request) ?? challenge(reply.scopes) };
+  }
   if (reply.status === 429 || reply.status === 503) return { ...jsonHeaders, "retry-after": retryAfter(reply.message) };
   return jsonHeaders;
 }
 
 /** Tells a client that lacks scopes which to ask for (RFC 6750 section 3; 2025-11-25, authorization, "Scope Challenge"). */
-function challenge(scopes: readonly string[], resourceMetadata: string | undefined): string {
-  const parts = [`error="insufficient_scope"`, `scope="${quoted(scopes.join(" "))}"`];
-  if (resourceMetadata !== undefined) parts.push(`resource_metadata="${quoted(resourceMetadata)}"`);
-  return `Bearer ${parts.join(", ")}`;
-}
-
-function quoted(value: string): string {
-  return value.replace(/["\\]/g, "\\$&");
+function challenge(scopes: readonly string[]): string {
+  return `Bearer error="insufficient_scope", scope="${scopes.join(" ").replace(/["\\]/g, "\\$&")}"`;
 }
 
 /** The seconds that the error names, or one. */

@@ -249,7 +249,7 @@ describe("H14: what was sent to one is sent again to nobody else", () => {
   });
 
   test("not to another principal, whether in its own session or in that of the first", async () => {
-    const { client, slow } = serve({ authenticate: (head) => known[head.header("authorization") ?? ""] });
+    const { client, slow } = serve({ auth: (head) => known[head.header("authorization") ?? ""] });
     slow.open(undefined);
     const alice = await open(client, undefined, { authorization: "Bearer alice" });
     const id = await answered(client, alice);

@@ -244,13 +244,13 @@ describe("H4: a session is forgotten", () => {
 });
 
 describe("H14: a session belongs to the principal that opened it", () => {
-  const authenticate: HttpOptions["authenticate"] = (head) => {
+  const authenticate: HttpOptions["auth"] = (head) => {
     const [subject, ...scopes] = (head.header("authorization") ?? "").split(" ");
     return subject ? { issuer: "https://issuer.example", subject, scopes } : undefined;
   };
 
   test("another one gets 404 for it, by any method", async () => {
-    const { client } = serve({ authenticate });
+    const { client } = serve({ auth: authenticate });
     const session = await open(client, { authorization: "alice" });
     for (const authorization of ["bob", ""]) {
       const other = { ...session, authorization };
@@ -262,14 +262,14 @@ describe("H14: a session belongs to the principal that opened it", () => {
   });
 
   test("an anonymous one is not for those who have signed in", async () => {
-    const { client } = serve({ authenticate });
+    const { client } = serve({ auth: authenticate });
     const session = await open(client);
     expect(await statusOf(client.post(ping, { ...session, authorization: "alice" }))).toBe(404);
   });
 
   test("the scopes are those of each request, not those of the first", async () => {
     const guarded = tool({ scopes: ["write"], call: () => "written" });
-    const { client } = serve({ authenticate }, { tools: { guarded } });
+    const { client } = serve({ auth: authenticate }, { tools: { guarded } });
     const session = await open(client, { authorization: "alice" });
     const call = request("tools/call", { name: "guarded" });
     const refused = await client.post(call, session);
