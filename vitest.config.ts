@@ -12,7 +12,7 @@ export default defineConfig({
     },
   },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts"],
+    include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts", "benchmarks/**/*.test.ts"],
     // One fewer than the cores is what there would be otherwise, which on two is one.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,

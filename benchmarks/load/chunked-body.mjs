@@ -1,0 +1,60 @@
+// @ts-check
+
+const lineFeed = 10;
+
+/** Puts a body together that comes in chunks, as RFC 9112, section 7.1 says. */
+export class ChunkedBody {
+  /** @type {Buffer[]} */
+  #parts = [];
+  #size = 0;
+  /** Bytes of the chunk that are still to come; -2 to 0 while the end of its line is. */
+  #left = 0;
+  /** @type {"size" | "data" | "end" | "trailer"} */
+  #state = "size";
+  #line = "";
+
+  /** Takes what arrived from `at` on, and gives where the body ended, or -1 while it goes on. @param {Buffer} arrived @param {number} at */
+  push(arrived, at) {
+    let place = at;
+    while (place < arrived.length) {
+      if (this.#state === "data") {
+        const end = Math.min(place + this.#left, arrived.length);
+        this.#parts.push(arrived.subarray(place, end));
+        this.#size += end - place;
+        this.#left -= end - place;
+        place = end;
+        if (this.#left === 0) this.#state = "end";
+        continue;
+      }
+      const end = arrived.indexOf(lineFeed, place);
+      this.#line += arrived.toString("latin1", place, end === -1 ? arrived.length : end);
+      if (end === -1) return -1;
+      place = end + 1;
+      const line = this.#line.replace(/\r$/, "");
+      this.#line = "";
+      if (this.#isLast(line)) return place;
+    }
+    return -1;
+  }
+
+  /** @returns {Buffer} */
+  body() {
+    const [only] = this.#parts;
+    return this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts, this.#size);
+  }
+
+  /** Takes a line that is not of the data. @param {string} line */
+  #isLast(line) {
+    if (this.#state === "trailer") return line === "";
+    if (this.#state === "end") {
+      if (line !== "") throw new Error("A chunk is longer than it says.");
+      this.#state = "size";
+      return false;
+    }
+    const size = /^[0-9a-f]+(?=$|[; ])/i.exec(line);
+    if (!size) throw new Error(`"${line.slice(0, 40)}" is no size of a chunk.`);
+    this.#left = Number.parseInt(size[0], 16);
+    this.#state = this.#left === 0 ? "trailer" : "data";
+    return false;
+  }
+}

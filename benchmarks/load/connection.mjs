@@ -1,0 +1,69 @@
+// @ts-check
+import { connect } from "node:net";
+import { AnswerReader } from "./answer-reader.mjs";
+
+/** @import { Answer } from "./answer-reader.mjs" */
+
+/** One connection that is kept alive, with one request at a time. */
+export class Connection {
+  #socket;
+  #reader = new AnswerReader();
+  /** @type {{ resolve: (answer: Answer) => void, reject: (error: Error) => void } | undefined} */
+  #waiting;
+
+  /** @param {number} port */
+  constructor(port) {
+    this.#socket = connect(port, "127.0.0.1").setNoDelay(true);
+    this.#socket.on("data", (arrived) => this.#take(arrived));
+    this.#socket.on("error", (error) => this.#fail(error));
+    this.#socket.on("close", () => this.#fail(new Error("The server closed the connection.")));
+  }
+
+  /** Sends a request, and gives its answer. @param {Buffer | string} bytes @returns {Promise<Answer>} */
+  ask(bytes) {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#socket.write(bytes);
+    });
+  }
+
+  /**
+   * Takes the answers from now on by a function, without a promise for each; gives what sends the next request.
+   *
+   * @param {(answer: Answer) => void} onAnswer @param {(error: Error) => void} onError
+   */
+  drive(onAnswer, onError) {
+    this.#waiting = { resolve: onAnswer, reject: onError };
+    this.#isDriven = true;
+    return (/** @type {Buffer} */ bytes) => void this.#socket.write(bytes);
+  }
+
+  close() {
+    this.#waiting = undefined;
+    this.#socket.destroy();
+  }
+
+  #isDriven = false;
+
+  /** @param {Buffer} arrived */
+  #take(arrived) {
+    try {
+      const answer = this.#reader.push(arrived);
+      if (!answer) return;
+      const waiting = this.#waiting;
+      if (!waiting) throw new Error("An answer came that nobody asked for.");
+      if (!this.#isDriven) this.#waiting = undefined;
+      waiting.resolve(answer);
+    } catch (error) {
+      this.#fail(/** @type {Error} */ (error));
+      this.#socket.destroy();
+    }
+  }
+
+  /** @param {Error} error */
+  #fail(error) {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.reject(error);
+  }
+}

@@ -1,0 +1,77 @@
+// @ts-check
+import { createHistogram, performance } from "node:perf_hooks";
+import { Lane } from "./lane.mjs";
+
+/** @import { LoadJob, LoadReport } from "../types.ts" */
+
+/*
+ * The program that asks a server, in a process of its own: its job is its argument, and it tells its parent when it is
+ * warm, begins to count when it is told to, and ends with its report.
+ */
+
+/** @type {LoadJob} */
+const job = JSON.parse(process.argv[2] ?? "");
+const nanoseconds = 1e6;
+
+const lanes = Array.from({ length: job.connections }, () => new Lane(job));
+const latencies = createHistogram({ figures: 3 });
+/** The time of the warmup is this much longer at most, for a server that answers slowly. */
+const longestWarmup = 8;
+let isWarm = false;
+let isCounting = false;
+let answers = 0;
+
+await Promise.all(lanes.map((lane) => lane.open()));
+const begun = performance.now();
+const tick = (/** @type {number} */ milliseconds) => {
+  answers++;
+  if (!isWarm) return warmUp(performance.now() - begun);
+  if (isCounting) latencies.record(Math.max(1, Math.round(milliseconds * nanoseconds)));
+};
+for (const lane of lanes) lane.run(tick, fail);
+process.once("message", count);
+process.once("disconnect", () => process.exit());
+
+/** The compilers are done after so many answers rather than after some time, which may be short on a busy machine. @param {number} elapsed */
+function warmUp(elapsed) {
+  const isReady = elapsed >= job.warmup && answers >= job.warmupAnswers;
+  if (!isReady && elapsed < job.warmup * longestWarmup) return;
+  isWarm = true;
+  tell("warm");
+}
+
+function count() {
+  const started = performance.now();
+  const before = performance.eventLoopUtilization();
+  answers = 0;
+  isCounting = true;
+  setTimeout(() => {
+    const elapsed = performance.now() - started;
+    const counted = answers;
+    isCounting = false;
+    const busy = performance.eventLoopUtilization(before).utilization;
+    /** @type {LoadReport} */
+    const report = { answers: counted, elapsed, p50: latencyAt(50), p99: latencyAt(99), busy };
+    tell(report);
+    process.once("message", () => {
+      for (const lane of lanes) lane.stop();
+      process.disconnect();
+    });
+  }, job.duration);
+}
+
+/** @param {number} percentile */
+function latencyAt(percentile) {
+  return latencies.percentile(percentile) / nanoseconds;
+}
+
+/** @param {unknown} message */
+function tell(message) {
+  process.send?.(message);
+}
+
+/** @param {Error} error */
+function fail(error) {
+  process.send?.({ failed: error.message });
+  process.disconnect();
+}

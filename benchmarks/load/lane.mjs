@@ -1,0 +1,84 @@
+// @ts-check
+import { checkAnswer } from "./check-answer.mjs";
+import { Connection } from "./connection.mjs";
+import { openSession } from "./open-session.mjs";
+import { payloadOf } from "./payload.mjs";
+import { Numbered, messageOf, modernHeaders, modernRevision, post } from "./request-bytes.mjs";
+
+/** @import { LoadJob } from "../types.ts" */
+/** @import { Answer } from "./answer-reader.mjs" */
+
+/** One client of the load: it sends a request, waits for the answer, checks it, and sends the next. */
+export class Lane {
+  #job;
+  #connection;
+  /** @type {Numbered | undefined} */
+  #request;
+  /** The first answer, which was read and compared; all others are these bytes with another id. @type {Numbered | undefined} */
+  #expected;
+  #isDone = false;
+
+  /** @param {LoadJob} job */
+  constructor(job) {
+    this.#job = job;
+    this.#connection = new Connection(job.port);
+  }
+
+  /** Opens a session where there are any, and checks one answer for what it says. */
+  async open() {
+    const { operation, isSession, revision } = this.#job;
+    const headers = revision === modernRevision ? modernHeaders(operation) : {};
+    if (isSession) headers["mcp-session-id"] = await openSession(this.#connection, this.#job);
+    const request = new Numbered(post(this.#job, messageOf(operation, revision), headers));
+    const answer = await this.#connection.ask(request.bytes);
+    const payload = payloadOf(expectOk(answer));
+    checkAnswer(payload.toString("utf8"), request.id, operation.expected);
+    // A copy, as the answer is a part of a larger buffer that is used again.
+    this.#expected = new Numbered(Buffer.from(payload));
+    this.#request = request;
+  }
+
+  /**
+   * Sends one request after another until `stop`.
+   *
+   * @param {(milliseconds: number) => void} onAnswer told how long each answer took
+   * @param {(error: Error) => void} onError
+   */
+  run(onAnswer, onError) {
+    const request = /** @type {Numbered} */ (this.#request);
+    let sentAt = 0;
+    const next = () => {
+      if (this.#isDone) return;
+      request.become(request.id + 1);
+      sentAt = performance.now();
+      send(request.bytes);
+    };
+    const send = this.#connection.drive((answer) => {
+      const took = performance.now() - sentAt;
+      this.#check(answer, request.id);
+      onAnswer(took);
+      next();
+    }, onError);
+    next();
+  }
+
+  stop() {
+    this.#isDone = true;
+    this.#connection.close();
+  }
+
+  /** Compares an answer with the first one, byte by byte. @param {Answer} answer @param {number} id */
+  #check(answer, id) {
+    const payload = payloadOf(expectOk(answer));
+    const expected = /** @type {Numbered} */ (this.#expected);
+    expected.become(id);
+    if (expected.bytes.equals(payload)) return;
+    throw new Error(`Request ${id} was answered otherwise than the first: ${payload.toString("utf8", 0, 300)}`);
+  }
+}
+
+/** @param {Answer} answer */
+function expectOk({ status, head, body }) {
+  if (status === 200) return body;
+  throw new Error(`Answered with ${head.split("\r\n", 1)[0]}: ${body.toString("utf8", 0, 300)}`);
+}

@@ -1,0 +1,33 @@
+// @ts-check
+
+/*
+ * Loaded into the process of a server before its own program, and asked by whoever started it: it tells what the process
+ * has used. It keeps no process alive.
+ */
+
+/** @type {Record<string, () => unknown>} */
+const answers = {
+  cpu: () => {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  },
+  heap: () => {
+    // Twice, since what finalizers let go is only free after the next one.
+    globalThis.gc?.();
+    globalThis.gc?.();
+    const { heapUsed, rss, external, arrayBuffers } = process.memoryUsage();
+    return { heapUsed, rss, external, arrayBuffers };
+  },
+  resources: () => {
+    /** @type {Record<string, number>} */
+    const counts = {};
+    for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
+    return counts;
+  },
+};
+
+process.on("message", (question) => {
+  process.send?.({ question, answer: answers[String(question)]?.() });
+});
+process.on("disconnect", () => process.exit());
+process.channel?.unref();

@@ -1,0 +1,30 @@
+// @ts-check
+
+/** @import { Summary } from "../types.ts" */
+
+/** The middle one, or what is halfway between the two in the middle. @param {readonly number[]} values at least one */
+export function median(values) {
+  return quantile(values, 0.5);
+}
+
+/** The value below which such a share of the values is, between two of them where it has to be. @param {readonly number[]} values at least one @param {number} share */
+export function quantile(values, share) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const place = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(place)];
+  const above = sorted[Math.ceil(place)];
+  if (below === undefined || above === undefined) throw new Error("There are no values.");
+  return below + (above - below) * (place % 1);
+}
+
+/** @param {readonly number[]} values at least one @returns {Summary} */
+export function summarise(values) {
+  const middle = median(values);
+  const off = median(values.map((value) => Math.abs(value - middle)));
+  return {
+    median: middle,
+    lowest: Math.min(...values),
+    highest: Math.max(...values),
+    spread: middle === 0 ? 0 : off / Math.abs(middle),
+  };
+}

@@ -1,0 +1,175 @@
+/** How a server under measurement is run. It is given as JSON, in the first argument of its program. */
+export interface ServerSettings {
+  way: "http" | "stdio";
+  /** Stateless or in sessions as of 2025, or modern, where every request is by itself. */
+  mode: Mode;
+  answers: Answers;
+  /** How many tools there are in all: `echo` first, `add` second, then those of `content.mjs`. */
+  tools: number;
+}
+
+export type Mode = "stateless" | "session" | "modern";
+export type Answers = "json" | "sse";
+
+/** A server that is compared. */
+export interface Implementation {
+  name: string;
+  /** The folder of its programs: in `implementations/`, or in the folder where the packages of the peers are. */
+  isPeer: boolean;
+  http?: {
+    modes: readonly Mode[];
+    answers: readonly Answers[];
+    /** What a request accepts so that its answer is a stream of events. */
+    acceptForEvents?: string;
+  };
+  stdio?: { modes: readonly Mode[] };
+  /** What it has no way to do, by the name of the operation, with the reason. */
+  lacks?: Readonly<Record<string, string>>;
+}
+
+/** One figure that a workload gives. */
+export interface Measure {
+  key: string;
+  /** As in the head of a table, with its unit. */
+  title: string;
+  better: "higher" | "lower";
+  /** Digits after the point. */
+  digits: number;
+}
+
+/** The figures of one sample, by the keys of the workload's measures. */
+export type Sample = Readonly<Record<string, number>>;
+
+/** One of those that are compared in a workload. */
+export interface Contender {
+  name: string;
+  /** Takes one sample, in processes of its own. Throws where it cannot, which is shown as not run. */
+  sample?: (this: void) => Promise<Sample>;
+  /** Why there is nothing to run. */
+  notRun?: string;
+}
+
+/** Something that is done by several implementations, side by side. */
+export interface Workload {
+  /** Made of parts, as `call/modern/json/32`; what `--only` and the targets refer to. */
+  id: string;
+  section: string;
+  title: string;
+  /** The contender that the others are compared with. */
+  reference?: string;
+  /** The first is the one that the ratio is of. */
+  measures: readonly Measure[];
+  /** How many samples are taken of each contender. */
+  rounds: number;
+  contenders: readonly Contender[];
+}
+
+/** Some samples of one figure. */
+export interface Summary {
+  median: number;
+  lowest: number;
+  highest: number;
+  /** Half of the samples are this close to the median, as a share of it. */
+  spread: number;
+}
+
+/** What came out for one contender. */
+export interface Row {
+  name: string;
+  notRun?: string;
+  samples: readonly Sample[];
+  /** By the key of the measure. */
+  figures: Readonly<Record<string, Summary>>;
+  /** Of the samples, each to the sample of the reference of the same round. */
+  ratios: Readonly<Record<string, Summary>>;
+}
+
+export interface WorkloadResult {
+  id: string;
+  section: string;
+  title: string;
+  reference?: string;
+  measures: readonly Measure[];
+  rows: readonly Row[];
+}
+
+/** What a run was made on, and with. */
+export interface Environment {
+  date: string;
+  commit: string;
+  node: string;
+  platform: string;
+  processor: string;
+  cores: number;
+  /** Where the server and the load were put. */
+  pinned: string;
+  load: readonly number[];
+  versions: Readonly<Record<string, string>>;
+}
+
+export interface Results {
+  environment: Environment;
+  /** `full` or `quick`. */
+  depth: string;
+  seconds: number;
+  workloads: readonly WorkloadResult[];
+}
+
+/** What is to be reached. */
+export interface Target {
+  /** The workloads that it is about, by the beginning of their id. */
+  workload: string;
+  name: string;
+  measure: string;
+  /** Whether the ratio to the reference is looked at, or the figure itself. */
+  of: "ratio" | "figure";
+  atLeast?: number;
+  atMost?: number;
+}
+
+/** What the load generator is told to do. */
+export interface LoadJob {
+  port: number;
+  connections: number;
+  /** Milliseconds. */
+  warmup: number;
+  /** Answers that come before a sample at least, if they come in eight times the warmup. */
+  warmupAnswers: number;
+  /** Milliseconds. */
+  duration: number;
+  operation: Operation;
+  /** Whether each connection opens a session of its own first. */
+  isSession: boolean;
+  revision: string;
+  accept: string;
+}
+
+/** A request, and what its answer has to say. */
+export interface Operation {
+  name: string;
+  method: string;
+  params: Readonly<Record<string, unknown>>;
+  /** What a modern request mirrors into `Mcp-Name`. */
+  mirrored?: string;
+  expected: Expected;
+}
+
+/** What is looked at in an answer: all that every implementation says alike. */
+export type Expected =
+  | { kind: "text"; text: string }
+  | { kind: "structured"; value: unknown }
+  | { kind: "tools"; names: readonly string[] }
+  | { kind: "prompt"; text: string }
+  | { kind: "resource"; uri: string; digest: string };
+
+/** What the load generator reports. */
+export interface LoadReport {
+  answers: number;
+  /** Milliseconds in which they came. */
+  elapsed: number;
+  /** Milliseconds between a request and the end of its answer. */
+  p50: number;
+  p99: number;
+  /** The share of its time that the generator was at work: near 1, it is the one that is measured. */
+  busy: number;
+}

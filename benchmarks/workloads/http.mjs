@@ -1,0 +1,107 @@
+// @ts-check
+import { floor } from "../implementations/implementations.mjs";
+import { httpSample } from "../measure/http-sample.mjs";
+import { add, echo, getPrompt, listTools, readBook, readItem, readPage } from "./operations.mjs";
+
+/** @import { Answers, Contender, Implementation, Measure, Mode, Operation, Workload } from "../types.ts" */
+/** @import { Plan } from "./plan.mjs" */
+
+/** @type {readonly Measure[]} */
+const measures = [
+  { key: "perSecond", title: "answers/s", better: "higher", digits: 0 },
+  { key: "cpu", title: "server CPU, µs", better: "lower", digits: 1 },
+  { key: "p50", title: "p50, ms", better: "lower", digits: 2 },
+  { key: "p99", title: "p99, ms", better: "lower", digits: 2 },
+  { key: "busy", title: "load busy, %", better: "lower", digits: 0 },
+];
+
+/** @type {readonly Mode[]} */
+const modes = ["stateless", "session", "modern"];
+/** @type {Readonly<Record<Mode, string>>} */
+const modeNames = { stateless: "2025 stateless", session: "2025 session", modern: "2026 modern" };
+/** @type {Readonly<Record<Answers, string>>} */
+const answerNames = { json: "JSON", sse: "SSE" };
+const many = 32;
+
+/**
+ * @typedef {object} Variant
+ * @property {string} id
+ * @property {Operation} operation
+ * @property {Mode} mode
+ * @property {Answers} [answers]
+ * @property {number} [connections]
+ * @property {number} [tools]
+ * @property {number} [rounds]
+ */
+
+/** Everything that is asked over HTTP, one request after another on each connection. @param {Plan} plan @returns {Workload[]} */
+export function httpWorkloads(plan) {
+  return [...calls(plan), ...others(plan)].map((variant) => workloadOf(variant, plan));
+}
+
+/** @param {Plan} plan @returns {Variant[]} */
+function calls({ isQuick }) {
+  const counts = isQuick ? [many] : [many, 1, 256];
+  /** @type {Variant[]} */
+  const variants = [];
+  for (const connections of counts) {
+    for (const answers of /** @type {const} */ (["json", "sse"])) {
+      for (const mode of modes)
+        variants.push({ id: `call/${answers}/${mode}/${connections}`, operation: echo, mode, answers, connections });
+    }
+  }
+  return variants;
+}
+
+/** @param {Plan} plan @returns {Variant[]} */
+function others({ isQuick }) {
+  return [
+    ...inBothEras("add", add),
+    ...inBothEras("list/50", listTools(50), { tools: 50 }),
+    ...inBothEras("prompt", getPrompt),
+    ...inBothEras("read/64k", readPage),
+    ...inBothEras("read/template", readItem),
+    ...(isQuick ? [] : inBothEras("read/10m", readBook(), { connections: 4 })),
+  ];
+}
+
+/** @param {string} id @param {Operation} operation @param {Partial<Variant>} more @returns {Variant[]} */
+function inBothEras(id, operation, more = {}) {
+  return [
+    { id: `${id}/stateless`, operation, mode: "stateless", ...more },
+    { id: `${id}/modern`, operation, mode: "modern", ...more },
+  ];
+}
+
+/** @param {Variant} variant @param {Plan} plan @returns {Workload} */
+function workloadOf(variant, plan) {
+  const { id, operation, mode, answers = "json", connections = many, tools = 2 } = variant;
+  const httpCase = {
+    settings: { mode, answers, tools },
+    operation,
+    connections,
+    amount: plan.amount,
+  };
+  const plural = connections === 1 ? "connection" : "connections";
+  return {
+    id,
+    section: "HTTP",
+    title: `${operation.name}, ${answerNames[answers]}, ${modeNames[mode]}, ${connections} ${plural}`,
+    reference: floor,
+    measures,
+    rounds: plan.rounds,
+    contenders: plan.implementations.map((one) =>
+      contenderOf(one, variant, () => httpSample(one, httpCase, plan.peers)),
+    ),
+  };
+}
+
+/** @param {Implementation} implementation @param {Variant} variant @param {NonNullable<Contender["sample"]>} sample @returns {Contender} */
+function contenderOf({ name, http, lacks = {} }, { id, mode, answers = "json" }, sample) {
+  const lacking = Object.keys(lacks).find((prefix) => id.startsWith(prefix));
+  if (!http) return { name, notRun: "It does not speak HTTP." };
+  if (!http.modes.includes(mode)) return { name, notRun: `It has no ${modeNames[mode]} requests.` };
+  if (!http.answers.includes(answers))
+    return { name, notRun: `It cannot be set to answer with ${answerNames[answers]}.` };
+  return lacking === undefined ? { name, sample } : { name, notRun: lacks[lacking] ?? "" };
+}
