@@ -1,5 +1,11 @@
 import type { HttpAuth } from "./client-settings.ts";
 
+/** The headers that authorize a request, and the generation of what they show. */
+export interface Authorization {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly generation: number;
+}
+
 /** One authorization for all requests to a target, so that requests refused together lead to one challenge. */
 export class SharedAuth {
   readonly #auth: HttpAuth;
@@ -12,12 +18,17 @@ export class SharedAuth {
     this.#auth = auth;
   }
 
-  /** The headers for a request, with the generation of what they show. */
-  async headers(url: URL): Promise<{ headers: Readonly<Record<string, string>>; generation: number }> {
+  /** The headers for one request. */
+  async headers(url: URL, method: string): Promise<Authorization> {
     // While a sign-in is under way, a request could only be refused as well.
     await this.#challenges.get(401)?.catch(() => {});
     const generation = this.#generation;
-    return { headers: await this.#auth.headers(url), generation };
+    return { headers: await this.#auth.headers(url, method), generation };
+  }
+
+  /** Whether the request is to be sent once more because of what the response has told. */
+  responded(url: URL, { status, headers }: Response): boolean {
+    return this.#auth.responded?.(url, { status, headers }) ?? false;
   }
 
   /** Whether a refused request is worth repeating: there is something new to show since it was sent. */

@@ -1,5 +1,6 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import { redact } from "../jsonrpc/redact.ts";
+import type { Authorization } from "./client-auth.ts";
 import { type HttpSettings, lowerCase, nameOf } from "./client-settings.ts";
 import { discard } from "./client-body.ts";
 
@@ -22,15 +23,11 @@ const MAX_HOPS = 3;
  * authorization throws; where the signal ended it, what `fetch` throws.
  */
 export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Promise<Response> {
+  const { response, generation } = await follow(settings, outgoing);
   const { auth } = settings;
-  if (!auth) return follow(settings, outgoing, {});
-  const { url = settings.url } = outgoing;
-  const shown = await auth.headers(url);
-  const response = await follow(settings, outgoing, shown.headers);
-  if (!asksForAuthorization(response) || !(await auth.challenged(response, shown.generation))) return response;
+  if (!auth || !asksForAuthorization(response) || !(await auth.challenged(response, generation))) return response;
   discard(response);
-  const renewed = await auth.headers(url);
-  return follow(settings, outgoing, renewed.headers);
+  return (await follow(settings, outgoing)).response;
 }
 
 /** A bare 403 is a refusal that no authorization changes, such as that of a foreign origin. */
@@ -38,26 +35,46 @@ export function asksForAuthorization({ status, headers }: Response): boolean {
   return status === 401 || (status === 403 && headers.has("www-authenticate"));
 }
 
+/** A response, and the generation of the authorization that its request has shown. */
+interface Answered {
+  response: Response;
+  generation: number;
+}
+
 /** Follows redirects within the origin that keep the method; others would carry the message and its headers away. */
-async function follow(
-  settings: HttpSettings,
-  outgoing: Outgoing,
-  authorization: Readonly<Record<string, string>>,
-): Promise<Response> {
-  const { method, signal, body } = outgoing;
-  // All names are in lower case, so that of two with the same name the later one counts.
-  const headers = { ...settings.headers, ...lowerCase(authorization), ...outgoing.headers };
-  const init: RequestInit = { method, signal, redirect: "manual", headers };
-  if (body !== undefined) init.body = body;
+async function follow(settings: HttpSettings, outgoing: Outgoing): Promise<Answered> {
   let url = outgoing.url ?? settings.url;
   for (let hops = 0; ; hops++) {
-    const response = await fetchOnce(settings, url, init);
+    const answered = await send(settings, outgoing, url);
+    const { response } = answered;
     const isRedirect = response.type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(response.status);
-    if (!isRedirect) return response;
+    if (!isRedirect) return answered;
     discard(response);
     url = redirected(response, url, hops);
   }
 }
+
+/** Sends the request to one URL; once more where its response has told what it should have held. */
+async function send(settings: HttpSettings, outgoing: Outgoing, url: URL): Promise<Answered> {
+  const answered = await sendOnce(settings, outgoing, url);
+  if (!settings.auth?.responded(url, answered.response)) return answered;
+  discard(answered.response);
+  const again = await sendOnce(settings, outgoing, url);
+  settings.auth.responded(url, again.response);
+  return again;
+}
+
+async function sendOnce(settings: HttpSettings, outgoing: Outgoing, url: URL): Promise<Answered> {
+  const { method, signal, body } = outgoing;
+  const shown = (await settings.auth?.headers(url, method)) ?? unauthorized;
+  // All names are in lower case, so that of two with the same name the later one counts.
+  const headers = { ...settings.headers, ...lowerCase(shown.headers), ...outgoing.headers };
+  const init: RequestInit = { method, signal, redirect: "manual", headers };
+  if (body !== undefined) init.body = body;
+  return { response: await fetchOnce(settings, url, init), generation: shown.generation };
+}
+
+const unauthorized: Authorization = { headers: {}, generation: 0 };
 
 async function fetchOnce({ fetch }: HttpSettings, url: URL, init: RequestInit): Promise<Response> {
   try {

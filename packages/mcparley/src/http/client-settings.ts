@@ -6,8 +6,13 @@ import { SharedAuth } from "./client-auth.ts";
 
 /** The way to a server's authorization, such as OAuth. */
 export interface HttpAuth {
-  /** The headers that authorize a request to the URL; asked before each one. */
-  headers(url: URL): Promise<Readonly<Record<string, string>>>;
+  /** The headers that authorize one request; asked before each one, also where a redirect leads to another URL. */
+  headers(url: URL, method: string): Promise<Readonly<Record<string, string>>>;
+  /**
+   * Told of each response. True where the request is to be sent once more, with other headers, before anything is made of
+   * the response: the server has just told what has to be in them, such as a nonce (RFC 9449, 9).
+   */
+  responded?(url: URL, response: { status: number; headers: Headers }): boolean;
   /**
    * Told of a response of status 401 or 403 that asks for authorization. True where there is something new to show: the
    * request is then repeated once. It is called once for requests that are refused at the same time.
