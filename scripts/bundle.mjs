@@ -18,6 +18,7 @@ const packages = [
       "entries/client.ts",
       "entries/http.ts",
       "entries/node.ts",
+      "entries/otel.ts",
       "entries/server.ts",
       "entries/skills.ts",
       "entries/stdio.ts",

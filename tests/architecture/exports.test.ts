@@ -18,6 +18,7 @@ test("the subpaths are those that are promised, and no other", () => {
     "./node",
     "./auth",
     "./apps",
+    "./otel",
     "./skills",
     "./tasks",
     "./testing",
@@ -63,6 +64,7 @@ const expected: Record<string, string[]> = {
     "embed",
     "image",
     "inputRequired",
+    "jsonLogger",
     "link",
     "memoryStore",
     "prompt",
@@ -75,6 +77,7 @@ const expected: Record<string, string[]> = {
     "user",
     "withContext",
   ],
+  "mcparley/otel": ["clientTelemetry", "serverTelemetry"],
   "mcparley/client": [
     "Cancelled",
     "Declined",

@@ -15,6 +15,7 @@ const mayImport: Record<string, readonly string[]> = {
   auth: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client", "http"],
   node: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client", "http", "stdio", "auth"],
   extensions: ["jsonrpc", "protocol", "revisions", "store", "server", "client"],
+  otel: ["jsonrpc", "protocol", "server", "client"],
   testing: ["jsonrpc", "protocol", "revisions", "server", "client"],
 };
 

@@ -72,6 +72,10 @@ export class Channel {
     });
   }
 
+  get network(): Transport["network"] {
+    return this.#transport.network;
+  }
+
   get isOpen(): boolean {
     return this.#ended === undefined && !this.#retired;
   }

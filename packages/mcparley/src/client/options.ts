@@ -8,6 +8,7 @@ import type { Root } from "../protocol/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.ts";
 import type { Tool } from "../protocol/tools.ts";
 import type { ClientExtension } from "./extension.ts";
+import type { ClientObserver } from "./observer.ts";
 
 /** Who asks, and in which call: what a person needs to see before consenting. */
 export interface Asker {
@@ -84,6 +85,8 @@ export interface ConnectOptions {
   onLog?: (message: LoggingMessage) => void;
   /** Told of each finished call. */
   onCall?: (record: CallRecord) => void;
+  /** Watch over calls, such as for traces and metrics (`mcparley/otel`); the first is the outermost. */
+  observers?: readonly ClientObserver[];
   /** Told of what went wrong without a call to fail: malformed messages, skipped list entries, reconnects. */
   onError?: (error: Error) => void;
   timeout?: Timeouts;

@@ -1,4 +1,4 @@
-import { Declined, LocalError, McpError, ToolError } from "../jsonrpc/errors.ts";
+import { Declined, LocalError } from "../jsonrpc/errors.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { Method } from "../protocol/methods.ts";
@@ -10,6 +10,7 @@ import type { SendOptions } from "./channel.ts";
 import { type Connection, modernMeta } from "./connection.ts";
 import type { Call, ClientCore } from "./core.ts";
 import type { CallRecord, ConnectOptions, RequestOptions } from "./options.ts";
+import { nameOf, outcomeOf } from "./outcome.ts";
 import { explain, findTool, repairOf } from "./repair.ts";
 import { maxRounds, wantsInput } from "./result-type.ts";
 
@@ -46,14 +47,27 @@ export async function perform(
   }
 }
 
-async function run(core: ClientCore, given: Call): Promise<JsonObject> {
+/** Gives what the cache holds, or carries the call out under the eyes of those who watch over it. */
+async function run(core: ClientCore, call: Call): Promise<JsonObject> {
   const { cache } = core;
-  let call = given;
   const key = cache?.keyOf(call.method, call.params);
   const kept = key === undefined || call.options.fresh ? undefined : cache?.get(key);
   if (kept) return kept;
   const connection = await connected(core, call);
   requireCapability(connection, call.method);
+  const { observers } = core.options;
+  if (!observers) return carryOut(core, call, { connection, key });
+  const { observed } = await import("./observed.ts");
+  return observed({ core, call, connection, observers }, (sent) => carryOut(core, sent, { connection, key }));
+}
+
+async function carryOut(
+  core: ClientCore,
+  given: Call,
+  { connection, key }: { connection: Connection; key: string | undefined },
+): Promise<JsonObject> {
+  const { cache } = core;
+  let call = given;
   const { confirm: ask, extensions } = core.options;
   const extended = isExtensionList(extensions) ? await import("./extended.ts") : undefined;
   if (extended) call = await extended.prepare(core, call, connection);
@@ -195,19 +209,7 @@ function record(core: ClientCore, { method, params }: Call, { at, outcome }: Pic
   }
 }
 
-function outcomeOf(error: unknown): CallRecord["outcome"] {
-  if (error instanceof ToolError) return "tool_error";
-  const code = error instanceof McpError ? error.code : undefined;
-  if (code === "timeout") return "timeout";
-  return code === "aborted" || code === "declined" || code === "cancelled" ? "cancelled" : "error";
-}
-
 function describe(method: string, params: JsonObject): string {
   const name = nameOf(params);
   return name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`;
-}
-
-function nameOf({ name, uri }: JsonObject): string | undefined {
-  const named = name ?? uri;
-  return typeof named === "string" ? named : undefined;
 }

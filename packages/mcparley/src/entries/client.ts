@@ -7,6 +7,7 @@ export { forgetEras } from "../client/detect-era.ts";
 export type { CommandTarget, Dialer } from "../client/dialer.ts";
 export type { List } from "../client/lists.ts";
 export type { Attachable } from "../client/local-dialers.ts";
+export type { ClientObserver, ObservedRequest, RequestEnd, RequestRun } from "../client/observer.ts";
 export { openClient } from "../client/open-client.ts";
 export type {
   Asker,

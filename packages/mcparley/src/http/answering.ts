@@ -65,6 +65,10 @@ export class Answering implements Link, Origin, OpenExchange {
     if (!accepted.json) this.#startEvents();
   }
 
+  get network(): "tcp" {
+    return "tcp";
+  }
+
   get link(): Link {
     return this;
   }

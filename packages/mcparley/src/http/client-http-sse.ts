@@ -34,6 +34,10 @@ export class HttpSseTransport implements Transport {
     this.#endpoint = endpoint;
   }
 
+  get network(): "tcp" {
+    return "tcp";
+  }
+
   start(receiver: Receiver): void {
     this.#receiver = receiver;
     this.#stream.read({

@@ -56,6 +56,10 @@ export class HttpTransport implements Transport {
     });
   }
 
+  get network(): "tcp" {
+    return "tcp";
+  }
+
   /** Whether `initialize` was refused in the way by which a server of HTTP+SSE is known (2025-11-25, transports). */
   get mayBeHttpSse(): boolean {
     return this.#mayBeHttpSse;

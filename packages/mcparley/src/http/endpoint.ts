@@ -167,6 +167,7 @@ export class Endpoint {
     if (error instanceof HttpRefusal) {
       const { cause } = error.options;
       if (cause !== undefined) this.#context.core.report(cause, undefined);
+      this.#context.core.refused(`${exchange.method} ${exchange.path}`, undefined, error);
       return refuse(exchange, error);
     }
     // Nobody reads what is answered to a client that went away; but a runtime may wait for it.

@@ -30,6 +30,10 @@ export class HttpSession implements Link {
     this.lastUsed = now;
   }
 
+  get network(): "tcp" {
+    return "tcp";
+  }
+
   /** Whether something of it is going on, so that it is not idle. */
   get isBusy(): boolean {
     return this.session.calls.size > 0 || (this.#streams !== undefined && this.#streams.length > 0);

@@ -43,6 +43,10 @@ export class HttpSseSession implements Link, OpenExchange {
     this.#side = new LegacySide(core, { link: this, principal, revisions: overHttpSse });
   }
 
+  get network(): "tcp" {
+    return "tcp";
+  }
+
   get isInitialized(): boolean {
     return this.#side.isOpen;
   }

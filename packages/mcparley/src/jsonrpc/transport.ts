@@ -32,6 +32,8 @@ export interface Envelope {
  * A transport over a byte stream should frame messages as lines of JSON, as stdio does.
  */
 export interface Transport {
+  /** What the messages travel over; undefined within a process. For those who watch over calls. */
+  readonly network?: "tcp" | "pipe" | undefined;
   /** Opens the transport and begins to deliver. Rejects where no connection can be made. */
   start(receiver: Receiver): void | Promise<void>;
   /**

@@ -18,6 +18,8 @@ import type { Session } from "./session.ts";
 /** The way to the peer for what is said about one request before its answer. */
 export interface Link {
   send(message: JsonRpcMessage): void;
+  /** What the messages travel over; undefined within a process. */
+  readonly network?: "tcp" | "pipe" | undefined;
 }
 
 /** How a handler goes on that outlives its request. */
@@ -93,6 +95,11 @@ export class Call implements Context {
     this.session = init.session;
     this.#link = init.link;
     this.#logLevel = init.logLevel;
+  }
+
+  /** What the messages of this call travel over; undefined within a process. */
+  get network(): "tcp" | "pipe" | undefined {
+    return this.#link.network;
   }
 
   get meta(): JsonObject {

@@ -49,7 +49,7 @@ export class ServerConnection implements Connection {
     this.#core = core;
     this.#transport = transport;
     this.#principal = principal;
-    this.#link = { send: (message) => this.#send(message) };
+    this.#link = { send: (message) => this.#send(message), network: transport.network };
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });

@@ -7,10 +7,13 @@ import type { CacheHint } from "../protocol/resources.ts";
 import type { Call } from "./call.ts";
 import { checkCacheHint } from "./cache-hint.ts";
 import { Changes, type Listener } from "./changes.ts";
+import type { Principal } from "./context.ts";
 import { explained } from "./describe.ts";
 import type { ExtensionMethod, ServerExtension } from "./extension.ts";
 import { methodTable } from "./method-table.ts";
 import { type Answer, type Middleware, wrap } from "./middleware.ts";
+import type { SessionEnd } from "./observer.ts";
+import type { Observing, RefusalError } from "./observing.ts";
 import { Offering } from "./offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "./options.ts";
 import { settle } from "./settle.ts";
@@ -36,6 +39,9 @@ export class ServerCore {
   readonly #middleware: Middleware[] = [];
   readonly #extensionMethods = new Map<string, ExtensionMethod>();
   readonly #streams = new Set<Stream>();
+  /** Whether anyone watches over this server. Where nobody does, nothing of it is loaded. */
+  readonly #isObserved: boolean;
+  #observing: Promise<Observing> | undefined;
   #answer: Answer;
 
   constructor(definition: AnyServerDefinition) {
@@ -43,6 +49,8 @@ export class ServerCore {
     this.info = infoOf(definition);
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
+    const { audit, logger, observers } = definition;
+    this.#isObserved = Boolean(audit ?? logger ?? observers);
     checkStateKeys(definition.stateKeys);
     explained("listCache", () => checkCacheHint(definition.listCache ?? {}));
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
@@ -79,9 +87,8 @@ export class ServerCore {
 
   /** Answers a call: through the middleware to its method, and through rounds of questions to its result. */
   dispatch(call: Call): Promise<JsonObject | Prepared> {
-    const { audit } = this.definition;
-    if (!audit) return this.#settle(call);
-    return import("./audit.ts").then(({ audited }) => audited(call, audit, () => this.#settle(call)));
+    if (!this.#isObserved) return this.#settle(call);
+    return this.#observe().then((observing) => observing.call(call, () => this.#settle(call)));
   }
 
   /** Runs a handler, with what the definition adds to its context. */
@@ -111,12 +118,28 @@ export class ServerCore {
     for (const stream of this.#streams) stream.end();
   }
 
-  /** Tells the definition's `onError` of what is hidden from the client. */
+  /** Tells observers of a request that was refused before it became a call. */
+  refused(what: string, principal: Principal | undefined, why: RefusalError): void {
+    if (this.#isObserved) void this.#observe().then((observing) => observing.refused(what, principal, why));
+  }
+
+  /** Tells observers of a session that is over. */
+  sessionEnded(end: SessionEnd): void {
+    if (this.#isObserved) void this.#observe().then((observing) => observing.sessionEnded(end));
+  }
+
+  /** Tells the definition's `onError`, and its observers, of what is hidden from the client. */
   report(error: unknown, call: Call | undefined): void {
-    const { onError } = this.definition;
+    if (this.#isObserved) void this.#observe().then((observing) => observing.failed(error, call));
+    const { onError, logger } = this.definition;
     if (onError) onError(error, call);
-    // oxlint-disable-next-line no-console -- the last resort: a server that set no onError must still hear of defects
-    else console.error(error);
+    // oxlint-disable-next-line no-console -- the last resort: a server that set neither must still hear of defects
+    else if (!logger) console.error(error);
+  }
+
+  #observe(): Promise<Observing> {
+    this.#observing ??= import("./observing.ts").then(({ Observing }) => new Observing(this.definition, this.clock));
+    return this.#observing;
   }
 
   async #settle(call: Call): Promise<JsonObject | Prepared> {

@@ -34,6 +34,7 @@ export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way):
     const result = { ...initializeResult(session) };
     return { reply: { message: { jsonrpc: "2.0", id: request.id, result }, status: 200 }, session };
   } catch (error) {
+    core.refused(request.method, way.principal, error as ProtocolError);
     return { reply: replyToError(request.id, error as ProtocolError, undefined), session: undefined };
   }
 }
@@ -85,7 +86,10 @@ export async function answerInSession(
   const { core, revision, lowering, peer, calls } = session;
   const { principal } = way;
   const refusal = refuse(session, request);
-  if (refusal) return replyToError(id, refusal, revision);
+  if (refusal) {
+    core.refused(method, principal, refusal);
+    return replyToError(id, refusal, revision);
+  }
   const call = new Call({
     core,
     revision,

@@ -39,6 +39,7 @@ export async function answerModern(
   try {
     call = openCall(core, request, origin);
   } catch (error) {
+    core.refused(request.method, origin.principal, error as ProtocolError);
     return replyToError(request.id, error as ProtocolError, latestModern);
   }
   origin.opened?.(call);

@@ -5,6 +5,8 @@ import type { Audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import type { ServerExtension } from "./extension.ts";
+import type { ServerObserver } from "./observer.ts";
+import type { StructuredLogger } from "./structured-logger.ts";
 
 export interface ServerLimits {
   /** Calls that one connection may have in flight. 1,024. */
@@ -50,11 +52,16 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
   listCache?: Partial<CacheHint>;
   limits?: Partial<ServerLimits>;
   /**
-   * Told of what went wrong in handlers, whole; the client gets "Internal error". The default writes to the console.
+   * Told of what went wrong in handlers, whole; the client gets "Internal error". The default writes to the console
+   * where there is no `logger` either.
    */
   onError?: (error: unknown, call: Context | undefined) => void;
-  /** Told of each call once it is answered or refused. */
+  /** Told of each call once it is answered, and of each request that was refused before it became one. */
   audit?: Audit;
+  /** Logs calls, refusals, ended sessions and errors: pino, `console`, or `jsonLogger()`. None unless given. */
+  logger?: StructuredLogger;
+  /** Watch over calls, such as for traces and metrics (`mcparley/otel`); the first is the outermost. */
+  observers?: readonly ServerObserver[];
   /** Told that a client's roots changed; `ctx.roots()` gives the new ones. */
   onRootsChanged?: () => void;
   /** Keys of 32 bytes that seal the state of calls; the first seals. A random one unless given: one process, one run. */

@@ -44,6 +44,7 @@ export class Session implements Listener {
   #forgotten: unknown;
   #mayAsk = false;
   #leave: (() => void) | undefined;
+  readonly #since: number;
   #ended = false;
 
   constructor(init: SessionInit) {
@@ -54,6 +55,7 @@ export class Session implements Listener {
     this.principal = init.principal;
     this.#link = init.link;
     this.#questions = new Outbound(init.core.clock);
+    this.#since = init.core.clock.now();
   }
 
   /** Called when the client has said that it is ready: from then on it hears of changes and can be asked. */
@@ -133,6 +135,9 @@ export class Session implements Listener {
     this.core.clock.clearTimeout(this.#forgotten);
     for (const call of this.calls.values()) call.cancel(cause);
     this.#questions.failAll(cause);
+    const { core, revision } = this;
+    const durationMs = core.clock.now() - this.#since;
+    core.sessionEnded({ durationMs, revision: revision.version, reason: cause.message });
   }
 
   #askLater(send: () => void): void {

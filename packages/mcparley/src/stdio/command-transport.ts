@@ -68,6 +68,10 @@ class CommandTransport implements Transport {
     this.#bounds = bounds;
   }
 
+  get network(): "pipe" {
+    return "pipe";
+  }
+
   async start(receiver: Receiver): Promise<void> {
     if (this.#isClosing) throw new LocalError("closed", "The transport was closed before it was started.");
     this.#receiver = receiver;

@@ -80,6 +80,7 @@ function observed(inner: Transport): Observed {
     close = resolve;
   });
   const transport: Transport = {
+    network: inner.network,
     send: (message) => inner.send(message),
     close: () => inner.close(),
     start: (receiver) =>

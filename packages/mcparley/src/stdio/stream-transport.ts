@@ -50,6 +50,10 @@ class StreamTransport implements Transport {
     this.#writer = new LineWriter(output, maxUnread, (error) => this.#shut(error));
   }
 
+  get network(): "pipe" {
+    return "pipe";
+  }
+
   start(receiver: Receiver): void {
     this.#receiver = receiver;
     // Both stay for as long as the streams do: an error that comes after the end must not end the process.

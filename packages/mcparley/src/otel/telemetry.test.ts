@@ -1,0 +1,162 @@
+import { SpanKind, SpanStatusCode, context, propagation, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { connect } from "../entries/connect.ts";
+import { ToolError } from "../jsonrpc/errors.ts";
+import { tool } from "../server/definition.ts";
+import { createServer } from "../server/server.ts";
+import { modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
+import { clientTelemetry } from "./client-telemetry.ts";
+import { serverTelemetry } from "./server-telemetry.ts";
+
+const spanExporter = new InMemorySpanExporter();
+const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spanExporter)] });
+const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+const reader = new PeriodicExportingMetricReader({ exporter: metricExporter, exportIntervalMillis: 3_600_000 });
+const meterProvider = new MeterProvider({ readers: [reader] });
+const providers = { tracerProvider, meterProvider };
+const meta = modernMeta("2026-07-28");
+
+const tools = {
+  inner: tool({
+    call: () => {
+      tracerProvider.getTracer("handler").startSpan("inside").end();
+      return "x";
+    },
+  }),
+  fails: tool({
+    call: () => {
+      throw new ToolError("no");
+    },
+  }),
+};
+
+const serve = (): ReturnType<typeof createServer> =>
+  createServer({ name: "x", version: "1", tools, observers: [serverTelemetry(providers)], onError: () => {} });
+
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+});
+afterEach(() => spanExporter.reset());
+afterAll(async () => {
+  context.disable();
+  propagation.disable();
+  await meterProvider.shutdown();
+});
+
+const spansOf = (kind: SpanKind): ReadableSpan[] =>
+  spanExporter.getFinishedSpans().filter((span) => span.kind === kind);
+
+async function metricsNamed(name: string): Promise<{ attributes: Record<string, unknown>; count: number }[]> {
+  await reader.forceFlush();
+  const latest = metricExporter.getMetrics().at(-1);
+  const found = latest?.scopeMetrics
+    .flatMap(({ metrics }) => metrics)
+    .find(({ descriptor }) => descriptor.name === name);
+  return (found?.dataPoints ?? []).map(({ attributes, value }) => ({
+    attributes,
+    count: (value as { count: number }).count,
+  }));
+}
+
+describe("spans", () => {
+  test("of a client, a server and its handler are one trace, each the child of the one before", async () => {
+    const client = await connect(serve(), { observers: [clientTelemetry(providers)] });
+    await client.callTool("inner");
+    await client.close();
+    const [sent] = spansOf(SpanKind.CLIENT).filter(({ name }) => name === "tools/call inner");
+    const [served] = spansOf(SpanKind.SERVER).filter(({ name }) => name === "tools/call inner");
+    const [inside] = spansOf(SpanKind.INTERNAL);
+    expect(served?.parentSpanContext?.spanId).toBe(sent?.spanContext().spanId);
+    expect(inside?.parentSpanContext?.spanId).toBe(served?.spanContext().spanId);
+    expect(new Set([sent, served, inside].map((span) => span?.spanContext().traceId)).size).toBe(1);
+    expect(served?.attributes).toMatchObject({
+      "mcp.method.name": "tools/call",
+      "mcp.protocol.version": "2026-07-28",
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": "inner",
+      "mcparley.outcome": "ok",
+    });
+    expect(served?.status.code).toBe(SpanStatusCode.UNSET);
+  });
+
+  test("say what went wrong in few words: a tool's failure, and the code of an error", async () => {
+    const peer = await rawPeer(serve(), { meta });
+    await peer.request("tools/call", { name: "fails" });
+    await peer.request("tools/call", { name: "made up 1" });
+    await peer.request("made/up");
+    const [failed, unknownTool, unknownMethod] = spansOf(SpanKind.SERVER);
+    expect(failed?.attributes).toMatchObject({ "error.type": "tool_error", "mcparley.outcome": "tool_error" });
+    expect(failed?.status.code).toBe(SpanStatusCode.ERROR);
+    expect(unknownTool?.name).toBe("tools/call");
+    expect(unknownTool?.attributes).toMatchObject({ "error.type": "-32602", "rpc.response.status_code": "-32602" });
+    expect(unknownTool?.attributes).not.toHaveProperty(["gen_ai.tool.name"]);
+    expect(unknownMethod?.attributes["mcp.method.name"]).toBe("_OTHER");
+  });
+
+  test("have what _meta names as their parent and link what is active; baggage is not taken over unasked", async () => {
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+    let baggage: unknown = "not called";
+    const look = tool({
+      call: () => {
+        baggage = propagation.getActiveBaggage();
+        return "x";
+      },
+    });
+    const observers = [serverTelemetry(providers)];
+    const server = createServer({ name: "x", version: "1", tools: { look }, observers });
+    const peer = await rawPeer(server, { meta: { ...meta, traceparent, baggage: "user=mallory" } });
+    const outer = tracerProvider.getTracer("http").startSpan("POST /mcp");
+    await peer.request("tools/call", { name: "look" });
+    await context.with(trace.setSpan(context.active(), outer), () => peer.request("tools/call", { name: "look" }));
+    const [alone, linked] = spansOf(SpanKind.SERVER);
+    expect(alone?.parentSpanContext).toMatchObject({ spanId: "00f067aa0ba902b7" });
+    expect(alone?.links).toEqual([]);
+    expect(linked?.parentSpanContext).toMatchObject({ spanId: "00f067aa0ba902b7" });
+    expect(linked?.links.map(({ context: { spanId } }) => spanId)).toEqual([outer.spanContext().spanId]);
+    expect(baggage).toBeUndefined();
+  });
+
+  test("of a client tell errors, and nothing of the arguments", async () => {
+    const client = await connect(serve(), { observers: [clientTelemetry(providers)] });
+    await expect(client.callTool("fails", { password: "hunter2" })).rejects.toThrow("no");
+    await client.close();
+    const [failed] = spansOf(SpanKind.CLIENT).filter(({ name }) => name === "tools/call fails");
+    expect(failed?.attributes).toMatchObject({ "error.type": "tool_error" });
+    expect(JSON.stringify(spanExporter.getFinishedSpans().map(({ attributes }) => attributes))).not.toContain(
+      "hunter2",
+    );
+  });
+});
+
+describe("metrics", () => {
+  test("are the durations of calls by method, tool and outcome, and those of sessions", async () => {
+    const peer = await rawPeer(serve());
+    await openSession(peer, "2025-06-18");
+    for (let n = 0; n < 3; n++) await peer.request("tools/call", { name: "inner" });
+    for (let n = 0; n < 5; n++) await peer.request("tools/call", { name: `made up ${n}` });
+    await peer.close();
+    const calls = await metricsNamed("mcp.server.operation.duration");
+    const old = calls.filter(({ attributes }) => attributes["mcp.protocol.version"] === "2025-06-18");
+    expect(old.find(({ attributes }) => attributes["gen_ai.tool.name"] === "inner")?.count).toBe(3);
+    expect(old.find(({ attributes }) => attributes["error.type"] === "-32602")?.count).toBe(5);
+    await vi.waitFor(async () => {
+      const sessions = await metricsNamed("mcp.server.session.duration");
+      expect(sessions.map(({ count }) => count)).toContain(1);
+    });
+  });
+});
