@@ -32,6 +32,7 @@ const packages = [
       "auth/client/web-send.ts",
     ],
   },
+  { folder: "packages/redis", entries: ["index.ts"] },
   { folder: "packages/cli", entries: ["main.ts"] },
 ];
 

@@ -1,0 +1,102 @@
+import type { IoredisClient } from "./client.ts";
+import type { Connection, Messages, Receiver } from "./connection.ts";
+
+/** What is used of an ioredis client. */
+interface Ioredis {
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  call(command: string, ...args: string[]): Promise<unknown>;
+  subscribe(...channels: string[]): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  ssubscribe(channel: string): Promise<unknown>;
+  sunsubscribe(channel: string): Promise<unknown>;
+  disconnect(): void;
+  duplicate(...args: object[]): Ioredis;
+}
+
+/**
+ * A client of the package `ioredis`. It sends commands again of its own accord when it has connected again, and keeps
+ * those that it could not send for as long as it takes; so commands go by a copy of it that does neither.
+ */
+export function ioredisConnection(client: IoredisClient, isSharded: () => Promise<boolean>): Connection {
+  const isCluster = "nodes" in client;
+  const opened = new Set<Ioredis>();
+  const open = (overrides: object): Ioredis => {
+    const original = client as unknown as Ioredis;
+    const copy = isCluster ? original.duplicate([], overrides) : original.duplicate(overrides);
+    copy.on("error", () => {});
+    opened.add(copy);
+    return copy;
+  };
+  let commands: Ioredis | undefined;
+
+  return {
+    isCluster,
+    send(_key, [name = "", ...args]) {
+      commands ??= open(isCluster ? clusterCommands : singleCommands);
+      return commands.call(name, ...args);
+    },
+    async receive(receiver) {
+      if (!isCluster) return receive(open({ ...always, autoResubscribe: true }), receiver);
+      const shardedSubscribers = await isSharded();
+      return receiveFromCluster(open({ ...always, shardedSubscribers }), receiver, shardedSubscribers);
+    },
+    async close() {
+      for (const copy of opened) copy.disconnect();
+      opened.clear();
+    },
+  };
+}
+
+const always = { lazyConnect: false, keyPrefix: "" };
+const once = { maxRetriesPerRequest: 0, enableOfflineQueue: false, autoResendUnfulfilledCommands: false };
+const singleCommands = { ...always, ...once };
+const clusterCommands = {
+  ...always,
+  enableOfflineQueue: false,
+  retryDelayOnFailover: 0,
+  scaleReads: "master",
+  redisOptions: { keyPrefix: "" },
+};
+
+async function receive(subscriber: Ioredis, receiver: Receiver): Promise<Messages> {
+  const channels = new Set<string>();
+  let isFirst = true;
+  subscriber.on("message", (channel: string, message: string) => receiver.message(channel, message));
+  subscriber.on("ready", () => {
+    if (isFirst || channels.size === 0) {
+      isFirst = false;
+      return;
+    }
+    // It says so before it has subscribed again: whoever looks again too early might still miss something.
+    void subscriber.subscribe(...channels).then(
+      () => receiver.missed(),
+      () => {},
+    );
+  });
+  return {
+    async subscribe(channel) {
+      channels.add(channel);
+      await subscriber.subscribe(channel);
+    },
+    async unsubscribe(channel) {
+      channels.delete(channel);
+      await subscriber.unsubscribe(channel);
+    },
+    close: async () => subscriber.disconnect(),
+  };
+}
+
+async function receiveFromCluster(subscriber: Ioredis, receiver: Receiver, isSharded: boolean): Promise<Messages> {
+  const message = (channel: string, text: string): void => receiver.message(channel, text);
+  subscriber.on(isSharded ? "smessage" : "message", message);
+  // Of the connections that messages arrive by, a cluster says nothing; of the servers that come and go, it does.
+  for (const event of ["+node", "-node", "ready"]) subscriber.on(event, () => receiver.missed());
+  const [subscribe, unsubscribe] = isSharded
+    ? (["ssubscribe", "sunsubscribe"] as const)
+    : (["subscribe", "unsubscribe"] as const);
+  return {
+    subscribe: async (channel) => void (await subscriber[subscribe](channel)),
+    unsubscribe: async (channel) => void (await subscriber[unsubscribe](channel)),
+    close: async () => subscriber.disconnect(),
+  };
+}

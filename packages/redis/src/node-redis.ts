@@ -1,0 +1,82 @@
+import type { NodeRedisClient } from "./client.ts";
+import type { Connection, Messages, Receiver } from "./connection.ts";
+
+interface CommandOptions {
+  /** Milliseconds after which a command that was not sent yet never is. */
+  timeout: number;
+  /** None: strings are wanted, whatever the client was made for. */
+  typeMapping: object;
+}
+
+type Listener = (message: string, channel: string) => void;
+
+interface Subscriber {
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  connect(): Promise<unknown>;
+  subscribe(channel: string, listener: Listener): Promise<unknown>;
+  unsubscribe(channel: string, listener: Listener): Promise<unknown>;
+  sSubscribe(channel: string, listener: Listener): Promise<unknown>;
+  sUnsubscribe(channel: string, listener: Listener): Promise<unknown>;
+  destroy(): unknown;
+  duplicate(overrides: object): Subscriber;
+}
+
+type Send = (key: string | undefined, command: readonly string[], options: CommandOptions) => Promise<unknown>;
+
+/** Milliseconds between looks at whether a connection that messages arrive by still works. */
+const pingInterval = 10_000;
+
+/** A client of the package `redis`. Commands go by the client itself, which sends none of them twice. */
+export function nodeRedisConnection(client: NodeRedisClient, isSharded: () => Promise<boolean>): Connection {
+  const isCluster = "nodeByAddress" in client;
+  const send = sender(client, isCluster);
+  const opened = new Set<Subscriber>();
+
+  return {
+    isCluster,
+    send(key, command, within) {
+      if (!client.isOpen) {
+        return Promise.reject(new Error("the client was closed, or never connected: await its connect() first"));
+      }
+      return send(key, command, { timeout: Math.ceil(within), typeMapping: {} });
+    },
+    async receive(receiver) {
+      const subscriber = (client as unknown as Subscriber).duplicate(isCluster ? {} : { pingInterval });
+      opened.add(subscriber);
+      return receive(subscriber, receiver, isCluster && (await isSharded()));
+    },
+    async close() {
+      for (const subscriber of opened) await subscriber.destroy();
+      opened.clear();
+    },
+  };
+}
+
+/** Each kind of client wants to be told something else before the command. None may read from a replica. */
+function sender(client: NodeRedisClient, isCluster: boolean): Send {
+  const sendCommand = client.sendCommand.bind(client) as (...args: unknown[]) => Promise<unknown>;
+  if (isCluster) return (key, command, options) => sendCommand(key, false, command, options);
+  if ("getSentinelNode" in client) return (_key, command, options) => sendCommand(false, command, options);
+  return (_key, command, options) => sendCommand(command, options);
+}
+
+async function receive(subscriber: Subscriber, receiver: Receiver, isSharded: boolean): Promise<Messages> {
+  let isFirst = true;
+  const ready = (): void => {
+    if (!isFirst) receiver.missed();
+  };
+  // It connects again by itself, and to its channels before it says that it is ready.
+  for (const event of ["ready", "node-ready", "topology-change"]) subscriber.on(event, ready);
+  subscriber.on("error", () => {});
+  await subscriber.connect();
+  isFirst = false;
+  const listener: Listener = (message, channel) => receiver.message(channel, message);
+  const [subscribe, unsubscribe] = isSharded
+    ? (["sSubscribe", "sUnsubscribe"] as const)
+    : (["subscribe", "unsubscribe"] as const);
+  return {
+    subscribe: async (channel) => void (await subscriber[subscribe](channel, listener)),
+    unsubscribe: async (channel) => void (await subscriber[unsubscribe](channel, listener)),
+    close: async () => void (await subscriber.destroy()),
+  };
+}

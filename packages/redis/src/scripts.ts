@@ -1,0 +1,69 @@
+import { isUnknownScript } from "./errors.ts";
+
+/** A script that a server runs as a whole, on one key. */
+export class Script {
+  readonly source: string;
+  #digest: Promise<string> | undefined;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  /** By which servers that have seen it know it. */
+  get digest(): Promise<string> {
+    return (this.#digest ??= sha1(this.source));
+  }
+}
+
+/**
+ * ARGV: stamp, whether a value is expected, that value, whether one is to be set, that value, lifetime.
+ * A value is kept behind the stamp of the write that made it: a write that finds its own has been here before.
+ */
+export const compareAndSet: Script = new Script(`
+local kept = redis.call('GET', KEYS[1])
+if kept and string.sub(kept, 1, 16) == ARGV[1] then return 1 end
+local present = kept and string.sub(kept, 17)
+local expected = ARGV[2] == '1' and ARGV[3]
+if present ~= expected then return 0 end
+if ARGV[4] == '1' then
+  redis.call('SET', KEYS[1], ARGV[1] .. ARGV[5], 'PX', ARGV[6])
+elseif kept then
+  redis.call('DEL', KEYS[1])
+end
+return 1
+`);
+
+/**
+ * ARGV: stamp, value, most entries, lifetime, whether it may have been appended before.
+ * Where it may, the entries since then are looked through for its stamp.
+ */
+export const append: Script = new Script(`
+if ARGV[5] == '1' then
+  for _, entry in ipairs(redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 256)) do
+    if string.sub(entry[2][2], 1, 16) == ARGV[1] then return entry[1] end
+  end
+end
+local id = redis.call('XADD', KEYS[1], 'MAXLEN', '=', ARGV[3], '*', 'e', ARGV[1] .. ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return id
+`);
+
+/** Runs a script by its digest, or by its source on a server that does not know it yet. */
+export async function runScript(
+  send: (command: readonly string[]) => Promise<unknown>,
+  script: Script,
+  key: string,
+  args: readonly string[],
+): Promise<unknown> {
+  try {
+    return await send(["EVALSHA", await script.digest, "1", key, ...args]);
+  } catch (error) {
+    if (!isUnknownScript(error)) throw error;
+    return send(["EVAL", script.source, "1", key, ...args]);
+  }
+}
+
+async function sha1(text: string): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text)));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
