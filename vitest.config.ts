@@ -9,6 +9,7 @@ export default defineConfig({
     alias: {
       "#command-transport": source("stdio/command-transport.ts"),
       "#guarded-send": source("node/guarded-send.ts"),
+      "#loopback-sign-in": source("node/sign-in/loopback-sign-in.ts"),
     },
   },
   test: {

@@ -30,6 +30,9 @@ const packages = [
       // Likewise: the one that checks addresses, and the one that cannot.
       "node/guarded-send.ts",
       "auth/client/web-send.ts",
+      // Likewise: the one that listens for a browser to come back, and the one that asks for another way to sign in.
+      "node/sign-in/loopback-sign-in.ts",
+      "auth/client/no-loopback-sign-in.ts",
     ],
   },
   { folder: "packages/redis", entries: ["index.ts"] },
@@ -48,7 +51,7 @@ for (const { folder, entries } of packages) {
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
     packages: "external",
-    external: ["#command-transport", "#guarded-send"],
+    external: ["#command-transport", "#guarded-send", "#loopback-sign-in"],
     format: "esm",
     platform: "neutral",
     target: "es2022",

@@ -90,8 +90,8 @@ const expected: Record<string, string[]> = {
   ],
   "mcparley/http": ["HttpRefusal", "toFetch"],
   "mcparley/stdio": ["serveStdio", "streamTransport"],
-  "mcparley/node": ["fileCredentials", "fileStore", "listen", "toNodeHandler"],
-  "mcparley/auth": ["memoryCredentials"],
+  "mcparley/node": ["fileCredentials", "fileStore", "listen", "loopbackSignIn", "openUrl", "toNodeHandler"],
+  "mcparley/auth": ["memoryCredentials", "pastedSignIn"],
   "mcparley/testing": [
     "discoverResult",
     "fakeClock",

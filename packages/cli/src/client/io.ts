@@ -15,8 +15,8 @@ export interface CommandIo {
   columns(): number | undefined;
   /** Calls `listener` on each Ctrl-C until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
-  /** Starts a program that outlives this one, without a shell. Rejects where it cannot be started. */
-  launch(command: string, args: readonly string[]): Promise<void>;
+  /** Opens a URL in the person's browser. Rejects where there is none, or for a URL that is not safe to open. */
+  openUrl(url: string | URL): Promise<void>;
   readonly connect: typeof connect;
 }
 

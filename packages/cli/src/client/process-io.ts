@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { isatty } from "node:tty";
 import type { connect } from "mcparley/client";
 import type { CommandIo } from "./io.ts";
@@ -19,7 +18,7 @@ export function processIo(): CommandIo {
       process.on("SIGINT", listener);
       return () => process.off("SIGINT", listener);
     },
-    launch,
+    openUrl: loadAndOpen,
     connect: loadAndConnect as typeof connect,
   };
 }
@@ -30,13 +29,7 @@ async function loadAndConnect(...call: Parameters<typeof connect>): Promise<unkn
   return client.connect(...call);
 }
 
-function launch(command: string, args: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { detached: true, stdio: "ignore", shell: false });
-    child.once("error", reject);
-    child.once("spawn", () => {
-      child.unref();
-      resolve();
-    });
-  });
+async function loadAndOpen(url: string | URL): Promise<void> {
+  const { openUrl } = await import("mcparley/node");
+  await openUrl(url);
 }

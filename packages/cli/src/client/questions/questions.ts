@@ -9,7 +9,6 @@ import { askForm, choose } from "./ask-form.ts";
 import { askUrl } from "./ask-url.ts";
 import { fieldsOf } from "./form-fields.ts";
 import { readAnswers, withDefaults } from "./given-answers.ts";
-import { openUrl } from "./open-url.ts";
 import { Dismissed, type Prompter, openPrompter } from "./prompter.ts";
 
 /** How the person at the terminal, or the options in their place, answer what is asked. */
@@ -77,7 +76,7 @@ async function elicitUrl(
   if (!asking.canAsk) return declineUnseen(question, [], { asker, asking });
   return talk(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
-    return askUrl(question.url, (url) => openUrl(url, io), { prompter, view: screen.err });
+    return askUrl(question.url, (url) => io.openUrl(url), { prompter, view: screen.err });
   });
 }
 

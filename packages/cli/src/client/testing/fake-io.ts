@@ -1,5 +1,6 @@
 import { PassThrough, Writable } from "node:stream";
 import { type Attachable, type ConnectTarget, connect } from "mcparley/client";
+import { openUrl } from "mcparley/node";
 import type { CommandIo } from "../io.ts";
 import { runClientCommand } from "../run.ts";
 
@@ -62,7 +63,12 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
       interrupts.add(listener);
       return () => interrupts.delete(listener);
     },
-    launch: async (command, args) => void launched.push([command, ...args]),
+    openUrl: (url) =>
+      openUrl(url, {
+        platform: options.platform ?? "linux",
+        env: { DISPLAY: ":0" },
+        launch: async (command, args) => void launched.push([command, ...args]),
+      }),
     connect: (options.connect ?? connectTo(options.server, targets)) as CommandIo["connect"],
     out: () => stdout.bytes().toString(),
     bytes: stdout.bytes,

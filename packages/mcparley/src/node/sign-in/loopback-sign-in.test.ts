@@ -1,0 +1,187 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { type Socket, connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { SignInAttempt } from "../../auth/client/sign-in.ts";
+import { fakeClock } from "../../testing/fake-clock.ts";
+import { type LoopbackSignInOptions, loopbackSignIn } from "./loopback-sign-in.ts";
+
+const never = new AbortController().signal;
+const authorizationUrl = new URL("https://issuer.example/authorize?state=s1&client_id=c");
+let attempts: SignInAttempt[];
+
+beforeEach(() => {
+  attempts = [];
+});
+afterEach(() => Promise.all(attempts.map((attempt) => attempt.close())));
+
+async function prepare(options: LoopbackSignInOptions = {}, previous?: string): Promise<SignInAttempt> {
+  const attempt = await loopbackSignIn({ open: () => {}, ...options }).prepare(previous);
+  attempts.push(attempt);
+  return attempt;
+}
+
+interface Answer {
+  status: number | undefined;
+  headers: IncomingMessage["headers"];
+  body: string;
+}
+
+/** Sends what a browser cannot be made to send, such as another Host. */
+async function get(url: string, options: { path?: string; host?: string; method?: string } = {}): Promise<Answer> {
+  const { host, ...rest } = options;
+  const outgoing = request(url, { ...rest, ...(host && { headers: { host } }) });
+  outgoing.end();
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
+}
+
+describe("coming back", () => {
+  test("gives the URL, and the person a page that needs nothing and keeps nothing", async () => {
+    let opened: URL | undefined;
+    const attempt = await prepare({ open: (url) => void (opened = url) });
+    expect(attempt.redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+    const visit = attempt.visit(authorizationUrl, never);
+    expect(opened).toBe(authorizationUrl);
+    const answer = await get(`${attempt.redirectUri}?code=a%2Fb&state=s1&iss=i`);
+    expect((await visit).href).toBe(`${attempt.redirectUri}?code=a%2Fb&state=s1&iss=i`);
+    expect(answer).toMatchObject({ status: 200, body: expect.stringContaining("close this window") as string });
+    expect(answer.headers).toMatchObject({
+      "content-security-policy": expect.stringContaining("default-src 'none'") as string,
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+    });
+  });
+
+  test("works once: what follows is not expected", async () => {
+    const attempt = await prepare();
+    const visit = attempt.visit(authorizationUrl, never);
+    expect((await get(`${attempt.redirectUri}?code=first&state=s1`)).status).toBe(200);
+    expect((await get(`${attempt.redirectUri}?code=second&state=s1`)).status).toBe(404);
+    expect((await visit).searchParams.get("code")).toBe("first");
+  });
+
+  test("a refusal of the authorization server comes back as well", async () => {
+    const attempt = await prepare();
+    const visit = attempt.visit(authorizationUrl, never);
+    await get(`${attempt.redirectUri}?error=access_denied&state=s1`);
+    expect((await visit).searchParams.get("error")).toBe("access_denied");
+  });
+
+  test("before the browser's program has said that it runs is early enough", async () => {
+    const attempt = await prepare({ open: () => new Promise(() => {}) });
+    const visit = attempt.visit(authorizationUrl, never);
+    await get(`${attempt.redirectUri}?code=c&state=s1`);
+    expect((await visit).searchParams.get("code")).toBe("c");
+  });
+
+  test("an authorization URL that does not show its state takes any", async () => {
+    const attempt = await prepare();
+    const visit = attempt.visit(new URL("https://issuer.example/authorize?request_uri=urn:x"), never);
+    expect((await get(`${attempt.redirectUri}?code=c`)).status).toBe(404);
+    await get(`${attempt.redirectUri}?code=c&state=pushed`);
+    expect((await visit).searchParams.get("state")).toBe("pushed");
+  });
+});
+
+describe("what is not expected", () => {
+  const script = "<script>alert(1)</script>";
+
+  test.each<[what: string, query: string, options?: { host?: string; method?: string }]>([
+    ["another path", `/other?code=c&state=s1&x=${script}`],
+    ["a path that begins alike", "/callback/?code=c&state=s1"],
+    ["an absolute URL of another host", "http://evil.example/callback?code=c&state=s1"],
+    ["no query", "/callback"],
+    ["no state", "/callback?code=c"],
+    ["another state", `/callback?code=c&state=${script}`],
+    ["two states", "/callback?code=c&state=s1&state=s2"],
+    ["a name that was rebound to this machine", "/callback?code=c&state=s1", { host: "evil.example" }],
+    ["another port in the Host", "/callback?code=c&state=s1", { host: "127.0.0.1:1" }],
+    ["localhost, which is not the redirect URI", "/callback?code=c&state=s1", { host: "localhost" }],
+    ["another method", "/callback?code=c&state=s1", { method: "POST" }],
+  ])("%s: one fixed page, and the sign-in waits on", async (_what, query, options) => {
+    const attempt = await prepare();
+    const visit = attempt.visit(authorizationUrl, never);
+    const { origin } = new URL(attempt.redirectUri);
+    const plain = await get(`${origin}/`);
+    const answer = await get(origin, { path: query, ...options });
+    expect([answer.status, answer.body]).toEqual([404, plain.body]);
+    expect(answer.body).not.toContain("script");
+    await get(`${attempt.redirectUri}?code=right&state=s1`);
+    expect((await visit).searchParams.get("code")).toBe("right");
+  });
+
+  test("coming back before anybody was sent", async () => {
+    const attempt = await prepare();
+    expect((await get(`${attempt.redirectUri}?code=c&state=s1`)).status).toBe(404);
+  });
+});
+
+describe("the port", () => {
+  test("is that of the earlier registration where it is free, and another where it is not", async () => {
+    const first = await prepare();
+    const other = await prepare({}, first.redirectUri);
+    expect(other.redirectUri).not.toBe(first.redirectUri);
+    await first.close();
+    expect((await prepare({}, first.redirectUri)).redirectUri).toBe(first.redirectUri);
+  });
+
+  test.each(["https://example.com/callback", "http://127.0.0.1:80/callback", "http://127.0.0.1:99999/callback", "x"])(
+    "of %s is not taken",
+    async (previous) => {
+      expect((await prepare({}, previous)).redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d{4,5}\/callback$/);
+    },
+  );
+
+  test("is free again once the attempt is closed, also while somebody holds a connection open", async () => {
+    const attempt = await prepare();
+    const { port } = new URL(attempt.redirectUri);
+    const held: Socket = connect(Number(port), "127.0.0.1");
+    await once(held, "connect");
+    held.write("GET /callback?");
+    held.on("error", () => {});
+    await attempt.close();
+    await attempt.close();
+    await expect(get(`${attempt.redirectUri}?code=c&state=s1`)).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
+describe("nobody comes back", () => {
+  test("within the time limit", async () => {
+    const clock = fakeClock();
+    const attempt = await prepare({ clock });
+    const visit = attempt.visit(authorizationUrl, never);
+    const outcome = expect(visit).rejects.toMatchObject({ code: "timeout", message: expect.stringContaining("600 s") });
+    await clock.advance(600_000);
+    await outcome;
+    expect((await get(`${attempt.redirectUri}?code=c&state=s1`)).status).toBe(404);
+  });
+
+  test("before the caller gives up", async () => {
+    const clock = fakeClock();
+    const controller = new AbortController();
+    const attempt = await prepare({ clock });
+    const visit = attempt.visit(authorizationUrl, controller.signal);
+    controller.abort(new Error("given up"));
+    await expect(visit).rejects.toThrow("given up");
+    expect(clock.pending).toBe(0);
+    await expect(attempt.visit(authorizationUrl, controller.signal)).rejects.toThrow("given up");
+  });
+
+  test("since no browser can be opened: the error holds the URL", async () => {
+    const attempt = await prepare({ open: () => Promise.reject(new Error("no display")) });
+    await expect(attempt.visit(authorizationUrl, never)).rejects.toMatchObject({
+      code: "sign_in_required",
+      message: expect.stringContaining("no display") as string,
+      data: { url: authorizationUrl.href },
+    });
+  });
+
+  test("A4: since the URL is not one that may be opened", async () => {
+    const attempt = await loopbackSignIn().prepare(undefined);
+    attempts.push(attempt);
+    await expect(attempt.visit(new URL("file:///etc/passwd"), never)).rejects.toThrow("only https URLs");
+  });
+});
