@@ -1,0 +1,34 @@
+// @ts-check
+import { redisStore } from "@mcparley/redis";
+import { listen } from "mcparley/node";
+import { createClient } from "redis";
+import { makeServer } from "./server.mjs";
+import { readSettings } from "./settings.mjs";
+
+const { port, host, allowedHosts, allowedOrigins, redisUrl, stateKeys } = readSettings(process.env);
+const redis = redisUrl === undefined ? undefined : await connectRedis(redisUrl);
+
+const listening = await listen(makeServer({ stateKeys }), {
+  port,
+  host,
+  ...(allowedHosts.length > 0 && { allowedHosts }),
+  ...(allowedOrigins.length > 0 && { allowedOrigins, cors: true }),
+  ...(redis && { store: redisStore({ client: redis }) }),
+  closeTimeout: 20_000,
+});
+process.stdout.write(`${listening.url}\n`);
+
+for (const signal of /** @type {const} */ (["SIGTERM", "SIGINT"])) process.once(signal, () => void stop());
+
+async function stop() {
+  await listening.close();
+  redis?.destroy();
+}
+
+/** @param {string} url */
+async function connectRedis(url) {
+  const client = createClient({ url });
+  client.on("error", (error) => process.stderr.write(`${JSON.stringify({ level: "error", msg: String(error) })}\n`));
+  await client.connect();
+  return client;
+}

@@ -1,0 +1,40 @@
+// @ts-check
+import { createServer, jsonLogger, prompt, tool } from "mcparley/server";
+
+/** Adds up the words of a text, slowly enough that one sees its progress. */
+const countWords = tool({
+  description: "Count the words of a text.",
+  input: {
+    type: "object",
+    properties: { text: { type: "string", maxLength: 100_000 } },
+    required: ["text"],
+    additionalProperties: false,
+  },
+  call: ({ text }, ctx) => {
+    const words = String(text).split(/\s+/).filter(Boolean).length;
+    ctx.progress(1, 1, "counted");
+    return `${words} words`;
+  },
+});
+
+const summarize = prompt({
+  description: "Summarize a text.",
+  arguments: { text: { description: "The text", required: true } },
+  get: ({ text }) => `Summarize this in one sentence:\n\n${text}`,
+});
+
+/**
+ * Makes the definition that every process serves.
+ *
+ * @param {{ stateKeys?: readonly Uint8Array[] | undefined }} settings
+ */
+export function makeServer({ stateKeys }) {
+  return createServer({
+    name: "deployed",
+    version: "1.0.0",
+    tools: { count_words: countWords },
+    prompts: { summarize },
+    logger: jsonLogger({ fields: { pid: process.pid } }),
+    ...(stateKeys && { stateKeys }),
+  });
+}

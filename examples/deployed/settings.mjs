@@ -1,0 +1,33 @@
+// @ts-check
+
+/**
+ * Reads what differs between deployments from the environment, and says which value is wrong.
+ *
+ * @param {Readonly<Record<string, string | undefined>>} env
+ */
+export function readSettings(env) {
+  const port = Number(env.PORT ?? 3000);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new Error(`PORT must be a number from 0 to 65535; got ${JSON.stringify(env.PORT)}.`);
+  }
+  return {
+    port,
+    host: env.HOST ?? "127.0.0.1",
+    allowedHosts: list(env.ALLOWED_HOSTS),
+    allowedOrigins: list(env.ALLOWED_ORIGINS),
+    redisUrl: env.REDIS_URL,
+    stateKeys: env.STATE_KEYS === undefined ? undefined : list(env.STATE_KEYS).map(readKey),
+  };
+}
+
+/** @param {string | undefined} value */
+function list(value) {
+  return (value ?? "").split(",").flatMap((part) => part.trim() || []);
+}
+
+/** @param {string} text @param {number} index */
+function readKey(text, index) {
+  const key = Buffer.from(text, "base64");
+  if (key.length === 32) return new Uint8Array(key);
+  throw new Error(`STATE_KEYS must hold keys of 32 bytes in base64; number ${index + 1} has ${key.length} bytes.`);
+}
