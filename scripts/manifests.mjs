@@ -26,7 +26,10 @@ function main() {
 }
 
 function install() {
-  const run = (/** @type {string} */ command, /** @type {string[]} */ ...args) =>
-    spawnSync(command, args, { stdio: ["ignore", "ignore", 2] }).status === 0;
   return run("python3", "-m", "venv", folder) && run(path.join(folder, "bin/pip"), "install", "--quiet", validator);
+}
+
+/** @param {string} command @param {string[]} args */
+function run(command, ...args) {
+  return spawnSync(command, args, { stdio: ["ignore", "ignore", 2] }).status === 0;
 }

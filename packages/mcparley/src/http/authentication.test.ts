@@ -95,7 +95,10 @@ test("what is behind a refusal is reported, and not sent", async () => {
 });
 
 test("what authenticates may add headers to the answer, whatever that becomes", async () => {
-  const { client } = serve((request) => void request.decorate({ "dpop-nonce": "n" }));
+  const { client } = serve((request) => {
+    request.decorate({ "dpop-nonce": "n" });
+    return undefined;
+  });
   expect((await client.modern("tools/call", call)).headers.get("dpop-nonce")).toBe("n");
   expect((await client.send({ method: "PUT" })).headers.get("dpop-nonce")).toBe("n");
 });

@@ -68,7 +68,7 @@ async function findMetadata(
     other ??= document.issuer ?? null;
   }
   if (other === undefined) return undefined;
-  throw failed(issuer, `has metadata that names another issuer, ${JSON.stringify(String(other).slice(0, 500))}`);
+  throw failed(issuer, `has metadata that names another issuer, ${(JSON.stringify(other) ?? "none").slice(0, 500)}`);
 }
 
 function failed(issuer: string, why: string): LocalError {

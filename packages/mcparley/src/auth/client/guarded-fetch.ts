@@ -82,7 +82,7 @@ async function follow(given: URL, init: RequestInit, options: GuardedFetchOption
 async function send(url: URL, init: RequestInit, { fetch, allowPrivate }: GuardedFetchOptions): Promise<Response> {
   const { method = "GET", signal } = init;
   const headers = Object.fromEntries(new Headers(init.headers).entries());
-  const body = init.body === undefined || init.body === null ? undefined : String(init.body);
+  const body = textOf(init.body);
   try {
     if (!fetch) return await sendGuarded(url, { method, headers, body, allowPrivate, signal: signal as AbortSignal });
     return await fetch(url, { ...init, headers, redirect: "manual", ...(body !== undefined && { body }) });
@@ -90,6 +90,12 @@ async function send(url: URL, init: RequestInit, { fetch, allowPrivate }: Guarde
     if (signal?.aborted || error instanceof LocalError) throw error;
     throw unreachable(url, error);
   }
+}
+
+/** The requests of authorization carry forms and JSON: what else a body can be is not among them. */
+function textOf(body: RequestInit["body"]): string | undefined {
+  if (body instanceof URLSearchParams) return body.toString();
+  return typeof body === "string" ? body : undefined;
 }
 
 function isRedirect({ type, status }: Response): boolean {

@@ -3,9 +3,9 @@ import type { SignIn, SignInAttempt } from "./sign-in.ts";
 
 export interface PastedSignInOptions {
   /** Shows a line of text to the person. One of the lines is the URL to visit. */
-  print(line: string): void;
+  print(this: void, line: string): void;
   /** Asks the person for a line; rejects where there is none, or the signal is aborted. */
-  read(question: string, signal: AbortSignal): Promise<string>;
+  read(this: void, question: string, signal: AbortSignal): Promise<string>;
   /**
    * Where the person comes back to: an address at which nothing listens, so that it stays in the browser's address bar.
    * A port of `http://127.0.0.1` unless given.
