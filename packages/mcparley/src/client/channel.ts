@@ -92,6 +92,7 @@ export class Channel {
         this.#outbound.fail(id, error);
         this.#closeIfIdle();
       },
+      waits: (id) => this.#outbound.pause(id),
       malformed: (error) => this.#owner.report(error),
       closed: (cause) => {
         this.#wasLost = this.#ended === undefined;

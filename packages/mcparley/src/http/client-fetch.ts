@@ -1,7 +1,7 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import { redact } from "../jsonrpc/redact.ts";
-import type { Authorization } from "./client-auth.ts";
 import { type HttpSettings, lowerCase, nameOf } from "./client-settings.ts";
+import type { Shown } from "./client-auth.ts";
 import { discard } from "./client-body.ts";
 
 export interface Outgoing {
@@ -12,9 +12,13 @@ export interface Outgoing {
   signal: AbortSignal;
   /** Where to, if not to the target itself. */
   url?: URL;
+  /** Stops the clocks of what waits for the answer, until the function that it returns is called. */
+  pause?: () => () => void;
 }
 
 const MAX_HOPS = 3;
+/** A sign-in, scopes that were missing then, and one thing more; a server that goes on asking is not satisfied by any. */
+const MAX_CHALLENGES = 3;
 
 /**
  * Sends one request, authorized, and gives the response, whatever its status.
@@ -23,11 +27,14 @@ const MAX_HOPS = 3;
  * authorization throws; where the signal ended it, what `fetch` throws.
  */
 export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Promise<Response> {
-  const { response, generation } = await follow(settings, outgoing);
   const { auth } = settings;
-  if (!auth || !asksForAuthorization(response) || !(await auth.challenged(response, generation))) return response;
-  discard(response);
-  return (await follow(settings, outgoing)).response;
+  for (let repeated = 0; ; repeated++) {
+    const { response, url, shown } = await follow(settings, outgoing);
+    if (!auth || repeated === MAX_CHALLENGES || !asksForAuthorization(response)) return response;
+    const sent = { ...shown, url, method: outgoing.method, repeated };
+    if (!(await auth.challenged(response, sent, outgoing))) return response;
+    discard(response);
+  }
 }
 
 /** A bare 403 is a refusal that no authorization changes, such as that of a foreign origin. */
@@ -35,10 +42,11 @@ export function asksForAuthorization({ status, headers }: Response): boolean {
   return status === 401 || (status === 403 && headers.has("www-authenticate"));
 }
 
-/** A response, and the generation of the authorization that its request has shown. */
+/** A response, and what its request has shown, and where. */
 interface Answered {
   response: Response;
-  generation: number;
+  url: URL;
+  shown: Shown;
 }
 
 /** Follows redirects within the origin that keep the method; others would carry the message and its headers away. */
@@ -57,24 +65,24 @@ async function follow(settings: HttpSettings, outgoing: Outgoing): Promise<Answe
 /** Sends the request to one URL; once more where its response has told what it should have held. */
 async function send(settings: HttpSettings, outgoing: Outgoing, url: URL): Promise<Answered> {
   const answered = await sendOnce(settings, outgoing, url);
-  if (!settings.auth?.responded(url, answered.response)) return answered;
+  if (!settings.auth?.responded(url, outgoing.method, answered.response)) return answered;
   discard(answered.response);
   const again = await sendOnce(settings, outgoing, url);
-  settings.auth.responded(url, again.response);
+  settings.auth.responded(url, outgoing.method, again.response);
   return again;
 }
 
 async function sendOnce(settings: HttpSettings, outgoing: Outgoing, url: URL): Promise<Answered> {
   const { method, signal, body } = outgoing;
-  const shown = (await settings.auth?.headers(url, method)) ?? unauthorized;
+  const shown = (await settings.auth?.show(url, method, outgoing)) ?? unauthorized;
   // All names are in lower case, so that of two with the same name the later one counts.
   const headers = { ...settings.headers, ...lowerCase(shown.headers), ...outgoing.headers };
   const init: RequestInit = { method, signal, redirect: "manual", headers };
   if (body !== undefined) init.body = body;
-  return { response: await fetchOnce(settings, url, init), generation: shown.generation };
+  return { response: await fetchOnce(settings, url, init), url, shown };
 }
 
-const unauthorized: Authorization = { headers: {}, generation: 0 };
+const unauthorized: Shown = { headers: {}, generation: 0 };
 
 async function fetchOnce({ fetch }: HttpSettings, url: URL, init: RequestInit): Promise<Response> {
   try {

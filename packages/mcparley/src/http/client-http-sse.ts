@@ -51,9 +51,13 @@ export class HttpSseTransport implements Transport {
     const body = Array.isArray(message) ? `[${message.map(encode).join(",")}]` : encode(message);
     const [first] = messages;
     const what = first && "method" in first ? first.method : "a response";
-    const posting = this.#post(body, what);
-    if (what === Notification.initialized) this.#holdOthers(posting);
     const requests = messages.filter(isRequest);
+    const pause = (): (() => void) => {
+      const resumes = requests.map(({ id }) => this.#receiver?.waits?.(id));
+      return () => resumes.forEach((resume) => resume?.());
+    };
+    const posting = this.#post(body, what, pause);
+    if (what === Notification.initialized) this.#holdOthers(posting);
     if (requests.length === 0) return posting;
     posting.catch((error: Error) => {
       for (const { id } of requests) this.#receiver?.failed?.(id, error);
@@ -65,14 +69,15 @@ export class HttpSseTransport implements Transport {
     return Promise.resolve();
   }
 
-  async #post(body: string, what: string): Promise<void> {
+  async #post(body: string, what: string, pause: () => () => void): Promise<void> {
     await this.#initialized;
     const { signal } = this.#lifetime;
     if (signal.aborted) throw closed();
     const headers = { "content-type": "application/json" };
     let response: Response;
     try {
-      response = await sendHttp(this.#settings, { method: "POST", url: this.#endpoint, headers, body, signal });
+      const outgoing = { method: "POST", url: this.#endpoint, headers, body, signal, pause } as const;
+      response = await sendHttp(this.#settings, outgoing);
     } catch (error) {
       throw signal.aborted ? closed() : error;
     }

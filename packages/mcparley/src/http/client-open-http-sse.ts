@@ -18,7 +18,7 @@ const ENDPOINT_MS = 10_000;
  * not come in time.
  *
  * Throws `LocalError` `http` for a server that wants messages to be posted to another origin, `unauthorized` where it
- * asks for a sign-in, and `aborted` where the signal ended it.
+ * asks for a sign-in, what the authorization throws, and `aborted` where the signal ended it.
  */
 export async function openHttpSse(
   settings: HttpSettings,
@@ -28,11 +28,15 @@ export async function openHttpSse(
   const lifetime = new AbortController();
   const giveUp = (): void => lifetime.abort();
   signal?.addEventListener("abort", giveUp);
-  const timer = clock.setTimeout(giveUp, ENDPOINT_MS);
+  let timer = clock.setTimeout(giveUp, ENDPOINT_MS);
+  const pause = (): (() => void) => {
+    clock.clearTimeout(timer);
+    return () => (timer = clock.setTimeout(giveUp, ENDPOINT_MS));
+  };
   let opened: Transport | undefined;
   try {
     if (signal?.aborted) giveUp();
-    opened = await open(settings, lifetime);
+    opened = await open(settings, lifetime, pause);
     return opened;
   } finally {
     clock.clearTimeout(timer);
@@ -43,9 +47,13 @@ export async function openHttpSse(
   }
 }
 
-async function open(settings: HttpSettings, lifetime: AbortController): Promise<Transport | undefined> {
+async function open(
+  settings: HttpSettings,
+  lifetime: AbortController,
+  pause: () => () => void,
+): Promise<Transport | undefined> {
   const { limits, clock, url } = settings;
-  const response = await get(settings, lifetime.signal);
+  const response = await get(settings, lifetime.signal, pause);
   if (!response) return undefined;
   if (asksForAuthorization(response)) throw await statusError(response, "GET for a stream", clock);
   if (!response.ok || !isEventStream(response) || !response.body) {
@@ -58,11 +66,16 @@ async function open(settings: HttpSettings, lifetime: AbortController): Promise<
   return new HttpSseTransport(settings, stream, readEndpoint(first.data, url));
 }
 
-async function get(settings: HttpSettings, signal: AbortSignal): Promise<Response | undefined> {
+async function get(
+  settings: HttpSettings,
+  signal: AbortSignal,
+  pause: () => () => void,
+): Promise<Response | undefined> {
   try {
-    return await sendHttp(settings, { method: "GET", headers: { accept: "text/event-stream" }, signal });
+    return await sendHttp(settings, { method: "GET", headers: { accept: "text/event-stream" }, signal, pause });
   } catch (error) {
-    if (error instanceof LocalError && error.code === "unauthorized") throw error;
+    // Whatever the authorization says is about this server; what is left says that there is none of that kind here.
+    if (error instanceof LocalError && !/^(unreachable|http|aborted)$/.test(error.code)) throw error;
     return undefined;
   }
 }

@@ -10,6 +10,8 @@ export interface Posted {
   readonly what: string;
   readonly isModern: boolean;
   readonly isInitialize: boolean;
+  /** It waits for authorization: the server has not taken it. */
+  isHeld: boolean;
   /** Ends its request and the stream of its response. */
   readonly controller: AbortController;
 }
@@ -26,6 +28,7 @@ export class PostedRequests {
       what: [...new Set(requests.map(({ method }) => method))].join(", ").slice(0, 200),
       isModern: messages.some((message) => modernVersionOf(message) !== undefined),
       isInitialize: requests.some(({ method }) => method === Method.initialize),
+      isHeld: false,
       controller: new AbortController(),
     };
     for (const id of posted.waiting) this.#byId.set(id, posted);

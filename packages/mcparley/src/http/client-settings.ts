@@ -4,20 +4,44 @@ import { LocalError } from "../jsonrpc/errors.ts";
 import { redact } from "../jsonrpc/redact.ts";
 import { SharedAuth } from "./client-auth.ts";
 
+/** A request that is to be authorized. */
+export interface HttpAuthRequest {
+  /** Where it goes: to the server itself, or to where that takes messages. */
+  readonly url: URL;
+  readonly method: string;
+  /** The MCP endpoint that was connected to. */
+  readonly server: URL;
+}
+
+/** A response that asks for authorization. */
+export interface HttpAuthRefusal {
+  /** 401, or 403 with a challenge. */
+  readonly status: number;
+  readonly headers: Headers;
+  readonly request: HttpAuthRequest;
+  /** The headers that authorized the request and were not enough. */
+  readonly shown: Readonly<Record<string, string>>;
+  /** How often the request was repeated before, each time with something new to show. */
+  readonly repeated: number;
+}
+
 /** The way to a server's authorization, such as OAuth. */
 export interface HttpAuth {
   /** The headers that authorize one request; asked before each one, also where a redirect leads to another URL. */
-  headers(url: URL, method: string): Promise<Readonly<Record<string, string>>>;
+  headers(request: HttpAuthRequest): Promise<Readonly<Record<string, string>>>;
   /**
    * Told of each response. True where the request is to be sent once more, with other headers, before anything is made of
    * the response: the server has just told what has to be in them, such as a nonce (RFC 9449, 9).
    */
-  responded?(url: URL, response: { status: number; headers: Headers }): boolean;
+  responded?(request: HttpAuthRequest, response: { status: number; headers: Headers }): boolean;
   /**
-   * Told of a response of status 401 or 403 that asks for authorization. True where there is something new to show: the
-   * request is then repeated once. It is called once for requests that are refused at the same time.
+   * Told of a response that asks for authorization. True where there is something new to show: the request is then
+   * repeated, at most 3 times.
+   *
+   * It is called once for requests that are refused at the same time, and those wait for it: their clocks stand still
+   * meanwhile, as a person may be asked, and they fail as it rejects. The signal is aborted when all of them were given up.
    */
-  challenged(response: { status: number; headers: Headers }): Promise<boolean>;
+  challenged(refusal: HttpAuthRefusal, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface HttpClientLimits {
@@ -33,6 +57,7 @@ const defaultLimits: HttpClientLimits = { message: 16_777_216, unaskedEvent: 1_0
 export interface HttpTarget extends BareTarget {
   /** What sends the requests, such as one that goes through a proxy. The global `fetch` unless given. */
   fetch?: typeof fetch;
+  /** How the server is given authorization, such as `oauth()` of `mcparley/auth`. */
   auth?: HttpAuth;
   limits?: Partial<HttpClientLimits>;
   clock?: Clock;
@@ -53,12 +78,13 @@ export interface HttpSettings {
 /** Checks a target. Throws `LocalError` `invalid_target` for a URL or headers that cannot be used. */
 export function readHttpTarget(target: HttpTarget): HttpSettings {
   const { headers = {}, auth, clock } = target;
+  const url = readUrl(target.url);
   return {
-    url: readUrl(target.url),
+    url,
     headers: checkHeaders(headers),
     // Called as a method of anything but the global object, the browsers' fetch throws.
     fetch: target.fetch ?? ((input, init) => fetch(input, init)),
-    auth: auth && new SharedAuth(auth),
+    auth: auth && new SharedAuth(auth, url),
     limits: { ...defaultLimits, ...target.limits },
     clock: clock ?? systemClock,
     wakefulClock: clock ?? wakefulClock,

@@ -97,7 +97,7 @@ export class HttpTransport implements Transport {
       if (this.#initialized) await this.#initialized;
       const inSession = !posted.isModern && !posted.isInitialize && this.#legacy?.sessionId !== undefined;
       const outgoing = this.#outgoing(message, messages, { envelope, signal: posted.controller.signal });
-      const response = await sendHttp(this.#settings, outgoing);
+      const response = await sendHttp(this.#settings, { ...outgoing, pause: () => this.#pause(posted) });
       this.#mayBeHttpSse = posted.isInitialize && httpSseStatuses.has(response.status);
       await this.#answers.read(response, posted, inSession);
     } catch (error) {
@@ -136,7 +136,7 @@ export class HttpTransport implements Transport {
     const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
     const posted = this.#posted.find(requestId);
     try {
-      const mustTell = posted ? !posted.isModern : this.#legacy !== undefined;
+      const mustTell = posted ? !posted.isModern && !posted.isHeld : this.#legacy !== undefined;
       if (mustTell) await this.#tell(message, [message], envelope);
     } finally {
       this.#posted.settle(requestId as RequestId);
@@ -204,6 +204,15 @@ export class HttpTransport implements Transport {
     }
     if (this.#posted.note(value)) this.#openStandaloneAgain();
     this.#receiver?.message(value);
+  }
+
+  #pause(posted: Posted): () => void {
+    const resumes = [...posted.waiting].map((id) => this.#receiver?.waits?.(id));
+    posted.isHeld = true;
+    return () => {
+      posted.isHeld = false;
+      for (const resume of resumes) resume?.();
+    };
   }
 
   #fail(posted: Posted, error: unknown): void {

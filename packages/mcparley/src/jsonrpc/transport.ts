@@ -13,6 +13,11 @@ export interface Receiver {
    * for transports that carry each request by itself.
    */
   failed?(id: RequestId, error: Error): void;
+  /**
+   * Called for a request of this side that waits for a person, such as one who signs in: its clocks stand still until the
+   * function that it returns is called.
+   */
+  waits?(id: RequestId): () => void;
   /** Called for what the peer sent that is not JSON, or is over a limit; the transport stays open. */
   malformed(error: Error): void;
   /** Called at most once, when nothing more will arrive though answers can still be sent: the end of a byte stream. */

@@ -1,6 +1,6 @@
 /** A `fetch` that serves documents by URL and notes what it was asked for. */
 export interface DocumentServer {
-  fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  fetch: (url: string) => Promise<Response>;
   /** The URLs in the order in which they were asked for. */
   readonly asked: string[];
 }

@@ -16,8 +16,15 @@ export interface GuardedFetchOptions {
   timeout?: number;
 }
 
+export interface GuardedInit {
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string | URLSearchParams | null | undefined;
+  signal?: AbortSignal;
+}
+
 /** Sends a request to an address that somebody else chose. The body of the response is read already. */
-export type GuardedFetch = (url: string, init?: RequestInit) => Promise<Response>;
+export type GuardedFetch = (url: string, init?: GuardedInit) => Promise<Response>;
 
 const MAX_HOPS = 3;
 const MAX_BODY = 1_048_576;
@@ -68,7 +75,9 @@ export function checkAddress(url: URL, allowPrivate: boolean): void {
   );
 }
 
-async function follow(given: URL, init: RequestInit, options: GuardedFetchOptions): Promise<Response> {
+type Sent = GuardedInit & { signal: AbortSignal };
+
+async function follow(given: URL, init: Sent, options: GuardedFetchOptions): Promise<Response> {
   let url = given;
   for (let hops = 0; ; hops++) {
     checkAddress(url, options.allowPrivate);
@@ -79,24 +88,19 @@ async function follow(given: URL, init: RequestInit, options: GuardedFetchOption
   }
 }
 
-async function send(url: URL, init: RequestInit, { fetch, allowPrivate }: GuardedFetchOptions): Promise<Response> {
-  const { method = "GET", signal } = init;
-  const headers = Object.fromEntries(new Headers(init.headers).entries());
-  const body = textOf(init.body);
+async function send(url: URL, init: Sent, { fetch, allowPrivate }: GuardedFetchOptions): Promise<Response> {
+  const { method = "GET", headers = {}, signal } = init;
+  const body = init.body?.toString();
   try {
-    if (!fetch) return await sendGuarded(url, { method, headers, body, allowPrivate, signal: signal as AbortSignal });
-    return await fetch(url, { ...init, headers, redirect: "manual", ...(body !== undefined && { body }) });
+    if (!fetch) return await sendGuarded(url, { method, headers, body, allowPrivate, signal });
+    return await fetch(url, { method, headers, signal, redirect: "manual", ...(body !== undefined && { body }) });
   } catch (error) {
-    if (signal?.aborted || error instanceof LocalError) throw error;
+    if (signal.aborted || error instanceof LocalError) throw error;
     throw unreachable(url, error);
   }
 }
 
 /** The requests of authorization carry forms and JSON: what else a body can be is not among them. */
-function textOf(body: RequestInit["body"]): string | undefined {
-  if (body instanceof URLSearchParams) return body.toString();
-  return typeof body === "string" ? body : undefined;
-}
 
 function isRedirect({ type, status }: Response): boolean {
   return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
