@@ -90,7 +90,7 @@ const expected: Record<string, string[]> = {
   ],
   "mcparley/http": ["HttpRefusal", "toFetch"],
   "mcparley/stdio": ["serveStdio", "streamTransport"],
-  "mcparley/node": ["fileCredentials", "fileStore", "listen", "loopbackSignIn", "openUrl", "toNodeHandler"],
+  "mcparley/node": ["fileCredentials", "fileStore", "keychain", "listen", "loopbackSignIn", "openUrl", "toNodeHandler"],
   "mcparley/auth": ["memoryCredentials", "pastedSignIn"],
   "mcparley/testing": [
     "discoverResult",

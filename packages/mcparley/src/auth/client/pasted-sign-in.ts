@@ -10,7 +10,7 @@ export interface PastedSignInOptions {
    * Where the person comes back to: an address at which nothing listens, so that it stays in the browser's address bar.
    * A port of `http://127.0.0.1` unless given.
    */
-  redirectUri?: string;
+  readonly redirectUri?: string;
 }
 
 /** How often a person may paste something else before the sign-in has failed. */

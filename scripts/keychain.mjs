@@ -1,0 +1,61 @@
+// @ts-check
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { makeReady, root } from "./ready.mjs";
+
+/**
+ * Runs the keychain of the library against a real Secret Service: gnome-keyring on a D-Bus session of its own, with a
+ * home folder of its own, so that nothing of yours is touched. Reports "not run" where a part of it is not to be had.
+ */
+const packageName = "@napi-rs/keyring@2.1.2";
+const programs = ["dbus-run-session", "gnome-keyring-daemon"];
+
+process.exitCode = main();
+
+function main() {
+  const reason = whyNot();
+  if (reason !== undefined) {
+    process.stdout.write(`not run: ${reason}\n`);
+    return 0;
+  }
+  makeReady();
+  const home = mkdtempSync(path.join(tmpdir(), "mcparley-keychain-"));
+  try {
+    return runIn(home);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** Why it cannot be run here; undefined where it can. */
+function whyNot() {
+  if (process.platform !== "linux") return "it needs Linux";
+  const missing = programs.filter((program) => spawnSync(program, ["--version"]).error);
+  if (missing.length > 0) return `${missing.join(" and ")} missing (Debian: apt install dbus-daemon gnome-keyring)`;
+  return install() ? undefined : `${packageName} could not be installed`;
+}
+
+function tools() {
+  return path.join(root, ".tools/keychain");
+}
+
+function install() {
+  if (existsSync(path.join(tools(), "node_modules/@napi-rs/keyring"))) return true;
+  mkdirSync(tools(), { recursive: true });
+  const args = ["install", "--prefix", tools(), "--no-save", "--no-audit", "--no-fund", packageName];
+  return spawnSync("npm", args, { stdio: ["ignore", 2, 2] }).status === 0;
+}
+
+/** @param {string} home */
+function runIn(home) {
+  const check = path.join(root, "tests/keychain/check.mjs");
+  const keyring = path.join(tools(), "node_modules/@napi-rs/keyring/index.js");
+  const env = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home };
+  // The daemon takes the password of its keyring from its input, and leaves it unlocked.
+  const session = 'echo "of this test" | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec "$@"';
+  const args = ["--", "sh", "-c", session, "sh", process.execPath, check, keyring, home];
+  const { status } = spawnSync("dbus-run-session", args, { env, stdio: "inherit", timeout: 60_000 });
+  return status ?? 1;
+}
