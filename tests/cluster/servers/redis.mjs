@@ -121,6 +121,12 @@ export async function startSentinel() {
     port,
     master,
     replica,
+    /** Waits until the replica has what the master has now. */
+    async untilCopied() {
+      const client = await createClient({ url: master.url }).connect();
+      await client.wait(1, 5_000);
+      client.destroy();
+    },
     async end() {
       await program.end();
       await Promise.all([master.end(), replica.end()]);

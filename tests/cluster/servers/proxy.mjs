@@ -1,0 +1,95 @@
+// @ts-check
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+
+/** Stands between a client and a server on loopback, and breaks what goes through it. */
+export class Proxy {
+  /** @type {import("node:net").Server} */
+  #server;
+  /** @type {Map<import("node:net").Socket, import("node:net").Socket>} */
+  #pairs = new Map();
+  #isMute = false;
+  #delay = 0;
+
+  /** @param {number} port of the server */
+  constructor(port) {
+    this.#server = createServer((near) => this.#pair(near, port));
+  }
+
+  port = 0;
+
+  async start() {
+    await this.open();
+    this.port = /** @type {import("node:net").AddressInfo} */ (this.#server.address()).port;
+    return this;
+  }
+
+  /** Breaks every connection; new ones are taken. */
+  cut() {
+    for (const [near, far] of this.#pairs) {
+      near.destroy();
+      far.destroy();
+    }
+  }
+
+  /** Breaks every connection, and refuses new ones until `open`. */
+  shut() {
+    this.#server.close();
+    this.cut();
+  }
+
+  async open() {
+    this.#server.listen(this.port, "127.0.0.1");
+    await once(this.#server, "listening");
+  }
+
+  /** Cuts the connection on which the server answers next, before the answer gets through. */
+  loseReply() {
+    this.#isMute = true;
+  }
+
+  /** Whether the reply that was to be lost has been. */
+  get hasLost() {
+    return !this.#isMute;
+  }
+
+  /** Milliseconds that each chunk of what the server says is held back. @param {number} ms */
+  slow(ms) {
+    this.#delay = ms;
+  }
+
+  async close() {
+    this.cut();
+    if (!this.#server.listening) return;
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  /** @param {import("node:net").Socket} near @param {number} port */
+  #pair(near, port) {
+    const far = connect(port, "127.0.0.1");
+    this.#pairs.set(near, far);
+    near.on("data", (chunk) => far.write(chunk));
+    far.on("data", (chunk) => this.#pass(chunk, near, far));
+    for (const [socket, other] of /** @type {const} */ ([
+      [near, far],
+      [far, near],
+    ])) {
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        other.destroy();
+        this.#pairs.delete(near);
+      });
+    }
+  }
+
+  /** @param {Buffer} chunk @param {import("node:net").Socket} near @param {import("node:net").Socket} far */
+  #pass(chunk, near, far) {
+    if (this.#isMute) {
+      this.#isMute = false;
+      near.destroy();
+      far.destroy();
+    } else if (this.#delay > 0) setTimeout(() => near.writable && near.write(chunk), this.#delay);
+    else near.write(chunk);
+  }
+}
