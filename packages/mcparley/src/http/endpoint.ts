@@ -4,8 +4,10 @@ import type { Principal } from "../server/context.ts";
 import type { ServerCore } from "../server/core.ts";
 import { readAccept } from "./accept.ts";
 import { readMessage } from "./body.ts";
+import type { Store } from "../store/store.ts";
+import type { SharedChanges } from "./cluster/shared-changes.ts";
 import type { Cors } from "./cors.ts";
-import type { EndpointContext } from "./endpoint-context.ts";
+import type { EndpointContext, Sharing } from "./endpoint-context.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Guard, makeGuard } from "./guards.ts";
 import { checkMirroredHeaders } from "./mirrored-headers.ts";
@@ -47,6 +49,7 @@ export class Endpoint {
       core,
       open: new OpenExchanges(core.clock, keepAlive),
       auth: typeof auth === "function" ? { authenticate: auth } : auth,
+      sharing: options.store && share(core, options.store),
     };
   }
 
@@ -81,8 +84,9 @@ export class Endpoint {
     await Promise.race([open.drained(), limit]);
     core.clock.clearTimeout(timer);
     const cause = new LocalError("closed", "The server is shutting down.");
-    this.#legacy?.end(cause);
+    await this.#legacy?.end(cause);
     this.#sse?.end(cause);
+    await this.#context.sharing?.stop();
     open.stop();
   }
 
@@ -107,7 +111,7 @@ export class Endpoint {
   async #answerOther(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     const { method } = exchange;
     if (method === "GET") await (await this.#useLegacy()).get(exchange, principal);
-    else if (method === "DELETE") (await this.#useLegacy()).delete(exchange, principal);
+    else if (method === "DELETE") await (await this.#useLegacy()).delete(exchange, principal);
     else throw notAllowed(method, this.#options.sessions === false ? "POST" : "GET, POST, DELETE");
   }
 
@@ -174,6 +178,24 @@ export class Endpoint {
     if (error instanceof LocalError && error.code === "closed")
       return refuse(exchange, new HttpRefusal(400, error.message));
     this.#context.core.report(error, undefined);
+    if (error instanceof LocalError && error.code === "store_unavailable") {
+      const why = "The server's store is out of reach. Nothing was done: send the request again.";
+      return refuse(exchange, new HttpRefusal(503, why, { headers: { "retry-after": "1" } }));
+    }
     refuse(exchange, new HttpRefusal(500, "Internal error", { code: ErrorCode.InternalError }));
   }
+}
+
+/** Shares the changes of a server through a store. What it takes is loaded when there is something to share. */
+function share(core: ServerCore, store: Store): Sharing {
+  let using: Promise<{ changes: SharedChanges; stop: () => Promise<void> }> | undefined;
+  const changes = (): Promise<SharedChanges> => {
+    using ??= import("./cluster/shared-changes.ts").then(({ useChanges }) => useChanges(core, store));
+    return using.then((used) => used.changes);
+  };
+  core.changes.elsewhere = {
+    tell: (change) => void changes().then((shared) => shared.tell(change)),
+    join: () => changes().then((shared) => shared.join()),
+  };
+  return { store, changes, stop: async () => (await using)?.stop() };
 }

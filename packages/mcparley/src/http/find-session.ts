@@ -9,7 +9,7 @@ import type { RequestHead } from "./exchange.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
 import type { HttpSession } from "./http-session.ts";
 import { HttpRefusal, shown } from "./refusal.ts";
-import type { Sessions } from "./sessions.ts";
+import type { SessionTable } from "./sessions.ts";
 
 interface Asking {
   readonly head: RequestHead;
@@ -31,21 +31,28 @@ export function checkVersion(head: RequestHead, id: RequestId | undefined): void
   throw new HttpRefusal(400, `The MCP-Protocol-Version "${shown(version)}" is not supported. ${supported}`, { id });
 }
 
-/** The session of a legacy request; where an endpoint has none, one that lives for this request alone. */
-export function sessionFor(context: LegacyContext, asking: Asking): Session {
-  return context.sessions ? findSession(context.sessions, asking).session : ephemeral(context, asking);
+/** What a legacy request belongs to. */
+export interface Place {
+  readonly session: Session;
+  /** Undefined where the endpoint has no sessions, and this one lives for its request alone. */
+  readonly found: HttpSession | undefined;
 }
 
-/** The same for a request that is answered, with the stream that its answer may become. */
-export function belongingOf(context: LegacyContext, asking: Asking): Belonging & { session: Session } {
-  const { sessions, resumption } = context;
-  if (!sessions || !resumption) return { session: sessionFor(context, asking) };
-  const found = findSession(sessions, asking);
-  return { session: found.session, stream: resumption.answer(found) };
+/** The session of a legacy request; where an endpoint has none, one that lives for this request alone. */
+export async function placeOf(context: LegacyContext, asking: Asking): Promise<Place> {
+  if (!context.sessions) return { session: ephemeral(context, asking), found: undefined };
+  const found = await findSession(context.sessions, asking);
+  return { session: found.session, found };
+}
+
+/** What the answer to requests of a session belongs to, with the stream that it may become where `ids` are answered. */
+export function belongingOf(context: LegacyContext, { session, found }: Place, ids: readonly RequestId[]): Belonging {
+  const stream = found && context.resumption?.answer(found, ids);
+  return { session, stream };
 }
 
 /** Finds the session that a request names. Throws a refusal of 400 where it names none, and of 404 for an unknown one. */
-export function findSession(sessions: Sessions, { head, principal, id }: Asking): HttpSession {
+export async function findSession(sessions: SessionTable, { head, principal, id }: Asking): Promise<HttpSession> {
   const sessionId = head.header(SESSION_ID_HEADER);
   if (sessionId === undefined) {
     const cure = 'Send "initialize" first and the id that comes with its answer from then on.';
@@ -56,7 +63,7 @@ export function findSession(sessions: Sessions, { head, principal, id }: Asking)
       id,
     });
   }
-  const session = sessions.find(sessionId, principal);
+  const session = await sessions.find(sessionId, principal);
   if (session) return session;
   const cure = 'Open a new one with "initialize".';
   throw new HttpRefusal(404, `There is no session "${shown(sessionId)}", or not any more. ${cure}`, { id });

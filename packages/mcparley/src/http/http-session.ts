@@ -1,14 +1,19 @@
-import type { JsonObject, JsonRpcMessage } from "../jsonrpc/messages.ts";
+import type { Classified, JsonObject, JsonRpcMessage, JsonRpcRequest } from "../jsonrpc/messages.ts";
 import { Notification } from "../protocol/methods.ts";
+import type { Reply } from "../server/answer.ts";
 import type { Link } from "../server/call.ts";
 import { type Principal, principalKey } from "../server/context.ts";
-import type { Session } from "../server/session.ts";
+import { notified } from "../server/legacy.ts";
+import type { Session, SharedBy } from "../server/session.ts";
 import type { Standalone } from "./standalone.ts";
 
 /** Standalone streams of one session at a time; beyond that the oldest is ended. */
 const maxStreams = 4;
 /** Messages that are kept for a client that has no standalone stream open. */
 const maxMissed = 100;
+
+/** What a client says that is not answered. */
+export type Heard = Exclude<Classified, { kind: "invalid" | "request" }>;
 
 /**
  * A legacy session that is reached by its id. It is the link for what belongs to no request.
@@ -21,6 +26,8 @@ export class HttpSession implements Link {
   readonly id: string;
   /** Set once the client's `initialize` was good. */
   session!: Session;
+  /** Set where other processes serve it as well. */
+  readonly shared?: SharedBy;
   lastUsed: number;
   #streams: Standalone[] | undefined;
   #missed: Map<unknown, JsonRpcMessage> | undefined;
@@ -39,15 +46,29 @@ export class HttpSession implements Link {
     return this.session.calls.size > 0 || (this.#streams !== undefined && this.#streams.length > 0);
   }
 
+  /** The stream on which what belongs to no request is sent; undefined where none is open. */
+  get stream(): Standalone | undefined {
+    return this.#streams?.at(-1);
+  }
+
   belongsTo(principal: Principal | undefined): boolean {
     const owner = this.session.principal;
     return owner === principal || principalKey(owner) === principalKey(principal);
   }
 
+  /** Takes what is not answered, with effect at once. */
+  hear(heard: Heard): Promise<void> | void {
+    if (heard.kind === "notification") notified(this.session, heard.message);
+    else this.session.answered(heard.message);
+  }
+
+  /** Called with the reply to a request before it is sent, and gives what is sent: for whoever keeps what it changed. */
+  keep?(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined>;
+
   send(message: JsonRpcMessage): void {
-    const stream = this.#streams?.at(-1);
+    const { stream } = this;
     if (stream) stream.send(message);
-    else this.#keep(message);
+    else this.#miss(message);
   }
 
   attach(stream: Standalone): void {
@@ -75,7 +96,7 @@ export class HttpSession implements Link {
     this.session.end(cause);
   }
 
-  #keep(message: JsonRpcMessage): void {
+  #miss(message: JsonRpcMessage): void {
     if (!("method" in message)) return;
     this.#missed ??= new Map();
     this.#missed.set(kindOf(message), message);

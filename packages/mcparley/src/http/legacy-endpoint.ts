@@ -35,26 +35,30 @@ export class LegacyEndpoint {
     return postBatch(this.#context, posted, batch);
   }
 
-  get(exchange: Exchange, principal: Principal | undefined): Promise<void> | void {
+  get(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     return getStream(this.#context, exchange, principal);
   }
 
-  delete(exchange: Exchange, principal: Principal | undefined): void {
-    deleteSession(this.#context, exchange, principal);
+  delete(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+    return deleteSession(this.#context, exchange, principal);
   }
 
-  /** Ends the sessions, and what goes on in them. */
-  end(cause: Error): void {
-    this.#context.sessions?.clear(cause);
+  /** Ends the sessions, and what goes on in them; those that other processes serve as well are let go for them. */
+  async end(cause: Error): Promise<void> {
     this.#context.resumption?.stop();
+    await this.#context.sessions?.clear(cause);
   }
 }
 
 /** Makes the legacy side of an endpoint. Without sessions each request is served by itself, and no stream lasts. */
 export async function openLegacyEndpoint(context: EndpointContext, options: HttpOptions): Promise<LegacyEndpoint> {
-  const { sessions = true, store, events } = options;
+  const { sessions = true, events } = options;
   if (!sessions) return new LegacyEndpoint({ ...context, sessions: undefined, resumption: undefined });
-  const resumption = store && new (await import("./resumption.ts")).Resumption(context, store, events);
-  const kept = new Sessions(context.core.clock, sessions === true ? {} : sessions);
-  return new LegacyEndpoint({ ...context, sessions: kept, resumption });
+  const limits = sessions === true ? {} : sessions;
+  if (context.sharing) {
+    const { shareLegacy } = await import("./cluster/shared-legacy.ts");
+    return new LegacyEndpoint(await shareLegacy(context, context.sharing, { limits, events }));
+  }
+  const kept = new Sessions(context.core.clock, limits);
+  return new LegacyEndpoint({ ...context, sessions: kept, resumption: undefined });
 }

@@ -1,29 +1,29 @@
 import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import { type Classified, classify } from "../jsonrpc/messages.ts";
 import { type Reply, replyToError } from "../server/answer.ts";
-import { answerInSession, notified } from "../server/legacy.ts";
+import { answerInSession } from "../server/legacy.ts";
 import type { Session } from "../server/session.ts";
 import { Answering } from "./answering.ts";
 import type { LegacyContext, Posted } from "./endpoint-context.ts";
-import { belongingOf, checkVersion } from "./find-session.ts";
+import { type Place, belongingOf, checkVersion, placeOf } from "./find-session.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 /** Answers a POST of several messages, which one revision has (2025-03-26, transports, "Sending Messages"). */
 export async function postBatch(context: LegacyContext, posted: Posted, batch: readonly unknown[]): Promise<void> {
   const { exchange: head, principal } = posted;
   checkVersion(head, undefined);
-  const belonging = belongingOf(context, { head, principal, id: undefined });
-  const { session } = belonging;
-  checkBatch(session, batch);
+  const place = await placeOf(context, { head, principal, id: undefined });
+  checkBatch(place.session, batch);
   const messages = batch.map(classify);
   if (!messages.some(isAnswered)) {
-    for (const message of messages) hear(session, message);
+    for (const message of messages) await hear(place, message);
     return head.respond(202, {});
   }
-  const answering = new Answering(context, posted, belonging);
+  const ids = messages.flatMap((one) => (one.kind === "request" ? one.message.id : []));
+  const answering = new Answering(context, posted, belongingOf(context, place, ids));
   const replies = await Promise.all(
     messages.map(async (message) => {
-      const reply = await take(session, message, answering);
+      const reply = await take(place, message, answering);
       return reply && !answering.sendEarly(reply) ? [reply.message] : [];
     }),
   );
@@ -45,15 +45,17 @@ function checkBatch({ revision, core }: Session, { length }: readonly unknown[])
 }
 
 /** Takes one message, with effect at once, and gives what is to be sent back. */
-async function take(session: Session, message: Classified, answering: Answering): Promise<Reply | undefined> {
-  if (message.kind === "request") return answerInSession(session, message.message, answering);
-  if (message.kind !== "invalid") return hear(session, message);
+async function take(place: Place, message: Classified, answering: Answering): Promise<Reply | undefined> {
+  if (message.kind === "request") {
+    const reply = await answerInSession(place.session, message.message, answering);
+    return place.found?.keep ? place.found.keep(message.message, reply) : reply;
+  }
+  if (message.kind !== "invalid") return hear(place, message);
   const error = new ProtocolError(ErrorCode.InvalidRequest, `Invalid message: ${message.reason}.`);
   return replyToError(message.id, error, undefined);
 }
 
-/** Takes a message that is not answered. */
-function hear(session: Session, heard: Classified): undefined {
-  if (heard.kind === "notification") notified(session, heard.message);
-  else if (heard.kind === "response") session.answered(heard.message);
+/** Takes a message that is not answered. Where there are no sessions there is nothing that it could be about. */
+async function hear({ found }: Place, heard: Classified): Promise<undefined> {
+  if (heard.kind === "notification" || heard.kind === "response") await found?.hear(heard);
 }

@@ -1,10 +1,11 @@
 import type { Classified, JsonRpcRequest } from "../jsonrpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
-import { answerInSession, initialize, notified } from "../server/legacy.ts";
+import { answerInSession, initialize } from "../server/legacy.ts";
 import { Answering } from "./answering.ts";
 import type { LegacyContext, Posted } from "./endpoint-context.ts";
-import { belongingOf, checkVersion, nowhere, sessionFor } from "./find-session.ts";
+import { belongingOf, checkVersion, nowhere, placeOf } from "./find-session.ts";
 import { SESSION_ID_HEADER } from "./header-names.ts";
+import type { Heard } from "./http-session.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 type Message = Exclude<Classified, { kind: "invalid" }>;
@@ -17,19 +18,21 @@ export async function postLegacy(context: LegacyContext, posted: Posted, { kind,
   if (kind === "request") {
     const isNamed = context.sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
     if (message.method === Method.initialize && !isNamed) return openSession(context, posted, message);
-    const belonging = belongingOf(context, { head, principal, id });
-    const answering = new Answering(context, posted, belonging);
-    return answering.finish(await answerInSession(belonging.session, message, answering));
+    const place = await placeOf(context, { head, principal, id });
+    const answering = new Answering(context, posted, belongingOf(context, place, [message.id]));
+    const reply = await answerInSession(place.session, message, answering);
+    return answering.finish(place.found?.keep ? await place.found.keep(message, reply) : reply);
   }
-  const session = sessionFor(context, { head, principal, id });
-  if (kind === "notification") notified(session, message);
-  else if (context.sessions) session.answered(message);
-  else throw new HttpRefusal(400, "There is no session whose question this response could answer.");
+  const { found } = await placeOf(context, { head, principal, id });
+  if (found) await found.hear({ kind, message } as Heard);
+  else if (kind === "response") {
+    throw new HttpRefusal(400, "There is no session whose question this response could answer.");
+  }
   head.respond(202, {});
 }
 
 /** Answers `initialize`; the session that it opens can be found from then on, if the endpoint has sessions. */
-function openSession(context: LegacyContext, posted: Posted, request: JsonRpcRequest): void {
+async function openSession(context: LegacyContext, posted: Posted, request: JsonRpcRequest): Promise<void> {
   const { core, sessions } = context;
   const { principal } = posted;
   const prepared = sessions?.prepare();
@@ -37,10 +40,11 @@ function openSession(context: LegacyContext, posted: Posted, request: JsonRpcReq
     const headers = { "retry-after": String(sessions.retryAfter) };
     throw new HttpRefusal(503, "Too many sessions are open. Try again later.", { headers, id: request.id });
   }
-  const { reply, session } = initialize(core, request, { link: prepared ?? nowhere, principal });
+  const way = { link: prepared ?? nowhere, principal, shared: prepared?.shared };
+  const { reply, session } = initialize(core, request, way);
   if (!sessions || !prepared || !session) return new Answering(context, posted).finish(reply);
   prepared.session = session;
-  sessions.add(prepared);
+  await sessions.add(prepared);
   const headers = { [SESSION_ID_HEADER]: prepared.id };
   return new Answering(context, posted, { headers }).finish(reply);
 }

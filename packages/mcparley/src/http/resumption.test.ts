@@ -54,6 +54,9 @@ function serve(options: HttpOptions = {}, store?: Store): Served {
   return { client: rawHttp("http://localhost/mcp", fetch), server, clock, slow, store: kept, errors, close };
 }
 
+/** Whether a log holds the events of a stream: the sessions themselves have other logs. */
+const ofEvents = (log: string): boolean => log.startsWith("events ");
+
 /** Holds what passes it until it is opened. */
 function latch(): { entered: Promise<unknown>; pass: () => Promise<unknown>; open: () => void } {
   const { entered, call: pass, open: letGo } = gate();
@@ -289,7 +292,7 @@ describe("H14: what was sent to one is sent again to nobody else", () => {
     const slowStore: Store = {
       ...store,
       append: async (...given) => {
-        await held.pass();
+        if (ofEvents(given[0])) await held.pass();
         return store.append(...given);
       },
     };
@@ -489,11 +492,20 @@ describe("limits", () => {
 });
 
 describe("a store that is out of reach", () => {
-  const broken = (part: Partial<Store>): Store => ({ ...memoryStore(), ...part });
   const fail = (): Promise<never> => Promise.reject(new Error("no route to the store"));
 
+  /** A store of which one operation fails on the logs of events. */
+  const broken = (part: "append" | "readFrom"): Store => {
+    const store = memoryStore();
+    return {
+      ...store,
+      append: (log, ...given) => (part === "append" && ofEvents(log) ? fail() : store.append(log, ...given)),
+      readFrom: (log, ...given) => (part === "readFrom" && ofEvents(log) ? fail() : store.readFrom(log, ...given)),
+    };
+  };
+
   test("for writing: the answer arrives all the same, and the error is reported", async () => {
-    const { client, slow, errors } = serve({}, broken({ append: fail }));
+    const { client, slow, errors } = serve({}, broken("append"));
     slow.open(undefined);
     const events = await rest(await call(client, await open(client), "work"));
     expect(messages(events)).toHaveLength(3);
@@ -501,25 +513,25 @@ describe("a store that is out of reach", () => {
     expect(errors).toHaveLength(3);
   });
 
-  test("for reading: coming back is answered with 500 that says nothing of it", async () => {
-    const { client, errors } = serve({}, broken({ readFrom: fail }));
+  test("for reading: coming back is answered with 503 that says nothing of it", async () => {
+    const { client, errors } = serve({}, broken("readFrom"));
     const session = await open(client);
     const answer = await call(client, session, "work");
     const primed = await event(answer);
     const refused = await get(client, session, primed?.id);
-    expect(refused.status).toBe(500);
+    expect(refused.status).toBe(503);
     expect(await refused.text()).not.toContain("route");
     expect(errors).toHaveLength(1);
   });
 
   test("for reading: a standing stream that cannot be taken up takes no message away from others", async () => {
-    const served = serve({}, broken({ readFrom: fail }));
+    const served = serve({}, broken("readFrom"));
     const { client } = served;
     const session = await open(client);
     const standing = await get(client, session);
     const primed = await event(standing);
     await standing.leave();
-    expect((await get(client, session, primed?.id)).status).toBe(500);
+    expect((await get(client, session, primed?.id)).status).toBe(503);
     const other = await get(client, session);
     await event(other);
     await other.leave();
@@ -535,7 +547,7 @@ test("closing waits until the last event is in the log and sent", async () => {
   const held = latch();
   const { client, slow, close } = serve(
     {},
-    { ...store, append: async (...given) => (await held.pass(), store.append(...given)) },
+    { ...store, append: async (...given) => (ofEvents(given[0]) && (await held.pass()), store.append(...given)) },
   );
   slow.open(undefined);
   const answer = await call(client, await open(client), "work");

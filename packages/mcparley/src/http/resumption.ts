@@ -1,3 +1,4 @@
+import type { RequestId } from "../jsonrpc/messages.ts";
 import { principalKey } from "../server/context.ts";
 import type { Store } from "../store/store.ts";
 import type { AnswerStream } from "./answering.ts";
@@ -42,7 +43,7 @@ export class Resumption {
   }
 
   /** The stream that the answer to a POST may become. Undefined where the revision resumes none. */
-  answer(session: HttpSession): AnswerStream | undefined {
+  answer(session: HttpSession, _ids: readonly RequestId[]): AnswerStream | undefined {
     const { resumable, polls } = session.session.revision;
     if (!resumable) return undefined;
     return new ResumableAnswer(() => this.#createAnswer(session), polls ? this.#limits : undefined);

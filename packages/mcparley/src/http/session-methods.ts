@@ -8,16 +8,16 @@ import { checkVersion, findSession } from "./find-session.ts";
 import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
 import type { HttpSession } from "./http-session.ts";
 import { HttpRefusal, notAllowed } from "./refusal.ts";
-import type { Sessions } from "./sessions.ts";
+import type { SessionTable } from "./sessions.ts";
 import { Standalone } from "./standalone.ts";
 
 /** Answers a GET: opens a stream for what belongs to no request of a session, or goes on with one that broke. */
-export function getStream(
+export async function getStream(
   context: LegacyContext,
   exchange: Exchange,
   principal: Principal | undefined,
-): Promise<void> | void {
-  const { session } = require(context, exchange, principal);
+): Promise<void> {
+  const { session } = await require(context, exchange, principal);
   if (!readAccept(exchange.header("accept")).events) {
     throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
   }
@@ -28,20 +28,24 @@ export function getStream(
 }
 
 /** Answers a DELETE: the session is forgotten at once, with all that goes on in it. */
-export function deleteSession(context: LegacyContext, exchange: Exchange, principal: Principal | undefined): void {
-  const { session, sessions } = require(context, exchange, principal);
-  sessions.delete(session, new LocalError("closed", "The client ended its session."));
+export async function deleteSession(
+  context: LegacyContext,
+  exchange: Exchange,
+  principal: Principal | undefined,
+): Promise<void> {
+  const { session, sessions } = await require(context, exchange, principal);
+  await sessions.delete(session, new LocalError("closed", "The client ended its session."));
   exchange.respond(204, {});
 }
 
-function require(
+async function require(
   { sessions }: LegacyContext,
   head: RequestHead,
   principal: Principal | undefined,
-): { session: HttpSession; sessions: Sessions } {
+): Promise<{ session: HttpSession; sessions: SessionTable }> {
   if (!sessions || !isOfSession(head)) throw notAllowed(head.method, "POST");
   checkVersion(head, undefined);
-  return { session: findSession(sessions, { head, principal, id: undefined }), sessions };
+  return { session: await findSession(sessions, { head, principal, id: undefined }), sessions };
 }
 
 /** Only legacy revisions with sessions have these methods; without any sign of one the method does not exist. */

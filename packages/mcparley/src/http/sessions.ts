@@ -7,8 +7,26 @@ import type { SessionOptions } from "./options.ts";
 /** How often, within an idle limit, it is looked for sessions that are over it. */
 const sweepsPerLimit = 30;
 
-/** The legacy sessions of one endpoint, by id. One timer looks for idle ones among them all. */
-export class Sessions {
+/** Where the legacy sessions of an endpoint are found. */
+export interface SessionTable {
+  /** Sessions that are in this process. */
+  readonly size: number;
+  /** Seconds until there may be room again. */
+  readonly retryAfter: number;
+  /** Makes a session that is not found yet, with an id that cannot be guessed. Undefined where there is no room. */
+  prepare(): HttpSession | undefined;
+  /** Lets a session be found, once its client's `initialize` was good and before it is answered. */
+  add(session: HttpSession): Promise<void> | void;
+  /** Finds the session of a caller and notes that it is in use. Another caller's does not exist for this one. */
+  find(id: string, principal: Principal | undefined): Promise<HttpSession | undefined> | HttpSession | undefined;
+  /** Ends a session, with all that goes on in it. */
+  delete(session: HttpSession, cause: Error): Promise<void> | void;
+  /** Called when the endpoint is closed: ends what goes on in the sessions of this process. */
+  clear(cause: Error): Promise<void> | void;
+}
+
+/** The legacy sessions of one endpoint, in memory. One timer looks for idle ones among them all. */
+export class Sessions implements SessionTable {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #clock: Clock;
   readonly #idle: number;
@@ -25,25 +43,21 @@ export class Sessions {
     return this.#sessions.size;
   }
 
-  /** Seconds until there may be room again. */
   get retryAfter(): number {
     return Math.ceil(this.#idle / sweepsPerLimit / 1000);
   }
 
-  /** Makes a session that is not found yet, with an id that cannot be guessed. Undefined where there is no room. */
   prepare(): HttpSession | undefined {
     if (this.#sessions.size >= this.#max) this.#forgetIdle();
     if (this.#sessions.size >= this.#max) return undefined;
     return new HttpSession(crypto.randomUUID(), this.#clock.now());
   }
 
-  /** Lets a session be found, once its client has been answered a good `initialize`. */
   add(session: HttpSession): void {
     this.#sessions.set(session.id, session);
     this.#timer ??= this.#clock.setTimeout(() => this.#sweep(), this.#idle / sweepsPerLimit);
   }
 
-  /** Finds the session of a caller and notes that it is in use. Another caller's does not exist for this one. */
   find(id: string, principal: Principal | undefined): HttpSession | undefined {
     const session = this.#sessions.get(id);
     if (!session?.belongsTo(principal)) return undefined;

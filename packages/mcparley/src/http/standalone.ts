@@ -28,7 +28,11 @@ export class Standalone implements OpenExchange {
   }
 
   send(message: JsonRpcMessage): void {
-    this.#events.send(encode(message));
+    this.sendEncoded(encode(message));
+  }
+
+  sendEncoded(json: string): void {
+    this.#events.send(json);
   }
 
   beat(): void {

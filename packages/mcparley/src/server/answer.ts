@@ -44,7 +44,15 @@ export function toProtocolError(error: unknown, call: Call): ProtocolError {
       (error.code === "not_capable" || error.code === "declined" || error.code === "cancelled"));
   if (isForPeer) return new ProtocolError(ErrorCode.InvalidRequest, (error as McpError).message);
   call.core.report(error, call);
+  if (error instanceof LocalError && error.code === "store_unavailable") return unreachable();
   return new ProtocolError(ErrorCode.InternalError, "Internal error");
+}
+
+/** Whether what failed was done is not known, so it is not for this side to say that it may be done again. */
+function unreachable(): ProtocolError {
+  const message =
+    "A store that this needs is out of reach. Try again later, where what may have been done can be done twice.";
+  return new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
 }
 
 /** A code that the revision does not define is said in one that it does. */

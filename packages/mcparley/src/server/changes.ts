@@ -14,6 +14,14 @@ export interface Listener {
   deliver(change: Change): void;
 }
 
+/** Other processes that serve the same server. */
+export interface Elsewhere {
+  /** Tells them of a change of this one. */
+  tell(change: Change): void;
+  /** Settles when what changes there is told here. */
+  join(): Promise<void>;
+}
+
 /** What changed since the recording began, each thing once. */
 export interface Recording {
   end(this: void): void;
@@ -30,6 +38,8 @@ const listMethods = {
 export class Changes {
   readonly #listeners = new Set<Listener>();
   readonly #lists = new Set<ListKind>();
+  /** Set where the server's changes are shared with other processes. */
+  elsewhere: Elsewhere | undefined;
 
   add(listener: Listener): () => void {
     this.#listeners.add(listener);
@@ -39,7 +49,6 @@ export class Changes {
   /** Keeps what changes from now on, for one whose listener is not ready yet. */
   record(): Recording {
     const kept = new Map<string, Change>();
-    const keyOf = (change: Change): string => ("uri" in change ? `uri ${change.uri}` : change.list);
     const end = this.add({ wants: () => true, deliver: (change) => void kept.set(keyOf(change), change) });
     return { end, kept: () => kept.values() };
   }
@@ -49,24 +58,35 @@ export class Changes {
   }
 
   listChanged(list: ListKind): void {
-    if (this.#listeners.size === 0) return;
+    if (this.#listeners.size === 0 && !this.elsewhere) return;
     if (this.#lists.size === 0) {
       queueMicrotask(() => {
         const lists = [...this.#lists];
         this.#lists.clear();
-        for (const changed of lists) this.#tell({ list: changed });
+        for (const changed of lists) this.#changed({ list: changed });
       });
     }
     this.#lists.add(list);
   }
 
   resourceUpdated(uri: string): void {
-    this.#tell({ uri });
+    this.#changed({ uri });
   }
 
-  #tell(change: Change): void {
+  #changed(change: Change): void {
+    this.tell(change);
+    this.elsewhere?.tell(change);
+  }
+
+  /** Tells those in this process alone, as of what changed in another. */
+  tell(change: Change): void {
     for (const listener of this.#listeners) if (listener.wants(change)) listener.deliver(change);
   }
+}
+
+/** What tells changes apart: of two with the same key the later says no more than the one before. */
+export function keyOf(change: Change): string {
+  return "uri" in change ? `uri ${change.uri}` : change.list;
 }
 
 /** The notification for a change; `meta` is what the stream that carries it adds. */

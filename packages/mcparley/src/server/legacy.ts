@@ -9,7 +9,7 @@ import { type Reply, answer, replyToError } from "./answer.ts";
 import { Call, type Link } from "./call.ts";
 import type { Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";
-import { Session } from "./session.ts";
+import { Session, type SharedBy } from "./session.ts";
 
 /** Where a session comes from. */
 export interface Way {
@@ -18,6 +18,7 @@ export interface Way {
   principal: Principal | undefined;
   /** The revisions that can be agreed on. All legacy ones unless given. */
   revisions?: readonly Revision[];
+  shared?: SharedBy | undefined;
 }
 
 export interface Opened {
@@ -41,10 +42,10 @@ export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way):
 
 /** Opens a session from the params of an `initialize`, as when one is taken up that another process opened. */
 export function openSession(core: ServerCore, params: InitializeParams, way: Way): Session {
-  const { link, principal, revisions } = way;
+  const { link, principal, revisions, shared } = way;
   const revision = negotiateLegacy(params.protocolVersion, revisions);
   const peer = { info: params.clientInfo, capabilities: params.capabilities, revision: revision.version };
-  return new Session({ core, revision, peer, link, principal });
+  return new Session({ core, revision, peer, link, principal, shared });
 }
 
 function initializeResult(session: Session): InitializeResult {

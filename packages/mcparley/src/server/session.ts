@@ -18,6 +18,25 @@ export interface SessionInit {
   principal: Principal | undefined;
   /** The way to the client for what belongs to no request of it. */
   link: Link;
+  shared?: SharedBy | undefined;
+}
+
+/**
+ * Set where other processes serve the session as well. It hears of changes by way of whoever holds its stream, and not
+ * by itself.
+ */
+export interface SharedBy {
+  /** What the ids of the questions of this copy begin with, so that no other copy ever uses them. */
+  questions: string;
+}
+
+/** What a client has told of its session since it opened it. */
+export interface SessionState {
+  /** It has said that it is ready. */
+  ready: boolean;
+  logLevel: LoggingLevel;
+  /** The URIs that it subscribed to. */
+  subscriptions: readonly string[];
 }
 
 /** Milliseconds that questions wait for a client to say that it is ready; then it has forgotten to. */
@@ -37,7 +56,8 @@ export class Session implements Listener {
   readonly calls: Map<RequestId, Call> = new Map();
   logLevel: LoggingLevel = "info";
   readonly #link: Link;
-  readonly #subscriptions = new Set<string>();
+  readonly #shared: SharedBy | undefined;
+  #subscriptions = new Set<string>();
   readonly #questions: Outbound;
   /** Questions that were asked before the client was ready. */
   readonly #early = new Set<() => void>();
@@ -54,6 +74,7 @@ export class Session implements Listener {
     this.peer = init.peer;
     this.principal = init.principal;
     this.#link = init.link;
+    this.#shared = init.shared;
     this.#questions = new Outbound(init.core.clock);
     this.#since = init.core.clock.now();
   }
@@ -61,8 +82,15 @@ export class Session implements Listener {
   /** Called when the client has said that it is ready: from then on it hears of changes and can be asked. */
   ready(): void {
     if (this.#ended) return;
-    this.#leave ??= this.core.changes.add(this);
+    if (!this.#shared) this.#leave ??= this.core.changes.add(this);
     this.#ask();
+  }
+
+  /** Takes up what the client has told of its session elsewhere. */
+  restore({ ready, logLevel, subscriptions }: SessionState): void {
+    this.logLevel = logLevel;
+    this.#subscriptions = new Set(subscriptions);
+    if (ready && !this.#mayAsk) this.ready();
   }
 
   subscribe(uri: string): void {
@@ -90,7 +118,8 @@ export class Session implements Listener {
   /** Sends the client a request on `link`, once it is ready (2025-11-25, basic/lifecycle), and waits for its answer. */
   request(method: string, params: JsonObject, way: { link: Link; signal: AbortSignal }): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
-    const id = this.#questions.nextId();
+    const number = this.#questions.nextId();
+    const id = this.#shared ? `${this.#shared.questions}${number}` : number;
     const send = (): void => way.link.send({ jsonrpc: "2.0", id, method, params });
     const answer = this.#questions.wait(id, {
       what: method,

@@ -1,0 +1,189 @@
+import { encode } from "../../jsonrpc/messages.ts";
+import { type Change, type Elsewhere, keyOf, toNotification } from "../../server/changes.ts";
+import type { ServerCore } from "../../server/core.ts";
+import { LogTail, tell } from "../../store/log-tail.ts";
+import { reaching } from "../../store/reaching.ts";
+import type { LogEntry, Store } from "../../store/store.ts";
+
+/** The most changes that wait while the store is out of reach; of the same thing one waits. */
+const maxWaiting = 1_000;
+const retryInterval = 1_000;
+const lookInterval = 5_000;
+const pageSize = 500;
+/** How long, and how many, changes are kept for clients that are away. */
+const kept = { ttl: 86_400_000, maxLength: 10_000 };
+
+/** A change in its place among all those of the server, whichever process it happened in. */
+export interface PlacedChange {
+  readonly change: Change;
+  readonly position: string;
+  /** The notification of it, serialised once for all whom this process tells. */
+  readonly json: string;
+}
+
+export type TakeChange = (placed: PlacedChange) => void;
+
+/**
+ * The changes of a server in all processes that share a store: they are in one log, in one order.
+ *
+ * What is told by itself (open streams of `subscriptions/listen`) hears of this process's changes at once, and of others' as
+ * they come. Sessions follow the log alone, so that each can go on where it stopped, in whichever process that was.
+ */
+export class SharedChanges implements Elsewhere {
+  readonly #core: ServerCore;
+  readonly #store: Store;
+  readonly #log: string;
+  readonly #self: string = crypto.randomUUID();
+  readonly #tail: LogTail;
+  readonly #followers = new Set<TakeChange>();
+  readonly #waiting = new Map<string, Change>();
+  #isSending = false;
+  #joined: Promise<void> | undefined;
+  #users = 0;
+  #stopped = false;
+
+  constructor(core: ServerCore, store: Store) {
+    this.#core = core;
+    this.#store = store;
+    this.#log = `mcparley:changes:${core.info.name}`;
+    this.#tail = new LogTail({
+      store,
+      log: this.#log,
+      clock: core.clock,
+      interval: lookInterval,
+      take: (entry) => this.#take(entry),
+      report: (error) => core.report(error, undefined),
+    });
+  }
+
+  /** Whether nobody uses it any more. */
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** Notes that an endpoint uses it, until the function it gives is called. The last one to go ends it. */
+  use(): () => Promise<void> {
+    this.#users++;
+    this.#core.changes.elsewhere = this;
+    return async () => {
+      if (--this.#users === 0) await this.#stop();
+    };
+  }
+
+  /** The position of the last change that this process knows of. */
+  get position(): string | undefined {
+    return this.#tail.position;
+  }
+
+  /** Begins to hear of changes, once. Rejects where the store is out of reach. */
+  join(): Promise<void> {
+    this.#joined ??= this.#join().catch((error: unknown) => {
+      this.#joined = undefined;
+      throw error;
+    });
+    return this.#joined;
+  }
+
+  /** Tells the other processes of a change; where the store is out of reach, once it is there again. */
+  tell(change: Change): void {
+    const key = keyOf(change);
+    this.#waiting.delete(key);
+    this.#waiting.set(key, change);
+    if (this.#waiting.size > maxWaiting) this.#waiting.delete(this.#waiting.keys().next().value!);
+    if (!this.#isSending) void this.#send();
+  }
+
+  /** Calls `take` for each change that comes from now on, until the function it gives is called. */
+  follow(take: TakeChange): () => void {
+    this.#followers.add(take);
+    return () => this.#followers.delete(take);
+  }
+
+  /** The changes after a position, as far as this process has heard of them; of the same thing the last one. */
+  async since(after: string | undefined): Promise<PlacedChange[]> {
+    const last = this.position;
+    const changes = new Map<string, PlacedChange>();
+    if (last === undefined || after === last) return [];
+    for (let from = after; ;) {
+      const entries = await this.#store.readFrom(this.#log, from, pageSize);
+      for (const entry of entries) {
+        const placed = entry.position > last ? undefined : read(entry);
+        if (!placed) continue;
+        const key = keyOf(placed.change);
+        changes.delete(key);
+        changes.set(key, placed);
+      }
+      from = entries.at(-1)?.position;
+      if (entries.length < pageSize || from === undefined || from >= last) return [...changes.values()];
+    }
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#core.changes.elsewhere === this) this.#core.changes.elsewhere = undefined;
+    await this.#tail.stop();
+  }
+
+  async #join(): Promise<void> {
+    // An entry that says nothing, to know where the log is now.
+    const now = await this.#store.append(this.#log, JSON.stringify({ from: this.#self }), kept);
+    await this.#tail.start(now);
+  }
+
+  #take(entry: LogEntry): void {
+    const placed = read(entry);
+    if (!placed) return;
+    for (const take of this.#followers) take(placed);
+    if (placed.from !== this.#self) this.#core.changes.tell(placed.change);
+  }
+
+  async #send(): Promise<void> {
+    let isFailing = false;
+    this.#isSending = true;
+    for (let next = first(this.#waiting); next && !this.#stopped; next = first(this.#waiting)) {
+      const [key, change] = next;
+      try {
+        await tell(this.#store, this.#log, JSON.stringify({ from: this.#self, change }), kept);
+        isFailing = false;
+        if (this.#waiting.get(key) === change) this.#waiting.delete(key);
+      } catch (error) {
+        if (!isFailing) this.#core.report(error, undefined);
+        isFailing = true;
+        await new Promise<void>((resolve) => this.#core.clock.setTimeout(resolve, retryInterval));
+      }
+    }
+    this.#isSending = false;
+  }
+}
+
+function first<K, V>(map: ReadonlyMap<K, V>): [K, V] | undefined {
+  return map.entries().next().value;
+}
+
+/** Reads an entry of the log; undefined for one that says nothing. */
+function read({ position, value }: LogEntry): (PlacedChange & { from: string }) | undefined {
+  const { from, change } = JSON.parse(value) as { from: string; change?: Change };
+  if (!change) return undefined;
+  let json: string | undefined;
+  return {
+    from,
+    change,
+    position,
+    get json() {
+      return (json ??= encode(toNotification(change)));
+    },
+  };
+}
+
+const shared = new WeakMap<ServerCore, SharedChanges>();
+
+/**
+ * The changes that a server shares through a store: the same for all its endpoints in this process. `stop` says that one
+ * does not use them any more.
+ */
+export function useChanges(core: ServerCore, store: Store): { changes: SharedChanges; stop: () => Promise<void> } {
+  const found = shared.get(core);
+  const changes = found && !found.isStopped ? found : new SharedChanges(core, reaching(store));
+  shared.set(core, changes);
+  return { changes, stop: changes.use() };
+}

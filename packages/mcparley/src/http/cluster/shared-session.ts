@@ -1,0 +1,120 @@
+import { ErrorCode, ProtocolError } from "../../jsonrpc/errors.ts";
+import type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  RequestId,
+} from "../../jsonrpc/messages.ts";
+import { Notification } from "../../protocol/methods.ts";
+import { type Reply, replyToError } from "../../server/answer.ts";
+import { notified } from "../../server/legacy.ts";
+import { isUnavailable } from "../../store/reaching.ts";
+import { type Heard, HttpSession } from "../http-session.ts";
+import type { Standalone } from "../standalone.ts";
+import { type ClusterNode, nodeIn } from "./cluster-node.ts";
+import { type StateChange, changeBy, madeReady } from "./session-record.ts";
+import type { SessionStream } from "./session-stream.ts";
+
+/** What a session in this process needs of the sessions that it is one of. */
+export interface SharedSessionInit {
+  id: string;
+  now: number;
+  node: ClusterNode;
+  /** Tells this copy of the session from all others there were and will be. */
+  copy: number;
+  /** Writes a change of the session's state to the store. Rejects where it is out of reach. */
+  change: (session: SharedSession, change: StateChange) => Promise<void>;
+  streamOf: (session: SharedSession) => SessionStream;
+}
+
+/**
+ * A legacy session that any node may serve: this one's copy of it.
+ *
+ * What its client tells of it is in the store before it is acknowledged. What concerns a call of it that runs on another
+ * node is handed on to that node.
+ */
+export class SharedSession extends HttpSession {
+  override readonly shared: { questions: string };
+  /** What the store holds of it, as this copy has read it last. */
+  known = "";
+  /** When the store was told last that it is in use. */
+  touched = 0;
+  /** How far the changes of the server had come when it was opened. */
+  openedAt: string | undefined;
+  readonly #init: SharedSessionInit;
+  #stream: SessionStream | undefined;
+
+  constructor(init: SharedSessionInit) {
+    super(init.id, init.now);
+    this.#init = init;
+    this.shared = { questions: `${init.node.id}.${init.copy}.` };
+  }
+
+  override async hear(heard: Heard): Promise<void> {
+    if (heard.kind === "response") return this.#route(heard, heard.message.id);
+    const { method, params = {} } = heard.message;
+    if (method === Notification.progress) return this.#route(heard, params.progressToken);
+    if (method === Notification.cancelled && !this.session.calls.has(params.requestId as RequestId)) {
+      return this.#init.node.announce({ about: "cancelled", session: this.id, params });
+    }
+    if (method === Notification.initialized) await this.#init.change(this, madeReady);
+    void super.hear(heard);
+  }
+
+  override async keep(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined> {
+    const change = reply && "result" in reply.message ? changeBy(request) : undefined;
+    if (!change) return reply;
+    try {
+      await this.#init.change(this, change);
+      return reply;
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      this.#init.node.core.report(error, undefined);
+      const message = "This could not be kept, since the server's store is out of reach. Send it again.";
+      const refusal = new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
+      return replyToError(request.id, refusal, this.session.revision);
+    }
+  }
+
+  /** Sends what belongs to no request: on the stream that is open, on whichever node, or on the next one. */
+  override send(message: JsonRpcMessage): void {
+    this.outgoing.send(message);
+  }
+
+  override attach(stream: Standalone): void {
+    super.attach(stream);
+    this.outgoing.attached();
+  }
+
+  override detach(stream: Standalone): void {
+    super.detach(stream);
+    if (!this.stream) this.outgoing.detached();
+  }
+
+  /** What is sent on the session's stream. */
+  get outgoing(): SessionStream {
+    return (this.#stream ??= this.#init.streamOf(this));
+  }
+
+  /** Takes what another node was told of a question of this one. */
+  heardElsewhere(message: JsonRpcResponse | JsonRpcNotification): void {
+    if ("method" in message) notified(this.session, message);
+    else this.session.answered(message);
+  }
+
+  /** Settles when all that was to be written of its stream until now is written. */
+  async settled(): Promise<void> {
+    await this.#stream?.settled();
+  }
+
+  /** Hands on what is about a question to the node that asked it. */
+  async #route(heard: Heard, id: unknown): Promise<void> {
+    const { node } = this.#init;
+    const asker = nodeIn(id);
+    if (asker === node.id) void super.hear(heard);
+    else if (asker !== undefined) {
+      await node.post(asker, { about: "heard", session: this.id, message: heard.message });
+    }
+  }
+}

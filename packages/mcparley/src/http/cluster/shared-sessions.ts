@@ -1,0 +1,241 @@
+import { LocalError } from "../../jsonrpc/errors.ts";
+import { type Principal, principalKey } from "../../server/context.ts";
+import { notified, openSession } from "../../server/legacy.ts";
+import type { ServerCore } from "../../server/core.ts";
+import { notification } from "../../jsonrpc/messages.ts";
+import { Notification } from "../../protocol/methods.ts";
+import { findRevision } from "../../revisions/revisions.ts";
+import type { Store } from "../../store/store.ts";
+import { HttpRefusal } from "../refusal.ts";
+import type { SessionOptions } from "../options.ts";
+import type { SessionTable } from "../sessions.ts";
+import { ClusterNode, type Mail, type News } from "./cluster-node.ts";
+import { type SessionRecord, type StateChange, initialRecord } from "./session-record.ts";
+import { SessionStream } from "./session-stream.ts";
+import type { SharedChanges } from "./shared-changes.ts";
+import { SharedSession } from "./shared-session.ts";
+
+/** How often, within an idle limit, the store is told that a session is in use. */
+const touchesPerLimit = 30;
+/** Characters of what is kept of a session: what its client says of itself, and what it subscribed to. */
+const maxRecord = 65_536;
+
+export interface SharedSessionsInit {
+  core: ServerCore;
+  store: Store;
+  changes: SharedChanges;
+  options: SessionOptions;
+  /** Called when another node carries an answer of a session. */
+  carried: (session: SharedSession, stream: string) => void;
+}
+
+/**
+ * The legacy sessions that all endpoints share that share a store: any of them serves any request of any session.
+ *
+ * The store says what sessions there are, and each request looks there first, so that one that has ended has ended
+ * everywhere at once. What is in this process is a copy, and is let go where nothing of the session goes on here.
+ */
+export class SharedSessions implements SessionTable {
+  readonly node: ClusterNode;
+  readonly #init: SharedSessionsInit;
+  readonly #copies = new Map<string, SharedSession>();
+  readonly #idle: number;
+  readonly #max: number;
+  #copy = 0;
+  #timer: unknown;
+
+  constructor(init: SharedSessionsInit) {
+    this.#init = init;
+    const { idle = 1_800_000, max = 10_000 } = init.options;
+    this.#idle = idle;
+    this.#max = max;
+    this.node = new ClusterNode(init.core, init.store, {
+      mail: (mail) => this.#take(mail),
+      news: (news) => this.#hear(news),
+    });
+  }
+
+  get size(): number {
+    return this.#copies.size;
+  }
+
+  get retryAfter(): number {
+    return Math.ceil(this.#interval / 1000);
+  }
+
+  prepare(): SharedSession | undefined {
+    if (this.#copies.size >= this.#max) this.#letGo(0);
+    return this.#copies.size >= this.#max ? undefined : this.#make(crypto.randomUUID());
+  }
+
+  async add(copy: SharedSession): Promise<void> {
+    await this.#join();
+    const { session } = copy;
+    copy.openedAt = this.#init.changes.position;
+    const record = initialRecord(session, principalKey(session.principal), copy.openedAt);
+    const text = JSON.stringify(record);
+    if (text.length > maxRecord) throw tooLarge();
+    await this.#init.store.set(this.#keyOf(copy.id), text, { ttl: this.#idle });
+    copy.known = text;
+    copy.touched = this.#init.core.clock.now();
+    this.#keep(copy);
+  }
+
+  async find(id: string, principal: Principal | undefined): Promise<SharedSession | undefined> {
+    await this.#join();
+    const text = await this.#init.store.get(this.#keyOf(id));
+    if (text === undefined) {
+      this.#end(id, new LocalError("closed", "The session has ended."));
+      return undefined;
+    }
+    const copy = this.#copies.get(id);
+    if (copy?.known === text && copy.belongsTo(principal)) return this.#used(copy);
+    const record = JSON.parse(text) as SessionRecord;
+    if (record.owner !== principalKey(principal)) return undefined;
+    const found = copy ?? this.#restore(id, record, principal);
+    if (!found) return undefined;
+    if (found.known !== text) found.session.restore(record.state);
+    found.known = text;
+    return this.#used(found);
+  }
+
+  async delete({ id }: SharedSession, cause: Error): Promise<void> {
+    await this.#init.store.delete(this.#keyOf(id));
+    this.#end(id, cause);
+    await this.node.announce({ about: "ended", session: id });
+  }
+
+  /** Ends what goes on in this process. The sessions stay where they are, for the other nodes. */
+  async clear(cause: Error): Promise<void> {
+    if (this.#timer !== undefined) this.#init.core.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const copies = [...this.#copies.values()];
+    this.#copies.clear();
+    for (const copy of copies) copy.end(cause);
+    await Promise.all(copies.map((copy) => copy.settled()));
+    await this.node.leave();
+  }
+
+  async #join(): Promise<void> {
+    await Promise.all([this.node.join(), this.#init.changes.join()]);
+  }
+
+  #make(id: string): SharedSession {
+    const { core, changes } = this.#init;
+    return new SharedSession({
+      id,
+      now: core.clock.now(),
+      node: this.node,
+      copy: this.#copy++,
+      change: (session, change) => this.#change(session, change),
+      streamOf: (session) => new SessionStream({ session, node: this.node, changes, ttl: this.#idle }),
+    });
+  }
+
+  /** Takes up a session that another node opened, or this one before it let it go. */
+  #restore(id: string, record: SessionRecord, principal: Principal | undefined): SharedSession | undefined {
+    // Opened by a newer version of the library, in a revision that this one has not got.
+    if (!findRevision(record.initialize.protocolVersion)) return undefined;
+    const copy = this.#make(id);
+    copy.session = openSession(this.#init.core, record.initialize, { link: copy, principal, shared: copy.shared });
+    copy.openedAt = record.changes;
+    this.#keep(copy);
+    return copy;
+  }
+
+  #keep(copy: SharedSession): void {
+    this.#copies.set(copy.id, copy);
+    this.#timer ??= this.#init.core.clock.setTimeout(() => this.#sweep(), this.#interval);
+  }
+
+  #used(copy: SharedSession): SharedSession {
+    copy.lastUsed = this.#init.core.clock.now();
+    if (copy.lastUsed - copy.touched >= this.#interval) void this.#touch(copy);
+    return copy;
+  }
+
+  /** Starts the session's idle time anew. One that has ended elsewhere ends here. */
+  async #touch(copy: SharedSession): Promise<void> {
+    const { core, store } = this.#init;
+    const before = copy.touched;
+    copy.touched = core.clock.now();
+    try {
+      const key = this.#keyOf(copy.id);
+      for (;;) {
+        const text = await store.get(key);
+        if (text === undefined) return this.#end(copy.id, new LocalError("closed", "The session has ended."));
+        if (await store.compareAndSet(key, text, text, { ttl: this.#idle })) break;
+      }
+      copy.outgoing.save();
+    } catch (error) {
+      copy.touched = before;
+      core.report(error, undefined);
+    }
+  }
+
+  async #change(copy: SharedSession, change: StateChange): Promise<void> {
+    const key = this.#keyOf(copy.id);
+    for (;;) {
+      const text = await this.#init.store.get(key);
+      if (text === undefined) return;
+      const record = JSON.parse(text) as SessionRecord;
+      const changed = JSON.stringify({ ...record, state: change(record.state) });
+      if (changed.length > maxRecord) throw tooLarge();
+      if (!(await this.#init.store.compareAndSet(key, text, changed, { ttl: this.#idle }))) continue;
+      copy.session.restore(change(record.state));
+      copy.known = changed;
+      return;
+    }
+  }
+
+  #sweep(): void {
+    this.#letGo(this.#interval);
+    for (const copy of this.#copies.values()) if (copy.isBusy) void this.#touch(copy);
+    const again = this.#copies.size > 0;
+    this.#timer = again ? this.#init.core.clock.setTimeout(() => this.#sweep(), this.#interval) : undefined;
+  }
+
+  /** Lets go the copies in which nothing goes on, once they have not been used for so many milliseconds. */
+  #letGo(unused: number): void {
+    const now = this.#init.core.clock.now();
+    for (const copy of this.#copies.values()) {
+      if (!copy.isBusy && now - copy.lastUsed >= unused) this.#copies.delete(copy.id);
+    }
+  }
+
+  #end(id: string, cause: Error): void {
+    const copy = this.#copies.get(id);
+    this.#copies.delete(id);
+    copy?.end(cause);
+  }
+
+  #take(mail: Mail): void {
+    const copy = this.#copies.get(mail.session);
+    if (!copy) return;
+    if (mail.about === "heard") copy.heardElsewhere(mail.message);
+    else if (mail.about === "outbox") copy.outgoing.arrived();
+    else if (mail.about === "moved") copy.outgoing.moved();
+    else if (mail.about === "free") copy.outgoing.freed();
+    else this.#init.carried(copy, mail.stream);
+  }
+
+  #hear(news: News): void {
+    if (news.about === "ended") this.#end(news.session, new LocalError("closed", "The client ended its session."));
+    const copy = this.#copies.get(news.session);
+    if (news.about === "cancelled" && copy) {
+      notified(copy.session, notification(Notification.cancelled, news.params));
+    }
+  }
+
+  get #interval(): number {
+    return this.#idle / touchesPerLimit;
+  }
+
+  #keyOf(id: string): string {
+    return this.node.keyOf("session", id);
+  }
+}
+
+function tooLarge(): HttpRefusal {
+  return new HttpRefusal(400, `What is kept of this session would take more than ${maxRecord} characters.`);
+}

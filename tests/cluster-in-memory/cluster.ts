@@ -1,0 +1,214 @@
+import { type FetchHandler, toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
+import type { HttpOptions } from "../../packages/mcparley/src/http/options.ts";
+import type { JsonObject } from "../../packages/mcparley/src/jsonrpc/messages.ts";
+import type { Principal } from "../../packages/mcparley/src/server/context.ts";
+import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
+import { type Server, createServer } from "../../packages/mcparley/src/server/server.ts";
+import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
+import type { Store } from "../../packages/mcparley/src/store/store.ts";
+import { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import {
+  type RawAnswer,
+  type RawHttp,
+  type RawMessage,
+  rawHttp,
+} from "../../packages/mcparley/src/testing/raw-http.ts";
+
+export type Headers_ = Record<string, string>;
+
+/** One process, as far as others can tell. */
+export interface Node {
+  readonly server: Server;
+  readonly http: FetchHandler;
+  readonly client: RawHttp;
+  /** What its `onError` was told. */
+  readonly errors: unknown[];
+  /** Nothing that it does reaches the store, or anyone, from now on. */
+  kill(): void;
+}
+
+export interface Cluster {
+  readonly nodes: readonly Node[];
+  readonly clock: FakeClock;
+  readonly store: Store;
+  /** The nodes that live, in turn: each request goes to the next. */
+  readonly client: RawHttp;
+  close(): Promise<void>;
+}
+
+export interface ClusterInit {
+  /** Made anew for each node, as each process makes its own. */
+  definition: (node: number) => Partial<AnyServerDefinition>;
+  nodes?: number;
+  options?: HttpOptions;
+  store?: (clock: FakeClock) => Store;
+}
+
+const url = "http://localhost/mcp";
+
+/** Makes endpoints that share one store, behind a balancer that sends each request to the next. */
+export function cluster({ definition, nodes: count = 3, options = {}, store: make }: ClusterInit): Cluster {
+  const clock = fakeClock(1_000_000);
+  const store = make ? make(clock) : memoryStore({ clock });
+  const nodes = Array.from({ length: count }, (_, index) => startNode({ clock, store, options }, definition(index)));
+  let turn = 0;
+  const client = rawHttp(url, (request) => {
+    for (;;) {
+      const node = nodes[turn++ % count]!;
+      if (!node.isDead) return node.http.fetch(request);
+    }
+  });
+  const close = async (): Promise<void> => {
+    await Promise.all(nodes.filter(({ isDead }) => !isDead).map(({ http }) => http.close()));
+  };
+  return { nodes, clock, store, client, close };
+}
+
+function startNode(
+  { clock, store, options }: { clock: FakeClock; store: Store; options: HttpOptions },
+  definition: Partial<AnyServerDefinition>,
+): Node & { isDead: boolean } {
+  const errors: unknown[] = [];
+  const isOver = (): boolean => node.isDead;
+  const server = createServer({
+    name: "test",
+    version: "1.0.0",
+    clock: mortal(clock, isOver),
+    onError: (error: unknown) => errors.push(error),
+    ...definition,
+  });
+  const http = toFetch(server, { store: dying(store, isOver), ...options });
+  const node = {
+    server,
+    http,
+    client: rawHttp(url, http.fetch),
+    errors,
+    isDead: false,
+    kill: () => void (node.isDead = true),
+  };
+  return node;
+}
+
+/** A store that a dead process does not reach: what it asks is never answered, and never done. */
+function dying(store: Store, isDead: () => boolean): Store {
+  return new Proxy(store, {
+    get: (target, member: keyof Store) =>
+      member === "subscribe"
+        ? (channel: string, listener: (message: string) => void) =>
+            target.subscribe(channel, (message) => isDead() || listener(message))
+        : (...given: never[]) =>
+            isDead() ? new Promise(() => {}) : (target[member] as (...all: never[]) => unknown)(...given),
+  });
+}
+
+/** A clock whose timers do nothing any more in a dead process. */
+function mortal(clock: FakeClock, isDead: () => boolean): FakeClock {
+  return { ...clock, setTimeout: (fn, ms) => clock.setTimeout(() => isDead() || fn(), ms) };
+}
+
+/** A store that fails while it is told to. */
+export function failing(store: Store): Store & { isAway: boolean; operations: string[] } {
+  const state = { isAway: false, operations: [] as string[] };
+  return new Proxy(state as never, {
+    get: (_, member: keyof Store & keyof typeof state) => {
+      if (member in state) return Reflect.get(state, member);
+      return (...given: never[]) => {
+        state.operations.push(member);
+        if (state.isAway) return Promise.reject(new Error("no route to the store"));
+        return (store[member] as (...all: never[]) => unknown)(...given);
+      };
+    },
+    set: (_, member, value) => Reflect.set(state, member, value),
+  });
+}
+
+export const known: Record<string, Principal> = {
+  "Bearer alice": { issuer: "https://as.example", subject: "alice", scopes: [] },
+  "Bearer bob": { issuer: "https://as.example", subject: "bob", scopes: [] },
+};
+
+/** Options of an endpoint that knows alice and bob. */
+export const authenticated: HttpOptions = {
+  auth: (request) => known[request.header("authorization") ?? ""],
+};
+
+/** Opens a session and says that its client is ready. */
+export async function open(client: RawHttp, version = "2025-11-25", headers: Headers_ = {}): Promise<Headers_> {
+  const params = {
+    protocolVersion: version,
+    capabilities: { elicitation: {}, sampling: {}, roots: {} },
+    clientInfo: { name: "raw", version: "1.0.0" },
+  };
+  const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params }, headers);
+  if (answer.status !== 200) throw new Error(`initialize was answered with ${answer.status}`);
+  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
+  await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
+  return session;
+}
+
+export function request(
+  client: RawHttp,
+  session: Headers_,
+  method: string,
+  { params = {}, id = 1 }: { params?: JsonObject; id?: number | string } = {},
+): Promise<RawAnswer> {
+  return client.post({ jsonrpc: "2.0", id, method, params }, session);
+}
+
+export const callTool = (
+  client: RawHttp,
+  session: Headers_,
+  name: string,
+  id: number | string = 1,
+): Promise<RawAnswer> =>
+  request(client, session, "tools/call", { id, params: { name, arguments: {}, _meta: { progressToken: `t${id}` } } });
+
+export function getStream(client: RawHttp, session: Headers_, lastEventId?: string): Promise<RawAnswer> {
+  const headers: Headers_ = { ...session, accept: "text/event-stream" };
+  if (lastEventId !== undefined) headers["last-event-id"] = lastEventId;
+  return client.send({ method: "GET", headers });
+}
+
+/** One event of a stream: its id, and its message where it has one. */
+export interface Event {
+  id: string | undefined;
+  message: RawMessage | undefined;
+}
+
+/** The next event of a stream, comments and the like left out; undefined at its end. */
+export async function event(answer: RawAnswer): Promise<Event | undefined> {
+  for (let block = await answer.block(); block !== undefined; block = await answer.block()) {
+    const fields = new Map(
+      block.split("\n").map((line) => [line.split(": ", 1)[0], line.slice(line.indexOf(": ") + 2)]),
+    );
+    const data = fields.get("data");
+    if (!fields.has("id") && data === undefined) continue;
+    return { id: fields.get("id"), message: data ? (JSON.parse(data) as RawMessage) : undefined };
+  }
+  return undefined;
+}
+
+/** The next event with a message. */
+export async function message(answer: RawAnswer): Promise<RawMessage | undefined> {
+  for (let next = await event(answer); next; next = await event(answer)) if (next.message) return next.message;
+  return undefined;
+}
+
+/** The messages that are left on a stream, up to its end. */
+export async function messages(answer: RawAnswer): Promise<RawMessage[]> {
+  const all: RawMessage[] = [];
+  for (let next = await message(answer); next; next = await message(answer)) all.push(next);
+  return all;
+}
+
+/** What is on a stream by now, without waiting for more. Ends the reading of it. */
+export async function soFar(answer: RawAnswer): Promise<RawMessage[]> {
+  const all: RawMessage[] = [];
+  await settled();
+  const reading = (async () => {
+    for (let next = await message(answer); next; next = await message(answer)) all.push(next);
+  })();
+  reading.catch(() => {});
+  await settled();
+  return [...all];
+}
