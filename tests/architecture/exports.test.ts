@@ -91,7 +91,15 @@ const expected: Record<string, string[]> = {
   "mcparley/http": ["HttpRefusal", "toFetch"],
   "mcparley/stdio": ["serveStdio", "streamTransport"],
   "mcparley/node": ["fileCredentials", "fileStore", "keychain", "listen", "loopbackSignIn", "openUrl", "toNodeHandler"],
-  "mcparley/auth": ["memoryCredentials", "pastedSignIn"],
+  "mcparley/auth": [
+    "InvalidToken",
+    "introspectionVerifier",
+    "jwtVerifier",
+    "memoryCredentials",
+    "pastedSignIn",
+    "protectedResource",
+    "tokenExchange",
+  ],
   "mcparley/testing": [
     "discoverResult",
     "fakeClock",

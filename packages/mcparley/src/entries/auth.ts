@@ -1,5 +1,24 @@
-/** Authorization: signing in to servers. */
+/** Authorization: signing in to servers, and protecting one's own. */
 export type { CredentialStorage } from "../auth/client/credential-storage.ts";
 export { memoryCredentials } from "../auth/client/memory-credentials.ts";
 export { type PastedSignInOptions, pastedSignIn } from "../auth/client/pasted-sign-in.ts";
 export type { SignIn, SignInAttempt } from "../auth/client/sign-in.ts";
+export type { ScopesOf } from "../auth/server/claims.ts";
+export type { ClientCredential } from "../auth/server/client-credential.ts";
+export type { DpopOptions } from "../auth/server/dpop-options.ts";
+export { type IntrospectionVerifierOptions, introspectionVerifier } from "../auth/server/introspection-verifier.ts";
+export { type JwtVerifierOptions, jwtVerifier } from "../auth/server/jwt-verifier.ts";
+export {
+  type ProtectedResource,
+  type ProtectedResourceOptions,
+  protectedResource,
+} from "../auth/server/protected-resource.ts";
+export type { ResourceDescription } from "../auth/server/resource-description.ts";
+export type { ScopeHierarchy } from "../auth/server/scope-hierarchy.ts";
+export {
+  type TokenExchange,
+  type TokenExchangeOptions,
+  type UpstreamToken,
+  tokenExchange,
+} from "../auth/server/token-exchange.ts";
+export { InvalidToken, type TokenVerifier, type VerifiedToken } from "../auth/server/verified-token.ts";

@@ -1,0 +1,46 @@
+import { LocalError } from "../../jsonrpc/errors.ts";
+import { isLoopbackHost } from "../client/private-address.ts";
+
+/**
+ * Checks the identifier of a resource or an issuer, which stays the string that it is: it is compared exactly, so that a
+ * slash more or less is another one.
+ *
+ * Throws `LocalError` `invalid_definition` for what is no https URL (http on loopback), or has a query or a fragment.
+ */
+export function checkIdentifier(what: string, given: unknown): string {
+  const identifier = checkAddress(what, given);
+  const { search, hash } = new URL(identifier);
+  if (search === "" && hash === "") return identifier;
+  throw invalid(`${what} must have no query and no fragment; got ${JSON.stringify(identifier)}.`);
+}
+
+/** Checks where something is fetched from. Throws `LocalError` `invalid_definition` for what is not safe to ask. */
+export function checkAddress(what: string, given: unknown): string {
+  if (typeof given !== "string" || given === "") throw invalid(`${what} is required: give it as a string.`);
+  if (!URL.canParse(given)) throw invalid(`${what} must be a URL; got ${JSON.stringify(given)}.`);
+  const { protocol, hostname, username, password } = new URL(given);
+  const isSafe = protocol === "https:" || (protocol === "http:" && isLoopbackHost(hostname));
+  if (!isSafe) throw invalid(`${what} must be an https URL, or http on this machine; got ${JSON.stringify(given)}.`);
+  if (username !== "" || password !== "") throw invalid(`${what} must hold no user and no password.`);
+  return given;
+}
+
+/** The audiences that tokens may name. Throws `LocalError` `invalid_definition` where there is none. */
+export function checkAudience(given: string | readonly string[] | undefined): readonly string[] {
+  const audiences = typeof given === "string" ? [given] : (given ?? []);
+  if (audiences.length > 0 && audiences.every((audience) => typeof audience === "string" && audience !== "")) {
+    return audiences;
+  }
+  const why = "Without it a token for any other service would be accepted.";
+  throw invalid(`audience is required: give the identifier that tokens for this server name. ${why}`);
+}
+
+/** How far the clocks of two machines may be apart, in seconds. Throws `LocalError` for what is more than is safe. */
+export function checkTolerance(seconds: number = 30): number {
+  if (seconds >= 0 && seconds <= 300) return seconds;
+  throw invalid(`clockTolerance is in seconds, from 0 to 300; got ${String(seconds)}.`);
+}
+
+export function invalid(message: string): LocalError {
+  return new LocalError("invalid_definition", message);
+}

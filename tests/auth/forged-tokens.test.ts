@@ -1,0 +1,173 @@
+import { generateKeyPair } from "jose";
+import { jwtVerifier } from "mcparley/auth";
+import { fakeClock } from "mcparley/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ProtectedServer, serveProtected } from "./protected-server.ts";
+import { type SignOptions, type TokenIssuer, makeTokenIssuer } from "./token-issuer.ts";
+
+const start = 1_800_000_000;
+const clock = fakeClock(start * 1000);
+const now = (): number => clock.now() / 1000;
+const evil = "https://evil.example";
+let server: ProtectedServer;
+let issuer: TokenIssuer;
+
+beforeAll(async () => {
+  server = await serveProtected({
+    async protect(resource) {
+      issuer = await makeTokenIssuer({ issuer: "https://as.example", audience: resource, now });
+      const verifier = jwtVerifier({ issuer: issuer.issuer, audience: resource, fetch: issuer.fetch, clock });
+      return { resource, issuers: [issuer.issuer], verifier, scopes: ["notes:read"], clock };
+    },
+  });
+});
+afterAll(() => server.close());
+
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+test("a good token is accepted, and its handler has all that it says but not the token", async () => {
+  const token = await issuer.sign({ client_id: "c", roles: ["admin"] });
+  const { status, said } = await server.call("whoami", bearer(token));
+  expect([status, said.includes(token)]).toEqual([200, false]);
+  expect(JSON.parse(said)).toMatchObject({
+    issuer: issuer.issuer,
+    subject: "alice",
+    scopes: ["notes:read"],
+    clientId: "c",
+    claims: { roles: ["admin"] },
+  });
+});
+
+describe("refused with 401 and told why:", () => {
+  const signed = (claims: Parameters<TokenIssuer["sign"]>[0], options?: SignOptions) => (): Promise<string> =>
+    issuer.sign(claims, options);
+  const parts = async (): Promise<[string, string, string]> => (await issuer.sign()).split(".") as never;
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+  test.each<[string, () => Promise<string>, RegExp]>([
+    ["A2: a token for another resource", signed({ aud: "https://other.example/mcp" }), /another audience/],
+    ["A2: a token for no resource", signed({ aud: undefined }), /no "aud"/],
+    ["A2: a token for a resource whose name begins like this one's", signed({ aud: "http://127.0.0.1" }), /audience/],
+    ["A5: a token whose issuer has a slash more", signed({ iss: "https://as.example/" }), /no issuer/],
+    ["a token of another issuer", signed({ iss: evil }), /no issuer/],
+    ["a token that has expired", signed({ exp: start - 31 }), /expired/],
+    ["a token that never expires", signed({ exp: undefined }), /no "exp"/],
+    ["a token that is not valid yet", signed({ nbf: start + 31 }), /not valid yet/],
+    ["a token for nobody", signed({ sub: undefined }), /no subject/],
+    ["a token of another kind", signed({}, { header: { typ: "logout+jwt" } }), /no access token/],
+    ["a token bound to a certificate", signed({ cnf: { "x5t#S256": "x" } }), /not checked here/],
+    ["a token with a kid that nobody has", signed({}, { header: { kid: "unknown" } }), /does not verify/],
+    [
+      "a token signed with another key",
+      async () => issuer.sign({}, { key: (await generateKeyPair("ES256")).privateKey }),
+      /does not verify/,
+    ],
+    [
+      "a token signed by HMAC with the public key",
+      async () => {
+        const key = new TextEncoder().encode(JSON.stringify(issuer.publicKey()));
+        return issuer.sign({}, { header: { alg: "HS256" }, key });
+      },
+      /algorithm/,
+    ],
+    [
+      "a token with no signature",
+      async () => `${encode({ alg: "none", typ: "at+jwt" })}.${(await parts())[1]}.`,
+      /no valid JWT|algorithm/,
+    ],
+    [
+      "a token whose claims were changed",
+      async () => {
+        const [header, , signature] = await parts();
+        const claims = { iss: issuer.issuer, aud: server.url, sub: "mallory", exp: start + 300 };
+        return `${header}.${encode(claims)}.${signature}`;
+      },
+      /does not verify/,
+    ],
+    ["what is no JWT", async () => "opaque", /no issuer/],
+  ])("%s", async (_, make, why) => {
+    const token = await make();
+    const { status, headers, said } = await server.call("whoami", bearer(token));
+    expect(status).toBe(401);
+    expect(said).toMatch(why);
+    expect(said).not.toContain(token);
+    const challenge = headers.get("www-authenticate")!;
+    expect(challenge).toMatch(/^Bearer error="invalid_token", error_description="/);
+    const { origin } = new URL(server.url);
+    expect(challenge).toContain(`resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`);
+    expect(challenge).toContain('scope="notes:read"');
+    expect(challenge).not.toContain(token);
+  });
+});
+
+test("the clocks of two machines may be 30 seconds apart", async () => {
+  for (const claims of [{ exp: start - 29 }, { nbf: start + 29 }]) {
+    expect(await server.call("whoami", bearer(await issuer.sign(claims)))).toMatchObject({ status: 200 });
+  }
+});
+
+describe("how a token is shown", () => {
+  test("nothing, or credentials of another kind, is told where to sign in, and of no error", async () => {
+    for (const headers of [{}, { authorization: "Basic YTpi" }] as Record<string, string>[]) {
+      const answer = await server.call("whoami", headers);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get("www-authenticate")).toMatch(
+        /^Bearer resource_metadata="[^"]+", scope="notes:read", DPoP /,
+      );
+      expect(answer.headers.get("www-authenticate")).not.toContain("error");
+    }
+  });
+
+  test("a token in the query is refused, even where the header holds a good one", async () => {
+    const token = await issuer.sign();
+    for (const headers of [{}, bearer(token)]) {
+      const answer = await server.call("whoami", headers, { query: `?access_token=${token}` });
+      expect([answer.status, answer.said]).toEqual([400, expect.stringContaining("Authorization header")]);
+      expect(answer.headers.get("www-authenticate")).toContain('error="invalid_request"');
+    }
+  });
+
+  test.each(["Bearer", "Bearer ", "Bearer a b", "Bearer a,b", "DPoP =", "Bearer é"])(
+    "%j is malformed",
+    async (authorization) => {
+      expect((await server.call("whoami", { authorization })).status).toBe(400);
+    },
+  );
+
+  test("the scheme has no case", async () => {
+    const authorization = `bEaReR ${await issuer.sign()}`;
+    expect((await server.call("whoami", { authorization })).status).toBe(200);
+  });
+
+  test("every method asks for it", async () => {
+    for (const method of ["GET", "DELETE", "PUT"]) {
+      expect((await server.call("whoami", {}, { method })).status).toBe(401);
+    }
+  });
+});
+
+test("who lacks scopes is told all that are needed, at once", async () => {
+  const answer = await server.call("write", bearer(await issuer.sign({ scope: "notes:read notes:write" })));
+  expect(answer.status).toBe(403);
+  const challenge = answer.headers.get("www-authenticate")!;
+  expect(challenge).toMatch(
+    /^Bearer error="insufficient_scope", resource_metadata="[^"]+", scope="notes:write notes:sign"/,
+  );
+});
+
+test("A2: no verifier is made without an issuer and an audience", () => {
+  const audience = "https://mcp.example/mcp";
+  for (const options of [
+    { audience },
+    { issuer: evil },
+    { issuer: evil, audience: "" },
+    { issuer: evil, audience: [] },
+  ]) {
+    expect(() => jwtVerifier(options as never)).toThrow(expect.objectContaining({ code: "invalid_definition" }));
+  }
+});
+
+test.each(["none", "HS256", "RS1", ""])("no verifier is made that accepts %j", (algorithm) => {
+  const make = (): unknown => jwtVerifier({ issuer: evil, audience: "https://a.example", algorithms: [algorithm] });
+  expect(make).toThrow("private key");
+});
