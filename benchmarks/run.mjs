@@ -4,6 +4,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { makeReady, root } from "../scripts/ready.mjs";
 import { implementations } from "./implementations/implementations.mjs";
+import { installPeers, peerVersions } from "./peers.mjs";
 import { runWorkload } from "./measure/run-workload.mjs";
 import { environmentOf } from "./report/environment.mjs";
 import { markdownOf, tableOf } from "./report/markdown.mjs";
@@ -51,6 +52,8 @@ async function main() {
     return 0;
   }
   makeReady();
+  const reason = compared.some(({ isPeer }) => isPeer) ? installPeers(peers) : undefined;
+  if (reason !== undefined) process.stderr.write(`The peers are not compared. ${reason}\n`);
   const environment = environmentOf(root, versionsOf());
   const started = performance.now();
   const done = await runAll(workloads);
@@ -89,7 +92,7 @@ function isChosen(name, patterns) {
 /** @returns {Record<string, string>} */
 function versionsOf() {
   const { version } = JSON.parse(readFileSync(path.join(root, "packages/mcparley/package.json"), "utf8"));
-  return { mcparley: version };
+  return { mcparley: version, ...peerVersions() };
 }
 
 /** @param {Results} results @param {string} name */

@@ -19,11 +19,11 @@ export interface Implementation {
   http?: {
     modes: readonly Mode[];
     answers: readonly Answers[];
-    /** What a request accepts so that its answer is a stream of events. */
-    acceptForEvents?: string;
+    /** What a request accepts so that its answer has that form. Both forms unless given, as clients have to. */
+    accept?: Partial<Record<Answers, string>>;
   };
   stdio?: { modes: readonly Mode[] };
-  /** What it has no way to do, by the name of the operation, with the reason. */
+  /** What it has no way to do, by the beginning of the ids of workloads, with the reason. */
   lacks?: Readonly<Record<string, string>>;
 }
 
@@ -35,6 +35,8 @@ export interface Measure {
   better: "higher" | "lower";
   /** Digits after the point. */
   digits: number;
+  /** What the column of its ratio to the reference is called, if there is one. */
+  ratio?: string;
 }
 
 /** The figures of one sample, by the keys of the workload's measures. */
@@ -47,6 +49,8 @@ export interface Contender {
   sample?: (this: void) => Promise<Sample>;
   /** Why there is nothing to run. */
   notRun?: string;
+  /** How many of the rounds it takes part in, the first ones. All unless given. */
+  rounds?: number;
 }
 
 /** Something that is done by several implementations, side by side. */
@@ -57,9 +61,9 @@ export interface Workload {
   title: string;
   /** The contender that the others are compared with. */
   reference?: string;
-  /** The first is the one that the ratio is of. */
+  /** The first is the one that the spread is of. */
   measures: readonly Measure[];
-  /** How many samples are taken of each contender. */
+  /** How many samples are taken of each contender, if it does not say less. */
   rounds: number;
   contenders: readonly Contender[];
 }
@@ -131,11 +135,7 @@ export interface Target {
 export interface LoadJob {
   port: number;
   connections: number;
-  /** Milliseconds. */
-  warmup: number;
-  /** Answers that come before a sample at least, if they come in eight times the warmup. */
-  warmupAnswers: number;
-  /** Milliseconds. */
+  /** Milliseconds in which answers are counted. */
   duration: number;
   operation: Operation;
   /** Whether each connection opens a session of its own first. */

@@ -4,7 +4,9 @@ import path from "node:path";
 /** @import { Implementation } from "../types.ts" */
 
 const everyMode = /** @type {const} */ (["stateless", "session", "modern"]);
+const legacyModes = /** @type {const} */ (["stateless", "session"]);
 const bothAnswers = /** @type {const} */ (["json", "sse"]);
+const overStdio = { modes: /** @type {const} */ (["session"]) };
 
 /** The one that all others are compared with: what somebody writes who wants no library. */
 export const floor = "floor";
@@ -21,13 +23,44 @@ export const implementations = [
   {
     name: own,
     isPeer: false,
-    http: { modes: everyMode, answers: bothAnswers, acceptForEvents: "text/event-stream" },
+    // It answers with JSON until there is something to say before the end, or where a client accepts nothing else.
+    http: { modes: everyMode, answers: bothAnswers, accept: { sse: "text/event-stream" } },
     stdio: { modes: ["session", "modern"] },
+  },
+  {
+    name: "sdk-v1",
+    isPeer: true,
+    http: { modes: legacyModes, answers: bothAnswers },
+    stdio: overStdio,
+  },
+  {
+    name: "sdk-v2",
+    isPeer: true,
+    http: { modes: everyMode, answers: bothAnswers },
+    stdio: { modes: ["session", "modern"] },
+  },
+  {
+    name: "mcp-lite",
+    isPeer: true,
+    // What a client accepts decides on the form of an answer.
+    http: { modes: legacyModes, answers: bothAnswers, accept: { json: "application/json" } },
+    stdio: overStdio,
+  },
+  {
+    name: "tmcp",
+    isPeer: true,
+    http: { modes: everyMode, answers: ["sse"] },
+    stdio: { modes: ["session", "modern"] },
+  },
+  {
+    name: "fastmcp",
+    isPeer: true,
+    http: { modes: legacyModes, answers: bothAnswers },
+    stdio: overStdio,
   },
 ];
 
 /** The program of a server. @param {Implementation} implementation @param {string} peers the folder of what was installed */
 export function programOf({ name, isPeer }, peers) {
-  const folder = isPeer ? path.join(peers, "implementations") : import.meta.dirname;
-  return path.join(folder, name, "server.mjs");
+  return path.join(isPeer ? path.join(peers, "peers") : import.meta.dirname, name, "server.mjs");
 }

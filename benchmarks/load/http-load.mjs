@@ -5,8 +5,8 @@ import { Lane } from "./lane.mjs";
 /** @import { LoadJob, LoadReport } from "../types.ts" */
 
 /*
- * The program that asks a server, in a process of its own: its job is its argument, and it tells its parent when it is
- * warm, begins to count when it is told to, and ends with its report.
+ * The program that asks a server, in a process of its own: its job is its argument, it asks from the start, begins to
+ * count when it is told to, and ends with its report.
  */
 
 /** @type {LoadJob} */
@@ -15,29 +15,19 @@ const nanoseconds = 1e6;
 
 const lanes = Array.from({ length: job.connections }, () => new Lane(job));
 const latencies = createHistogram({ figures: 3 });
-/** The time of the warmup is this much longer at most, for a server that answers slowly. */
-const longestWarmup = 8;
-let isWarm = false;
 let isCounting = false;
 let answers = 0;
 
 await Promise.all(lanes.map((lane) => lane.open()));
-const begun = performance.now();
-const tick = (/** @type {number} */ milliseconds) => {
-  answers++;
-  if (!isWarm) return warmUp(performance.now() - begun);
-  if (isCounting) latencies.record(Math.max(1, Math.round(milliseconds * nanoseconds)));
-};
-for (const lane of lanes) lane.run(tick, fail);
+for (const lane of lanes) lane.run(onAnswer, fail);
+tell("running");
 process.once("message", count);
 process.once("disconnect", () => process.exit());
 
-/** The compilers are done after so many answers rather than after some time, which may be short on a busy machine. @param {number} elapsed */
-function warmUp(elapsed) {
-  const isReady = elapsed >= job.warmup && answers >= job.warmupAnswers;
-  if (!isReady && elapsed < job.warmup * longestWarmup) return;
-  isWarm = true;
-  tell("warm");
+/** @param {number} milliseconds */
+function onAnswer(milliseconds) {
+  answers++;
+  if (isCounting) latencies.record(Math.max(1, Math.round(milliseconds * nanoseconds)));
 }
 
 function count() {

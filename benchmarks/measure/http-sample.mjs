@@ -1,23 +1,28 @@
 // @ts-check
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { programOf } from "../implementations/implementations.mjs";
 import { Program } from "./program.mjs";
 
 /** @import { Implementation, LoadJob, LoadReport, Operation, Sample, ServerSettings } from "../types.ts" */
 
 const load = path.join(import.meta.dirname, "../load/http-load.mjs");
+/** A server that cannot be kept busy is warm after so many times its time of work. */
+const longestWarmup = 6;
 const bothForms = "application/json, text/event-stream";
 
 /** The revision that all implementations of sessions speak. */
 export const legacyRevision = "2025-06-18";
 export const modernRevision = "2026-07-28";
 
+/** How long a server works before it is measured, in milliseconds of its CPU time, and how long it is. @typedef {{ warmup: number, duration: number }} Amount */
+
 /**
  * @typedef {object} HttpCase
  * @property {Omit<ServerSettings, "way">} settings
  * @property {Operation} operation
  * @property {number} connections
- * @property {Pick<LoadJob, "warmup" | "warmupAnswers" | "duration">} amount
+ * @property {Amount} amount
  */
 
 /** Takes a sample: a server and a load, each in a new process. @param {Implementation} implementation @param {HttpCase} httpCase @param {string} peers @returns {Promise<Sample>} */
@@ -27,6 +32,7 @@ export async function httpSample(implementation, httpCase, peers) {
   const asking = new Program({ side: "load", file: load, args: [JSON.stringify(job)] });
   try {
     expectPhase(await asking.message());
+    await warmUp(server.program, httpCase.amount.warmup);
     const before = await server.program.ask("cpu");
     asking.tell("count");
     const report = expectReport(await asking.message());
@@ -36,6 +42,19 @@ export async function httpSample(implementation, httpCase, peers) {
   } finally {
     await Promise.all([asking.end(), server.program.end()]);
   }
+}
+
+/**
+ * Waits until a server has worked for some time. It is its own time that counts, so that on a busy machine, too, every
+ * one is given the same chance to be compiled.
+ *
+ * @param {Program} server @param {number} milliseconds
+ */
+async function warmUp(server, milliseconds) {
+  const last = performance.now() + milliseconds * longestWarmup;
+  const enough = (await server.ask("cpu")) + milliseconds * 1_000;
+  do await pause(50);
+  while (performance.now() < last && (await server.ask("cpu")) < enough);
 }
 
 /** Starts a server that is asked over HTTP. @param {Implementation} implementation @param {ServerSettings} settings @param {string} peers */
@@ -56,17 +75,17 @@ function jobOf({ http }, { settings, operation, connections, amount }, port) {
   return {
     port,
     connections,
-    ...amount,
+    duration: amount.duration,
     operation,
     isSession: settings.mode === "session",
     revision: settings.mode === "modern" ? modernRevision : legacyRevision,
-    accept: (settings.answers === "sse" && http?.acceptForEvents) || bothForms,
+    accept: http?.accept?.[settings.answers] ?? bothForms,
   };
 }
 
 /** @param {unknown} message */
 function expectPhase(message) {
-  if (message !== "warm") throw failureOf(message);
+  if (message !== "running") throw failureOf(message);
 }
 
 /** @param {any} message @returns {LoadReport} */

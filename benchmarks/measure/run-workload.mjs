@@ -16,11 +16,12 @@ export async function runWorkload(workload, onSample = () => {}) {
   const reasons = new Map(contenders.map(({ name, notRun }) => [name, notRun]));
   for (let round = 0; round < rounds; round++) {
     for (const contender of inTurn(contenders, round)) {
-      if (reasons.get(contender.name) !== undefined) continue;
-      onSample(contender.name);
+      const { name, rounds: own = rounds } = contender;
+      if (reasons.get(name) !== undefined || round >= own) continue;
+      onSample(name);
       const sample = await take(contender);
-      if (typeof sample === "string") reasons.set(contender.name, sample);
-      else taken.get(contender.name)?.push(sample);
+      if (typeof sample === "string") reasons.set(name, sample);
+      else taken.get(name)?.push(sample);
     }
   }
   const samplesOf = (/** @type {string} */ name) => (reasons.get(name) === undefined ? (taken.get(name) ?? []) : []);
@@ -54,7 +55,7 @@ function rowOf(name, notRun, samples, base) {
   const keys = Object.keys(first);
   const column = (/** @type {string} */ key) => samples.map((sample) => sample[key] ?? NaN);
   const figures = Object.fromEntries(keys.map((key) => [key, summarise(column(key))]));
-  if (base.length !== samples.length) return { name, samples, figures, ratios: {} };
+  if (base.length < samples.length) return { name, samples, figures, ratios: {} };
   const ratios = keys.map((key) => [
     key,
     summarise(column(key).map((value, round) => value / (base[round]?.[key] ?? NaN))),

@@ -27,15 +27,11 @@ export function markdownOf(results) {
 }
 
 /** One workload. @param {WorkloadResult} result */
-export function tableOf({ id, title, reference, measures, rows }) {
-  const head = [
-    "",
-    ...measures.map(({ title }) => title),
-    ...(reference === undefined ? [] : [`× ${reference}`]),
-    "spread",
-  ];
+export function tableOf({ id, title, measures, rows }) {
+  const compared = measures.filter(({ ratio }) => ratio !== undefined);
+  const head = ["", ...measures.map(({ title }) => title), ...compared.map(({ ratio = "" }) => ratio), "spread", "n"];
   const ran = rows.filter(({ notRun }) => notRun === undefined);
-  const lines = ran.map((row) => cellsOf(row, measures, reference));
+  const lines = ran.map((row) => cellsOf(row, measures, compared));
   const notRun = rows.filter((row) => row.notRun !== undefined).map(notRunLine);
   return [
     `### ${title}`,
@@ -47,16 +43,15 @@ export function tableOf({ id, title, reference, measures, rows }) {
   ].join("\n");
 }
 
-/** @param {Row} row @param {readonly Measure[]} measures @param {string | undefined} reference */
-function cellsOf({ name, figures, ratios }, measures, reference) {
-  const [main] = measures;
-  const ratio = main && ratios[main.key];
-  const spread = main && figures[main.key];
+/** @param {Row} row @param {readonly Measure[]} measures @param {readonly Measure[]} compared */
+function cellsOf({ name, figures, ratios, samples }, measures, compared) {
+  const spread = figures[measures[0]?.key ?? ""]?.spread;
   return [
     name,
     ...measures.map(({ key, digits }) => numberOf(figures[key], digits)),
-    ...(reference === undefined ? [] : [ratio ? ratio.median.toFixed(2) : "–"]),
-    spread ? `± ${(spread.spread * 100).toFixed(0)} %` : "–",
+    ...compared.map(({ key }) => numberOf(ratios[key], 2)),
+    spread === undefined ? "–" : `± ${(spread * 100).toFixed(0)} %`,
+    String(samples.length),
   ];
 }
 
@@ -67,7 +62,7 @@ function notRunLine({ name, notRun = "" }) {
 
 /** @param {Summary | undefined} summary @param {number} digits */
 function numberOf(summary, digits) {
-  if (!summary) return "–";
+  if (!summary || !Number.isFinite(summary.median)) return "–";
   return summary.median.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 

@@ -1,17 +1,18 @@
 // @ts-check
 import { floor } from "../implementations/implementations.mjs";
 import { httpSample } from "../measure/http-sample.mjs";
+import { roundsOf } from "./plan.mjs";
 import { add, echo, getPrompt, listTools, readBook, readItem, readPage } from "./operations.mjs";
 
-/** @import { Answers, Contender, Implementation, Measure, Mode, Operation, Workload } from "../types.ts" */
+/** @import { Answers, Implementation, Measure, Mode, Operation, Workload } from "../types.ts" */
 /** @import { Plan } from "./plan.mjs" */
 
 /** @type {readonly Measure[]} */
 const measures = [
-  { key: "perSecond", title: "answers/s", better: "higher", digits: 0 },
-  { key: "cpu", title: "server CPU, µs", better: "lower", digits: 1 },
+  { key: "perSecond", title: "answers/s", better: "higher", digits: 0, ratio: "× floor" },
+  { key: "cpu", title: "server CPU, µs", better: "lower", digits: 1, ratio: "CPU × floor" },
   { key: "p50", title: "p50, ms", better: "lower", digits: 2 },
-  { key: "p99", title: "p99, ms", better: "lower", digits: 2 },
+  { key: "p99", title: "p99, ms", better: "lower", digits: 2, ratio: "p99 × floor" },
   { key: "busy", title: "load busy, %", better: "lower", digits: 0 },
 ];
 
@@ -31,7 +32,6 @@ const many = 32;
  * @property {Answers} [answers]
  * @property {number} [connections]
  * @property {number} [tools]
- * @property {number} [rounds]
  */
 
 /** Everything that is asked over HTTP, one request after another on each connection. @param {Plan} plan @returns {Workload[]} */
@@ -76,32 +76,30 @@ function inBothEras(id, operation, more = {}) {
 /** @param {Variant} variant @param {Plan} plan @returns {Workload} */
 function workloadOf(variant, plan) {
   const { id, operation, mode, answers = "json", connections = many, tools = 2 } = variant;
-  const httpCase = {
-    settings: { mode, answers, tools },
-    operation,
-    connections,
-    amount: plan.amount,
-  };
+  const httpCase = { settings: { mode, answers, tools }, operation, connections, amount: plan.amount };
   const plural = connections === 1 ? "connection" : "connections";
+  const rounds = connections === many ? plan.rounds : plan.sideRounds;
   return {
     id,
     section: "HTTP",
     title: `${operation.name}, ${answerNames[answers]}, ${modeNames[mode]}, ${connections} ${plural}`,
     reference: floor,
     measures,
-    rounds: plan.rounds,
-    contenders: plan.implementations.map((one) =>
-      contenderOf(one, variant, () => httpSample(one, httpCase, plan.peers)),
-    ),
+    rounds: rounds.own,
+    contenders: plan.implementations.map((one) => {
+      const notRun = cannot(one, variant);
+      if (notRun !== undefined) return { name: one.name, notRun };
+      const sample = () => httpSample(one, httpCase, plan.peers);
+      return { name: one.name, sample, rounds: roundsOf(one.name, rounds) };
+    }),
   };
 }
 
-/** @param {Implementation} implementation @param {Variant} variant @param {NonNullable<Contender["sample"]>} sample @returns {Contender} */
-function contenderOf({ name, http, lacks = {} }, { id, mode, answers = "json" }, sample) {
+/** Why an implementation has no such requests, or nothing. @param {Implementation} implementation @param {Pick<Variant, "id" | "mode" | "answers">} variant */
+export function cannot({ http, lacks = {} }, { id, mode, answers = "json" }) {
+  if (!http) return "It does not speak HTTP.";
+  if (!http.modes.includes(mode)) return `It has no ${modeNames[mode]} requests.`;
   const lacking = Object.keys(lacks).find((prefix) => id.startsWith(prefix));
-  if (!http) return { name, notRun: "It does not speak HTTP." };
-  if (!http.modes.includes(mode)) return { name, notRun: `It has no ${modeNames[mode]} requests.` };
-  if (!http.answers.includes(answers))
-    return { name, notRun: `It cannot be set to answer with ${answerNames[answers]}.` };
-  return lacking === undefined ? { name, sample } : { name, notRun: lacks[lacking] ?? "" };
+  if (lacking !== undefined) return lacks[lacking];
+  return http.answers.includes(answers) ? undefined : `It cannot be set to answer with ${answerNames[answers]}.`;
 }

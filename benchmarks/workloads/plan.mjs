@@ -1,22 +1,42 @@
 // @ts-check
+import { floor, own } from "../implementations/implementations.mjs";
 
-/** @import { Implementation, LoadJob } from "../types.ts" */
+/** @import { Amount } from "../measure/http-sample.mjs" */
+/** @import { Implementation } from "../types.ts" */
+
+/** Samples of what the targets are about, which is the floor and this library, and of the others. @typedef {{ own: number, others: number }} Rounds */
 
 /**
  * How much is measured.
  *
  * @typedef {object} Plan
  * @property {boolean} isQuick
- * @property {number} rounds samples of each contender
- * @property {Pick<LoadJob, "warmup" | "warmupAnswers" | "duration">} amount of load in a sample
+ * @property {Rounds} rounds of what there is a target for
+ * @property {Rounds} sideRounds of everything else
+ * @property {Amount} amount of load in a sample
+ * @property {number} minutes that all of it may take
  * @property {readonly Implementation[]} implementations that are compared
  * @property {string} peers the folder of what was installed
  */
 
 /** @param {boolean} isQuick @param {Pick<Plan, "implementations" | "peers">} what @returns {Plan} */
 export function planOf(isQuick, what) {
-  const amount = isQuick
-    ? { warmup: 300, warmupAnswers: 5_000, duration: 500 }
-    : { warmup: 500, warmupAnswers: 10_000, duration: 1_000 };
-  return { isQuick, rounds: 3, amount, ...what };
+  const quick = {
+    rounds: { own: 3, others: 1 },
+    sideRounds: { own: 1, others: 1 },
+    amount: { warmup: 500, duration: 500 },
+    minutes: 6,
+  };
+  const full = {
+    rounds: { own: 5, others: 2 },
+    sideRounds: { own: 3, others: 1 },
+    amount: { warmup: 700, duration: 800 },
+    minutes: 25,
+  };
+  return { isQuick, ...(isQuick ? quick : full), ...what };
+}
+
+/** How many samples of a contender are taken. @param {string} name @param {Rounds} rounds */
+export function roundsOf(name, rounds) {
+  return name === floor || name === own ? rounds.own : rounds.others;
 }
