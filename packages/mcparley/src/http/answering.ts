@@ -1,3 +1,4 @@
+import { type Awaitable, isPromise } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
 import { type JsonRpcMessage, type JsonRpcResponse, encode, failure, isRequest } from "../jsonrpc/messages.ts";
 import type { Reply } from "../server/answer.ts";
@@ -8,7 +9,7 @@ import type { Session } from "../server/session.ts";
 import type { Accepted } from "./accept.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { encodeReply } from "./encode-reply.ts";
-import { EventStream, type Events } from "./event-stream.ts";
+import { EventStream, type Events, asEvent, streamHeaders } from "./event-stream.ts";
 import type { Exchange, ResponseHeaders } from "./exchange.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
 import { headersOf } from "./reply-headers.ts";
@@ -59,10 +60,6 @@ export class Answering implements Link, Origin, OpenExchange {
     this.#accepted = accepted;
     this.#belonging = belonging;
     this.principal = principal;
-    context.open.add(this);
-    belonging.stream?.opened(this);
-    exchange.onGone(() => this.#onGone());
-    if (!accepted.json) this.#startEvents();
   }
 
   get network(): "tcp" {
@@ -75,7 +72,24 @@ export class Answering implements Link, Origin, OpenExchange {
 
   opened(call: Call): void {
     this.#call = call;
-    if (this.#gone) this.#onGone();
+    if (this.#gone || this.#exchange.closed) this.#onGone();
+  }
+
+  /** Ends the answer with a reply, once there is one. */
+  settle(reply: Awaitable<Reply | undefined>): Awaitable<void> {
+    if (!isPromise(reply)) return this.finish(reply);
+    this.wait();
+    return reply.then((ready) => this.finish(ready));
+  }
+
+  /** Notices from now on if the client goes away, and gives signs of life: to be called where there is no reply yet. */
+  wait(): void {
+    const { stream } = this.#belonging;
+    this.#context.open.add(this);
+    stream?.opened(this);
+    this.#exchange.onGone(() => this.#onGone());
+    // A stream that a client can come back to is worth having before there is anything on it.
+    if (stream && !this.#accepted.json) this.#startEvents();
   }
 
   send(message: JsonRpcMessage): void {
@@ -103,11 +117,12 @@ export class Answering implements Link, Origin, OpenExchange {
   /** Ends the answer. Without a reply the client gave the request up, and nothing may be said about it. */
   finish(reply: Reply | undefined): void {
     this.#close();
-    if (this.#events || !reply) {
-      // A stream that says nothing is not worth coming back to.
-      const events = (this.#events ??= this.#makeEvents(undefined));
-      if (reply) events.send(this.#encoded(reply.message));
-      events.end();
+    if (this.#events) {
+      if (reply) this.#events.send(this.#encoded(reply.message));
+      this.#events.end();
+    } else if (!reply || !this.#accepted.json) {
+      // A stream that says nothing before its end is not worth coming back to: it is sent whole.
+      this.#respond(200, streamHeaders, reply ? asEvent(this.#encoded(reply.message)) : "");
     } else {
       const headers = headersOf(reply, this.#context.auth, this.#exchange);
       this.#respond(reply.status, headers, this.#encoded(reply.message));
@@ -123,12 +138,14 @@ export class Answering implements Link, Origin, OpenExchange {
   /** Ends the answer to a batch with what was not sent early. */
   finishBatch(messages: readonly JsonRpcResponse[]): void {
     this.#close();
-    if (this.#events || messages.length === 0) {
-      const events = (this.#events ??= this.#makeEvents(undefined));
-      for (const message of messages) events.send(this.#encoded(message));
-      events.end();
+    const encoded = messages.map((message) => this.#encoded(message));
+    if (this.#events) {
+      for (const json of encoded) this.#events.send(json);
+      this.#events.end();
+    } else if (encoded.length === 0 || !this.#accepted.json) {
+      this.#respond(200, streamHeaders, encoded.map(asEvent).join(""));
     } else {
-      this.#respond(200, jsonHeaders, `[${messages.map((message) => this.#encoded(message)).join(",")}]`);
+      this.#respond(200, jsonHeaders, `[${encoded.join(",")}]`);
     }
   }
 

@@ -1,3 +1,4 @@
+import { type Awaitable, recover } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
 import { classify } from "../jsonrpc/messages.ts";
 import type { Principal } from "../server/context.ts";
@@ -7,7 +8,7 @@ import { readMessage } from "./body.ts";
 import type { Store } from "../store/store.ts";
 import type { SharedChanges } from "./cluster/shared-changes.ts";
 import type { Cors } from "./cors.ts";
-import type { EndpointContext, Sharing } from "./endpoint-context.ts";
+import type { EndpointContext, Posted, Sharing } from "./endpoint-context.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Guard, makeGuard } from "./guards.ts";
 import { checkMirroredHeaders } from "./mirrored-headers.ts";
@@ -65,7 +66,10 @@ export class Endpoint {
 
   /** Answers one HTTP request. */
   handle(exchange: Exchange): void {
-    void this.#serve(exchange);
+    void recover(
+      () => this.#serve(exchange),
+      (error) => this.#fail(exchange, error),
+    );
   }
 
   /**
@@ -90,22 +94,27 @@ export class Endpoint {
     open.stop();
   }
 
-  async #serve(exchange: Exchange): Promise<void> {
-    try {
-      const { auth } = this.#context;
-      const document = auth?.document?.(exchange);
-      if (document) return exchange.respond(document.status, document.headers, document.body);
-      this.#guard(exchange);
-      if (this.#options.cors && (await this.#answerCors(exchange))) return;
-      const part = this.#admit(exchange);
-      const principal = auth && (await auth.authenticate(exchange));
-      if (principal instanceof HttpRefusal) throw principal;
-      if (part !== "mcp") await this.#answerSse(part, exchange, principal);
-      else if (exchange.method === "POST") await this.#post(exchange, principal);
-      else await this.#answerOther(exchange, principal);
-    } catch (error) {
-      this.#fail(exchange, error);
-    }
+  #serve(exchange: Exchange): Awaitable<void> {
+    const { auth } = this.#context;
+    const document = auth?.document?.(exchange);
+    if (document) return exchange.respond(document.status, document.headers, document.body);
+    this.#guard(exchange);
+    if (auth || this.#options.cors) return this.#serveAsked(exchange);
+    return this.#serveFor(undefined, exchange, this.#admit(exchange));
+  }
+
+  /** Serves a request of which more has to be found out before: whether a page may send it, and who it comes from. */
+  async #serveAsked(exchange: Exchange): Promise<void> {
+    if (this.#options.cors && (await this.#answerCors(exchange))) return;
+    const part = this.#admit(exchange);
+    const principal = await this.#context.auth?.authenticate(exchange);
+    if (principal instanceof HttpRefusal) throw principal;
+    await this.#serveFor(principal, exchange, part);
+  }
+
+  #serveFor(principal: Principal | undefined, exchange: Exchange, part: Part): Awaitable<void> {
+    if (part !== "mcp") return this.#answerSse(part, exchange, principal);
+    return exchange.method === "POST" ? this.#post(exchange, principal) : this.#answerOther(exchange, principal);
   }
 
   async #answerOther(exchange: Exchange, principal: Principal | undefined): Promise<void> {
@@ -153,18 +162,22 @@ export class Endpoint {
     throw new HttpRefusal(503, "The server is shutting down.", { headers });
   }
 
-  async #post(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+  #post(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     const accepted = readAccept(exchange.header("accept"));
     const { maxBody = defaultMaxBody } = this.#options;
-    const value = await readMessage(exchange, maxBody);
-    const posted = { exchange, principal, accepted };
-    if (Array.isArray(value)) return (await this.#useLegacy()).postBatch(posted, value);
+    return readMessage(exchange, maxBody).then((value) => this.#take({ exchange, principal, accepted }, value));
+  }
+
+  #take(posted: Posted, value: unknown): Awaitable<void> {
+    if (Array.isArray(value)) return this.#useLegacy().then((legacy) => legacy.postBatch(posted, value));
     const classified = classify(value);
     if (classified.kind === "invalid") {
       throw new HttpRefusal(400, `Invalid message: ${classified.reason}.`, { id: classified.id });
     }
-    if (isModern(classified, exchange)) return postModern(this.#context, posted, classified);
-    return (await this.#useLegacy()).post(posted, classified);
+    if (isModern(classified, posted.exchange)) return postModern(this.#context, posted, classified);
+    // Once it is loaded it is asked at once, so that no request of a session waits its turn.
+    if (this.#legacy) return this.#legacy.post(posted, classified);
+    return this.#useLegacy().then((legacy) => legacy.post(posted, classified));
   }
 
   #fail(exchange: Exchange, error: unknown): void {

@@ -1,7 +1,7 @@
 import type { Exchange, ResponseHeaders, ResponseStream } from "./exchange.ts";
 import { ACCEL_BUFFERING_HEADER } from "./header-names.ts";
 
-const streamHeaders: ResponseHeaders = {
+export const streamHeaders: ResponseHeaders = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache",
   [ACCEL_BUFFERING_HEADER]: "no",
@@ -20,6 +20,11 @@ export interface Events {
   end(): void;
 }
 
+/** A message as an event. JSON as it is serialised holds no line breaks, so it is one line. */
+export function asEvent(json: string): string {
+  return `event: message\ndata: ${json}\n\n`;
+}
+
 /** Sends JSON-RPC messages as Server-Sent Events. */
 export class EventStream implements Events {
   readonly #stream: ResponseStream;
@@ -28,9 +33,8 @@ export class EventStream implements Events {
     this.#stream = exchange.stream(200, headers ? { ...streamHeaders, ...headers } : streamHeaders);
   }
 
-  /** JSON as it is serialised holds no line breaks, so it is one line. */
   send(json: string): void {
-    this.write(`event: message\ndata: ${json}\n\n`);
+    this.write(asEvent(json));
   }
 
   /** Sends one event as it is, with the empty line that ends it. */

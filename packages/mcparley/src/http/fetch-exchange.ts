@@ -40,7 +40,7 @@ export class FetchExchange implements Exchange {
   }
 
   get closed(): boolean {
-    return this.#state === "done";
+    return this.#state === "done" || this.#request.signal.aborted;
   }
 
   header(name: string): string | undefined {

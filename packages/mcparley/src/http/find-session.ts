@@ -1,3 +1,4 @@
+import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
 import type { RequestId } from "../jsonrpc/messages.ts";
 import { findRevision, supportedVersions, unnamedOverHttp } from "../revisions/revisions.ts";
 import type { Link } from "../server/call.ts";
@@ -39,10 +40,9 @@ export interface Place {
 }
 
 /** The session of a legacy request; where an endpoint has none, one that lives for this request alone. */
-export async function placeOf(context: LegacyContext, asking: Asking): Promise<Place> {
+export function placeOf(context: LegacyContext, asking: Asking): Awaitable<Place> {
   if (!context.sessions) return { session: ephemeral(context, asking), found: undefined };
-  const found = await findSession(context.sessions, asking);
-  return { session: found.session, found };
+  return after(findSession(context.sessions, asking), (found) => ({ session: found.session, found }));
 }
 
 /** What the answer to requests of a session belongs to, with the stream that it may become where `ids` are answered. */
@@ -52,7 +52,7 @@ export function belongingOf(context: LegacyContext, { session, found }: Place, i
 }
 
 /** Finds the session that a request names. Throws a refusal of 400 where it names none, and of 404 for an unknown one. */
-export async function findSession(sessions: SessionTable, { head, principal, id }: Asking): Promise<HttpSession> {
+export function findSession(sessions: SessionTable, { head, principal, id }: Asking): Awaitable<HttpSession> {
   const sessionId = head.header(SESSION_ID_HEADER);
   if (sessionId === undefined) {
     const cure = 'Send "initialize" first and the id that comes with its answer from then on.';
@@ -63,10 +63,11 @@ export async function findSession(sessions: SessionTable, { head, principal, id 
       id,
     });
   }
-  const session = await sessions.find(sessionId, principal);
-  if (session) return session;
-  const cure = 'Open a new one with "initialize".';
-  throw new HttpRefusal(404, `There is no session "${shown(sessionId)}", or not any more. ${cure}`, { id });
+  return after(sessions.find(sessionId, principal), (session) => {
+    if (session) return session;
+    const cure = 'Open a new one with "initialize".';
+    throw new HttpRefusal(404, `There is no session "${shown(sessionId)}", or not any more. ${cure}`, { id });
+  });
 }
 
 /**

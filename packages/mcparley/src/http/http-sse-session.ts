@@ -1,3 +1,4 @@
+import { type Awaitable, all } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
 import { type Classified, type JsonRpcMessage, classify, encode, failure, isRequest } from "../jsonrpc/messages.ts";
 import { overHttpSse } from "../revisions/revisions.ts";
@@ -12,7 +13,7 @@ import type { OpenExchange } from "./open-exchanges.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 type Heard = Exclude<Classified, { kind: "invalid" }>;
-type Answering = Promise<Reply | undefined>;
+type Answering = Awaitable<Reply | undefined>;
 
 interface SessionInit {
   core: ServerCore;
@@ -110,7 +111,7 @@ export class HttpSseSession implements Link, OpenExchange {
   /** The answers, serialised; of those that the client gave up there is none. */
   async #answerAll(answering: readonly Answering[]): Promise<string[]> {
     this.#answering++;
-    const replies = await Promise.all(answering);
+    const replies = await all(answering);
     return replies.flatMap((reply) => (reply ? [encodeReply(this.#core, reply.message)] : []));
   }
 

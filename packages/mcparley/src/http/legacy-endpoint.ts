@@ -1,3 +1,4 @@
+import type { Awaitable } from "../jsonrpc/awaitable.ts";
 import type { Classified } from "../jsonrpc/messages.ts";
 import type { Principal } from "../server/context.ts";
 import type { EndpointContext, LegacyContext, Posted } from "./endpoint-context.ts";
@@ -27,7 +28,7 @@ export class LegacyEndpoint {
     return this.#context.sessions?.size ?? 0;
   }
 
-  post(posted: Posted, message: Message): Promise<void> {
+  post(posted: Posted, message: Message): Awaitable<void> {
     return postLegacy(this.#context, posted, message);
   }
 

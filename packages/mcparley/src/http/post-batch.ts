@@ -21,6 +21,7 @@ export async function postBatch(context: LegacyContext, posted: Posted, batch: r
   }
   const ids = messages.flatMap((one) => (one.kind === "request" ? one.message.id : []));
   const answering = new Answering(context, posted, belongingOf(context, place, ids));
+  answering.wait();
   const replies = await Promise.all(
     messages.map(async (message) => {
       const reply = await take(place, message, answering);

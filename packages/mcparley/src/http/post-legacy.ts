@@ -1,9 +1,10 @@
+import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
 import type { Classified, JsonRpcRequest } from "../jsonrpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import { answerInSession, initialize } from "../server/legacy.ts";
 import { Answering } from "./answering.ts";
 import type { LegacyContext, Posted } from "./endpoint-context.ts";
-import { belongingOf, checkVersion, nowhere, placeOf } from "./find-session.ts";
+import { type Place, belongingOf, checkVersion, nowhere, placeOf } from "./find-session.ts";
 import { SESSION_ID_HEADER } from "./header-names.ts";
 import type { Heard } from "./http-session.ts";
 import { HttpRefusal } from "./refusal.ts";
@@ -11,21 +12,27 @@ import { HttpRefusal } from "./refusal.ts";
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
 /** Answers a POST of a legacy revision: opens a session, or serves one. */
-export async function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: Message): Promise<void> {
+export function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: Message): Awaitable<void> {
   const { exchange: head, principal } = posted;
   const id = kind === "request" ? message.id : undefined;
   checkVersion(head, id);
-  if (kind === "request") {
-    const isNamed = context.sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
-    if (message.method === Method.initialize && !isNamed) return openSession(context, posted, message);
-    const place = await placeOf(context, { head, principal, id });
-    const answering = new Answering(context, posted, belongingOf(context, place, [message.id]));
-    const reply = await answerInSession(place.session, message, answering);
-    return answering.finish(place.found?.keep ? await place.found.keep(message, reply) : reply);
-  }
-  const { found } = await placeOf(context, { head, principal, id });
-  if (found) await found.hear({ kind, message } as Heard);
-  else if (kind === "response") {
+  if (kind !== "request") return hear(context, posted, { kind, message } as Heard);
+  const isNamed = context.sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
+  if (message.method === Method.initialize && !isNamed) return openSession(context, posted, message);
+  return after(placeOf(context, { head, principal, id }), (place) => answerAt(place, context, posted, message));
+}
+
+function answerAt(place: Place, context: LegacyContext, posted: Posted, request: JsonRpcRequest): Awaitable<void> {
+  const { session, found } = place;
+  const answering = new Answering(context, posted, belongingOf(context, place, [request.id]));
+  const reply = answerInSession(session, request, answering);
+  return answering.settle(found?.keep ? after(reply, (ready) => found.keep!(request, ready)) : reply);
+}
+
+async function hear(context: LegacyContext, { exchange: head, principal }: Posted, heard: Heard): Promise<void> {
+  const { found } = await placeOf(context, { head, principal, id: undefined });
+  if (found) await found.hear(heard);
+  else if (heard.kind === "response") {
     throw new HttpRefusal(400, "There is no session whose question this response could answer.");
   }
   head.respond(202, {});

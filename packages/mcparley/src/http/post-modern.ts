@@ -36,5 +36,5 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
     throw new HttpRefusal(400, mismatch, { code: ErrorCode.HeaderMismatch, id: message.id });
   }
   const answering = new Answering(context, posted);
-  return answerModern(context.core, message, answering).then((reply) => answering.finish(reply));
+  return answering.settle(answerModern(context.core, message, answering));
 }

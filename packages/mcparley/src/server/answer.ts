@@ -1,5 +1,14 @@
+import { type Awaitable, after, recover } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError, type McpError, ProtocolError, ToolError } from "../jsonrpc/errors.ts";
-import { type JsonRpcErrorBody, type JsonRpcResponse, type RequestId, failure, success } from "../jsonrpc/messages.ts";
+import {
+  type JsonObject,
+  type JsonRpcErrorBody,
+  type JsonRpcResponse,
+  type Prepared,
+  type RequestId,
+  failure,
+  success,
+} from "../jsonrpc/messages.ts";
 import { lowerResult } from "../revisions/results.ts";
 import type { Revision } from "../revisions/revision.ts";
 import type { Call } from "./call.ts";
@@ -13,17 +22,26 @@ export interface Reply {
 }
 
 /** Answers a call. Undefined where the client gave it up: then nothing may be sent about it. */
-export async function answer(call: Call): Promise<Reply | undefined> {
-  try {
-    const result = await call.core.dispatch(call);
-    if (call.cancelled) return undefined;
-    return { message: success(call.id, lowerResult(call, result, call.core.info)), status: 200 };
-  } catch (error) {
-    if (call.cancelled) return undefined;
-    return replyToError(call.id, toProtocolError(error, call), call.revision);
-  } finally {
-    call.settle();
-  }
+export function answer(call: Call): Awaitable<Reply | undefined> {
+  return recover(
+    () => after(call.core.dispatch(call), (result) => replyWith(call, result)),
+    (error) => replyToThrown(call, error),
+  );
+}
+
+function replyWith(call: Call, result: JsonObject | Prepared): Reply | undefined {
+  const { id, core, cancelled } = call;
+  core.changes.flush();
+  const lowered = cancelled ? undefined : lowerResult(call, result, core.info);
+  call.settle();
+  return lowered && { message: success(id, lowered), status: 200 };
+}
+
+function replyToThrown(call: Call, error: unknown): Reply | undefined {
+  const { id, cancelled, revision } = call;
+  const reply = cancelled ? undefined : replyToError(id, toProtocolError(error, call), revision);
+  call.settle();
+  return reply;
 }
 
 /** The reply that says an error, in the codes of a revision. */

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import { type ClientCapabilities, canElicit } from "../protocol/capabilities.ts";
@@ -43,7 +44,7 @@ export interface Recorded {
   order: number;
 }
 
-export type Run = () => Promise<JsonObject | Prepared | InputRequired>;
+export type Run = () => Awaitable<JsonObject | Prepared | InputRequired>;
 
 /** Throws -32021, which names the capability, where the client has not declared what a question requires. */
 export function requireCapability(declared: ClientCapabilities, required: ClientCapabilities): void {

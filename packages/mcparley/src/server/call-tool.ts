@@ -1,3 +1,4 @@
+import { type Awaitable, after, recover } from "../jsonrpc/awaitable.ts";
 import { Cancelled, Declined, ToolError, invalidParams } from "../jsonrpc/errors.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import type { ContentBlock } from "../protocol/content.ts";
@@ -5,13 +6,14 @@ import { type CallToolResult, readCallToolParams } from "../protocol/tools.ts";
 import { checkBudget } from "../schema/budget.ts";
 import type { Issue } from "../schema/schema.ts";
 import type { Call } from "./call.ts";
+import type { ToolExtension } from "./extension.ts";
 import { InputRequired } from "./input-required.ts";
 import type { ToolEntry } from "./prepare-tool.ts";
 import { requireScopes } from "./scopes.ts";
 import { ToolResult } from "./tool-result.ts";
 
 /** Answers `tools/call`. */
-export async function callTool(call: Call): Promise<JsonObject | InputRequired> {
+export function callTool(call: Call): Awaitable<JsonObject | InputRequired> {
   const { core } = call;
   const { name, arguments: args } = readCallToolParams(call.params);
   const entry = core.offering.tools.entry(name);
@@ -19,47 +21,56 @@ export async function callTool(call: Call): Promise<JsonObject | InputRequired> 
   requireScopes(entry.definition.scopes, call.principal);
   const exceeded = checkBudget(args, core.limits);
   if (exceeded) throw invalidParams(`params.arguments: ${exceeded}`);
-  try {
-    const input = await parseInput(entry, args);
-    for (const one of entry.definition.extensions ?? []) await one.beforeCall?.(call);
-    const returned = await core.run(call, (context) => entry.definition.call(input as never, context));
-    return returned instanceof InputRequired ? returned : await toResult(entry, returned);
-  } catch (error) {
-    if (error instanceof ToolError || error instanceof Declined || error instanceof Cancelled)
-      return failed(error.message);
-    throw error;
-  }
+  const run = (input: unknown): Awaitable<JsonObject | InputRequired> =>
+    after(
+      core.run(call, (context) => entry.definition.call(input as never, context)),
+      (returned) => (returned instanceof InputRequired ? returned : toResult(entry, returned)),
+    );
+  const { extensions } = entry.definition;
+  return recover(
+    () =>
+      after(parseInput(entry, args), extensions ? (input) => prepared(call, extensions).then(() => run(input)) : run),
+    toFailed,
+  );
+}
+
+async function prepared(call: Call, extensions: readonly ToolExtension[]): Promise<void> {
+  for (const one of extensions) await one.beforeCall?.(call);
 }
 
 /** Bad arguments are a tool error, which the model reads and corrects, rather than a protocol error. */
-async function parseInput(entry: ToolEntry, args: JsonObject): Promise<unknown> {
+function parseInput(entry: ToolEntry, args: JsonObject): unknown {
   if (!entry.input) {
     const unknown = Object.keys(args);
     if (unknown.length === 0) return args;
     throw new ToolError(`${entry.name} takes no arguments; got ${unknown.slice(0, 8).join(", ")}.`);
   }
-  const outcome = await entry.input.validate(args);
-  if (!outcome.issues) return outcome.value;
-  throw new ToolError(`The arguments of ${entry.name} are not valid:\n${listIssues(outcome.issues)}`);
+  return after(entry.input.validate(args), (outcome) => {
+    if (!outcome.issues) return outcome.value;
+    throw new ToolError(`The arguments of ${entry.name} are not valid:\n${listIssues(outcome.issues)}`);
+  });
 }
 
-async function toResult(entry: ToolEntry, returned: unknown): Promise<JsonObject> {
+function toResult(entry: ToolEntry, returned: unknown): Awaitable<JsonObject> {
   if (returned instanceof ToolResult) return checkedResult(entry, returned.result);
   if (!entry.output) return asObject(isCallToolResult(returned) ? returned : { content: toContent(returned) });
-  const structuredContent = await parseOutput(entry, returned);
-  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+  return after(parseOutput(entry, returned), (structuredContent) => ({
+    content: [{ type: "text", text: JSON.stringify(structuredContent) }],
+    structuredContent,
+  }));
 }
 
-async function checkedResult(entry: ToolEntry, result: CallToolResult): Promise<JsonObject> {
+function checkedResult(entry: ToolEntry, result: CallToolResult): Awaitable<JsonObject> {
   if (!entry.output || result.isError) return asObject(result);
-  return { ...result, structuredContent: await parseOutput(entry, result.structuredContent) };
+  return after(parseOutput(entry, result.structuredContent), (structuredContent) => ({ ...result, structuredContent }));
 }
 
 /** A result that its own schema forbids is a defect of the server: the client is told nothing but that. */
-async function parseOutput(entry: ToolEntry, returned: unknown): Promise<unknown> {
-  const outcome = await entry.output!.validate(returned);
-  if (!outcome.issues) return outcome.value;
-  throw new TypeError(`${entry.name} returned what its output schema forbids:\n${listIssues(outcome.issues)}`);
+function parseOutput(entry: ToolEntry, returned: unknown): unknown {
+  return after(entry.output!.validate(returned), (outcome) => {
+    if (!outcome.issues) return outcome.value;
+    throw new TypeError(`${entry.name} returned what its output schema forbids:\n${listIssues(outcome.issues)}`);
+  });
 }
 
 /** Turns a plain value into content: a string is text, content stays content, anything else is written as JSON. */
@@ -84,8 +95,12 @@ function isCallToolResult(value: unknown): value is CallToolResult {
   return typeof value === "object" && value !== null && Array.isArray((value as CallToolResult).content);
 }
 
-function failed(message: string): JsonObject {
-  return { content: [{ type: "text", text: message }], isError: true };
+/** What a tool wants the model to read becomes a result; any other error goes on. */
+function toFailed(error: unknown): JsonObject {
+  if (error instanceof ToolError || error instanceof Declined || error instanceof Cancelled) {
+    return { content: [{ type: "text", text: error.message }], isError: true };
+  }
+  throw error;
 }
 
 function listIssues(issues: readonly Issue[]): string {

@@ -59,14 +59,16 @@ export class Changes {
 
   listChanged(list: ListKind): void {
     if (this.#listeners.size === 0 && !this.elsewhere) return;
-    if (this.#lists.size === 0) {
-      queueMicrotask(() => {
-        const lists = [...this.#lists];
-        this.#lists.clear();
-        for (const changed of lists) this.#changed({ list: changed });
-      });
-    }
+    if (this.#lists.size === 0) queueMicrotask(() => this.flush());
     this.#lists.add(list);
+  }
+
+  /** Tells at once what would be told at the end of the turn, as before the answer to the call that changed it. */
+  flush(): void {
+    if (this.#lists.size === 0) return;
+    const lists = [...this.#lists];
+    this.#lists.clear();
+    for (const changed of lists) this.#changed({ list: changed });
   }
 
   resourceUpdated(uri: string): void {

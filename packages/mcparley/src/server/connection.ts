@@ -1,3 +1,4 @@
+import { type Awaitable, after, all, isPromise } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import {
   type JsonRpcMessage,
@@ -15,7 +16,7 @@ import { type Call, type Link, cancelledFor } from "./call.ts";
 import type { Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";
 import type { LegacySide } from "./legacy-side.ts";
-import { answerModern, isModernRequest } from "./modern.ts";
+import { type Origin, answerModern, isModernRequest } from "./modern.ts";
 
 /** A server on one transport: what `attach` gives. */
 export interface Connection {
@@ -37,12 +38,13 @@ export class ServerConnection implements Connection {
   readonly #transport: Transport;
   readonly #principal: Principal | undefined;
   readonly #link: Link;
+  readonly #origin: Origin;
   /** The modern calls in flight, by id; a session keeps its own. */
   readonly #calls = new Map<RequestId, Call>();
   readonly #answering = new Set<Promise<unknown>>();
   /** Those of them that are open streams, which end only when a side ends them. */
   readonly #streams = new Set<Promise<unknown>>();
-  #legacy: Promise<LegacySide> | undefined;
+  #legacy: Awaitable<LegacySide> | undefined;
   #settleClosed!: () => void;
 
   constructor(core: ServerCore, transport: Transport, principal: Principal | undefined) {
@@ -50,6 +52,7 @@ export class ServerConnection implements Connection {
     this.#transport = transport;
     this.#principal = principal;
     this.#link = { send: (message) => this.#send(message), network: transport.network };
+    this.#origin = { link: this.#link, principal, opened: (call) => this.#calls.set(call.id, call) };
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
@@ -77,62 +80,69 @@ export class ServerConnection implements Connection {
   }
 
   #receive(value: unknown): void {
-    if (Array.isArray(value)) this.#track(this.#receiveBatch(value));
-    else
+    if (Array.isArray(value)) return this.#track(this.#receiveBatch(value));
+    const reply = this.#take(value);
+    if (isPromise(reply))
       this.#track(
-        this.#take(value).then((reply) => reply && this.#send(reply.message)),
+        reply.then((ready) => this.#reply(ready)),
         isListen(value),
       );
+    else this.#reply(reply);
+  }
+
+  #reply(reply: Reply | undefined): void {
+    if (reply) this.#send(reply.message);
   }
 
   /** Takes one message and gives what is to be sent back. It acts at once: order of arrival is order of effect. */
-  #take(value: unknown): Promise<Reply | undefined> {
+  #take(value: unknown): Awaitable<Reply | undefined> {
     const classified = classify(value);
     switch (classified.kind) {
       case "request":
         return this.#answer(classified.message);
       case "notification":
         this.#notified(classified.message);
-        return nothing;
+        return undefined;
       case "response":
         this.#whenLegacy((side) => side.answered(classified.message));
-        return nothing;
+        return undefined;
       default: {
         const error = new ProtocolError(ErrorCode.InvalidRequest, `Invalid message: ${classified.reason}.`);
-        return Promise.resolve(replyToError(classified.id, error, undefined));
+        return replyToError(classified.id, error, undefined);
       }
     }
   }
 
-  #answer(request: JsonRpcRequest): Promise<Reply | undefined> {
+  #answer(request: JsonRpcRequest): Awaitable<Reply | undefined> {
     if (isModernRequest(request)) return this.#answerModern(request);
-    this.#legacy ??= this.#loadLegacy();
-    return this.#legacy.then((side) => side.answer(request));
+    if (!this.#legacy) this.#loadLegacy();
+    return after(this.#legacy as Awaitable<LegacySide>, (side) => side.answer(request));
   }
 
-  async #loadLegacy(): Promise<LegacySide> {
-    const { LegacySide } = await import("./legacy-side.ts");
-    return new LegacySide(this.#core, { link: this.#link, principal: this.#principal });
+  #loadLegacy(): void {
+    const loading = import("./legacy-side.ts").then(
+      ({ LegacySide }) => new LegacySide(this.#core, { link: this.#link, principal: this.#principal }),
+    );
+    this.#legacy = loading;
+    // The first to go on with it, so that what comes from then on is taken after what waits for it already.
+    void loading.then((side) => {
+      this.#legacy = side;
+    });
   }
 
   /** Acts on the legacy side, if there is one: after all that was given to it before, also while it is being loaded. */
   #whenLegacy(act: (side: LegacySide) => void): void {
-    void this.#legacy?.then(act);
+    if (this.#legacy) void after(this.#legacy, act);
   }
 
-  async #answerModern(request: JsonRpcRequest): Promise<Reply | undefined> {
+  #answerModern(request: JsonRpcRequest): Awaitable<Reply | undefined> {
     const { id } = request;
     const refusal = this.#refuseModern(id);
     if (refusal) return replyToError(id, refusal, undefined);
-    try {
-      return await answerModern(this.#core, request, {
-        link: this.#link,
-        principal: this.#principal,
-        opened: (call) => this.#calls.set(id, call),
-      });
-    } finally {
-      this.#calls.delete(id);
-    }
+    const reply = answerModern(this.#core, request, this.#origin);
+    if (isPromise(reply)) return reply.finally(() => this.#calls.delete(id));
+    this.#calls.delete(id);
+    return reply;
   }
 
   #refuseModern(id: RequestId): ProtocolError | undefined {
@@ -161,7 +171,7 @@ export class ServerConnection implements Connection {
     const side = await this.#legacy;
     const refusal = side ? side.refuseBatch(batch.length) : 'Send "initialize" before a batch.';
     if (refusal !== undefined) return this.#refuse(ErrorCode.InvalidRequest, refusal, undefined);
-    const replies = await Promise.all(batch.map((value) => this.#take(value)));
+    const replies = await all(batch.map((value) => this.#take(value)));
     const messages = replies.filter((reply) => reply !== undefined).map(({ message }) => message);
     if (messages.length > 0) this.#send(messages);
   }
@@ -219,5 +229,3 @@ export class ServerConnection implements Connection {
 function isListen(value: unknown): boolean {
   return isObject(value) && value.method === Method.listen;
 }
-
-const nothing: Promise<undefined> = Promise.resolve(undefined);

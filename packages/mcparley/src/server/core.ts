@@ -1,3 +1,4 @@
+import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
 import { type Clock, systemClock } from "../jsonrpc/clock.ts";
 import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
@@ -86,20 +87,20 @@ export class ServerCore {
   }
 
   /** Answers a call: through the middleware to its method, and through rounds of questions to its result. */
-  dispatch(call: Call): Promise<JsonObject | Prepared> {
+  dispatch(call: Call): Awaitable<JsonObject | Prepared> {
     if (!this.#isObserved) return this.#settle(call);
     return this.#observe().then((observing) => observing.call(call, () => this.#settle(call)));
   }
 
-  /** Runs a handler, with what the definition adds to its context. */
-  async run(call: Call, handler: (context: any) => unknown): Promise<unknown> {
+  /** Runs a handler, with what the definition adds to its context. What it returns may have to be waited for. */
+  run(call: Call, handler: (context: any) => unknown): unknown {
     const { context } = this.definition;
-    if (context) Object.assign(call, await context(call));
-    return handler(call);
+    if (!context) return handler(call);
+    return after(context(call), (added) => handler(Object.assign(call, added)));
   }
 
   /** Runs a handler of this definition in a call of another that mounts it: inside its own middleware and context. */
-  runMounted(call: Call, handler: (context: any) => unknown): Promise<unknown> {
+  runMounted(call: Call, handler: (context: any) => unknown): Awaitable<unknown> {
     return wrap(this.#middleware, async (wrapped) => (await this.run(wrapped, handler)) as JsonObject)(call);
   }
 
@@ -142,9 +143,10 @@ export class ServerCore {
     return this.#observing;
   }
 
-  async #settle(call: Call): Promise<JsonObject | Prepared> {
-    if (call.params.requestState !== undefined && !call.session) await call.asking;
-    return settle(call, () => this.#answer(call));
+  #settle(call: Call): Awaitable<JsonObject | Prepared> {
+    const run = (): ReturnType<Answer> => this.#answer(call);
+    const isRetried = call.params.requestState !== undefined && !call.session;
+    return isRetried ? call.asking.then(() => settle(call, run)) : settle(call, run);
   }
 
   #given(): AnyServerDefinition {

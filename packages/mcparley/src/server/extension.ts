@@ -1,3 +1,4 @@
+import type { Awaitable } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import { type JsonObject, type Prepared, isObject } from "../jsonrpc/messages.ts";
 import type { ServerCapabilities } from "../protocol/capabilities.ts";
@@ -14,7 +15,7 @@ export interface ExtensionMethod {
   eras?: readonly ("modern" | "legacy")[];
   /** The param that HTTP clients mirror in the `Mcp-Name` header, where the extension asks them to. */
   mirroredName?: string;
-  answer(call: Call): Promise<JsonObject | Prepared | InputRequired>;
+  answer(call: Call): Awaitable<JsonObject | Prepared | InputRequired>;
 }
 
 /** What an extension keeps open for one `subscriptions/listen` stream. */

@@ -1,3 +1,4 @@
+import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
 import { invalidParams } from "../jsonrpc/errors.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import { type GetPromptResult, type PromptMessage, readGetPromptParams } from "../protocol/prompts.ts";
@@ -9,14 +10,16 @@ import type { PromptEntry } from "./prepare-prompt.ts";
 import { requireScopes } from "./scopes.ts";
 
 /** Answers `prompts/get`. */
-export async function getPrompt(call: Call): Promise<JsonObject | InputRequired> {
+export function getPrompt(call: Call): Awaitable<JsonObject | InputRequired> {
   const { name, arguments: args } = readGetPromptParams(call.params);
   const entry = call.core.offering.prompts.entry(name);
   if (!entry) throw invalidParams(`Unknown prompt: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
   requireScopes(entry.definition.scopes, call.principal);
   checkArguments(entry, args);
-  const returned = await call.core.run(call, (context) => entry.definition.get(args as never, context));
-  return returned instanceof InputRequired ? returned : (toResult(entry, returned) as unknown as JsonObject);
+  const returned = call.core.run(call, (context) => entry.definition.get(args as never, context));
+  return after(returned, (got) =>
+    got instanceof InputRequired ? got : (toResult(entry, got) as unknown as JsonObject),
+  );
 }
 
 function checkArguments(entry: PromptEntry, args: Record<string, string>): void {

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../jsonrpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
@@ -28,13 +29,16 @@ export class LegacySide {
   }
 
   /** Answers a request; `principal` is that of the request, where each brings its own credential. */
-  answer(request: JsonRpcRequest, principal: Principal | undefined = this.#way.principal): Promise<Reply | undefined> {
+  answer(
+    request: JsonRpcRequest,
+    principal: Principal | undefined = this.#way.principal,
+  ): Awaitable<Reply | undefined> {
     if (this.#session) return answerInSession(this.#session, request, { link: this.#way.link, principal });
     const { id, method } = request;
-    if (method === Method.initialize) return Promise.resolve(this.#initialize(request));
-    if (method === Method.ping) return Promise.resolve({ message: { jsonrpc: "2.0", id, result: {} }, status: 200 });
+    if (method === Method.initialize) return this.#initialize(request);
+    if (method === Method.ping) return { message: { jsonrpc: "2.0", id, result: {} }, status: 200 };
     const error = new ProtocolError(ErrorCode.InvalidRequest, `Send "initialize" before ${method.slice(0, 200)}.`);
-    return Promise.resolve(replyToError(id, error, undefined));
+    return replyToError(id, error, undefined);
   }
 
   notified(message: JsonRpcNotification): void {

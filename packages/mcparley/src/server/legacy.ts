@@ -1,3 +1,4 @@
+import { type Awaitable, isPromise } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts";
 import type { ServerCapabilities } from "../protocol/capabilities.ts";
@@ -78,11 +79,11 @@ function capabilitiesFor({ core, revision, principal }: Session): ServerCapabili
  * The principal is that of this request: where each request brings its own credential, a newer one of the same caller
  * may grant more, or less, than the one that opened the session.
  */
-export async function answerInSession(
+export function answerInSession(
   session: Session,
   request: JsonRpcRequest,
   way: { link: Link; principal: Principal | undefined; opened?(call: Call): void },
-): Promise<Reply | undefined> {
+): Awaitable<Reply | undefined> {
   const { id, method, params = {} } = request;
   const { core, revision, lowering, peer, calls } = session;
   const { principal } = way;
@@ -106,11 +107,10 @@ export async function answerInSession(
   });
   calls.set(id, call);
   way.opened?.(call);
-  try {
-    return await answer(call);
-  } finally {
-    calls.delete(id);
-  }
+  const reply = answer(call);
+  if (isPromise(reply)) return reply.finally(() => calls.delete(id));
+  calls.delete(id);
+  return reply;
 }
 
 function refuse({ calls, core }: Session, { id, method }: JsonRpcRequest): ProtocolError | undefined {

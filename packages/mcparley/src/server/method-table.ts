@@ -6,7 +6,6 @@ import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import { supportedVersions } from "../revisions/revisions.ts";
 import type { Call } from "./call.ts";
 import { resourceNotFound } from "./resource-not-found.ts";
-import type { InputRequired } from "./input-required.ts";
 import type { PreparedLists } from "./lists.ts";
 import type { Answer } from "./middleware.ts";
 import type { Offering } from "./offering.ts";
@@ -28,19 +27,16 @@ const completions = (offering: Offering): boolean => offering.completes();
  * rather than being answered in one, is not among them.
  */
 export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, MethodEntry>([
-  [Method.ping, { offered: always, answer: async () => ({}) }],
+  [Method.ping, { offered: always, answer: () => ({}) }],
   [Method.discover, { offered: always, answer: discover }],
   [Method.listen, { offered: always, answer: listenFromNow }],
   [Method.setLevel, { offered: always, answer: setLevel }],
-  [Method.listTools, { offered: tools, answer: async (call) => page(call, call.core.offering.toolList) }],
+  [Method.listTools, { offered: tools, answer: (call) => page(call, call.core.offering.toolList) }],
   [Method.callTool, { offered: tools, answer: byFeature }],
-  [Method.listPrompts, { offered: prompts, answer: async (call) => page(call, call.core.offering.promptList) }],
+  [Method.listPrompts, { offered: prompts, answer: (call) => page(call, call.core.offering.promptList) }],
   [Method.getPrompt, { offered: prompts, answer: byFeature }],
   [Method.listResources, { offered: resources, answer: byFeature }],
-  [
-    Method.listResourceTemplates,
-    { offered: resources, answer: async (call) => page(call, call.core.offering.templateList) },
-  ],
+  [Method.listResourceTemplates, { offered: resources, answer: (call) => page(call, call.core.offering.templateList) }],
   [Method.readResource, { offered: resources, answer: byFeature }],
   [Method.subscribe, { offered: resources, answer: subscribe }],
   [Method.unsubscribe, { offered: resources, answer: unsubscribe }],
@@ -62,7 +58,7 @@ async function listenFromNow(call: Call): Promise<JsonObject> {
 }
 
 /** Answers by the feature that a definition brought along; one that is offered and yet empty has brought none. */
-async function byFeature(call: Call): Promise<JsonObject | Prepared | InputRequired> {
+function byFeature(call: Call): ReturnType<Answer> {
   const { offering } = call.core;
   const answer = offering.answers.get(call.method);
   if (answer) return answer(call);
@@ -75,7 +71,7 @@ function page(call: Call, list: PreparedLists<any>): Prepared {
   return list.page(call, readCursor(call.params));
 }
 
-async function discover({ core }: Call): Promise<JsonObject> {
+function discover({ core }: Call): JsonObject {
   const { instructions } = core.definition;
   return {
     supportedVersions,
@@ -86,18 +82,18 @@ async function discover({ core }: Call): Promise<JsonObject> {
 }
 
 /** Sets the level of a legacy session; a modern client names its level in each request. */
-async function setLevel({ session, params }: Call): Promise<JsonObject> {
+function setLevel({ session, params }: Call): JsonObject {
   const level = readLoggingLevel(params.level, "params.level");
   if (session) session.logLevel = level;
   return {};
 }
 
-async function subscribe({ session, params }: Call): Promise<JsonObject> {
+function subscribe({ session, params }: Call): JsonObject {
   session?.subscribe(readResourceUri(params));
   return {};
 }
 
-async function unsubscribe({ session, params }: Call): Promise<JsonObject> {
+function unsubscribe({ session, params }: Call): JsonObject {
   session?.unsubscribe(readResourceUri(params));
   return {};
 }

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../jsonrpc/awaitable.ts";
 import { type JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import type { Call } from "./call.ts";
 import type { Context } from "./context.ts";
@@ -40,7 +41,7 @@ export function byMethod(layers: MethodMiddleware): Middleware {
   return (call, next) => byName.get(call.method)?.(call, next) ?? next();
 }
 
-export type Answer = (call: Call) => Promise<JsonObject | Prepared | InputRequired>;
+export type Answer = (call: Call) => Awaitable<JsonObject | Prepared | InputRequired>;
 
 /**
  * Wraps an answer in middleware, the first outermost. Without middleware it is the answer itself.

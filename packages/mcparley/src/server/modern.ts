@@ -1,3 +1,4 @@
+import type { Awaitable } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import { type JsonObject, type JsonRpcRequest, isObject } from "../jsonrpc/messages.ts";
 import type { ClientCapabilities, Implementation } from "../protocol/capabilities.ts";
@@ -30,11 +31,7 @@ export function isModernRequest({ method, params }: JsonRpcRequest): boolean {
 /**
  * Answers a request of a modern revision from what it carries, and from nothing else (2026-07-28, basic, Statelessness).
  */
-export async function answerModern(
-  core: ServerCore,
-  request: JsonRpcRequest,
-  origin: Origin,
-): Promise<Reply | undefined> {
+export function answerModern(core: ServerCore, request: JsonRpcRequest, origin: Origin): Awaitable<Reply | undefined> {
   let call: Call;
   try {
     call = openCall(core, request, origin);

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../jsonrpc/awaitable.ts";
 import type { Clock } from "../jsonrpc/clock.ts";
 import { LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
@@ -34,7 +35,7 @@ export class Observing {
   }
 
   /** Answers a call under the eyes of the observers, which are told exactly once how it ended. */
-  async call<T extends JsonObject | Prepared>(call: Call, answer: () => Promise<T>): Promise<T> {
+  async call<T extends JsonObject | Prepared>(call: Call, answer: () => Awaitable<T>): Promise<T> {
     const seen = new SeenCall(call);
     const runs = this.#observers.flatMap((observer) => this.#guarded(() => observer.started?.(seen)) ?? []);
     const end = (how: Pick<CallEnd, "outcome" | "code" | "message">): void => {

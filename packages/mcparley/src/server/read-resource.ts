@@ -1,9 +1,11 @@
+import { type Awaitable, after, all } from "../jsonrpc/awaitable.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import type { ResourceContents } from "../protocol/content.ts";
 import { type CacheHint, readResourceUri } from "../protocol/resources.ts";
 import { streamToBase64, toBase64 } from "./base64.ts";
 import { checkCacheHint } from "./cache-hint.ts";
 import type { Call } from "./call.ts";
+import type { Resource } from "./definition.ts";
 import { InputRequired } from "./input-required.ts";
 import { resourceNotFound } from "./resource-not-found.ts";
 import { requireScopes } from "./scopes.ts";
@@ -12,7 +14,7 @@ import { requireScopes } from "./scopes.ts";
 const noCache: CacheHint = { ttlMs: 0, cacheScope: "private" };
 
 /** Answers `resources/read`. */
-export async function readResource(call: Call): Promise<JsonObject | InputRequired> {
+export function readResource(call: Call): Awaitable<JsonObject | InputRequired> {
   const uri = readResourceUri(call.params);
   const found = call.core.offering.resourceIndex.find(uri);
   if (!found) throw resourceNotFound(uri);
@@ -20,23 +22,28 @@ export async function readResource(call: Call): Promise<JsonObject | InputRequir
   const { definition } = entry;
   requireScopes(definition.scopes, call.principal);
   call.uri = uri;
-  const returned = await call.core.run(call, (context) => definition.read(variables as never, context as never));
-  if (returned instanceof InputRequired) return returned;
-  const cache = { ...noCache, ...definition.cache };
-  if (isReadResult(returned)) {
-    checkCacheHint(returned);
-    return { ...cache, ...returned };
-  }
-  const parts = Array.isArray(returned) ? (returned as unknown[]) : [returned];
-  const contents = await Promise.all(parts.map((part) => toContents(part, uri, definition.mimeType)));
-  return { contents, ...cache };
+  return after(
+    call.core.run(call, (context) => definition.read(variables as never, context as never)),
+    (returned) => (returned instanceof InputRequired ? returned : toResult(returned, uri, definition)),
+  );
 }
 
-async function toContents(part: unknown, uri: string, mimeType: string | undefined): Promise<ResourceContents> {
+function toResult(returned: unknown, uri: string, { cache, mimeType }: Resource): Awaitable<JsonObject> {
+  const hint = { ...noCache, ...cache };
+  if (isReadResult(returned)) {
+    checkCacheHint(returned);
+    return { ...hint, ...returned };
+  }
+  const parts = Array.isArray(returned) ? (returned as unknown[]) : [returned];
+  const contents = parts.map((part) => toContents(part, uri, mimeType));
+  return after(all(contents), (read) => ({ contents: read, ...hint }));
+}
+
+function toContents(part: unknown, uri: string, mimeType: string | undefined): Awaitable<ResourceContents> {
   const base = mimeType === undefined ? { uri } : { uri, mimeType };
   if (typeof part === "string") return { ...base, text: part };
   if (part instanceof Uint8Array) return { ...base, blob: toBase64(part) };
-  if (isAsyncIterable(part)) return { ...base, blob: await streamToBase64(part) };
+  if (isAsyncIterable(part)) return streamToBase64(part).then((blob) => ({ ...base, blob }));
   if (typeof part === "object" && part !== null) return partContents(part as JsonObject, base);
   throw new TypeError(`The resource ${uri} was read as ${typeof part}; give text, bytes, or contents.`);
 }

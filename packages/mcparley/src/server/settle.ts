@@ -1,3 +1,4 @@
+import { type Awaitable, isPromise } from "../jsonrpc/awaitable.ts";
 import { ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import type { Run } from "./asking.ts";
@@ -5,10 +6,24 @@ import type { Call } from "./call.ts";
 import { InputRequired } from "./input-required.ts";
 
 /** Runs a handler to the result of its call, whichever way it asks. */
-export async function settle(call: Call, run: Run): Promise<JsonObject | Prepared> {
-  let result: JsonObject | Prepared | InputRequired;
+export function settle(call: Call, run: Run): Awaitable<JsonObject | Prepared> {
+  let returned: ReturnType<Run>;
   try {
-    result = await run();
+    returned = run();
+  } catch (error) {
+    if (!call.startedAsking) throw error;
+    returned = Promise.reject(error);
+  }
+  if (isPromise(returned) || returned instanceof InputRequired || call.startedAsking) {
+    return settleLater(call, returned, run);
+  }
+  return returned;
+}
+
+async function settleLater(call: Call, returned: ReturnType<Run>, run: Run): Promise<JsonObject | Prepared> {
+  let result: Awaited<ReturnType<Run>>;
+  try {
+    result = await returned;
   } catch (error) {
     // An error that is meant for the client, such as a capability that one of several questions lacks, outweighs them.
     if (error instanceof ProtocolError) throw error;

@@ -157,7 +157,8 @@ export class Runner {
     });
     this.#again.add(call);
     const run = await this.#start(call, record, 0);
-    void this.finish(call, run, core.dispatch(call) as Promise<JsonObject>);
+    const dispatched = (async () => (await core.dispatch(call)) as JsonObject)();
+    void this.finish(call, run, dispatched);
   }
 
   #checkRoom(owner: string): void {
