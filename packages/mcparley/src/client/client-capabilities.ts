@@ -18,6 +18,15 @@ export function capabilitiesOf(options: ConnectOptions, era: "modern" | "legacy"
   return capabilities;
 }
 
+/** The options with one extension more. */
+export function declaring(options: ConnectOptions, id: string): ConnectOptions {
+  const { extensions = {} } = options;
+  return {
+    ...options,
+    extensions: isExtensionList(extensions) ? [...extensions, { id }] : { ...extensions, [id]: {} },
+  };
+}
+
 /** Throws for an extension whose identifier no server would know it by. */
 export function checkExtensions({ extensions = {} }: ConnectOptions): void {
   const ids = isExtensionList(extensions) ? extensions.map(({ id }) => id) : Object.keys(extensions);

@@ -13,6 +13,8 @@ export interface Dialer {
   readonly transient?: boolean;
   /** `open` works a single time, so a connection that is lost stays lost. False if left out. */
   readonly once?: boolean;
+  /** An extension of the protocol that the way there is by, to be declared like those of the client's options. */
+  readonly extension?: string | undefined;
   /** Makes a transport that is not started yet. */
   open(): Transport;
   /**

@@ -4,7 +4,7 @@ import { link } from "./abort.ts";
 import { Cache } from "./cache.ts";
 import { Channel } from "./channel.ts";
 import { channelOwner } from "./channel-owner.ts";
-import { capabilitiesOf } from "./client-capabilities.ts";
+import { capabilitiesOf, declaring } from "./client-capabilities.ts";
 import { Client } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientCore } from "./core.ts";
@@ -25,7 +25,8 @@ const defaultIdle = 60_000;
 export async function openClient(dialer: Dialer, options: ConnectOptions = {}): Promise<Client> {
   const closing = new AbortController();
   let { signal } = options;
-  const core: ClientCore = makeCore(dialer, options, {
+  const declared = dialer.extension === undefined ? options : declaring(options, dialer.extension);
+  const core: ClientCore = makeCore(dialer, declared, {
     closing: closing.signal,
     line: new Line({
       open: () => open(core, signal),

@@ -1,10 +1,19 @@
 /** Authorization: signing in to servers, and protecting one's own. */
+export type { ClientCredential } from "../auth/client-credential.ts";
+export { type ClientCredentialsOptions, clientCredentials } from "../auth/client/client-credentials.ts";
 export type { CredentialStorage } from "../auth/client/credential-storage.ts";
+export {
+  type EnterpriseManagedOptions,
+  type IdentityAssertion,
+  type IdentityProvider,
+  enterpriseManaged,
+} from "../auth/client/enterprise-managed.ts";
+export type { MachineOptions } from "../auth/client/machine-auth.ts";
 export { memoryCredentials } from "../auth/client/memory-credentials.ts";
 export { type PastedSignInOptions, pastedSignIn } from "../auth/client/pasted-sign-in.ts";
 export type { SignIn, SignInAttempt } from "../auth/client/sign-in.ts";
+export { type WorkloadIdentityOptions, workloadIdentity } from "../auth/client/workload-identity.ts";
 export type { ScopesOf } from "../auth/server/claims.ts";
-export type { ClientCredential } from "../auth/server/client-credential.ts";
 export type { DpopOptions } from "../auth/server/dpop-options.ts";
 export { type IntrospectionVerifierOptions, introspectionVerifier } from "../auth/server/introspection-verifier.ts";
 export { type JwtVerifierOptions, jwtVerifier } from "../auth/server/jwt-verifier.ts";

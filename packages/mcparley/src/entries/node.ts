@@ -7,3 +7,4 @@ export type { KeyKeeper } from "../node/credentials/credential-key.ts";
 export { type KeychainOptions, type KeyringModule, keychain } from "../node/credentials/keychain.ts";
 export { type LoopbackSignInOptions, loopbackSignIn } from "../node/sign-in/loopback-sign-in.ts";
 export { type OpenUrlOptions, openUrl } from "../node/sign-in/open-url.ts";
+export { tokenFile } from "../node/token-file.ts";

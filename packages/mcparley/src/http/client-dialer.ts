@@ -14,6 +14,7 @@ export function httpDialer(target: HttpTarget): Dialer {
   return {
     kind: "http",
     target: nameOf(settings.url),
+    extension: target.auth?.extension,
     open: () => new HttpTransport(settings),
     async openOlder({ refused, signal }) {
       if (refused && !(refused instanceof HttpTransport && refused.mayBeHttpSse)) return undefined;

@@ -42,6 +42,8 @@ export interface HttpAuth {
    * meanwhile, as a person may be asked, and they fail as it rejects. The signal is aborted when all of them were given up.
    */
   challenged(refusal: HttpAuthRefusal, signal: AbortSignal): Promise<boolean>;
+  /** The extension of the protocol that it is, which `connect` declares to the server. */
+  readonly extension?: string;
 }
 
 export interface HttpClientLimits {

@@ -1,12 +1,13 @@
 import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../jsonrpc/clock.ts";
 import type { JsonObject } from "../../jsonrpc/messages.ts";
+import { type ClientCredential, checkProvable, clientAuthentication } from "../client-credential.ts";
 import { type Answer, AnswerCache } from "./answer-cache.ts";
 import { type ScopesOf, audienceIn, tokenOf } from "./claims.ts";
-import { type ClientCredential, clientAuthOf, requestOptions } from "./client-credential.ts";
 import { digest } from "./digest.ts";
 import { checkAddress, checkAudience, checkIdentifier, checkTolerance } from "./identifiers.ts";
 import { IssuerMetadata, noAnswer, trustedFetch } from "./issuer-metadata.ts";
+import { requestOptions } from "./request-options.ts";
 import { InvalidToken, type TokenVerifier } from "./verified-token.ts";
 
 export interface IntrospectionVerifierOptions {
@@ -66,14 +67,15 @@ function asking(
 ): (token: string) => Promise<JsonObject> {
   const { client, endpoint } = options;
   if (endpoint !== undefined) checkAddress("endpoint", endpoint);
-  const clientAuth = clientAuthOf(client);
+  checkProvable(client);
+  const authentication = clientAuthentication(client);
   const fetch = trustedFetch(options.fetch, clock);
   const metadata = new IssuerMetadata(issuer, fetch, clock);
   const asClient = { client_id: client.id };
   return async (token) => {
     const server = endpoint === undefined ? await metadata.get() : { issuer, introspection_endpoint: endpoint };
     try {
-      const response = await oauth.introspectionRequest(server, asClient, clientAuth, token, {
+      const response = await oauth.introspectionRequest(server, asClient, await authentication(server), token, {
         ...requestOptions(fetch),
         additionalParameters: { token_type_hint: "access_token" },
       });

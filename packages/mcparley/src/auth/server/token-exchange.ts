@@ -2,11 +2,12 @@ import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../jsonrpc/clock.ts";
 import { LocalError } from "../../jsonrpc/errors.ts";
 import type { Principal } from "../../server/context.ts";
+import { type ClientCredential, checkProvable, clientAuthentication } from "../client-credential.ts";
 import { type Answer, AnswerCache } from "./answer-cache.ts";
-import { type ClientCredential, clientAuthOf, requestOptions } from "./client-credential.ts";
 import { digest } from "./digest.ts";
 import { checkAddress, checkIdentifier, invalid } from "./identifiers.ts";
 import { IssuerMetadata, trustedFetch } from "./issuer-metadata.ts";
+import { requestOptions } from "./request-options.ts";
 import { keptToken } from "./subject-tokens.ts";
 
 export interface TokenExchangeOptions {
@@ -77,13 +78,15 @@ function exchanging(options: TokenExchangeOptions, clock: Clock): (token: string
   const issuer = checkIdentifier("issuer", options.issuer);
   if (tokenEndpoint !== undefined) checkAddress("tokenEndpoint", tokenEndpoint);
   const parameters = parametersOf(options);
-  const clientAuth = clientAuthOf(client);
+  checkProvable(client);
+  const authentication = clientAuthentication(client);
   const fetch = trustedFetch(options.fetch, clock);
   const metadata = new IssuerMetadata(issuer, fetch, clock);
   const asClient = { client_id: client.id };
   return async (token) => {
     const server = tokenEndpoint === undefined ? await metadata.get() : { issuer, token_endpoint: tokenEndpoint };
     const asked = { ...parameters, subject_token: token, subject_token_type: accessToken };
+    const clientAuth = await authentication(server);
     const response = await oauth
       .genericTokenEndpointRequest(server, asClient, clientAuth, grantType, asked, requestOptions(fetch))
       .catch(notAsked);

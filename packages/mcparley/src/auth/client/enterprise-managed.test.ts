@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { type AnswerToken, type AskedToken, authorizationDocuments, tokenServer } from "../../testing/token-server.ts";
+import { type EnterpriseManagedOptions, enterpriseManaged } from "./enterprise-managed.ts";
+
+const server = new URL("https://mcp.example/mcp");
+const request = { url: server, method: "POST", server };
+const idp = "https://acme.idp.example";
+const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
+const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+
+const grant = { issued_token_type: ID_JAG, access_token: "the-grant", token_type: "N_A", expires_in: 300 };
+const token = { access_token: "the-token", token_type: "Bearer", expires_in: 3600 };
+
+/** A person who is signed in with the organization, and what the two servers answer. */
+function employee(
+  options: Partial<EnterpriseManagedOptions> = {},
+  answers: { provider?: AnswerToken; authorization?: AnswerToken } = {},
+): {
+  challenge: (shown?: Record<string, string>) => Promise<boolean>;
+  shown: () => Promise<object>;
+  tokens: readonly AskedToken[];
+  documents: readonly string[];
+} {
+  const { provider = () => grant, authorization = () => token } = answers;
+  const documents = {
+    ...authorizationDocuments(),
+    [`${idp}/.well-known/oauth-authorization-server`]: { issuer: idp, token_endpoint: `${idp}/exchange` },
+  };
+  const served = tokenServer(documents, (asked) =>
+    asked.url.startsWith(idp) ? provider(asked) : authorization(asked),
+  );
+  const auth = enterpriseManaged({
+    issuer: "https://as.example",
+    client: { id: "at-as", secret: "secret-of-as" },
+    identityProvider: {
+      issuer: idp,
+      client: { id: "at-idp", secret: "secret-of-idp", method: "client_secret_post" },
+    },
+    identity: () => "the-id-token",
+    fetch: served.fetch,
+    ...options,
+  });
+  const challenge = (shown = {}): Promise<boolean> => {
+    const headers = new Headers({ "www-authenticate": 'Bearer scope="chat.read chat.history"' });
+    return auth.challenged({ status: 401, headers, request, shown, repeated: 0 }, new AbortController().signal);
+  };
+  return { challenge, shown: async () => auth.headers(request), tokens: served.tokens, documents: served.documents };
+}
+
+test("the identity of a person is exchanged for a grant, and the grant for a token", async () => {
+  const { challenge, shown, tokens } = employee();
+  expect(await challenge()).toBe(true);
+  expect(await shown()).toEqual({ authorization: "Bearer the-token" });
+  const [exchange, access] = tokens;
+  expect([exchange?.url, exchange?.parameters]).toEqual([
+    `${idp}/exchange`,
+    {
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      requested_token_type: ID_JAG,
+      audience: "https://as.example",
+      resource: "https://mcp.example/mcp",
+      scope: "chat.read chat.history",
+      subject_token: "the-id-token",
+      subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
+      client_id: "at-idp",
+      client_secret: "secret-of-idp",
+    },
+  ]);
+  expect([access?.url, access?.parameters, access?.headers.get("authorization")]).toEqual([
+    "https://as.example/token",
+    {
+      grant_type: JWT_BEARER,
+      assertion: "the-grant",
+      resource: "https://mcp.example/mcp",
+      scope: "chat.read chat.history",
+    },
+    `Basic ${btoa("at-as:secret-of-as")}`,
+  ]);
+  expect(tokens).toHaveLength(2);
+});
+
+test("a SAML assertion is named as one", async () => {
+  const { challenge, tokens } = employee({ identity: () => ({ token: "<saml/>", type: "saml2" }) });
+  await challenge();
+  expect(tokens[0]?.parameters).toMatchObject({
+    subject_token: "<saml/>",
+    subject_token_type: "urn:ietf:params:oauth:token-type:saml2",
+  });
+});
+
+test("the scopes of the grant are asked for where the organization allows fewer", async () => {
+  const { challenge, tokens } = employee({}, { provider: () => ({ ...grant, scope: "chat.read" }) });
+  await challenge();
+  expect(tokens[1]?.parameters.scope).toBe("chat.read");
+});
+
+test("the token endpoint of the identity provider may be given, and then nothing is looked up", async () => {
+  const { challenge, tokens, documents } = employee({
+    identityProvider: { issuer: idp, tokenEndpoint: `${idp}/given`, client: { id: "at-idp" } },
+  });
+  await challenge();
+  expect(tokens[0]?.url).toBe(`${idp}/given`);
+  expect(documents.filter((url) => url.startsWith(idp))).toEqual([]);
+});
+
+test("the identity is asked for anew for each token, since it runs out as well", async () => {
+  let count = 0;
+  const { challenge, tokens } = employee({ identity: () => `id-token-${++count}` });
+  await challenge();
+  await challenge({ authorization: "Bearer the-token" });
+  expect(tokens.map(({ parameters }) => parameters.subject_token)).toEqual([
+    "id-token-1",
+    undefined,
+    "id-token-2",
+    undefined,
+  ]);
+});
+
+describe("no token is asked for", () => {
+  const refused = (error: string) => () => Response.json({ error }, { status: 400 });
+
+  test("where the organization does not allow it, which is told", async () => {
+    const { challenge, tokens } = employee({}, { provider: refused("access_denied") });
+    await expect(challenge()).rejects.toMatchObject({
+      code: "authorization_failed",
+      message: `The authorization server ${idp} refuses a token (access_denied)`,
+      data: { issuer: idp, error: "access_denied" },
+    });
+    expect(tokens).toHaveLength(1);
+  });
+
+  test.each([
+    ["an access token of its own", { ...grant, issued_token_type: "urn:ietf:params:oauth:token-type:access_token" }],
+    ["what is not named", { access_token: "other", token_type: "N_A" }],
+  ])("with %s instead of a grant", async (_, answer) => {
+    const { challenge, tokens } = employee({}, { provider: () => answer });
+    await expect(challenge()).rejects.toMatchObject({
+      code: "authorization_failed",
+      message: expect.stringContaining("another kind of token"),
+      data: { issuer: idp },
+    });
+    expect(tokens).toHaveLength(1);
+  });
+
+  test("where nobody is signed in with the organization", async () => {
+    const reason = new Error("nobody is signed in");
+    const { challenge, tokens } = employee({ identity: () => Promise.reject(reason) });
+    await expect(challenge()).rejects.toMatchObject({
+      code: "authorization_failed",
+      message: "The identity assertion of the person cannot be had: nobody is signed in",
+      cause: reason,
+    });
+    expect(tokens).toEqual([]);
+  });
+
+  test("at an identity provider that is not reached by https", async () => {
+    const { challenge, tokens } = employee({
+      identityProvider: { issuer: idp, tokenEndpoint: "http://acme.idp.example/token", client: { id: "at-idp" } },
+    });
+    await expect(challenge()).rejects.toMatchObject({ code: "forbidden_url" });
+    expect(tokens).toEqual([]);
+  });
+});
+
+test("an access token is never taken for a grant's type", async () => {
+  const { challenge } = employee({}, { authorization: () => ({ ...token, token_type: "N_A" }) });
+  await expect(challenge()).rejects.toMatchObject({ code: "authorization_failed" });
+});

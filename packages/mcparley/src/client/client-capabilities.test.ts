@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import type { JsonObject, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import type { ClientCapabilities } from "../protocol/capabilities.ts";
+import { modernPeer, peerDialer } from "../testing/peer-dialer.ts";
+import { openClient } from "./open-client.ts";
+import type { ConnectOptions } from "./options.ts";
+
+const way = "com.example/way";
+
+/** What a client declares that is connected by a way which is an extension itself. */
+async function declared(extensions?: ConnectOptions["extensions"]): Promise<unknown> {
+  const peer = modernPeer();
+  const client = await openClient({ ...peerDialer(peer), extension: way }, extensions ? { extensions } : {});
+  const [discover] = peer.arrived.map(({ message }) => message as JsonRpcRequest);
+  await client.close();
+  const meta = discover?.params?._meta as JsonObject;
+  return (meta["io.modelcontextprotocol/clientCapabilities"] as ClientCapabilities).extensions;
+}
+
+test.each<[string, ConnectOptions["extensions"], object]>([
+  ["alone", undefined, { [way]: {} }],
+  ["beside those named with their settings", { "com.example/x": { a: 1 } }, { "com.example/x": { a: 1 }, [way]: {} }],
+  ["beside those given with what they do", [{ id: "com.example/x" }], { "com.example/x": {}, [way]: {} }],
+])("the extension that the way to a server is by is declared: %s", async (_, extensions, expected) => {
+  expect(await declared(extensions)).toEqual(expected);
+});

@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { tokenFile } from "./token-file.ts";
+
+test("a token is read from its file each time, without the line end", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "mcparley-token-"));
+  try {
+    const file = path.join(folder, "token");
+    const read = tokenFile(file);
+    await expect(read()).rejects.toMatchObject({ code: "ENOENT" });
+    for (const token of ["first", "second"]) {
+      writeFileSync(file, `${token}\n`);
+      expect(await read()).toBe(token);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
