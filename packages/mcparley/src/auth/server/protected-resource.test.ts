@@ -1,0 +1,177 @@
+import { describe, expect, test } from "vitest";
+import { toFetch } from "../../http/to-fetch.ts";
+import { LocalError } from "../../jsonrpc/errors.ts";
+import { tool } from "../../server/definition.ts";
+import { createServer } from "../../server/server.ts";
+import { fakeClock } from "../../testing/fake-clock.ts";
+import { type RawHttp, rawHttp } from "../../testing/raw-http.ts";
+import { type ProtectedResourceOptions, protectedResource } from "./protected-resource.ts";
+import { InvalidToken, type TokenVerifier, type VerifiedToken } from "./verified-token.ts";
+
+const resource = "https://mcp.example/public/mcp";
+const issuer = "https://as.example";
+const good: VerifiedToken = { issuer, subject: "alice", audience: [resource], scopes: ["notes:read"] };
+
+const tools = {
+  whoami: tool({ call: (_, { principal }) => JSON.stringify(principal) }),
+  read: tool({ scopes: ["notes:read"], call: () => "read" }),
+  write: tool({ scopes: ["notes:write", "notes:sign"], call: () => "written" }),
+};
+
+function serve(options: Partial<ProtectedResourceOptions> = {}): { client: RawHttp; errors: unknown[] } {
+  const errors: unknown[] = [];
+  const server = createServer({ name: "test", version: "1.0.0", tools, onError: (error) => void errors.push(error) });
+  const auth = protectedResource({ resource, issuers: [issuer], verifier: () => good, ...options });
+  const { fetch } = toFetch(server, { auth, path: "/public/mcp", allowedHosts: ["mcp.example"] });
+  return { client: rawHttp(resource, fetch), errors };
+}
+
+const bearer = { headers: { authorization: "Bearer token" } };
+const call = (client: RawHttp, name = "whoami") => client.modern("tools/call", { name }, bearer);
+
+describe("the metadata", () => {
+  const paths = ["/.well-known/oauth-protected-resource/public/mcp", "/.well-known/oauth-protected-resource"];
+
+  test.each(paths)("is at %s, for pages of any origin, and may be kept", async (path) => {
+    const { client } = serve({ scopes: ["notes:read"], name: "Notes", documentation: "https://docs.example" });
+    const answer = await client.send({ method: "GET", path, headers: { origin: "https://app.example" } });
+    expect([answer.status, answer.type]).toEqual([200, "application/json"]);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=3600");
+    expect(JSON.parse(await answer.text())).toEqual({
+      resource,
+      authorization_servers: [issuer],
+      scopes_supported: ["notes:read"],
+      bearer_methods_supported: ["header"],
+      dpop_signing_alg_values_supported: ["ES256", "ES384", "EdDSA", "Ed25519", "PS256", "RS256"],
+      resource_name: "Notes",
+      resource_documentation: "https://docs.example",
+    });
+  });
+
+  test("answers to HEAD and preflights as they expect, and to nothing else", async () => {
+    const { client } = serve();
+    const [path] = paths;
+    const send = (method: string) => client.send({ method, path: path! });
+    expect([(await send("HEAD")).status, await (await send("HEAD")).text()]).toEqual([200, ""]);
+    const preflight = await send("OPTIONS");
+    expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "*"]);
+    const posted = await send("POST");
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+    expect((await client.send({ method: "GET", path: `${path}/other` })).status).toBe(404);
+  });
+
+  test("may be elsewhere, and is named where it is", async () => {
+    const metadataUrl = "https://cdn.example/metadata.json";
+    const { client } = serve({ metadataUrl });
+    const answer = await client.modern("tools/list");
+    expect(answer.headers.get("www-authenticate")).toContain(`resource_metadata="${metadataUrl}"`);
+    expect((await client.send({ method: "GET", path: "/metadata.json" })).status).toBe(200);
+  });
+
+  test("A5: names the resource and its issuers exactly as they were given", () => {
+    const issuers = ["https://as.example/", "https://as.example/tenant"];
+    const { metadata } = protectedResource({ resource: "https://mcp.example", issuers, verifier: () => good });
+    expect(metadata).toMatchObject({ resource: "https://mcp.example", authorization_servers: issuers });
+  });
+});
+
+describe("A2: whoever verified it,", () => {
+  test.each<[string, Partial<VerifiedToken>]>([
+    ["another audience", { audience: ["https://other.example/mcp"] }],
+    ["no audience", { audience: [] }],
+    ["the name of this one with a slash more", { audience: [`${resource}/`] }],
+    ["another issuer", { issuer: "https://evil.example" }],
+    ["a lifetime that is over", { expiresAt: 0 }],
+  ])("a token with %s is refused", async (_, odd) => {
+    const { client } = serve({ verifier: () => ({ ...good, ...odd }), clock: fakeClock(1_000_000) });
+    const answer = await call(client);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("www-authenticate")).toContain('error="invalid_token"');
+  });
+
+  test("a token for another name of this server is accepted where that is given", async () => {
+    const { client } = serve({ verifier: () => ({ ...good, audience: ["api://notes"] }), audience: ["api://notes"] });
+    expect((await call(client)).status).toBe(200);
+  });
+});
+
+describe("verifiers", () => {
+  const refuse: TokenVerifier = () => {
+    throw new InvalidToken('It is "odd"\n\\ \u{1f980}.');
+  };
+
+  test("are asked in order until one knows the token", async () => {
+    const answer = await call(serve({ verifier: [() => undefined, () => good, refuse] }).client);
+    expect(answer.status).toBe(200);
+    expect((await call(serve({ verifier: [() => undefined] }).client)).status).toBe(401);
+  });
+
+  test("may say why in any words, which break no header", async () => {
+    const answer = await call(serve({ verifier: refuse }).client);
+    expect(answer.headers.get("www-authenticate")).toContain('error_description="It is \\"odd\\"?\\\\ ??."');
+  });
+
+  test.each(["unreachable", "timeout", "store_unavailable"] as const)("that are %s send nobody away", async (code) => {
+    const error = new LocalError(code, "down");
+    const { client, errors } = serve({ verifier: () => Promise.reject(error) });
+    const answer = await call(client);
+    expect([answer.status, answer.headers.get("retry-after"), errors]).toEqual([503, "5", [error]]);
+  });
+
+  test("that are broken tell nothing of it to the client", async () => {
+    const error = new TypeError("secret");
+    const { client, errors } = serve({ verifier: () => Promise.reject(error) });
+    const answer = await call(client);
+    expect([answer.status, (await answer.text()).includes("secret"), errors]).toEqual([500, false, [error]]);
+  });
+});
+
+describe("scopes", () => {
+  const hierarchy = (scope: string): string[] => {
+    if (scope === "notes:admin") return ["notes:write"];
+    return scope === "notes:write" ? ["notes:read", "notes:sign", "notes:admin"] : [];
+  };
+
+  test("hide what they do not allow from lists", async () => {
+    const answer = await serve().client.modern("tools/list", {}, bearer);
+    const { tools: listed } = (await answer.json()).result as { tools: { name: string }[] };
+    expect(listed.map(({ name }) => name)).toEqual(["whoami", "read"]);
+  });
+
+  test("imply others, however many steps away and in circles", async () => {
+    const { client } = serve({ verifier: () => ({ ...good, scopes: ["notes:admin"] }), scopeHierarchy: hierarchy });
+    for (const name of ["read", "write"]) expect((await call(client, name)).status).toBe(200);
+  });
+
+  test("that lack are named in one challenge, with where to sign in", async () => {
+    const answer = await call(serve({ scopes: ["notes:read"] }).client, "write");
+    expect(answer.status).toBe(403);
+    const metadata = 'resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/public/mcp"';
+    expect(answer.headers.get("www-authenticate")).toMatch(
+      `Bearer error="insufficient_scope", ${metadata}, scope="notes:write notes:sign", DPoP ${metadata}`,
+    );
+  });
+});
+
+describe("what protects nothing is refused when it is made:", () => {
+  test.each<[string, object]>([
+    ["no resource", { resource: undefined }],
+    ["a resource that is no URL", { resource: "mcp.example" }],
+    ["a resource without TLS", { resource: "http://mcp.example/mcp" }],
+    ["a resource with a fragment", { resource: `${resource}#a` }],
+    ["a resource with a query", { resource: `${resource}?a` }],
+    ["no issuers", { issuers: undefined }],
+    ["an empty list of issuers", { issuers: [] }],
+    ["an issuer without TLS", { issuers: ["http://as.example"] }],
+    ["an issuer with a password", { issuers: ["https://a:b@as.example"] }],
+    ["no verifier", { verifier: undefined }],
+    ["an empty list of verifiers", { verifier: [] }],
+    ["scopes that ask for a refresh token", { scopes: ["offline_access"] }],
+    ["a scope with a space", { scopes: ["a b"] }],
+  ])("%s", (_, odd) => {
+    const make = (): unknown =>
+      protectedResource({ resource, issuers: [issuer], verifier: () => good, ...odd } as never);
+    expect(make).toThrow(expect.objectContaining({ code: "invalid_definition" }));
+  });
+});

@@ -1,0 +1,192 @@
+import { createHash, randomUUID } from "node:crypto";
+import { type CryptoKey, type JWK, SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
+import { type DpopOptions, jwtVerifier } from "mcparley/auth";
+import { memoryStore } from "mcparley/server";
+import { fakeClock } from "mcparley/testing";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type CallAnswer, type ProtectedServer, serveProtected } from "./protected-server.ts";
+import { type TokenIssuer, makeTokenIssuer } from "./token-issuer.ts";
+
+const start = 1_800_000_000;
+const clock = fakeClock(start * 1000);
+const now = (): number => clock.now() / 1000;
+const opened: ProtectedServer[] = [];
+afterEach(async () => {
+  for (const server of opened.splice(0)) await server.close();
+});
+
+interface Holder {
+  key: CryptoKey;
+  jwk: JWK;
+  jkt: string;
+}
+
+async function makeHolder(): Promise<Holder> {
+  const { privateKey: key, publicKey } = await generateKeyPair("ES256");
+  const jwk = await exportJWK(publicKey);
+  return { key, jwk, jkt: await calculateJwkThumbprint(jwk) };
+}
+
+let holder: Holder;
+beforeAll(async () => {
+  holder = await makeHolder();
+});
+
+interface World {
+  server: ProtectedServer;
+  issuer: TokenIssuer;
+  /** A token that is bound to the holder's key. */
+  token: string;
+  /** Signs claims over those of a good proof, with whatever else its header has. */
+  proof(claims?: Record<string, unknown>, header?: object, key?: CryptoKey): Promise<string>;
+  show(proof: string | undefined, scheme?: string): Promise<CallAnswer>;
+}
+
+async function open(dpop?: DpopOptions): Promise<World> {
+  let issuer: TokenIssuer | undefined;
+  const server = await serveProtected({
+    async protect(resource) {
+      issuer = await makeTokenIssuer({ issuer: "https://as.example", audience: resource, now });
+      const verifier = jwtVerifier({ issuer: issuer.issuer, audience: resource, fetch: issuer.fetch, clock });
+      return { resource, issuers: [issuer.issuer], verifier, clock, ...(dpop && { dpop }) };
+    },
+  });
+  opened.push(server);
+  const token = await issuer!.sign({ cnf: { jkt: holder.jkt } });
+  return {
+    server,
+    issuer: issuer!,
+    token,
+    proof(claims = {}, header = {}, key = holder.key) {
+      const ath = createHash("sha256").update(token).digest("base64url");
+      return new SignJWT({ jti: randomUUID(), htm: "POST", htu: server.url, iat: now(), ath, ...claims })
+        .setProtectedHeader({ alg: "ES256", typ: "dpop+jwt", jwk: holder.jwk, ...header })
+        .sign(key);
+    },
+    show: (proof, scheme = "DPoP") =>
+      server.call("whoami", { authorization: `${scheme} ${token}`, ...(proof !== undefined && { dpop: proof }) }),
+  };
+}
+
+test("a token that is bound to a key is accepted with a proof of its own", async () => {
+  const { proof, show, server } = await open();
+  expect((await show(await proof())).status).toBe(200);
+  expect((await show(await proof({ htu: `${server.url}?a#b` }))).status).toBe(200);
+});
+
+describe("refused with 401 and invalid_dpop_proof:", () => {
+  test.each<[string, (world: World) => Promise<string | undefined>, RegExp]>([
+    ["no proof", async () => undefined, /a DPoP proof is needed/],
+    ["a proof for another method", ({ proof }) => proof({ htm: "GET" }), /another method/],
+    ["a proof for another server", ({ proof }) => proof({ htu: "https://other.example/mcp" }), /another URL/],
+    ["a proof for another path", ({ proof, server }) => proof({ htu: `${server.url}/other` }), /another URL/],
+    ["a proof for another token", ({ proof }) => proof({ ath: "x" }), /another token/],
+    ["a proof for no token", ({ proof }) => proof({ ath: undefined }), /does not verify/],
+    ["a proof that is too old", ({ proof }) => proof({ iat: start - 71 }), /not of now/],
+    ["a proof of the future", ({ proof }) => proof({ iat: start + 11 }), /not of now/],
+    ["a proof without an id", ({ proof }) => proof({ jti: undefined }), /does not verify/],
+    ["a proof whose id is no text", ({ proof }) => proof({ jti: 1 }), /does not verify|text/],
+    ["a JWT of another type", ({ proof }) => proof({}, { typ: "JWT" }), /does not verify/],
+    ["a proof without its key", ({ proof }) => proof({}, { jwk: undefined }), /does not verify/],
+    ["what is no JWT", async () => "proof", /does not verify/],
+    ["two proofs", async ({ proof }) => `${await proof()}, ${await proof()}`, /does not verify/],
+    ["more than a proof can be", async () => "a".repeat(8_193), /more than 8192/],
+    [
+      "a proof signed with another key than it names",
+      async ({ proof }) => proof({}, {}, (await makeHolder()).key),
+      /does not verify/,
+    ],
+    [
+      "a proof of somebody else's key",
+      async ({ proof }) => {
+        const other = await makeHolder();
+        return proof({}, { jwk: other.jwk }, other.key);
+      },
+      /another key/,
+    ],
+  ])("%s", async (_, make, why) => {
+    const world = await open();
+    const { status, headers, said } = await world.show(await make(world));
+    expect([status, said]).toEqual([401, expect.stringMatching(why)]);
+    expect(headers.get("www-authenticate")).toMatch(
+      /^Bearer resource_metadata=.*, DPoP error="invalid_dpop_proof", .*algs="ES256 /,
+    );
+  });
+
+  test("a proof that was used before, for as long as it would be good", async () => {
+    const { proof, show } = await open({ store: memoryStore({ clock }) });
+    const used = await proof();
+    expect((await show(used)).status).toBe(200);
+    expect(await show(used)).toMatchObject({ status: 401, said: expect.stringContaining("used before") });
+    await clock.advance(69_000);
+    expect(await show(used)).toMatchObject({ status: 401, said: expect.stringContaining("used before") });
+    await clock.advance(2_000);
+    expect(await show(used)).toMatchObject({ status: 401, said: expect.stringContaining("not of now") });
+  });
+});
+
+test("of many requests with one proof at the same time, one is accepted", async () => {
+  const { proof, show } = await open();
+  const used = await proof();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => show(used)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
+});
+
+test("where proofs are remembered is out of reach, none is accepted, and the operator is told", async () => {
+  const broken = { ...memoryStore(), compareAndSet: () => Promise.reject(new Error("down")) };
+  const { proof, show, server } = await open({ store: broken });
+  expect((await show(await proof())).status).toBe(500);
+  expect(server.errors).toEqual([new Error("down")]);
+});
+
+test("a bound token is worth nothing as Bearer, and one that is not bound is no DPoP token", async () => {
+  const { proof, show, server, issuer } = await open();
+  expect(await show(await proof(), "Bearer")).toMatchObject({ status: 401, said: expect.stringContaining("as DPoP") });
+  const authorization = `DPoP ${await issuer.sign()}`;
+  expect(await server.call("whoami", { authorization, dpop: await proof() })).toMatchObject({ status: 401 });
+});
+
+test("where proofs are required, other tokens are refused, and no other way is offered", async () => {
+  const { server, issuer, proof, show } = await open({ required: true });
+  const answer = await server.call("whoami", { authorization: `Bearer ${await issuer.sign()}` });
+  expect(answer.status).toBe(401);
+  expect(answer.headers.get("www-authenticate")).toMatch(/^DPoP error="invalid_token"/);
+  expect(answer.headers.get("www-authenticate")).not.toContain("Bearer");
+  expect((await show(await proof())).status).toBe(200);
+  const metadata = await fetch(new URL("/.well-known/oauth-protected-resource/mcp", server.url));
+  expect(await metadata.json()).toMatchObject({ dpop_bound_access_tokens_required: true });
+});
+
+describe("a nonce", () => {
+  test("is asked for, taken, renewed, and taken for one period more", async () => {
+    const { proof, show } = await open({ nonce: true });
+    const asked = await show(await proof());
+    expect(asked.status).toBe(401);
+    expect(asked.headers.get("www-authenticate")).toContain('DPoP error="use_dpop_nonce"');
+    const nonce = asked.headers.get("dpop-nonce")!;
+    expect((await show(await proof({ nonce }))).status).toBe(200);
+    expect((await show(await proof({ nonce: `${nonce}x` }))).status).toBe(401);
+    await clock.advance(120_000);
+    const renewed = await show(await proof({ nonce }));
+    expect(renewed.status).toBe(200);
+    expect(renewed.headers.get("dpop-nonce")).not.toBe(nonce);
+    await clock.advance(120_000);
+    expect((await show(await proof({ nonce }))).headers.get("www-authenticate")).toContain("use_dpop_nonce");
+  });
+
+  test("of one process is taken by another with the same secret, and by no other", async () => {
+    const secret = crypto.getRandomValues(new Uint8Array(32));
+    const [one, two, other] = [
+      await open({ nonce: secret }),
+      await open({ nonce: secret }),
+      await open({ nonce: true }),
+    ];
+    const nonce = (await one.show(await one.proof())).headers.get("dpop-nonce")!;
+    expect((await two.show(await two.proof({ nonce }))).status).toBe(200);
+    expect((await other.show(await other.proof({ nonce }))).status).toBe(401);
+  });
+});
+
+test.each([{ nonce: new Uint8Array(16) }, { maxAge: 301 }, { maxAge: 0 }])("%j protects nothing", async (dpop) => {
+  await expect(open(dpop)).rejects.toMatchObject({ code: "invalid_definition" });
+});
