@@ -38,8 +38,8 @@ interface World {
   /** A token that is bound to the holder's key. */
   token: string;
   /** Signs claims over those of a good proof, with whatever else its header has. */
-  proof(claims?: Record<string, unknown>, header?: object, key?: CryptoKey): Promise<string>;
-  show(proof: string | undefined, scheme?: string): Promise<CallAnswer>;
+  readonly proof: (claims?: Record<string, unknown>, header?: object, key?: CryptoKey) => Promise<string>;
+  readonly show: (proof: string | undefined, scheme?: string) => Promise<CallAnswer>;
 }
 
 async function open(dpop?: DpopOptions): Promise<World> {
@@ -129,7 +129,8 @@ test("of many requests with one proof at the same time, one is accepted", async 
   const { proof, show } = await open();
   const used = await proof();
   const answers = await Promise.all(Array.from({ length: 10 }, () => show(used)));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(9);
 });
 
 test("where proofs are remembered is out of reach, none is accepted, and the operator is told", async () => {
