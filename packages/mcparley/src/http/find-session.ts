@@ -1,5 +1,5 @@
 import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
-import type { RequestId } from "../jsonrpc/messages.ts";
+import type { JsonRpcRequest, RequestId } from "../jsonrpc/messages.ts";
 import { findRevision, supportedVersions, unnamedOverHttp } from "../revisions/revisions.ts";
 import type { Link } from "../server/call.ts";
 import type { Principal } from "../server/context.ts";
@@ -45,9 +45,13 @@ export function placeOf(context: LegacyContext, asking: Asking): Awaitable<Place
   return after(findSession(context.sessions, asking), (found) => ({ session: found.session, found }));
 }
 
-/** What the answer to requests of a session belongs to, with the stream that it may become where `ids` are answered. */
-export function belongingOf(context: LegacyContext, { session, found }: Place, ids: readonly RequestId[]): Belonging {
-  const stream = found && context.resumption?.answer(found, ids);
+/** What the answer to requests of a session belongs to, with the stream that it may become where requests are answered. */
+export function belongingOf(
+  context: LegacyContext,
+  { session, found }: Place,
+  requests: readonly JsonRpcRequest[],
+): Belonging {
+  const stream = found && context.resumption?.answer(found, requests);
   return { session, stream };
 }
 

@@ -19,8 +19,8 @@ export async function postBatch(context: LegacyContext, posted: Posted, batch: r
     for (const message of messages) await hear(place, message);
     return head.respond(202, {});
   }
-  const ids = messages.flatMap((one) => (one.kind === "request" ? one.message.id : []));
-  const answering = new Answering(context, posted, belongingOf(context, place, ids));
+  const requests = messages.flatMap((one) => (one.kind === "request" ? one.message : []));
+  const answering = new Answering(context, posted, belongingOf(context, place, requests));
   answering.wait();
   const replies = await Promise.all(
     messages.map(async (message) => {

@@ -24,7 +24,7 @@ export function postLegacy(context: LegacyContext, posted: Posted, { kind, messa
 
 function answerAt(place: Place, context: LegacyContext, posted: Posted, request: JsonRpcRequest): Awaitable<void> {
   const { session, found } = place;
-  const answering = new Answering(context, posted, belongingOf(context, place, [request.id]));
+  const answering = new Answering(context, posted, belongingOf(context, place, [request]));
   const reply = answerInSession(session, request, answering);
   return answering.settle(found?.keep ? after(reply, (ready) => found.keep!(request, ready)) : reply);
 }

@@ -125,7 +125,7 @@ describe("the answer to a POST", () => {
     const answer = await call(client, await open(client), "work");
     expect(answer.type).toBe("text/event-stream");
     const first = await event(answer);
-    expect(first).toEqual({ id: expect.stringMatching(/^p[0-9a-f-]+_$/) as string, retry: "250", data: "" });
+    expect(first).toEqual({ id: expect.stringMatching(/^p[0-9a-f.-]+_$/) as string, retry: "250", data: "" });
     slow.open(undefined);
     const events = await rest(answer);
     const ids = events.map(({ id }) => id);
@@ -510,7 +510,7 @@ describe("a store that is out of reach", () => {
     const events = await rest(await call(client, await open(client), "work"));
     expect(messages(events)).toHaveLength(3);
     expect(events.slice(1).every(({ id }) => id === undefined)).toBe(true);
-    expect(errors).toHaveLength(3);
+    expect(errors).toHaveLength(1);
   });
 
   test("for reading: coming back is answered with 503 that says nothing of it", async () => {

@@ -26,6 +26,8 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
       });
     }
     const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
+    // What is acknowledged is heard of, wherever it happens.
+    await core.changes.elsewhere?.join();
     call.notify(Notification.acknowledged, { _meta: meta, notifications });
     for (const send of waiting) send();
     await streamUntilEnded(call, { filter, meta, missed });

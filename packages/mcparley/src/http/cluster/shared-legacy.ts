@@ -11,13 +11,13 @@ export async function shareLegacy(
   options: { limits: SessionOptions; events: EventOptions | undefined },
 ): Promise<LegacyContext> {
   const store = reaching(given);
-  const resumption = new Resumption(context, store, options.events);
   const sessions = new SharedSessions({
     core: context.core,
     store,
     changes: await changes(),
     options: options.limits,
-    carried: () => {},
+    carried: (session, stream) => resumption.carried(session, stream),
   });
+  const resumption = new Resumption(context, sessions.node, options.events);
   return { ...context, sessions, resumption };
 }

@@ -1,0 +1,165 @@
+import { ErrorCode } from "../../jsonrpc/errors.ts";
+import { type RequestId, encode, failure, isObject } from "../../jsonrpc/messages.ts";
+import { LogTail } from "../../store/log-tail.ts";
+import type { LogEntry } from "../../store/store.ts";
+import { EventStream } from "../event-stream.ts";
+import type { Exchange } from "../exchange.ts";
+import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
+import { endMark, eventId, firstEvent, writeEntry } from "../resumable-stream.ts";
+import { type ClusterNode, nodeLease } from "./cluster-node.ts";
+import type { StreamHead, StreamLog } from "./stream-log.ts";
+
+/** Milliseconds between two looks at whether the node lives, of which two in a row must find it dead. */
+const lookInterval = nodeLease / 2;
+const pageSize = 200;
+
+export interface FollowedInit {
+  /** The id of the stream, and the node that the call runs on. */
+  id: string;
+  owner: string;
+  sessionId: string;
+  log: StreamLog;
+  head: StreamHead;
+  node: ClusterNode;
+  open: OpenExchanges;
+  /** Ends connections that have been open for long. */
+  limits: OpenExchanges | undefined;
+  polls: boolean;
+  retry: number;
+}
+
+/**
+ * A connection to a stream whose call runs on another node, or has ended: it sends what is in the log, and what comes.
+ *
+ * Where that node has died, whoever waits for it here is told so, by an error that says whether the request may be sent
+ * again.
+ */
+export class FollowedStream implements OpenExchange {
+  due = 0;
+  readonly #init: FollowedInit;
+  readonly #events: EventStream;
+  readonly #tail: LogTail;
+  /** What ends the connection once it has been open for long enough. */
+  readonly #limit: OpenExchange = { due: 0, beat: () => this.#end(), endStream: () => {} };
+  #head: StreamHead;
+  #isOwnerTold = false;
+  #isOver = false;
+  #timer: unknown;
+  #wasDead = false;
+
+  constructor(exchange: Exchange, init: FollowedInit) {
+    this.#init = init;
+    this.#head = init.head;
+    const { node, log, open, limits } = init;
+    const { core, store } = node;
+    this.#events = new EventStream(exchange, undefined);
+    this.#tail = new LogTail({
+      store,
+      log: log.name,
+      clock: core.clock,
+      interval: lookInterval,
+      take: (entry) => this.#take(entry),
+      report: (error) => core.report(error, undefined),
+    });
+    open.add(this);
+    if (init.polls) limits?.add(this.#limit);
+    exchange.onGone(() => this.#end());
+  }
+
+  /** Sends what came after a position, and goes on from there. Breaks off where the store is out of reach. */
+  async start(after: string): Promise<void> {
+    const { node, id } = this.#init;
+    this.#events.write(firstEvent(this.#init, eventId(id, after)));
+    try {
+      await this.#tail.start(after === "" ? undefined : after);
+    } catch (error) {
+      this.#events.destroy();
+      this.#end();
+      throw error;
+    }
+    if (this.#isOver) return;
+    this.#watch();
+    await this.#tellOwner().catch((error: unknown) => node.core.report(error, undefined));
+  }
+
+  beat(): void {
+    this.#events.comment();
+  }
+
+  endStream(): void {
+    this.#end();
+  }
+
+  #take(entry: LogEntry): void {
+    if (this.#isOver) return;
+    writeEntry(this.#events, this.#init.id, entry);
+    if (entry.value === endMark) this.#end();
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { open, limits, node } = this.#init;
+    open.remove(this);
+    limits?.remove(this.#limit);
+    if (this.#timer !== undefined) node.core.clock.clearTimeout(this.#timer);
+    void this.#tail.stop();
+    this.#events.end();
+  }
+
+  /** From then on the node says when there is something in the log. */
+  async #tellOwner(): Promise<void> {
+    const { node, owner, sessionId, id } = this.#init;
+    await node.post(owner, { about: "carried", session: sessionId, stream: id });
+    this.#isOwnerTold = true;
+  }
+
+  #watch(): void {
+    const { node } = this.#init;
+    this.#timer = node.core.clock.setTimeout(() => {
+      this.#watch();
+      this.#look().catch((error: unknown) => node.core.report(error, undefined));
+    }, lookInterval);
+  }
+
+  async #look(): Promise<void> {
+    const { node, owner, log } = this.#init;
+    if (!this.#isOwnerTold) await this.#tellOwner();
+    const isDead = !(await node.isAlive(owner));
+    const isSure = isDead && this.#wasDead;
+    this.#wasDead = isDead;
+    if (!isSure) return;
+    if (!(await log.close(this.#head))) {
+      // Whoever does it may die over it, so this one looks again.
+      this.#head = (await log.head()) ?? this.#head;
+      return;
+    }
+    const answered = await this.#answered();
+    for (const [id, repeatable] of this.#head.requests) if (!answered.has(id)) await log.append(lost(id, repeatable));
+    await log.append(endMark);
+    await this.#tail.look();
+  }
+
+  /** The ids of the requests whose answers are in the log. */
+  async #answered(): Promise<Set<RequestId>> {
+    const answered = new Set<RequestId>();
+    for (let after: string | undefined; ;) {
+      const entries = await this.#init.log.readFrom(after, pageSize);
+      for (const { value } of entries) {
+        const message: unknown = value.startsWith("{") ? JSON.parse(value) : undefined;
+        if (isObject(message) && !("method" in message)) answered.add(message.id as RequestId);
+      }
+      after = entries.at(-1)?.position;
+      if (entries.length < pageSize) return answered;
+    }
+  }
+}
+
+/** The answer to a request whose node died before it was answered. */
+function lost(id: RequestId, repeatable: boolean): string {
+  const cure = repeatable
+    ? "Nothing speaks against sending it again."
+    : "What it had done until then is not known: send it again only if it may be done twice.";
+  const message = `The process that worked on this request died before it was answered. ${cure}`;
+  return encode(failure(id, { code: ErrorCode.InternalError, message, data: { repeatable } }));
+}

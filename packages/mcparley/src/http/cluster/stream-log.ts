@@ -1,0 +1,86 @@
+import type { JsonRpcRequest, RequestId } from "../../jsonrpc/messages.ts";
+import { Method } from "../../protocol/methods.ts";
+import { principalKey } from "../../server/context.ts";
+import type { ServerCore } from "../../server/core.ts";
+import type { Session } from "../../server/session.ts";
+import type { Store } from "../../store/store.ts";
+import type { EventLog } from "../resumable-stream.ts";
+
+/** What is known of a stream beside its events. */
+export interface StreamHead {
+  /** The requests that it answers, and whether each may be repeated where nobody knows what became of it. */
+  requests: [id: RequestId, repeatable: boolean][];
+  /** It has been ended for a node that died. */
+  closed?: boolean;
+}
+
+/** Entries that are read from a log at a time. */
+const pageSize = 100;
+
+export interface StreamLogInit {
+  store: Store;
+  session: Session;
+  sessionId: string;
+  /** The id of the stream. */
+  id: string;
+  ttl: number;
+  maxLength: number;
+  head: StreamHead;
+}
+
+/**
+ * The log of one stream of one session in the store. It is named by principal, session and stream: a request is matched
+ * with its session and principal before, so the id of an event that anyone else was sent names nothing.
+ */
+export class StreamLog implements EventLog {
+  readonly name: string;
+  readonly #init: StreamLogInit;
+
+  constructor(init: StreamLogInit) {
+    this.#init = init;
+    this.name = `events ${principalKey(init.session.principal)} ${init.sessionId} ${init.id}`;
+  }
+
+  async open(): Promise<void> {
+    const { store, head, ttl } = this.#init;
+    await store.set(this.#headKey, JSON.stringify(head), { ttl });
+  }
+
+  append(value: string): Promise<string> {
+    const { store, ttl, maxLength } = this.#init;
+    // What is no event takes no event's place.
+    return store.append(this.name, value, { ttl, maxLength: value.startsWith("{") ? maxLength : maxLength + 1 });
+  }
+
+  readFrom(after: string | undefined, limit: number = pageSize): ReturnType<Store["readFrom"]> {
+    return this.#init.store.readFrom(this.name, after, limit);
+  }
+
+  nudge(): Promise<void> {
+    return this.#init.store.publish(this.name, "");
+  }
+
+  /** Reads what is known of the stream; undefined where there is none, or its time is over. */
+  async head(): Promise<StreamHead | undefined> {
+    const text = await this.#init.store.get(this.#headKey);
+    return text === undefined ? undefined : (JSON.parse(text) as StreamHead);
+  }
+
+  /** Ends a stream for a node that died. False where another node does, or has done so. */
+  close(head: StreamHead): Promise<boolean> {
+    const { store, ttl } = this.#init;
+    const closed = JSON.stringify({ ...head, closed: true });
+    return store.compareAndSet(this.#headKey, JSON.stringify(head), closed, { ttl });
+  }
+
+  get #headKey(): string {
+    return `head of ${this.name}`;
+  }
+}
+
+/** Whether a request may be sent again where it is not known what became of it. */
+export function isRepeatable(core: ServerCore, { method, params = {} }: JsonRpcRequest): boolean {
+  if (method !== Method.callTool) return true;
+  const { readOnlyHint, idempotentHint } = core.offering.tools.get(params.name as string)?.annotations ?? {};
+  return readOnlyHint === true || idempotentHint === true;
+}

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import type { FakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { tool } from "../../packages/mcparley/src/server/definition.ts";
+import { resource } from "../../packages/mcparley/src/server/definition.ts";
+import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
+import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import type { RawAnswer } from "../../packages/mcparley/src/testing/raw-http.ts";
+import { type Cluster, type Node, cluster, event, failing, getStream, open, request, soFar } from "./cluster.ts";
+
+const toolsChanged = "notifications/tools/list_changed";
+const updated = "notifications/resources/updated";
+
+const servers = (more: object = {}): Cluster =>
+  cluster({
+    definition: () => ({
+      tools: { hello: tool({ call: () => "Hello" }) },
+      resources: { note: resource("note://one", { read: () => "one" }) },
+    }),
+    ...more,
+  });
+
+async function changeTools({ server }: Node): Promise<void> {
+  server.tools.set("another", tool({ call: () => "" }));
+  server.tools.delete("another");
+  await settled();
+}
+
+/** Opens a subscription to the tools and one resource, and reads its acknowledgment. */
+async function listen({ client }: Node, id: string): Promise<RawAnswer> {
+  const notifications = { toolsListChanged: true, resourceSubscriptions: ["note://one"] };
+  const stream = await client.modern("subscriptions/listen", { notifications }, { id });
+  expect(await stream.next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
+  return stream;
+}
+
+const methods = async (stream: RawAnswer): Promise<unknown[]> => (await soFar(stream)).map(({ method }) => method);
+
+describe("a change on one node", () => {
+  test("reaches every subscription on every node, once each", async () => {
+    const { nodes } = servers();
+    const streams = [];
+    for (const node of nodes) streams.push(await listen(node, "a"), await listen(node, "b"));
+    await changeTools(nodes[1]!);
+    nodes[1]!.server.resources.updated("note://one");
+    nodes[1]!.server.resources.updated("note://two");
+    await settled();
+    for (const stream of streams) {
+      const told = await methods(stream);
+      expect(told).toHaveLength(2);
+      expect(new Set(told)).toEqual(new Set([updated, toolsChanged]));
+    }
+  });
+
+  test.each(["2025-03-26", "2025-06-18", "2025-11-25"])(
+    "reaches every session of %s, once, whichever node its stream is on",
+    async (version) => {
+      const { nodes, client } = servers();
+      const streams = [];
+      for (const node of nodes) {
+        const session = await open(client, version);
+        await request(client, session, "resources/subscribe", { params: { uri: "note://one" } });
+        streams.push(await getStream(node.client, session));
+        // It is served elsewhere too, and heard of only here.
+        await request(client, session, "ping");
+        await request(client, session, "ping");
+      }
+      await settled();
+      await changeTools(nodes[0]!);
+      nodes[0]!.server.resources.updated("note://one");
+      await settled();
+      for (const stream of streams) expect(await methods(stream)).toEqual([toolsChanged, updated]);
+    },
+  );
+
+  test("is kept for a session that has no stream open, and told once when it opens one, on any node", async () => {
+    const { nodes, client } = servers();
+    await changeTools(nodes[0]!);
+    const session = await open(client);
+    const silent = await getStream(nodes[0]!.client, session);
+    expect(await methods(silent)).toEqual([]);
+    await silent.leave();
+    await settled();
+    await changeTools(nodes[1]!);
+    await changeTools(nodes[2]!);
+    const told = await getStream(nodes[1]!.client, session);
+    expect(await methods(told)).toEqual([toolsChanged]);
+    await told.leave();
+    await settled();
+    expect(await methods(await getStream(nodes[2]!.client, session))).toEqual([]);
+  });
+
+  test("goes on one of a session's streams alone, the newest, and on an older one once that is gone", async () => {
+    const { nodes } = servers();
+    const session = await open(nodes[0]!.client);
+    const older = await getStream(nodes[0]!.client, session);
+    await settled();
+    const newer = await getStream(nodes[1]!.client, session);
+    await settled();
+    await changeTools(nodes[2]!);
+    await event(newer);
+    expect((await event(newer))?.message?.method).toBe(toolsChanged);
+    await newer.leave();
+    await settled();
+    await changeTools(nodes[2]!);
+    expect(await methods(older)).toEqual([toolsChanged]);
+  });
+
+  test("reaches a session whose stream was on a node that died, on the node that it comes back to", async () => {
+    const { nodes } = servers();
+    const session = await open(nodes[0]!.client);
+    await getStream(nodes[0]!.client, session);
+    await settled();
+    nodes[0]!.kill();
+    await changeTools(nodes[1]!);
+    expect(await methods(await getStream(nodes[2]!.client, session))).toEqual([toolsChanged]);
+  });
+});
+
+describe("while the store is out of reach", () => {
+  test("a change is told on its own node, and to the others as soon as the store is back", async () => {
+    const stores: ReturnType<typeof failing>[] = [];
+    const { nodes, clock } = servers({
+      store: (time: FakeClock) => {
+        stores.push(failing(memoryStore({ clock: time })));
+        return stores[0];
+      },
+    });
+    const [store] = stores;
+    const own = await listen(nodes[0]!, "a");
+    const other = await listen(nodes[1]!, "a");
+    const session = await open(nodes[2]!.client);
+    const legacy = await getStream(nodes[2]!.client, session);
+    await settled();
+    store!.isAway = true;
+    await changeTools(nodes[0]!);
+    await changeTools(nodes[0]!);
+    await clock.advance(10_000);
+    expect(await own.next()).toMatchObject({ method: toolsChanged });
+    expect((await listenAgain(nodes[1]!)).status).toBe(200);
+    store!.isAway = false;
+    await clock.advance(10_000);
+    expect(await methods(other)).toEqual([toolsChanged]);
+    expect(await methods(legacy)).toEqual([toolsChanged]);
+    // One report for each thing that could not be done, however often it was tried.
+    expect(nodes[0]!.errors.length).toBeLessThan(6);
+  });
+
+  test("a first subscription is answered with 503, since it could not hear of other nodes", async () => {
+    const store = failing(memoryStore());
+    store.isAway = true;
+    const { nodes } = servers({ store: () => store });
+    const refused = await listenAgain(nodes[0]!);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    store.isAway = false;
+    await listen(nodes[0]!, "a");
+  });
+});
+
+const listenAgain = ({ client }: Node): Promise<RawAnswer> =>
+  client.modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: "z" });

@@ -1,0 +1,257 @@
+import { describe, expect, test } from "vitest";
+import type { Context } from "../../packages/mcparley/src/server/context.ts";
+import { tool } from "../../packages/mcparley/src/server/definition.ts";
+import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
+import { type FakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { type Gate, gate } from "../../packages/mcparley/src/testing/gate.ts";
+import {
+  type Cluster,
+  authenticated,
+  callTool,
+  cluster,
+  event,
+  failing,
+  getStream,
+  message,
+  messages,
+  open,
+  soFar,
+} from "./cluster.ts";
+
+const resumable = ["2025-06-18", "2025-11-25"];
+
+/** A cluster whose tool `work` reports progress, waits to be let go on, reports again and returns. */
+function servers(more: object = {}): Cluster & { slow: Gate } {
+  const slow = gate();
+  const call = async (_: unknown, ctx: Context): Promise<string> => {
+    ctx.progress(1);
+    await slow.call(undefined, ctx);
+    ctx.progress(2);
+    return "done";
+  };
+  const ask = tool({
+    call: async (_, ctx) => {
+      ctx.progress(1);
+      await slow.call(undefined, ctx);
+      const answer = await ctx.elicit({ message: "Sure?", schema: { type: "object", properties: {} } });
+      return JSON.stringify(answer);
+    },
+  });
+  const tools = { work: tool({ call }), again: tool({ annotations: { idempotentHint: true }, call }), ask };
+  return { ...cluster({ definition: () => ({ tools }), ...more }), slow };
+}
+
+describe("the answer to a call whose connection broke", () => {
+  test.each(resumable)(
+    "in %s reaches the client through the node that it comes back to, once each",
+    async (version) => {
+      const { nodes, slow } = servers();
+      const [a, b] = nodes;
+      const session = await open(a!.client, version);
+      const answer = await callTool(a!.client, session, "work");
+      let first = await event(answer);
+      if (!first?.message) first = await event(answer);
+      expect(first?.message?.params).toMatchObject({ progress: 1 });
+      await answer.leave();
+      const rest = await getStream(b!.client, session, first?.id);
+      await settled();
+      slow.open(undefined);
+      expect(await messages(rest)).toMatchObject([
+        { params: { progress: 2 } },
+        { id: 1, result: { content: [{ text: "done" }] } },
+      ]);
+    },
+  );
+
+  test("is moved as often as the client comes back, also to where the call runs", async () => {
+    const { nodes, slow } = servers();
+    const [a, b, c] = nodes;
+    const session = await open(a!.client);
+    const answer = await callTool(a!.client, session, "work");
+    const primed = await event(answer);
+    await answer.leave();
+    for (const node of [b, c, a, c]) {
+      const part = await getStream(node!.client, session, primed?.id);
+      expect((await message(part))?.params).toMatchObject({ progress: 1 });
+      await part.leave();
+      await settled();
+    }
+    const last = await getStream(b!.client, session, primed?.id);
+    slow.open(undefined);
+    expect((await messages(last)).map(({ id }) => id)).toEqual([undefined, undefined, 1]);
+  });
+
+  test("takes the place of a connection that its node still takes for whole", async () => {
+    const { nodes, slow } = servers();
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    const answer = await callTool(a!.client, session, "work");
+    const primed = await event(answer);
+    const moved = await getStream(b!.client, session, primed?.id);
+    await settled();
+    slow.open(undefined);
+    expect(await messages(moved)).toHaveLength(3);
+    expect(await messages(answer)).toHaveLength(1);
+  });
+
+  test("is there for as long as it says once the call is over, on any node", async () => {
+    const { nodes, slow, clock } = servers({ options: { events: { ttl: 60_000 } } });
+    const session = await open(nodes[0]!.client);
+    slow.open(undefined);
+    const answer = await callTool(nodes[0]!.client, session, "work");
+    const primed = await event(answer);
+    expect(await messages(answer)).toHaveLength(3);
+    for (const { client } of nodes) {
+      expect(await messages(await getStream(client, session, primed?.id))).toHaveLength(3);
+    }
+    await clock.advance(60_000);
+    expect((await getStream(nodes[1]!.client, session, primed?.id)).status).toBe(400);
+  });
+
+  test("does not expire while the call goes on, however little is said", async () => {
+    const { nodes, slow, clock } = servers({ options: { events: { ttl: 60_000 } } });
+    const session = await open(nodes[0]!.client);
+    const answer = await callTool(nodes[0]!.client, session, "work");
+    const primed = await event(answer);
+    await answer.leave();
+    await clock.advance(200_000);
+    const rest = await getStream(nodes[1]!.client, session, primed?.id);
+    await settled();
+    slow.open(undefined);
+    expect((await messages(rest)).map(({ id }) => id)).toEqual([undefined, undefined, 1]);
+  });
+
+  test("carries a question of the call, which is answered through a third node", async () => {
+    const { nodes, slow } = servers();
+    const [a, b, c] = nodes;
+    const session = await open(a!.client);
+    const answer = await callTool(a!.client, session, "ask");
+    const primed = await event(answer);
+    await answer.leave();
+    const rest = await getStream(b!.client, session, primed?.id);
+    expect((await message(rest))?.params).toMatchObject({ progress: 1 });
+    slow.open(undefined);
+    const question = await message(rest);
+    expect(question?.method).toBe("elicitation/create");
+    const result = { action: "accept", content: { sure: true } };
+    await c!.client.post({ jsonrpc: "2.0", id: question?.id, result }, session);
+    expect(await messages(rest)).toMatchObject([{ id: 1, result: { content: [{ text: '{"sure":true}' }] } }]);
+  });
+
+  test("H14: is given to nobody else, on any node", async () => {
+    const { nodes, slow } = servers({ options: authenticated });
+    const [a, b] = nodes;
+    const alice = await open(a!.client, "2025-11-25", { authorization: "Bearer alice" });
+    const other = await open(a!.client, "2025-11-25", { authorization: "Bearer alice" });
+    const bob = await open(a!.client, "2025-11-25", { authorization: "Bearer bob" });
+    slow.open(undefined);
+    const answer = await callTool(a!.client, alice, "work");
+    const primed = await event(answer);
+    for (const { client } of [a!, b!]) {
+      for (const session of [other, bob]) {
+        expect((await getStream(client, session, primed?.id)).status).toBe(400);
+      }
+      expect((await getStream(client, { ...alice, authorization: "Bearer bob" }, primed?.id)).status).toBe(404);
+    }
+  });
+});
+
+describe("the answer to a call whose node died", () => {
+  test.each([
+    ["work", false, "only if it may be done twice"],
+    ["again", true, "Nothing speaks against sending it again"],
+  ])("is an error that says whether to repeat it: %s", async (name, repeatable, said) => {
+    const { nodes, clock } = servers();
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    const answer = await callTool(a!.client, session, name);
+    const primed = await event(answer);
+    a!.kill();
+    const rest = await getStream(b!.client, session, primed?.id);
+    expect((await message(rest))?.params).toMatchObject({ progress: 1 });
+    await clock.advance(20_000);
+    const [failed, ...more] = await messages(rest);
+    expect(failed).toMatchObject({ id: 1, error: { code: -32603, data: { repeatable } } });
+    expect(failed?.error?.message).toContain(said);
+    expect(more).toEqual([]);
+  });
+
+  test("is told where the client comes back only later, and to every connection the same", async () => {
+    const { nodes, clock } = servers();
+    const [a, b, c] = nodes;
+    const session = await open(a!.client);
+    const primed = await event(await callTool(a!.client, session, "work"));
+    a!.kill();
+    await clock.advance(60_000);
+    const both = [await getStream(b!.client, session, primed?.id), await getStream(c!.client, session, primed?.id)];
+    await clock.advance(20_000);
+    for (const stream of both) expect((await messages(stream)).map(({ id }) => id)).toEqual([undefined, 1]);
+    const late = await getStream(c!.client, session, primed?.id);
+    expect((await messages(late)).map(({ id }) => id)).toEqual([undefined, 1]);
+  });
+
+  test("is the answer, where that was in the log before", async () => {
+    const { nodes, slow, clock } = servers();
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    slow.open(undefined);
+    const answer = await callTool(a!.client, session, "work");
+    const primed = await event(answer);
+    expect(await messages(answer)).toHaveLength(3);
+    a!.kill();
+    await clock.advance(60_000);
+    const rest = await getStream(b!.client, session, primed?.id);
+    await clock.advance(20_000);
+    expect((await messages(rest)).at(-1)).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
+  });
+
+  test("is not an error because the store was away for so long that nobody could be seen to live", async () => {
+    let store!: ReturnType<typeof failing>;
+    const { nodes, slow, clock } = servers({
+      store: (time: FakeClock) => (store = failing(memoryStore({ clock: time }))),
+    });
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    const answer = await callTool(a!.client, session, "work");
+    const primed = await event(answer);
+    await answer.leave();
+    const rest = await getStream(b!.client, session, primed?.id);
+    await message(rest);
+    store.isAway = true;
+    await clock.advance(30_000);
+    slow.open(undefined);
+    await clock.advance(30_000);
+    store.isAway = false;
+    await clock.advance(30_000);
+    expect(await messages(rest)).toMatchObject([{ params: { progress: 2 } }, { id: 1, result: {} }]);
+  });
+});
+
+describe("a standing stream", () => {
+  test("is taken up on another node: what was lost on the way, and what there was to say since, once each", async () => {
+    const { nodes } = servers();
+    const [a, b] = nodes;
+    const change = async (): Promise<void> => {
+      b!.server.tools.set("more", tool({ call: () => "" }));
+      await settled();
+    };
+    const session = await open(a!.client);
+    const standing = await getStream(a!.client, session);
+    const primed = await event(standing);
+    await settled();
+    await change();
+    const first = await event(standing);
+    await change();
+    await standing.leave();
+    await settled();
+    await change();
+    await change();
+    const again = await getStream(b!.client, session, first?.id);
+    expect(await soFar(again)).toHaveLength(2);
+    await again.leave();
+    await settled();
+    await change();
+    const whole = await getStream(nodes[2]!.client, session, primed?.id);
+    expect(await soFar(whole)).toHaveLength(4);
+  });
+});
