@@ -1,4 +1,5 @@
 import { type Client, type ConnectOptions, type RequestOptions, connect } from "mcparley/client";
+import { machineFor } from "./everything/machine-clients.ts";
 import { listSkills, useFirstSkill } from "./everything/skills.ts";
 
 /**
@@ -76,8 +77,15 @@ async function callEachTool(client: Client): Promise<void> {
   }
 }
 
-const run = runs[scenario];
+const callTestTool: Run = async (client) => {
+  await listTools(client);
+  await client.callTool("test-tool");
+};
+
+const isAuthorized = scenario.startsWith("auth/");
+const run = isAuthorized ? callTestTool : runs[scenario];
 if (!run) throw new Error(`No scenario is known by the name "${scenario}".`);
-const client = await connect(url, answering);
+const auth = isAuthorized ? await machineFor(scenario, url, context) : undefined;
+const client = await connect(url, auth ? { ...answering, auth } : answering);
 await run(client);
 await client.close();
