@@ -55,6 +55,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
   const tokenRequests: URLSearchParams[] = [];
   provider.use(async (ctx, next) => {
     requests.push(`${ctx.method} ${ctx.path}`);
+    if (ctx.method === "POST" && ctx.path === "/reg") Object.assign(ctx.req, { body: await anyScope(ctx.req) });
     await next();
     if (ctx.path === "/token") tokenRequests.push(new URLSearchParams(ctx.oidc?.body as Record<string, string>));
   });
@@ -119,6 +120,17 @@ function featuresOf(
 async function signingKey(alg: string): Promise<JWK> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true });
   return { ...(await exportJWK(privateKey)), alg, use: "sig", kid: `${alg}-1` };
+}
+
+/**
+ * Reads a registration without the scopes that it names, as RFC 7591 lets an authorization server do: the official clients
+ * name those of their first request, and would be held to them when they need more.
+ */
+async function anyScope(request: AsyncIterable<Buffer>): Promise<object> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const { scope: _, ...metadata } = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+  return metadata;
 }
 
 function documentAt(documents: ReadonlyMap<string, object>, url: string): Response {

@@ -1,0 +1,49 @@
+import { jwtVerifier } from "mcparley/auth";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
+import { type SignedIn, signInFirst, signInSecond } from "./official-sign-in.ts";
+import { type ProtectedServer, serveProtected } from "./protected-server.ts";
+
+const clients = [
+  ["@modelcontextprotocol/sdk (v1)", signInFirst],
+  ["@modelcontextprotocol/client (v2), 2025 era", (url: string, user: string) => signInSecond(url, user, "legacy")],
+  ["@modelcontextprotocol/client (v2), 2026 era", (url: string, user: string) => signInSecond(url, user, "modern")],
+] as const;
+
+let as: AuthorizationServer;
+let server: ProtectedServer;
+
+beforeAll(async () => {
+  as = await startAuthorizationServer();
+  server = await serveProtected({
+    protect(resource) {
+      as.resources.set(resource, { scope: "notes:read notes:write notes:sign" });
+      const verifier = jwtVerifier({ issuer: as.issuer, audience: resource });
+      return { resource, issuers: [as.issuer], verifier, scopes: ["notes:read"] };
+    },
+  });
+});
+afterAll(async () => {
+  await server.close();
+  await as.close();
+});
+
+describe.each(clients)("%s", (_, signIn) => {
+  let alice: SignedIn;
+
+  test("signs in to our server, with what the server says is needed", async () => {
+    alice = await signIn(server.url, "alice");
+    expect(JSON.parse(await alice.call("whoami"))).toMatchObject({ issuer: as.issuer, subject: "alice" });
+    expect(alice.scopes()).toEqual(["notes:read"]);
+    expect(alice.browser.submitted).toEqual(["login", "consent"]);
+    expect(await alice.listTools()).toEqual(["whoami"]);
+  });
+
+  test("steps up once for all that a call needs", async () => {
+    expect(await alice.call("write")).toBe("written");
+    expect(alice.scopes()).toEqual(expect.arrayContaining(["notes:sign", "notes:write"]));
+    expect(alice.browser.submitted).toEqual(["login", "consent", "consent"]);
+    expect(await alice.listTools()).toEqual(["whoami", "write"]);
+    await alice.close();
+  });
+});
