@@ -21,7 +21,7 @@ const usage = `npm run conformance [-- options]
 Runs the official conformance suite against the library, both sides. Fails where anything outside of
 tests/conformance/baseline.json fails or warns, and where something in it passes.
 
-  --only NAME      server, client, or the scenarios of a name or a pattern (auth/*); may be given more than once
+  --only NAME      server, client, or the scenarios of a name, a group (auth) or a pattern (auth/scope-*); may be repeated
   --suite NAME     the scenarios of one of the suite's own suites (active, draft, pending, core, auth, ...)
   --release NAME   one release of the suite (${Object.keys(scenariosOf()).join(", ")})
   --jobs N         scenarios at a time (as many as there are processors, at most 4)
@@ -155,7 +155,7 @@ function suitesOf(scenarios, { release, leg }, scenario) {
 /** @param {string} glob */
 function toPattern(glob) {
   const parts = glob.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`);
+  return new RegExp(`^${parts.join(".*")}(?:/.*)?$`);
 }
 
 /** @returns {Scenarios} */

@@ -107,6 +107,7 @@ const expected: Record<string, string[]> = {
     "introspectionVerifier",
     "jwtVerifier",
     "memoryCredentials",
+    "oauth",
     "pastedSignIn",
     "protectedResource",
     "tokenExchange",

@@ -1,4 +1,5 @@
 import { type Client, type ConnectOptions, type RequestOptions, connect } from "mcparley/client";
+import { authorize } from "./everything/authorize.ts";
 import { machineFor } from "./everything/machine-clients.ts";
 import { listSkills, useFirstSkill } from "./everything/skills.ts";
 
@@ -85,7 +86,8 @@ const callTestTool: Run = async (client) => {
 const isAuthorized = scenario.startsWith("auth/");
 const run = isAuthorized ? callTestTool : runs[scenario];
 if (!run) throw new Error(`No scenario is known by the name "${scenario}".`);
-const auth = isAuthorized ? await machineFor(scenario, url, context) : undefined;
+const machine = isAuthorized ? await machineFor(scenario, url, context) : undefined;
+const auth = isAuthorized ? (machine ?? authorize(scenario, context)) : undefined;
 const client = await connect(url, auth ? { ...answering, auth } : answering);
 await run(client);
 await client.close();

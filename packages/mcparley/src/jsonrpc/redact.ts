@@ -36,3 +36,11 @@ export function redact(text: string): string {
     .replace(scheme, `$1$2${hidden}`)
     .replace(known, hidden);
 }
+
+/** Replaces secrets that are known to whoever writes the text, as when a server repeats what it was sent. */
+export function redactKnown(text: string, secrets: Iterable<string>): string {
+  let redacted = text;
+  // Short ones would take words apart that mean something else, and are no secrets.
+  for (const secret of secrets) if (secret.length >= 4) redacted = redacted.replaceAll(secret, hidden);
+  return redacted;
+}

@@ -1,0 +1,226 @@
+import type { HttpAuthRefusal, HttpAuthRequest } from "../../http/client-settings.ts";
+import { LocalError } from "../../jsonrpc/errors.ts";
+import { type AuthorizationCore, fetchFor } from "./authorization-core.ts";
+import { type Challenge, readChallenge, splitScope } from "./challenge.ts";
+import { type Discovered, discover } from "./discover.ts";
+import type { DpopProver } from "./dpop.ts";
+import { Kept } from "./kept.ts";
+import { includesAll, unite } from "./scopes.ts";
+import type { TokenRecord } from "./token-record.ts";
+import { Tokens, keptTokens } from "./tokens.ts";
+
+/** Which tokens a server was given last. */
+interface Finding {
+  readonly issuer: string;
+  readonly resource: string;
+}
+
+/** How often in all more scopes are asked for because of the same challenge. */
+const MAX_STEP_UPS = 3;
+const MAX_REMEMBERED = 1_000;
+
+/** The authorization of the requests to one MCP server: what is shown to it, and what is done when that is refused. */
+export class ServerAuthorization {
+  readonly #core: AuthorizationCore;
+  readonly #server: URL;
+  readonly #finding: Kept<Finding>;
+  #at: Discovered | undefined;
+  #token: TokenRecord | undefined;
+  #prover: DpopProver | undefined;
+  /** Where the token that is shown came from. */
+  #origin: "stored" | "refreshed" | "obtained" = "stored";
+  #loading: Promise<void> | undefined;
+  #renewing: Promise<void> | undefined;
+  /** How often more scopes were asked for, by the scopes of the challenge. */
+  readonly #stepUps = new Map<string, number>();
+  /** Counts the challenges, so that those which waited while one failed fail with it. */
+  #challenges = 0;
+  #failed: { upTo: number; error: unknown } | undefined;
+
+  constructor(core: AuthorizationCore, server: URL) {
+    this.#core = core;
+    this.#server = server;
+    this.#finding = new Kept(core.storage, `server:${JSON.stringify([core.grant.name, server.href])}`);
+  }
+
+  async headers({ url, method }: HttpAuthRequest): Promise<Readonly<Record<string, string>>> {
+    await this.load();
+    if (this.#isDue()) await (this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined)));
+    const token = this.#token;
+    if (!token) return {};
+    if (token.tokenType === "bearer") return { authorization: `Bearer ${token.accessToken}` };
+    this.#prover ??= await this.#core.dpop.of(token.issuer);
+    return this.#prover.headers(token.accessToken, url, method);
+  }
+
+  responded({ url }: HttpAuthRequest, response: { status: number; headers: Headers }): boolean {
+    return this.#prover?.responded(url, response) ?? false;
+  }
+
+  /** What is kept from before; read once. */
+  load(): Promise<TokenRecord | undefined> {
+    this.#loading ??= this.#load();
+    return this.#loading.then(() => this.#token);
+  }
+
+  /** Finds the authorization server, as a challenge or nothing at all says. */
+  async discover(challenged: string | undefined, signal: AbortSignal): Promise<Discovered> {
+    const { grant, options } = this.#core;
+    const before = (await this.#finding.read())?.issuer;
+    this.#at = await discover({
+      fetch: fetchFor(this.#core, this.#server),
+      server: this.#server,
+      challenged,
+      preferred: [...(before === undefined ? [] : [before]), ...(grant.preferredIssuers?.() ?? [])],
+      issuer: options.issuer,
+      resource: options.resource,
+      signal,
+    });
+    return this.#at;
+  }
+
+  /** Whether there is something new to show for a request that was refused. One challenge is met after another. */
+  challenged(refusal: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
+    return this.inTurn(signal, () => this.#meet(refusal, signal));
+  }
+
+  /** Does what may ask a person, while nobody else who shares the storage does so for this server. */
+  inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const mine = ++this.#challenges;
+    return this.#finding.exclusively(async () => {
+      signal.throwIfAborted();
+      if (this.#failed && mine <= this.#failed.upTo) throw this.#failed.error;
+      try {
+        return await work();
+      } catch (error) {
+        if (!signal.aborted) this.#failed = { upTo: this.#challenges, error };
+        throw error;
+      }
+    });
+  }
+
+  /** Gets new tokens by the grant, whatever there is. */
+  async obtain(at: Discovered, scopes: readonly string[] | undefined, signal: AbortSignal): Promise<TokenRecord> {
+    const token = await new Tokens(this.#core, at).obtain(scopes, signal);
+    await this.#finding.set({ issuer: at.issuer, resource: at.resource });
+    return this.#adopt(token, "obtained");
+  }
+
+  /** Forgets the tokens, and gives them back; says whether the authorization server took them. */
+  async signOut(token: TokenRecord, signal: AbortSignal): Promise<boolean> {
+    this.#token = undefined;
+    await this.#finding.set(undefined);
+    const kept = keptTokens(this.#core, token);
+    try {
+      const at = this.#at ?? (await this.discover(undefined, signal));
+      if (at.issuer === token.issuer && at.resource === token.resource)
+        return await new Tokens(this.#core, at).revoke();
+      return false;
+    } finally {
+      await kept.set(undefined);
+    }
+  }
+
+  /** The scopes to ask for first (2026-07-28, "Scope Selection Strategy"), with those that were asked for before. */
+  scopesFor(at: Discovered, wanted: readonly string[] | undefined, before?: TokenRecord): string[] | undefined {
+    const { scope } = this.#core.options;
+    const first = scope === undefined ? (wanted ?? at.scopesSupported) : splitScope(scope);
+    const scopes = unite(before?.requestedScopes, first);
+    if (scopes.length === 0) return undefined;
+    const isOffered = at.metadata.scopes_supported?.includes("offline_access") ?? false;
+    return isOffered && this.#core.grant.wantsRefreshTokens ? unite(scopes, ["offline_access"]) : scopes;
+  }
+
+  async #load(): Promise<void> {
+    const finding = await this.#finding.read();
+    if (!finding || this.#token) return;
+    const { issuer } = this.#core.options;
+    if (issuer !== undefined && issuer !== finding.issuer) return;
+    const token = await keptTokens(this.#core, finding).read();
+    if (token && !this.#token) await this.#adopt(token, "stored");
+  }
+
+  async #meet({ status, headers, shown, repeated }: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
+    const challenge = await readChallenge(headers);
+    if (status === 403 && challenge.error !== "insufficient_scope") return false;
+    const at = await this.discover(challenge.resourceMetadata, signal);
+    const tokens = new Tokens(this.#core, at);
+    const stored = await tokens.read();
+    if (stored && !isShown(stored, shown)) {
+      await this.#adopt(stored, "stored");
+      return true;
+    }
+    if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, signal });
+    // Renewed once already for this request: another one would be refused as well.
+    const isFresh = repeated > 0 && this.#origin === "refreshed";
+    const renewed = stored && !isFresh ? await tokens.refresh(stored) : undefined;
+    if (renewed) {
+      await this.#adopt(renewed, "refreshed");
+      return true;
+    }
+    if (repeated > 0 && this.#origin === "obtained") throw notAccepted(at);
+    await this.obtain(at, this.scopesFor(at, challenge.scopes, stored), signal);
+    return true;
+  }
+
+  /** Asks for more scopes besides those there are, so that none are lost (2026-07-28, "Step-Up Authorization Flow"). */
+  async #stepUp(
+    at: Discovered,
+    { scopes }: Challenge,
+    { stored, repeated, signal }: { stored: TokenRecord | undefined; repeated: number; signal: AbortSignal },
+  ): Promise<boolean> {
+    const wanted = scopes ?? at.scopesSupported ?? [];
+    // Asked for already for this very request, and not given, or of no use.
+    if (wanted.length === 0 || (repeated > 0 && includesAll(stored?.requestedScopes, wanted))) return false;
+    const name = wanted.toSorted().join(" ");
+    const before = this.#stepUps.get(name) ?? 0;
+    if (before >= MAX_STEP_UPS) return false;
+    if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
+    this.#stepUps.set(name, before + 1);
+    await this.obtain(at, unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, wanted), signal);
+    return true;
+  }
+
+  #isDue(): boolean {
+    const { renewAt, refreshToken } = this.#token ?? {};
+    return renewAt !== undefined && refreshToken !== undefined && this.#core.clock.now() >= renewAt;
+  }
+
+  /** Renews the token before its time. Where that fails, the old one is shown, and the server says what is to be done. */
+  async #renew(): Promise<void> {
+    const token = this.#token;
+    if (!token) return;
+    try {
+      const at = this.#at ?? (await this.discover(undefined, new AbortController().signal));
+      if (at.issuer !== token.issuer || at.resource !== token.resource) return;
+      const renewed = await new Tokens(this.#core, at).refresh(token);
+      if (renewed) await this.#adopt(renewed, "refreshed");
+      else if (this.#token === token) this.#token = withoutRefresh(token);
+    } catch (error) {
+      this.#core.options.onError?.(error as Error);
+    }
+  }
+
+  async #adopt(token: TokenRecord, origin: "stored" | "refreshed" | "obtained"): Promise<TokenRecord> {
+    this.#token = token;
+    this.#origin = origin;
+    this.#prover = token.tokenType === "dpop" ? await this.#core.dpop.of(token.issuer) : undefined;
+    return token;
+  }
+}
+
+function withoutRefresh(token: TokenRecord): TokenRecord {
+  const { refreshToken: _, ...rest } = token;
+  return rest;
+}
+
+function isShown({ accessToken }: TokenRecord, { authorization }: Readonly<Record<string, string>>): boolean {
+  return authorization?.split(" ")[1] === accessToken;
+}
+
+function notAccepted({ server, issuer, resource }: Discovered): LocalError {
+  const message =
+    `${server.origin} refuses the token that ${JSON.stringify(issuer)} has just given for ${JSON.stringify(resource)}. ` +
+    "One of the two is not set up for the other.";
+  return new LocalError("unauthorized", message, { data: { status: 401, issuer } });
+}

@@ -1,0 +1,107 @@
+import type { Discovered } from "./discover.ts";
+import { type AuthorizationCore, fetchFor, mayBePrivate } from "./authorization-core.ts";
+import { AuthorizationEndpoints } from "./endpoints.ts";
+import type { GrantContext } from "./grant.ts";
+import { checkAddress } from "./guarded-fetch.ts";
+import { Kept } from "./kept.ts";
+import { refusalCode } from "./oauth-error.ts";
+import { type TokenRecord, toTokenRecord } from "./token-record.ts";
+
+/** The refusals after which a refresh token is good for nothing (RFC 6749, 5.2). */
+const spent: ReadonlySet<string> = new Set([
+  "invalid_grant",
+  "invalid_client",
+  "unauthorized_client",
+  "unsupported_grant_type",
+]);
+const unending = new AbortController().signal;
+
+/** The tokens for one server from one authorization server: where they are kept, and how they are got and given back. */
+export class Tokens {
+  readonly #core: AuthorizationCore;
+  readonly #at: Discovered;
+  readonly #kept: Kept<TokenRecord>;
+
+  constructor(core: AuthorizationCore, at: Discovered) {
+    this.#core = core;
+    this.#at = at;
+    this.#kept = keptTokens(core, at);
+  }
+
+  read(): Promise<TokenRecord | undefined> {
+    return this.#kept.read();
+  }
+
+  /** Gets new ones by the grant. Rejects as that does. */
+  async obtain(scopes: readonly string[] | undefined, signal: AbortSignal): Promise<TokenRecord> {
+    const { grant, clock } = this.#core;
+    const { response, clientId } = await grant.obtain(await this.#context(signal), scopes);
+    const made = { at: this.#at, clientId, requestedScopes: scopes, since: clock.now() };
+    const token = await toTokenRecord(response, made);
+    await this.#kept.set(token);
+    return token;
+  }
+
+  /**
+   * Renews a token with its refresh token, unless somebody else has, whose token it gives then: refresh tokens are good
+   * once. Undefined where it cannot be renewed any more; what is of no use is forgotten then.
+   *
+   * It is not given up when its caller is: the answer may hold the only refresh token that is still good.
+   */
+  async refresh(stale: TokenRecord): Promise<TokenRecord | undefined> {
+    return this.#kept.exclusively(async () => {
+      const present = await this.#kept.read();
+      if (present && present.accessToken !== stale.accessToken) return present;
+      if (present?.refreshToken === undefined) return undefined;
+      const { grant, clock } = this.#core;
+      const context = await this.#context(unending);
+      const known = await grant.client(context, present.clientId);
+      if (!known) return undefined;
+      const since = clock.now();
+      try {
+        const response = await context.endpoints.refresh(known, present.refreshToken);
+        const made = { at: this.#at, clientId: present.clientId, requestedScopes: undefined, since, before: present };
+        const renewed = await toTokenRecord(response, made);
+        // Only a sign-in writes without this lock, and what that got is newer.
+        return (await this.#kept.replace(renewed)) ? renewed : await this.#kept.read();
+      } catch (error) {
+        const code = refusalCode(error) ?? "";
+        if (!spent.has(code)) throw error;
+        if (code === "invalid_client") await grant.forget?.(context, present.clientId);
+        const { refreshToken: _, ...rest } = present;
+        await this.#kept.replace(rest);
+        return undefined;
+      }
+    });
+  }
+
+  /** Forgets the tokens, and gives them back where the authorization server takes them; says whether it did. */
+  async revoke(): Promise<boolean> {
+    const token = await this.#kept.read();
+    await this.#kept.set(undefined);
+    if (!token || this.#at.metadata.revocation_endpoint === undefined) return false;
+    const context = await this.#context(unending);
+    const known = await this.#core.grant.client(context, token.clientId);
+    if (!known) return false;
+    if (token.refreshToken !== undefined) await context.endpoints.revoke(known, token.refreshToken, "refresh_token");
+    await context.endpoints.revoke(known, token.accessToken, "access_token");
+    return true;
+  }
+
+  async #context(signal: AbortSignal): Promise<GrantContext> {
+    const { storage, clock, dpop, options } = this.#core;
+    const at = this.#at;
+    const prover = (options.dpop ?? at.isDpopRequired) ? await dpop.of(at.issuer) : undefined;
+    const endpoints = new AuthorizationEndpoints({ at, fetch: fetchFor(this.#core, at.server), dpop: prover, signal });
+    const allowPrivate = mayBePrivate(this.#core, at.server);
+    return { at, endpoints, storage, clock, signal, checkAddress: (url) => checkAddress(url, allowPrivate) };
+  }
+}
+
+/** Where the tokens of a server are kept: apart by the issuer, so that those of one are never shown to another. */
+export function keptTokens(
+  { storage, grant }: AuthorizationCore,
+  { issuer, resource }: { issuer: string; resource: string },
+): Kept<TokenRecord> {
+  return new Kept(storage, `tokens:${JSON.stringify([grant.name, issuer, resource])}`);
+}
