@@ -36,14 +36,14 @@ const bundles = [
     code: `${serverOf('import { toFetch } from "mcparley/http";')} export default toFetch(server);`,
     platform: /** @type {const} */ ("browser"),
     limit: 20 * kib,
-    forbidden: ["node:", "child_process"],
+    forbidden: ['"node:', "child_process"],
   },
   {
     name: "HTTP client",
     code: `import { connect } from "mcparley/client"; export const client = await connect("https://example.com/mcp");`,
     platform: /** @type {const} */ ("browser"),
     limit: 20 * kib,
-    forbidden: ["node:", "child_process", 'invalid_definition"'],
+    forbidden: ['"node:', "child_process", 'invalid_definition"'],
   },
 ];
 

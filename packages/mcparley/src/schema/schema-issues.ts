@@ -1,6 +1,13 @@
 import type { OutputUnit } from "@cfworker/json-schema";
 import { MAX_ISSUES, shorten } from "./schema.ts";
-import type { Issue } from "./schema.ts";
+import type { Issue, Outcome } from "./schema.ts";
+
+/** What is wrong with a value, of a report or of the reason why there is none. */
+export function toOutcome(report: readonly OutputUnit[] | Error): Outcome {
+  if (report instanceof Error)
+    return { issues: [{ path: "", message: `Cannot be checked. ${shorten(report.message)}` }] };
+  return { issues: toIssues(report) };
+}
 
 /**
  * Turns the validator's report into the few causes a reader can act on. The report lists every keyword on the way

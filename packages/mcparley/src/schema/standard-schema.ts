@@ -1,7 +1,7 @@
 import { draftOf } from "./dialects.ts";
-import { compileJsonSchema } from "./json-schema.ts";
+import { type Report, compileCheck } from "./json-schema-check.ts";
 import { MAX_ISSUES, SchemaError, pointerStep, shorten } from "./schema.ts";
-import type { Issue, JsonSchema, Outcome, Validator } from "./schema.ts";
+import type { Issue, JsonSchema, Outcome } from "./schema.ts";
 
 /** One problem, as a Standard Schema reports it. */
 export interface StandardIssue {
@@ -43,7 +43,7 @@ export type Direction = "input" | "output";
 export interface CompiledSchema {
   /** For the wire: a JSON Schema as it was written; of a schema library's, `$schema` only where it is not 2020-12. */
   readonly json: JsonSchema;
-  /** Gives the value to go on with. Asynchronous only if the schema library's check is. */
+  /** Gives the value to go on with. Asynchronous for values that do not fit, and where the schema library's check is. */
   readonly validate: (value: unknown) => Outcome | Promise<Outcome>;
 }
 
@@ -74,17 +74,23 @@ export function compileSchema(schema: StandardSchema | JsonSchema, direction: Di
 }
 
 function compilePlain(schema: JsonSchema, direction: Direction): CompiledSchema {
-  const check = compileJsonSchema(schema);
+  const check = compileCheck(schema);
   return {
     json: schema,
-    validate: direction === "input" ? check : (value) => checkAsJson(value, check),
+    validate: direction === "input" ? (value) => judge(value, check) : (value) => judgeAsJson(value, check),
   };
 }
 
-function checkAsJson(value: unknown, check: Validator): Outcome {
+/** What words a report is loaded when there is something to report. */
+function judge(value: unknown, check: (value: unknown) => Report): Outcome | Promise<Outcome> {
+  const report = check(value);
+  return report ? import("./schema-issues.ts").then(({ toOutcome }) => toOutcome(report)) : { value };
+}
+
+function judgeAsJson(value: unknown, check: (value: unknown) => Report): Outcome | Promise<Outcome> {
   try {
     // For what has no JSON text at all, parsing it fails.
-    return check(JSON.parse(JSON.stringify(value)));
+    return judge(JSON.parse(JSON.stringify(value)), check);
   } catch (error) {
     return { issues: [{ path: "", message: `cannot be written as JSON: ${shorten(String(error))}` }] };
   }
@@ -96,7 +102,7 @@ function compileStandard(schema: StandardSchema, direction: Direction): Compiled
     json: withoutDefaultDialect(toJsonSchema(schema, direction)),
     validate: (value) => {
       const result = validate(value);
-      return result instanceof Promise ? result.then(toOutcome) : toOutcome(result);
+      return result instanceof Promise ? result.then(outcomeOf) : outcomeOf(result);
     },
   };
 }
@@ -120,7 +126,7 @@ function withoutDefaultDialect(schema: JsonSchema): JsonSchema {
   return draftOf($schema) === "2020-12" ? rest : schema;
 }
 
-function toOutcome(result: StandardResult<unknown>): Outcome {
+function outcomeOf(result: StandardResult<unknown>): Outcome {
   return result.issues === undefined
     ? { value: result.value }
     : { issues: result.issues.slice(0, MAX_ISSUES).map(toIssue) };

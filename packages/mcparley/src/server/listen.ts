@@ -20,14 +20,14 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
   const extended: ExtensionSubscription[] = [];
   try {
     await subscribeExtensions(call, { opened: extended, hold: (send) => waiting.push(send), meta });
+    // What is acknowledged is heard of, wherever it happens. Nothing is waited for between counting streams and opening one.
+    await core.changes.elsewhere?.join();
     if (core.openStreams >= core.limits.listenStreams) {
       throw new ProtocolError(ErrorCode.InternalError, "Too many open subscriptions. Try again later.", {
         status: 503,
       });
     }
     const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
-    // What is acknowledged is heard of, wherever it happens.
-    await core.changes.elsewhere?.join();
     call.notify(Notification.acknowledged, { _meta: meta, notifications });
     for (const send of waiting) send();
     await streamUntilEnded(call, { filter, meta, missed });
