@@ -5,13 +5,14 @@ import type { JsonObject } from "mcparley";
 import { protectedResource } from "mcparley/auth";
 import type { HttpOptions } from "mcparley/http";
 import { toNodeHandler } from "mcparley/node";
-import { type ServerDefinition, createServer, tool } from "mcparley/server";
+import { type Server, type ServerDefinition, createServer, tool } from "mcparley/server";
 
 type Protection = Parameters<typeof protectedResource>[0];
 
 /** A server that listens on loopback and is protected as its own URL. */
 export interface ProtectedServer {
   readonly url: string;
+  readonly server: Server<any, any, any>;
   readonly errors: unknown[];
   /** Sends one modern request, as whoever the headers say. */
   call(name: string, headers: Record<string, string>, more?: CallOptions): Promise<CallAnswer>;
@@ -56,6 +57,7 @@ export async function serveProtected({ protect, definition, http }: ServeOptions
   listening.on("request", handler);
   return {
     url,
+    server,
     errors,
     call: (name, headers, options) => callTool(url, name, headers, options),
     async close() {
