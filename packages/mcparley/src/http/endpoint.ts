@@ -191,10 +191,6 @@ export class Endpoint {
     if (error instanceof LocalError && error.code === "closed")
       return refuse(exchange, new HttpRefusal(400, error.message));
     this.#context.core.report(error, undefined);
-    if (error instanceof LocalError && error.code === "store_unavailable") {
-      const why = "The server's store is out of reach. Nothing was done: send the request again.";
-      return refuse(exchange, new HttpRefusal(503, why, { headers: { "retry-after": "1" } }));
-    }
     refuse(exchange, new HttpRefusal(500, "Internal error", { code: ErrorCode.InternalError }));
   }
 }
@@ -206,6 +202,7 @@ function share(core: ServerCore, store: Store): Sharing {
     using ??= import("./cluster/shared-changes.ts").then(({ useChanges }) => useChanges(core, store));
     return using.then((used) => used.changes);
   };
+  core.store = store;
   core.changes.elsewhere = {
     tell: (change) => void changes().then((shared) => shared.tell(change)),
     join: () => changes().then((shared) => shared.join()),

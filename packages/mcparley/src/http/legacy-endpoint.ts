@@ -58,7 +58,7 @@ export async function openLegacyEndpoint(context: EndpointContext, options: Http
   const limits = sessions === true ? {} : sessions;
   if (context.sharing) {
     const { shareLegacy } = await import("./cluster/shared-legacy.ts");
-    return new LegacyEndpoint(await shareLegacy(context, context.sharing, { limits, events }));
+    return shareLegacy(context, context.sharing, { limits, events });
   }
   const kept = new Sessions(context.core.clock, limits);
   return new LegacyEndpoint({ ...context, sessions: kept, resumption: undefined });

@@ -18,6 +18,7 @@ import type { Observing, RefusalError } from "./observing.ts";
 import { Offering } from "./offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "./options.ts";
 import { settle } from "./settle.ts";
+import type { Store } from "../store/store.ts";
 
 /** An open stream of `subscriptions/listen`. */
 export interface Stream extends Listener {
@@ -35,6 +36,8 @@ export class ServerCore {
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly changes: Changes = new Changes();
+  /** What the server shares with other processes that serve it; undefined where there are none. */
+  store: Store | undefined;
   readonly listCache: CacheHint;
   readonly offering: Offering;
   readonly #middleware: Middleware[] = [];

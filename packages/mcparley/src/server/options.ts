@@ -64,7 +64,10 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
   observers?: readonly ServerObserver[];
   /** Told that a client's roots changed; `ctx.roots()` gives the new ones. */
   onRootsChanged?: () => void;
-  /** Keys of 32 bytes that seal the state of calls; the first seals. A random one unless given: one process, one run. */
+  /**
+   * Keys of 32 bytes that seal the state of calls: the first seals, and all open. Unless given, they are made, replaced every
+   * day and kept in the `store` that the server is served with; without one, a random key for one process and one run.
+   */
   stateKeys?: readonly Uint8Array[];
   clock?: Clock;
 }

@@ -1,8 +1,10 @@
 import { type Clock, systemClock } from "../jsonrpc/clock.ts";
 import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import { Method } from "../protocol/methods.ts";
+import type { Store } from "../store/store.ts";
 import { principalKey } from "./context.ts";
 import type { Middleware, MiddlewareCall } from "./middleware.ts";
+import { type Bucket, takeFrom, takeShared } from "./shared-bucket.ts";
 
 export interface RateLimitOptions {
   /** Calls a second that may go on for ever. 20 unless given. */
@@ -13,12 +15,12 @@ export interface RateLimitOptions {
   methods?: readonly string[];
   /** Whom a call counts for: the principal unless given, and all callers without one together. */
   key?: (call: MiddlewareCall) => string;
+  /**
+   * Counts the calls of all processes that share the store together; each limited call asks it twice. Where it is out of
+   * reach, each process counts by itself until it is back. Without one, each process counts by itself.
+   */
+  store?: Store;
   clock?: Clock;
-}
-
-interface Bucket {
-  tokens: number;
-  at: number;
 }
 
 /** The most callers that are told apart; beyond that the one that was quiet the longest is forgotten. */
@@ -31,27 +33,32 @@ const maxBuckets = 10_000;
  * is 429.
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
-  const { perSecond = 20, burst = 100, clock = systemClock } = options;
+  const { perSecond = 20, burst = 100, store, clock = systemClock } = options;
   const limited = new Set<string>(options.methods ?? [Method.callTool, Method.complete]);
   const keyOf = options.key ?? ((call) => principalKey(call.principal));
   const buckets = new Map<string, Bucket>();
 
-  function take(key: string): number {
+  function takeHere(key: string): number {
     const now = clock.now();
     const bucket = buckets.get(key) ?? { tokens: burst, at: now };
-    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1000) * perSecond);
-    bucket.at = now;
     buckets.delete(key);
     buckets.set(key, bucket);
     if (buckets.size > maxBuckets) buckets.delete(buckets.keys().next().value!);
-    if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond;
-    bucket.tokens -= 1;
-    return 0;
+    return takeFrom(bucket, now, { perSecond, burst });
+  }
+
+  async function take(key: string): Promise<number> {
+    if (!store) return takeHere(key);
+    try {
+      return await takeShared(store, key, clock.now(), { perSecond, burst });
+    } catch {
+      return takeHere(key);
+    }
   }
 
   return async (call, next) => {
     if (!limited.has(call.method)) return next();
-    const wait = take(keyOf(call));
+    const wait = await take(keyOf(call));
     if (wait === 0) return next();
     const retryAfter = Math.ceil(wait);
     const message = `Too many calls. Try again in ${retryAfter} s.`;

@@ -69,7 +69,7 @@ export class Replay implements Asking {
     const { requestState } = call.params;
     if (requestState === undefined) return Replay.first(call);
     if (typeof requestState !== "string") throw invalidParams("params.requestState must be a string.");
-    const state = (await sealOf(call.core).open(requestState, await bindingOf(call))) as RoundState;
+    const state = (await (await sealOf(call.core)).open(requestState, await bindingOf(call))) as RoundState;
     const responses = Object.entries(readInputResponses(call.params)).filter(([key]) => state.asked.includes(key));
     return new Replay(call, state, Object.fromEntries(responses));
   }
@@ -161,7 +161,7 @@ export class Replay implements Asking {
         `The answers and recorded values of this call take ${length} characters; at most ${maxState} can travel. ${cure}`,
       );
     }
-    const requestState = await sealOf(this.#call.core).seal(state, await bindingOf(this.#call));
+    const requestState = await (await sealOf(this.#call.core)).seal(state, await bindingOf(this.#call));
     const result: JsonObject = { resultType: "input_required" };
     if (this.#pending.size > 0) result.inputRequests = Object.fromEntries(this.#pending);
     result.requestState = requestState;

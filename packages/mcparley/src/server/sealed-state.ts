@@ -11,9 +11,16 @@ const decoder = new TextDecoder();
 /** A state that was altered, has expired, or belongs to another caller or call: none is told apart from another. */
 const refusal = "params.requestState is not valid for this request. Send the request again without it.";
 
-interface SealingKey {
+export interface SealingKey {
   id: Uint8Array;
   key: CryptoKey;
+}
+
+/** Where the ring of keys comes from: the first seals, and all of them open. */
+export interface StateKeys {
+  current(): Promise<SealingKey[]>;
+  /** The ring again, for a state whose key is not in it: where others may have added one. */
+  newest(): Promise<SealingKey[]>;
 }
 
 /**
@@ -23,21 +30,19 @@ interface SealingKey {
  * others open what was sealed before a rotation.
  */
 export class StateSeal {
-  readonly #ring: Promise<SealingKey[]>;
+  readonly #keys: StateKeys;
   readonly #clock: Clock;
   readonly #ttl: number;
 
-  constructor(keys: readonly Uint8Array[] | undefined, ttl: number, clock: Clock) {
-    const raw = keys ?? [crypto.getRandomValues(new Uint8Array(32))];
-    this.#ring = Promise.all(raw.map(importKey));
-    this.#ring.catch(() => {});
+  constructor(keys: StateKeys, ttl: number, clock: Clock) {
+    this.#keys = keys;
     this.#ttl = ttl;
     this.#clock = clock;
   }
 
   /** Seals a JSON value. `binding` is what the state belongs to, and must be given again to open it. */
   async seal(value: unknown, binding: string): Promise<string> {
-    const [current] = await this.#ring;
+    const [current] = await this.#keys.current();
     if (!current) throw new TypeError("The ring of state keys is empty.");
     const iv = crypto.getRandomValues(new Uint8Array(ivLength));
     const plain = encoder.encode(JSON.stringify({ expires: this.#clock.now() + this.#ttl, value }));
@@ -54,7 +59,8 @@ export class StateSeal {
   async open(state: string, binding: string): Promise<unknown> {
     const envelope = fromBase64Url(state);
     if (!envelope || envelope.length <= keyIdLength + ivLength) throw refused();
-    const key = (await this.#ring).find(({ id }) => id.every((byte, index) => byte === envelope[index]));
+    const isIts = ({ id }: SealingKey): boolean => id.every((byte, index) => byte === envelope[index]);
+    const key = (await this.#keys.current()).find(isIts) ?? (await this.#keys.newest()).find(isIts);
     if (!key) throw refused();
     const iv = envelope.subarray(keyIdLength, keyIdLength + ivLength);
     const algorithm = { name: "AES-GCM", iv, additionalData: encoder.encode(binding) };
@@ -67,13 +73,27 @@ export class StateSeal {
   }
 }
 
-const seals = new WeakMap<ServerCore, StateSeal>();
+const seals = new WeakMap<ServerCore, Promise<StateSeal>>();
 
 /** The seal of a server: made when a call of it first asks. */
-export function sealOf(core: ServerCore): StateSeal {
-  const made = seals.get(core) ?? new StateSeal(core.definition.stateKeys, core.limits.stateTtl, core.clock);
+export function sealOf(core: ServerCore): Promise<StateSeal> {
+  const made = seals.get(core) ?? keysOf(core).then((keys) => new StateSeal(keys, core.limits.stateTtl, core.clock));
   seals.set(core, made);
   return made;
+}
+
+/** The keys that were configured; without any, those in the store, or one of this process alone. */
+async function keysOf(core: ServerCore): Promise<StateKeys> {
+  const { stateKeys } = core.definition;
+  if (!stateKeys && core.store) return new (await import("./shared-keys.ts")).SharedKeys(core, core.store);
+  return fixedKeys(stateKeys ?? [crypto.getRandomValues(new Uint8Array(32))]);
+}
+
+/** A ring that stays as it is. */
+export function fixedKeys(raw: readonly Uint8Array[]): StateKeys {
+  const ring = Promise.all(raw.map(importKey));
+  ring.catch(() => {});
+  return { current: () => ring, newest: () => ring };
 }
 
 /** A digest of a JSON value, the same whatever the order of its members. */
@@ -90,7 +110,7 @@ function canonical(value: unknown): string {
   });
 }
 
-async function importKey(raw: Uint8Array): Promise<SealingKey> {
+export async function importKey(raw: Uint8Array): Promise<SealingKey> {
   const bytes = new Uint8Array(raw);
   const key = await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
   const id = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).subarray(0, keyIdLength);

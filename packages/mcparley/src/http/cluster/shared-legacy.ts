@@ -1,15 +1,37 @@
-import { reaching } from "../../store/reaching.ts";
-import type { EndpointContext, LegacyContext, Sharing } from "../endpoint-context.ts";
+import { ErrorCode } from "../../jsonrpc/errors.ts";
+import { isUnavailable, reaching } from "../../store/reaching.ts";
+import type { EndpointContext, Sharing } from "../endpoint-context.ts";
+import { LegacyEndpoint } from "../legacy-endpoint.ts";
 import type { EventOptions, SessionOptions } from "../options.ts";
+import { HttpRefusal } from "../refusal.ts";
 import { Resumption } from "../resumption.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 
-/** Makes what the legacy revisions share where a store keeps it: their sessions, and the events of their streams. */
+/** The legacy revisions at an endpoint that shares its sessions: where the store is out of reach, none can be served. */
+class SharedLegacyEndpoint extends LegacyEndpoint {
+  override post(...given: Parameters<LegacyEndpoint["post"]>): Promise<void> {
+    return refusing(async () => super.post(...given));
+  }
+
+  override postBatch(...given: Parameters<LegacyEndpoint["postBatch"]>): Promise<void> {
+    return refusing(() => super.postBatch(...given));
+  }
+
+  override get(...given: Parameters<LegacyEndpoint["get"]>): Promise<void> {
+    return refusing(() => super.get(...given));
+  }
+
+  override delete(...given: Parameters<LegacyEndpoint["delete"]>): Promise<void> {
+    return refusing(() => super.delete(...given));
+  }
+}
+
+/** Makes the legacy side of an endpoint whose sessions, and the events of whose streams, are kept in a store. */
 export async function shareLegacy(
   context: EndpointContext,
   { store: given, changes }: Sharing,
   options: { limits: SessionOptions; events: EventOptions | undefined },
-): Promise<LegacyContext> {
+): Promise<LegacyEndpoint> {
   const store = reaching(given);
   const sessions = new SharedSessions({
     core: context.core,
@@ -19,5 +41,16 @@ export async function shareLegacy(
     carried: (session, stream) => resumption.carried(session, stream),
   });
   const resumption = new Resumption(context, sessions.node, options.events);
-  return { ...context, sessions, resumption };
+  return new SharedLegacyEndpoint({ ...context, sessions, resumption });
+}
+
+/** What fails for want of the store fails before anything was done for the request, so it may be sent again. */
+async function refusing(serve: () => Promise<void> | void): Promise<void> {
+  try {
+    await serve();
+  } catch (cause) {
+    if (!isUnavailable(cause)) throw cause;
+    const message = "The server's store is out of reach. Nothing was done: send the request again.";
+    throw new HttpRefusal(503, message, { cause, code: ErrorCode.InternalError, headers: { "retry-after": "1" } });
+  }
 }
