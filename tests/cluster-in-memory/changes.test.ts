@@ -72,6 +72,19 @@ describe("a change on one node", () => {
     },
   );
 
+  test("reaches the stream of a session that subscribed on another node while it was open", async () => {
+    const { nodes, client } = servers();
+    const session = await open(client);
+    const stream = await getStream(nodes[0]!.client, session);
+    await request(nodes[1]!.client, session, "resources/subscribe", { params: { uri: "note://one" } });
+    nodes[2]!.server.resources.updated("note://one");
+    await settled();
+    await request(nodes[1]!.client, session, "resources/unsubscribe", { params: { uri: "note://one" } });
+    nodes[2]!.server.resources.updated("note://one");
+    await settled();
+    expect(await methods(stream)).toEqual([updated]);
+  });
+
   test("is kept for a session that has no stream open, and told once when it opens one, on any node", async () => {
     const { nodes, client } = servers();
     await changeTools(nodes[0]!);

@@ -5,6 +5,7 @@ import type { ServerCore } from "../../server/core.ts";
 import { notification } from "../../jsonrpc/messages.ts";
 import { Notification } from "../../protocol/methods.ts";
 import { findRevision } from "../../revisions/revisions.ts";
+import type { SessionState } from "../../server/session.ts";
 import type { Store } from "../../store/store.ts";
 import { HttpRefusal } from "../refusal.ts";
 import type { SessionOptions } from "../options.ts";
@@ -41,6 +42,7 @@ export class SharedSessions implements SessionTable {
   readonly #copies = new Map<string, SharedSession>();
   readonly #idle: number;
   readonly #max: number;
+  readonly #unfollow: () => void;
   #copy = 0;
   #timer: unknown;
 
@@ -53,6 +55,7 @@ export class SharedSessions implements SessionTable {
       mail: (mail) => this.#take(mail),
       news: (news) => this.#hear(news),
     });
+    this.#unfollow = init.changes.followStates((id, state) => this.#restate(id, state));
   }
 
   get size(): number {
@@ -109,6 +112,7 @@ export class SharedSessions implements SessionTable {
   async clear(cause: Error): Promise<void> {
     if (this.#timer !== undefined) this.#init.core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#unfollow();
     const copies = [...this.#copies.values()];
     this.#copies.clear();
     for (const copy of copies) copy.end(cause);
@@ -184,8 +188,23 @@ export class SharedSessions implements SessionTable {
       if (!(await this.#init.store.compareAndSet(key, text, changed, { ttl: this.#idle }))) continue;
       copy.session.restore(change(record.state));
       copy.known = changed;
-      return;
+      // Before it is acknowledged: whoever has the session's stream is to know of it before anything changes after that.
+      return this.#init.changes.tellState(copy.id, change(record.state));
     }
+  }
+
+  /** Takes what another node was told of a session. Of two such changes at once the store knows which was the last. */
+  #restate(id: string, state: SessionState): void {
+    const copy = this.#copies.get(id);
+    if (!copy) return;
+    copy.session.restore(state);
+    const again = async (): Promise<void> => {
+      const text = await this.#init.store.get(this.#keyOf(id));
+      if (text === undefined || text === copy.known) return;
+      copy.session.restore((JSON.parse(text) as SessionRecord).state);
+      copy.known = text;
+    };
+    again().catch((error: unknown) => this.#init.core.report(error, undefined));
   }
 
   #sweep(): void {
