@@ -46,7 +46,7 @@ const capabilities = { elicitation: { form: {} }, sampling: {} };
 
 /** What the person and the model behind these clients answer. */
 const answers = {
-  elicit: { action: "accept" as const, content: { severity: "SEV2", lead: "Ada", confirm: true } },
+  elicit: { action: "accept" as const, content: { severity: "SEV2", lead: "Ada", confirm: true, word: "hello" } },
   sample: {
     role: "assistant" as const,
     model: "scripted",

@@ -4,8 +4,8 @@ import type { Store } from "mcparley/server";
 import { Cluster, Redis } from "ioredis";
 import { createClient, createCluster } from "redis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Proxy } from "./servers/proxy.mjs";
-import { type RedisServer, startCluster, startRedis, startSentinel, untilTrue } from "./servers/redis.mjs";
+import { Proxy } from "../servers/proxy.mjs";
+import { type RedisServer, startCluster, startRedis, startSentinel, untilTrue } from "../servers/redis.mjs";
 
 type Client = Parameters<typeof redisStore>[0]["client"];
 

@@ -1,0 +1,80 @@
+// @ts-check
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { makeReady, root } from "./ready.mjs";
+
+const help = `npm run test:cluster [-- options]
+
+Runs what needs more than one process and real servers: redis-server (one, a cluster of three, Sentinel), Valkey, and nginx
+with plain round robin before three processes. redis-server and nginx are installed from Debian's packages where they are
+missing and this may install them; Valkey into .tools/cluster. What cannot be had is reported as not run.
+
+  --only PART            store, conversations or chaos; may be given more than once
+  --seed N               the seed of the chaos run, as an earlier one printed it
+  --conversations N      of the chaos run (2,000)
+  --at-once N            conversations at a time (40)
+  --break KIND           node, redis, connections, reply, reach, speed or pace, and nothing else; may be given more than once
+`;
+
+const parts = ["store", "conversations", "chaos"];
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true, default: [] },
+    seed: { type: "string" },
+    conversations: { type: "string", default: "2000" },
+    "at-once": { type: "string", default: "40" },
+    break: { type: "string", multiple: true },
+    help: { type: "boolean", short: "h", default: false },
+  },
+});
+if (values.help) process.stdout.write(help);
+else process.exitCode = await main();
+
+async function main() {
+  const unknown = values.only.find((part) => !parts.includes(part));
+  if (unknown !== undefined) return complain(`There is no part "${unknown}". There are: ${parts.join(", ")}.`);
+  makeReady();
+  const { install } = await import("../tests/cluster/install.mjs");
+  const { redis, nginx, valkey, missing } = install(path.join(root, ".tools/cluster"));
+  for (const what of missing) process.stdout.write(`not run, for want of a server: ${what}\n`);
+  const isWanted = (/** @type {string} */ part) => values.only.length === 0 || values.only.includes(part);
+  /** @type {Record<string, boolean>} */
+  const passed = {};
+  if (redis !== undefined && isWanted("store")) passed.store = runTests("tests/cluster/store", valkey);
+  if (redis !== undefined && nginx !== undefined) {
+    if (isWanted("conversations")) passed.conversations = runTests("tests/cluster/with-nginx", valkey);
+    if (isWanted("chaos")) passed.chaos = await chaos();
+  }
+  process.stdout.write("\n");
+  for (const part of parts.filter(isWanted)) {
+    const outcome = passed[part] === undefined ? "not run" : passed[part] ? "passed" : "failed";
+    process.stdout.write(`${part.padEnd(14)} ${outcome}\n`);
+  }
+  return Object.values(passed).every(Boolean) ? 0 : 1;
+}
+
+/** @param {string} where @param {string | undefined} valkey */
+function runTests(where, valkey) {
+  const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
+  const args = [vitest, "run", "--config", "tests/cluster/vitest.config.ts", where];
+  const env = { ...process.env, ...(valkey !== undefined && { MCPARLEY_VALKEY: valkey }) };
+  return spawnSync(process.execPath, args, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] }).status === 0;
+}
+
+async function chaos() {
+  const { good, report, runChaos } = await import("../tests/cluster/chaos/run.mjs");
+  const seed = values.seed === undefined ? Math.floor(Math.random() * 4_294_967_296) : Number(values.seed);
+  process.stdout.write(`chaos: seed ${seed}\n`);
+  const size = { conversations: Number(values.conversations), atOnce: Number(values["at-once"]) };
+  const run = await runChaos({ seed, ...size, ...(values.break && { kinds: values.break }) });
+  process.stdout.write(`${report(run, seed)}\n`);
+  return run.outcomes.every(({ verdict }) => good.includes(verdict));
+}
+
+/** @param {string} message */
+function complain(message) {
+  process.stderr.write(`${message}\n`);
+  return 1;
+}

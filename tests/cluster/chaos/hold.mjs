@@ -1,0 +1,171 @@
+// @ts-check
+import { setTimeout as pause } from "node:timers/promises";
+import { McpError, LocalError } from "mcparley";
+import { connect } from "mcparley/client";
+import { followTasks, tasksOf } from "mcparley/tasks";
+
+/** @import { Client } from "mcparley/client" */
+/** @import { Conversation, Outcome, Step } from "./types.ts" */
+
+/** Milliseconds that one try of a step may take, and how long a step is tried again. Beyond them something hangs. */
+const patience = { idle: 25_000, total: 40_000 };
+const persistence = 60_000;
+
+/** What was answered, or is lost, against what the protocol and the server promise. */
+class Broken extends Error {
+  /** @param {"wrong" | "lost" | "hung"} verdict @param {string} message */
+  constructor(verdict, message) {
+    super(message);
+    this.verdict = verdict;
+  }
+}
+
+/**
+ * Holds a conversation, step by step. A step that fails is repeated, as a careful user would: each of them may be.
+ *
+ * @param {string} url
+ * @param {Conversation} conversation
+ * @returns {Promise<Outcome>}
+ */
+export async function hold(url, { name, revision, steps }) {
+  /** @type {string[]} */
+  const errors = [];
+  const at = { conversation: `${name} (${revision})`, errors };
+  /** @type {Client | undefined} */
+  let client;
+  try {
+    client = await persist(() => open(url, revision), errors);
+    for (const step of steps) await take(client, step, errors);
+    return { ...at, verdict: errors.length === 0 ? "undisturbed" : "after repeating" };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    if (error instanceof Broken) return { ...at, verdict: error.verdict, why };
+    return { ...at, verdict: isClear(error) ? "failed clearly" : "failed unclearly", why };
+  } finally {
+    await client?.close().catch(() => {});
+  }
+}
+
+/** @param {string} url @param {string} revision */
+function open(url, revision) {
+  return connect(url, {
+    revision,
+    elicit: ({ message }) => ({ action: "accept", content: { word: `word for ${message}` } }),
+    sample: ({ messages }) => ({
+      role: "assistant",
+      model: "scripted",
+      content: { type: "text", text: `thought of ${JSON.stringify(messages)}` },
+    }),
+    extensions: [followTasks()],
+    timeout: patience,
+    cache: false,
+    onError: () => {},
+  });
+}
+
+/** @param {Client} client @param {Step} step @param {string[]} errors */
+async function take(client, step, errors) {
+  /** @param {string} name @param {import("mcparley").JsonObject} args */
+  const call = (name, args) => persist(() => client.callTool(name, args), errors);
+  switch (step.does) {
+    case "add":
+      return expectSame(await call("add", { a: step.a, b: step.b }), String(step.a + step.b));
+    case "count":
+      return persist(() => count(client, step), errors);
+    case "ask":
+      return expectSame(await call("ask", { tag: step.tag }), `${step.tag} is word for A word for ${step.tag}?`);
+    case "think": {
+      const asked = [{ role: "user", content: { type: "text", text: step.tag } }];
+      return expectSame(await call("think", { tag: step.tag }), `thought of ${JSON.stringify(asked)}`);
+    }
+    case "keep":
+      expectSame(await call("keep", { key: step.key, value: step.value }), "kept");
+      return expectSame(await call("recall", { key: step.key }), step.value, "lost");
+    case "watch":
+      return persist(() => watch(client, step.id, errors), errors);
+    case "job":
+      return work(client, step, errors);
+  }
+}
+
+/** All of the progress is heard, in order, before a result. @param {Client} client @param {Step & { does: "count" }} step */
+async function count(client, { to, pause: ms }) {
+  /** @type {number[]} */
+  const heard = [];
+  const result = await client.callTool(
+    "count",
+    { to, pause: ms },
+    { onProgress: ({ progress }) => heard.push(progress) },
+  );
+  expectSame(result, `counted to ${to}`);
+  expectSame(heard.join(), Array.from({ length: to }, (_, n) => n + 1).join(), "lost");
+}
+
+/** A change that was told, on whichever node, is heard. @param {Client} client @param {string} id @param {string[]} errors */
+async function watch(client, id, errors) {
+  /** @type {() => void} */
+  let wake = () => {};
+  const heard = new Promise((resolve) => (wake = () => resolve(undefined)));
+  const subscription = await client.listen({ uris: [`note://${id}`] }, () => wake());
+  try {
+    await persist(() => client.callTool("change", { id }), errors);
+    const late = new AbortController();
+    const told = pause(20_000, "late", { signal: late.signal }).catch(() => "heard");
+    if ((await Promise.race([heard, told])) === "late")
+      throw new Broken("lost", `nobody heard that note://${id} changed`);
+    late.abort();
+  } finally {
+    await subscription.close().catch(() => {});
+  }
+}
+
+/** A task that was begun comes to its result. @param {Client} client @param {Step & { does: "job" }} step @param {string[]} errors */
+async function work(client, { tag, steps, pause: ms }, errors) {
+  const tasks = tasksOf(client);
+  const { task, result } = await persist(() => tasks.start("job", { tag, steps, pause: ms }), errors);
+  const { content } = task ? await persist(() => tasks.result(task.taskId), errors, "lost") : result;
+  expectSame(content.map((block) => (block.type === "text" ? block.text : "")).join(), `${tag} is done`);
+}
+
+/**
+ * Tries again what failed with an error that says what happened.
+ *
+ * @template T
+ * @param {() => Promise<T>} act
+ * @param {string[]} errors
+ * @param {"lost"} [ifNever] what it means where it never works
+ * @returns {Promise<T>}
+ */
+async function persist(act, errors, ifNever) {
+  for (const end = Date.now() + persistence; ; await pause(100)) {
+    try {
+      return await act();
+    } catch (error) {
+      if (error instanceof Broken || !isClear(error)) throw error;
+      if (error instanceof LocalError && error.code === "timeout") throw new Broken("hung", error.message);
+      errors.push(inGeneral(error));
+      if (Date.now() < end) continue;
+      throw ifNever === undefined ? error : new Broken(ifNever, error.message);
+    }
+  }
+}
+
+/** @param {unknown} error @returns {error is McpError} */
+function isClear(error) {
+  return error instanceof McpError && error.message.length > 0;
+}
+
+/** An error without what is particular to one time that it happened. @param {McpError} error */
+function inGeneral({ name, code, message }) {
+  const general = message
+    .replaceAll(/[0-9a-f-]{16,}/g, "…")
+    .replaceAll(/\d+/g, "N")
+    .slice(0, 200);
+  return `${name} ${code}: ${general}`;
+}
+
+/** @param {unknown} found @param {unknown} expected @param {"wrong" | "lost"} [verdict] */
+function expectSame(found, expected, verdict = "wrong") {
+  if (found === expected) return;
+  throw new Broken(verdict, `got ${JSON.stringify(found)} where ${JSON.stringify(expected)} is right`);
+}

@@ -1,0 +1,51 @@
+/** What a conversation does next. Every value in it is its own, so that an answer that is another's shows. */
+export type Step =
+  | { does: "add"; a: number; b: number }
+  | { does: "count"; to: number; pause: number }
+  | { does: "ask"; tag: string }
+  | { does: "think"; tag: string }
+  | { does: "keep"; key: string; value: string }
+  | { does: "watch"; id: string }
+  | { does: "job"; tag: string; steps: number; pause: number };
+
+export interface Conversation {
+  name: string;
+  revision: string;
+  steps: Step[];
+}
+
+/** What is broken, `at` milliseconds after the beginning, and for how many milliseconds. */
+export type Fault = { at: number } & (
+  | { breaks: "node"; node: number; for: number }
+  | { breaks: "redis"; for: number }
+  | { breaks: "connections"; node: number }
+  | { breaks: "reply"; node: number }
+  | { breaks: "reach"; node: number; for: number }
+  | { breaks: "speed"; node: number; by: number; for: number }
+  | { breaks: "pace"; node: number; for: number }
+);
+
+export interface Plan {
+  seed: number;
+  conversations: Conversation[];
+  faults: Fault[];
+}
+
+/** How a conversation ended. Only the first three are as they should be. */
+export type Verdict =
+  | "undisturbed"
+  | "after repeating"
+  | "failed clearly"
+  | "failed unclearly"
+  | "wrong"
+  | "hung"
+  | "lost";
+
+export interface Outcome {
+  verdict: Verdict;
+  conversation: string;
+  /** What went wrong, where something did. */
+  why?: string;
+  /** Errors along the way, each in the words that a user would read. */
+  errors: string[];
+}

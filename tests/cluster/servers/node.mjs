@@ -1,0 +1,142 @@
+// @ts-check
+import { setTimeout as pause } from "node:timers/promises";
+import { redisStore } from "@mcparley/redis";
+import { LocalError } from "mcparley";
+import { listen } from "mcparley/node";
+import { ToolError, createServer, resource, tool } from "mcparley/server";
+import { asTask, tasks } from "mcparley/tasks";
+import { createClient } from "redis";
+import { z } from "zod";
+
+/**
+ * One of the processes that share a store.
+ *
+ * Environment: PORT; REDIS_URL, without which there is no store; WHO=1 for callers who say who they are; LEASE,
+ * milliseconds after which a dead process's tasks are taken up.
+ */
+const { PORT, REDIS_URL, WHO, LEASE = "3000" } = process.env;
+const store =
+  REDIS_URL === undefined ? undefined : redisStore({ client: await connectRedis(REDIS_URL), timeout: 3_000 });
+
+const add = tool({ input: z.object({ a: z.number(), b: z.number() }), call: ({ a, b }) => String(a + b) });
+
+const count = tool({
+  description: "Counts, and tells how far it has come.",
+  input: z.object({ to: z.number(), pause: z.number().default(0) }),
+  call: async ({ to, pause: ms }, ctx) => {
+    for (let n = 1; n <= to; n++) {
+      ctx.progress(n, to);
+      if (ms > 0) await pause(ms, undefined, { signal: ctx.signal });
+    }
+    return `counted to ${to}`;
+  },
+});
+
+const ask = tool({
+  description: "Asks for a word.",
+  input: z.object({ tag: z.string() }),
+  call: async ({ tag }, ctx) => {
+    const { word } = await ctx.elicit({ message: `A word for ${tag}?`, schema: z.object({ word: z.string() }) });
+    return `${tag} is ${word}`;
+  },
+});
+
+const think = tool({
+  input: z.object({ tag: z.string() }),
+  call: async ({ tag }, ctx) => {
+    const messages = [
+      { role: /** @type {const} */ ("user"), content: { type: /** @type {const} */ ("text"), text: tag } },
+    ];
+    const { content } = await ctx.sample({ messages, maxTokens: 10 });
+    const [first] = [content].flat();
+    return first?.type === "text" ? first.text : "";
+  },
+});
+
+const change = tool({
+  description: "Tells everyone that a note has changed.",
+  input: z.object({ id: z.string() }),
+  call: ({ id }) => {
+    server.resources.updated(`note://${id}`);
+    return "told";
+  },
+});
+
+const job = tool({
+  description: "Takes a while.",
+  input: z.object({ tag: z.string(), steps: z.number(), pause: z.number() }),
+  extensions: [asTask({ runAgain: true })],
+  call: async ({ tag, steps, pause: ms }, ctx) => {
+    for (let n = 1; n <= steps; n++) {
+      ctx.progress(n, steps, `${tag} ${n}`);
+      await pause(ms, undefined, { signal: ctx.signal });
+    }
+    return `${tag} is done`;
+  },
+});
+
+const keep = tool({
+  description: "Keeps a value under a key, for as long as the test takes.",
+  input: z.object({ key: z.string(), value: z.string() }),
+  call: ({ key, value }) =>
+    inStore(async (kept) => {
+      await kept.set(`kept:${key}`, value, { ttl: 3_600_000 });
+      return "kept";
+    }),
+});
+
+const recall = tool({
+  input: z.object({ key: z.string() }),
+  call: ({ key }) => inStore(async (kept) => (await kept.get(`kept:${key}`)) ?? "nothing"),
+});
+
+const who = tool({ call: (_, ctx) => `${ctx.principal?.subject ?? "nobody"} at ${process.pid}` });
+
+const note = resource("note://{id}", { mimeType: "text/plain", read: ({ id }) => `Note ${id}` });
+
+const server = createServer({
+  name: "cluster",
+  version: "1.0.0",
+  tools: { add, count, ask, think, change, job, keep, recall, who },
+  resources: { note },
+  extensions: store ? [tasks({ store, pollIntervalMs: 200, lease: Number(LEASE) })] : [],
+  // The same for all of them.
+  stateKeys: [new Uint8Array(32).fill(7)],
+  onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
+});
+
+/** @param {{ header(name: string): string | undefined }} request */
+const caller = (request) => {
+  const subject = /^Bearer (\w+)$/.exec(request.header("authorization") ?? "")?.[1];
+  return subject === undefined ? undefined : { issuer: "https://as.example", subject, scopes: [] };
+};
+
+const listening = await listen(server, {
+  port: Number(PORT),
+  ...(store && { store }),
+  ...(WHO && { auth: caller }),
+  sessions: { max: 100_000 },
+  keepAlive: 5_000,
+});
+process.stdout.write(`${listening.url}\n`);
+process.once("SIGTERM", () => void listening.close().then(() => process.exit(0)));
+
+/** @template T @param {(kept: import("mcparley/server").Store) => Promise<T>} act */
+async function inStore(act) {
+  if (!store) throw new ToolError("There is no store.");
+  try {
+    return await act(store);
+  } catch (error) {
+    // What was asked may have been done; to ask for the same again does no harm.
+    if (error instanceof LocalError) throw new ToolError("The store is out of reach. Try again.", { cause: error });
+    throw error;
+  }
+}
+
+/** @param {string} url */
+async function connectRedis(url) {
+  const client = createClient({ url });
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}

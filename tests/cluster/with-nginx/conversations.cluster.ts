@@ -1,0 +1,119 @@
+import { supportedVersions } from "mcparley";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type Where, connectFirst, connectSecond } from "../../interop/official-clients.ts";
+import { type Speaker, answered, connectOurs, textOf } from "./conversation.ts";
+import { deploy } from "../servers/deployment.mjs";
+import { type RedisServer, startRedis, untilTrue } from "../servers/redis.mjs";
+
+let redis: RedisServer;
+let deployment: Awaited<ReturnType<typeof deploy>>;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  deployment = await deploy({ env: () => ({ REDIS_URL: redis.url }) });
+});
+afterAll(async () => {
+  await deployment.end();
+  await redis.end();
+});
+
+interface Kind {
+  name: string;
+  connect: () => Promise<Speaker>;
+  /** What the revision has not. */
+  lacks?: readonly ("questions" | "tasks")[];
+}
+
+const where = (): Where => ({ url: deployment.url });
+const ours: Kind[] = supportedVersions
+  .filter((revision) => revision !== "2024-10-07")
+  .map((revision) => ({
+    name: `our client, ${revision}`,
+    connect: () => connectOurs(deployment.url, { revision }),
+    lacks: revision < "2025-06-18" ? ["questions"] : [],
+  }));
+const kinds: Kind[] = [
+  ...ours,
+  { name: "the official client of the first generation", connect: () => connectFirst(where()) },
+  { name: "the official client of the second, 2025 era", connect: () => connectSecond(where(), "legacy") },
+  { name: "the official client of the second, 2026 era", connect: () => connectSecond(where(), "modern") },
+];
+
+describe.each(kinds)("$name, through three processes", ({ connect, lacks = [] }) => {
+  let client: Speaker;
+
+  beforeAll(async () => {
+    client = await connect();
+  });
+  afterAll(() => client.close());
+
+  test("each request reaches another process, and every answer is right", async () => {
+    const names = (await client.listTools()).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["add", "ask", "count", "job"]));
+    const seen = new Set<string>();
+    for (let n = 0; n < 9; n++) {
+      expect(textOf(await client.callTool("add", { a: n, b: 100 }))).toBe(String(n + 100));
+      seen.add(textOf(await client.callTool("who", {})));
+    }
+    expect(seen.size).toBe(3);
+    expect((await client.readResource("note://7")).contents).toMatchObject([{ text: "Note 7" }]);
+  });
+
+  test("many calls at once are answered each with its own", async () => {
+    const sums = await Promise.all(Array.from({ length: 50 }, (_, n) => client.callTool("add", { a: n, b: n })));
+    expect(sums.map(textOf)).toEqual(sums.map((_, n) => String(n + n)));
+  });
+
+  test("hears all of the progress, in order, before the result", async () => {
+    const seen: number[] = [];
+    const onprogress = ({ progress }: { progress: number }): void => void seen.push(progress);
+    expect(textOf(await client.callTool("count", { to: 20, pause: 2 }, { onprogress }))).toBe("counted to 20");
+    expect(seen).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+  });
+
+  test.skipIf(lacks.includes("questions"))("answers forms, wherever the answers arrive", async () => {
+    const tags = Array.from({ length: 6 }, (_, n) => `tag ${n}`);
+    const results = await Promise.all(tags.map((tag) => client.callTool("ask", { tag })));
+    expect(results.map(textOf)).toEqual(tags.map((tag) => `${tag} is ${answered.word}`));
+  });
+
+  test("answers what its model is asked", async () => {
+    for (let n = 0; n < 3; n++) {
+      expect(textOf(await client.callTool("think", { tag: "guide" }))).toBe(answered.thought);
+    }
+  });
+
+  test("cancels a call, and goes on", async () => {
+    const controller = new AbortController();
+    const onprogress = (): void => controller.abort();
+    const call = client.callTool("count", { to: 1_000, pause: 20 }, { onprogress, signal: controller.signal });
+    await expect(call).rejects.toThrow();
+    expect(textOf(await client.callTool("add", { a: 1, b: 1 }))).toBe("2");
+  });
+
+  test("a job is done, as a task where there are tasks", async () => {
+    expect(textOf(await client.callTool("job", { tag: "it", steps: 5, pause: 20 }))).toBe("it is done");
+  });
+
+  test("hears of each change once, whichever process it happened in", async () => {
+    const id = crypto.randomUUID();
+    let heard = 0;
+    await client.watch(`note://${id}`, () => heard++);
+    for (let told = 1; told <= 6; told++) {
+      expect(textOf(await client.callTool("change", { id }))).toBe("told");
+      await untilTrue(async () => heard >= told);
+    }
+    expect(heard).toBe(6);
+  });
+});
+
+test("after a process is killed its clients go on with the others, and it takes part again when it is back", async () => {
+  const clients = await Promise.all(kinds.map(({ connect }) => connect()));
+  onTestFinished(async () => void (await Promise.all(clients.map((client) => client.close()))));
+  for (const index of [0, 1, 2]) {
+    await deployment.kill(index);
+    for (const client of clients) expect(textOf(await client.callTool("add", { a: 1, b: 2 }))).toBe("3");
+    await deployment.restart(index);
+    for (const client of clients) expect(textOf(await client.callTool("add", { a: 2, b: 2 }))).toBe("4");
+  }
+});
