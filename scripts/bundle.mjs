@@ -1,12 +1,17 @@
 // @ts-check
 import { rmSync } from "node:fs";
 import path from "node:path";
-import { build } from "esbuild";
+import { rolldown } from "rolldown";
 import { root } from "./ready.mjs";
 
 /**
  * Makes the JavaScript that is published: each entry point with what it needs, in a few files rather than hundreds,
  * since importing many small files is what makes a start slow. The declarations beside it come from the compiler.
+ *
+ * What is loaded `together` is one file. It holds what every one of the modules needs before it runs, and what another
+ * may need while it does, if that is not in a file before it. The bundler divides the rest.
+ *
+ * @typedef {{ neededBy: readonly string[]; laterBy?: string }} Together
  */
 const packages = [
   {
@@ -34,28 +39,98 @@ const packages = [
       "node/sign-in/loopback-sign-in.ts",
       "auth/client/no-loopback-sign-in.ts",
     ],
+    together: {
+      shared: { neededBy: ["entries/server.ts", "entries/client.ts"] },
+      schema: { neededBy: ["entries/server.ts"], laterBy: "entries/client.ts" },
+      server: { neededBy: ["entries/server.ts"] },
+      redact: { neededBy: ["entries/client.ts", "entries/stdio.ts"] },
+      headers: { neededBy: ["http/endpoint.ts"], laterBy: "entries/client.ts" },
+      client: { neededBy: ["entries/client.ts"] },
+      // What follows is loaded with the first message, of any revision or of a legacy one, and with an endpoint.
+      answering: { neededBy: ["server/connection.ts"] },
+      legacy: { neededBy: ["server/legacy-side.ts"] },
+      endpoint: { neededBy: ["http/endpoint.ts"] },
+      // Parts of it are loaded by themselves, which would otherwise take what they need from the exports of the entry.
+      tasks: { neededBy: ["entries/tasks.ts"] },
+    },
   },
-  { folder: "packages/redis", entries: ["index.ts"] },
-  { folder: "packages/cli", entries: ["main.ts"] },
+  { folder: "packages/redis", entries: ["index.ts"], together: {} },
+  { folder: "packages/cli", entries: ["main.ts"], together: {} },
 ];
 
-for (const { folder, entries } of packages) {
+for (const { folder, entries, together } of packages) {
+  const source = path.join(root, folder, "src");
   const outdir = path.join(root, folder, "dist");
   rmSync(path.join(outdir, "chunks"), { recursive: true, force: true });
-  await build({
-    absWorkingDir: path.join(root, folder),
-    entryPoints: entries.map((entry) => path.join("src", entry)),
-    outbase: "src",
-    outdir,
-    bundle: true,
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    packages: "external",
-    external: ["#command-transport", "#guarded-send", "#loopback-sign-in"],
-    format: "esm",
+  /** @type {Imports} */
+  const imports = new Map();
+  const inputs = entries.map((entry) => /** @type {const} */ ([entry.replace(/\.ts$/, ""), path.join(source, entry)]));
+  const bundle = await rolldown({
+    input: Object.fromEntries(inputs),
+    external: (id) => !id.startsWith(".") && !path.isAbsolute(id),
     platform: "neutral",
-    target: "es2022",
-    sourcemap: true,
-    logLevel: "warning",
+    preserveEntrySignatures: "allow-extension",
+    plugins: [{ name: "imports", moduleParsed: (module) => void imports.set(module.id, module) }],
   });
+  /** @type {Map<string, string> | undefined} */
+  let names;
+  await bundle.write({
+    dir: outdir,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name]-[hash].js",
+    sourcemap: true,
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [
+        {
+          debugName: "together",
+          name: (id) => (names ??= nameModules(source, { inputs, together, imports })).get(id) ?? null,
+        },
+      ],
+    },
+  });
+  await bundle.close();
+}
+
+/**
+ * The chunk of each module that is to be loaded together with others.
+ *
+ * @param {string} source
+ * @param {{
+ *   inputs: readonly (readonly [string, string])[];
+ *   together: Record<string, Together>;
+ *   imports: Imports;
+ * }} graph
+ */
+function nameModules(source, { inputs, together, imports }) {
+  const entries = new Set(inputs.map(([, file]) => file));
+  /** @type {Map<string, string>} */
+  const names = new Map();
+  for (const [name, { neededBy, laterBy }] of Object.entries(together)) {
+    const needs = neededBy.map((module) => needsOf(path.join(source, module), imports));
+    if (laterBy) needs.push(needsOf(path.join(source, laterBy), imports, true));
+    for (const id of needs[0] ?? []) {
+      const isMeant = !entries.has(id) && id.startsWith(source) && needs.every((needed) => needed.has(id));
+      if (isMeant && !names.has(id)) names.set(id, name);
+    }
+  }
+  return names;
+}
+
+/**
+ * A module and all that it imports, and so on; with `later` also what it imports only once it runs.
+ *
+ * @typedef {Map<string, { importedIds: readonly string[]; dynamicallyImportedIds: readonly string[] }>} Imports
+ * @param {string} id
+ * @param {Imports} imports
+ */
+function needsOf(id, imports, later = false) {
+  const found = new Set([id]);
+  // The set grows while it is walked.
+  for (const module of found) {
+    const { importedIds = [], dynamicallyImportedIds = [] } = imports.get(module) ?? {};
+    for (const imported of later ? [...importedIds, ...dynamicallyImportedIds] : importedIds) found.add(imported);
+  }
+  return found;
 }
