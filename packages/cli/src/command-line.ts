@@ -7,7 +7,17 @@ import type { ServeIo } from "./serve/serve.ts";
 export type ProgramIo = CommandIo & ServeIo;
 
 /** The commands that use a server. */
-export const clientCommandNames: readonly string[] = ["list", "call", "prompt", "read", "complete", "watch"];
+export const clientCommandNames: readonly string[] = [
+  "list",
+  "call",
+  "prompt",
+  "read",
+  "complete",
+  "watch",
+  "login",
+  "logout",
+  "whoami",
+];
 
 /** What `mcparley --help` prints; at most 80 columns wide. */
 export const help: string = `mcparley: serve a folder to MCP clients, and use any MCP server in a terminal
@@ -20,6 +30,7 @@ Usage
   mcparley read TARGET URI           read a resource
   mcparley complete TARGET ...       complete an argument
   mcparley watch TARGET              show what changes, as it changes
+  mcparley login TARGET              sign in; also: logout, whoami
 
 TARGET is a URL, a name from mcp.json, or a command after --.
 mcparley COMMAND --help says more of each.

@@ -1,6 +1,6 @@
 import { exitCodeMeanings } from "./exit-codes.ts";
-import { optionDefinitions } from "./options.ts";
-import type { ClientCommand } from "./session.ts";
+import { type OptionDefinition, optionDefinitions } from "./options.ts";
+import type { AccountCommand, ClientCommand } from "./session.ts";
 import { wrap } from "./terminal-text.ts";
 
 const targetHelp = [
@@ -17,8 +17,12 @@ const questionsHelp =
   "sent. Without a terminal, or with --no-input, questions are declined, unless --answer gives what a form requires; " +
   "its other fields then have their defaults. A URL is opened only when you say so at the terminal.";
 
+const signInHelp =
+  "A server at a URL may want you to sign in: you are asked at the terminal, and a browser is opened when you say so; " +
+  "without a terminal the command fails with exit code 3. What signing in gives is kept, encrypted, for the next time.";
+
 /** What `mcparley COMMAND --help` prints, wrapped to `width` columns. */
-export function commandHelp(name: string, command: ClientCommand, width: number): string {
+export function commandHelp(name: string, command: ClientCommand | AccountCommand, width: number): string {
   const columns = Math.min(width, 100);
   return [
     wrap(`mcparley ${name} ${command.usage}`, columns).join("\n"),
@@ -26,18 +30,27 @@ export function commandHelp(name: string, command: ClientCommand, width: number)
     ...command.details.map((text) => wrap(text, columns).join("\n")),
     `Examples\n${command.examples.map((line) => `  ${line}`).join("\n")}`,
     targetHelp,
-    `Questions\n${wrap(questionsHelp, columns - 2)
-      .map((line) => `  ${line}`)
-      .join("\n")}`,
-    `Options\n${table(
-      optionDefinitions.map(({ name, short, value, description }) => [optionLabel(name, short, value), description]),
-      columns,
-    )}`,
+    `Questions\n${indented(questionsHelp, columns)}`,
+    `Options\n${optionTable(undefined, columns)}`,
+    `Signing in\n${indented(signInHelp, columns)}\n\n${optionTable("sign-in", columns)}`,
     `Exit codes\n${table(
       exitCodeMeanings.map(([code, meaning]) => [String(code), meaning]),
       columns,
     )}`,
   ].join("\n\n");
+}
+
+function indented(text: string, columns: number): string {
+  return wrap(text, columns - 2)
+    .map((line) => `  ${line}`)
+    .join("\n");
+}
+
+function optionTable(wanted: OptionDefinition["topic"], columns: number): string {
+  const rows = optionDefinitions
+    .filter(({ topic }) => topic === wanted)
+    .map(({ name, short, value, description }): [string, string] => [optionLabel(name, short, value), description]);
+  return table(rows, columns);
 }
 
 function optionLabel(name: string, short: string | undefined, value: string | undefined): string {

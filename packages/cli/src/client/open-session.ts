@@ -5,6 +5,7 @@ import type { ClientOptions } from "./options.ts";
 import { createQuestions } from "./questions/questions.ts";
 import { type Screen, paragraph } from "./screen.ts";
 import type { Session } from "./session.ts";
+import { type SessionAuth, sessionAuth } from "./sign-in/authorization.ts";
 import type { Stop } from "./stop.ts";
 import type { Target } from "./target.ts";
 import { visibleLine } from "./terminal-text.ts";
@@ -20,8 +21,8 @@ interface Setting {
 /** From this level on messages are shown and, where a revision has it so, asked for. */
 const usualLogLevel = "warning";
 
-/** Connects to a target as the options say. The caller closes the session's client. */
-export async function openSession(target: Target, setting: Setting): Promise<Session> {
+/** Connects to a target as the options say. The caller closes the session's client, and lets `auth` settle. */
+export async function openSession(target: Target, setting: Setting, auth: SessionAuth | undefined): Promise<Session> {
   const { io, screen, options, stop } = setting;
   const questions = createQuestions(setting);
   const request = {
@@ -31,6 +32,7 @@ export async function openSession(target: Target, setting: Setting): Promise<Ses
     onProgress: (progress: Parameters<Screen["progress"]>[0]) => screen.progress(progress),
   } as const;
   const client = await io.connect(connectTarget(target), {
+    ...(auth && { auth }),
     info: { name: "mcparley", version },
     elicit: questions.elicit,
     ...(questions.sample ? { sample: questions.sample } : {}),
@@ -51,12 +53,19 @@ export async function openSession(target: Target, setting: Setting): Promise<Ses
   }
   // Legacy servers send what they think fit until they are told; others are told with each request.
   if (options.logLevel && era === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
-  return { client, io, screen, options, questions, request };
+  return { client, io, screen, options, questions, auth, request };
 }
 
 /** `--timeout` limits the whole call, with or without progress. */
 function limits({ timeout }: ClientOptions): Pick<RequestOptions, "timeout"> {
   return timeout === undefined ? {} : { timeout: { idle: timeout, total: timeout } };
+}
+
+/** How requests to a target are authorized; who gives a header of their own has them authorized by that. */
+export function authOf(target: Target, setting: Setting): SessionAuth | undefined {
+  if (target.kind !== "url") return undefined;
+  if (Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
+  return sessionAuth({ ...setting, server: target.url, isAskedFor: false });
 }
 
 function connectTarget(

@@ -18,6 +18,15 @@ export interface ClientOptions {
   /** Answers to the server's questions, by the name of the field. */
   answers: Record<string, string>;
   sample: string | undefined;
+  /** Shows where to sign in instead of opening a browser, and takes the address that it ends at. */
+  noBrowser: boolean;
+  clientId: string | undefined;
+  /** The name of the environment variable that holds the client's secret. */
+  clientSecretEnv: string | undefined;
+  /** Separated by spaces. */
+  scope: string | undefined;
+  issuer: string | undefined;
+  keychain: boolean;
   help: boolean;
 }
 
@@ -34,6 +43,8 @@ export interface OptionDefinition {
   /** What stands for its value in the help; undefined for a switch. */
   readonly value?: string;
   readonly description: string;
+  /** The help shows options of a topic together. */
+  readonly topic?: "sign-in";
 }
 
 export const optionDefinitions: readonly OptionDefinition[] = [
@@ -55,7 +66,39 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   { name: "log-level", value: "LEVEL", description: "show the server's log messages from this level on (warning)" },
   { name: "verbose", short: "v", description: "say what is connected to, and show all log messages" },
   { name: "help", short: "h", description: "show this" },
+  ...signInOptions(),
 ];
+
+function signInOptions(): OptionDefinition[] {
+  const topic = "sign-in";
+  return [
+    { topic, name: "no-browser", description: "show where to sign in, and ask for the address that a browser ends at" },
+    {
+      topic,
+      name: "scope",
+      value: '"SCOPE ..."',
+      description: "ask for these scopes, and not for those the server names",
+    },
+    { topic, name: "client-id", value: "ID", description: "sign in as this client, which is registered already" },
+    {
+      topic,
+      name: "client-secret-env",
+      value: "NAME",
+      description: "the environment variable NAME holds the secret of this client",
+    },
+    {
+      topic,
+      name: "issuer",
+      value: "URL",
+      description: "the authorization server, where the MCP server names several",
+    },
+    {
+      topic,
+      name: "keychain",
+      description: "from now on keep what signing in gives with a key of the system's keychain",
+    },
+  ];
+}
 
 /** Reads the words after a command's name. Throws `UsageError` for an option that is unknown or lacks its value. */
 export function readWords(argv: readonly string[]): CommandWords {
@@ -124,6 +167,12 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     output: last("output"),
     answers: Object.fromEntries((values.get("answer") ?? []).map((text) => readPair(text, "--answer"))),
     sample: last("sample"),
+    noBrowser: values.has("no-browser"),
+    clientId: last("client-id"),
+    clientSecretEnv: last("client-secret-env"),
+    scope: last("scope"),
+    issuer: last("issuer"),
+    keychain: values.has("keychain"),
     help: values.has("help"),
   };
 }

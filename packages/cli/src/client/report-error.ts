@@ -32,7 +32,7 @@ function errorDocument(error: unknown, exitCode: number): object {
   if (error instanceof UsageError) return { code: "usage", ...base };
   if (error instanceof ToolError) return { code: error.code, ...base, result: error.result };
   if (error instanceof ProtocolError) return { code: error.code, ...base, data: error.data };
-  if (error instanceof LocalError) return { code: error.code, ...base };
+  if (error instanceof LocalError) return { code: error.code, ...base, url: signInUrl(error) };
   return { code: "internal", ...base };
 }
 
@@ -45,9 +45,21 @@ function hintFor(error: unknown): string | undefined {
   if (error instanceof UsageError) return error.hint;
   if (error instanceof ProtocolError && wantsModel(error)) return "--sample TEXT answers in the place of a model.";
   if (!(error instanceof LocalError)) return undefined;
-  if (error.code === "unauthorized") return 'Give a token: --header "Authorization: Bearer ..."';
+  if (error.code === "unauthorized")
+    return 'Sign in: mcparley login TARGET. Or give a token: --header "Authorization: ..."';
+  if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
+  if (error.code === "sign_in_failed") return "Sign in once more: mcparley login TARGET";
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
   return undefined;
+}
+
+/** Where the person would have to sign in, for who wants to show it to them. */
+function signInUrl({ code, data }: LocalError): string | undefined {
+  return code === "sign_in_required" && isObject(data) && typeof data.url === "string" ? data.url : undefined;
+}
+
+function atUrl(url: string | undefined): string {
+  return url === undefined || !URL.canParse(url) ? "" : ` (at ${new URL(url).host})`;
 }
 
 function wantsModel({ code, data }: ProtocolError): boolean {

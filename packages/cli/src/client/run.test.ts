@@ -46,7 +46,10 @@ describe("Ctrl-C and broken pipes", () => {
 
 describe("errors", () => {
   test.each([
-    ["unauthorized", 3, '--header "Authorization: Bearer ..."'],
+    ["unauthorized", 3, "mcparley login TARGET"],
+    ["unauthorized", 3, '--header "Authorization: ..."'],
+    ["sign_in_required", 3, "mcparley login TARGET"],
+    ["sign_in_failed", 3, "mcparley login TARGET"],
     ["unreachable", 4, ""],
     ["timeout", 6, "--timeout"],
   ] as const)("%s exits with %i", async (reason, exitCode, hint) => {
@@ -57,6 +60,18 @@ describe("errors", () => {
     expect(plain.io.err()).toContain(hint);
     const json = await runWith({ connect }, `list ${url} --json`);
     expect(JSON.parse(json.io.out()).error).toMatchObject({ code: reason, exitCode });
+  });
+
+  test("where nobody can sign in, the JSON error holds the URL to sign in at, and the text its host", async () => {
+    const at = "https://issuer.example/authorize?state=s";
+    const required = new LocalError("sign_in_required", "A person has to sign in.", { data: { url: at } });
+    const connect = (() => Promise.reject(required)) as never;
+    const json = await runWith({ connect }, `list ${url} --json`);
+    expect([json.code, JSON.parse(json.io.out()).error]).toEqual([
+      3,
+      expect.objectContaining({ code: "sign_in_required", url: at, exitCode: 3 }),
+    ]);
+    expect((await runWith({ connect }, `list ${url}`)).io.err()).toContain("(at issuer.example)");
   });
 
   test("an error from a server cannot steer the terminal", async () => {

@@ -1,30 +1,39 @@
 import { didYouMean } from "../did-you-mean.ts";
+import { whoamiCommand } from "./commands/whoami.ts";
 import { callCommand } from "./commands/call.ts";
 import { completeCommand } from "./commands/complete.ts";
 import { listCommand } from "./commands/list.ts";
+import { loginCommand } from "./commands/login.ts";
+import { logoutCommand } from "./commands/logout.ts";
 import { promptCommand } from "./commands/prompt.ts";
 import { readCommand } from "./commands/read.ts";
 import { watchCommand } from "./commands/watch.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { commandHelp } from "./help.ts";
 import { type CommandIo, UsageError } from "./io.ts";
-import { openSession } from "./open-session.ts";
+import { authOf, openSession } from "./open-session.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, printText } from "./print-result.ts";
 import { reportError } from "./report-error.ts";
 import { Screen } from "./screen.ts";
-import type { ClientCommand } from "./session.ts";
+import type { AccountCommand, Action, ClientCommand, Session } from "./session.ts";
 import { type Stop, createStop } from "./stop.ts";
 import { resolveTarget } from "./target.ts";
 
 /** The commands that use a server, by name. */
-export const clientCommands: ReadonlyMap<string, ClientCommand> = new Map([
+export const clientCommands: ReadonlyMap<string, ClientCommand | AccountCommand> = new Map<
+  string,
+  ClientCommand | AccountCommand
+>([
   ["list", listCommand],
   ["call", callCommand],
   ["prompt", promptCommand],
   ["read", readCommand],
   ["complete", completeCommand],
   ["watch", watchCommand],
+  ["login", loginCommand],
+  ["logout", logoutCommand],
+  ["whoami", whoamiCommand],
 ]);
 
 /**
@@ -82,13 +91,29 @@ async function runCommand(name: string, argv: readonly string[], { io, screen, s
   // A command after -- stands in TARGET's place.
   const [word, rest] = started === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
   const target = resolveTarget({ word, command: started, headers: options.headers, env: options.env }, io);
+  if ("run" in command) {
+    await command.run(rest, { target, io, screen, options, stop });
+    return;
+  }
   const action = await command.prepare(rest, io);
-  const session = await openSession(target, { io, screen, options, stop });
+  const setting = { io, screen, options, stop };
+  const auth = authOf(target, setting);
+  try {
+    const session = await openSession(target, setting, auth);
+    await useSession(session, action);
+  } finally {
+    // What it holds would keep the next command waiting.
+    await auth?.settled();
+  }
+}
+
+async function useSession(session: Session, action: Action): Promise<void> {
+  const { screen, questions, client } = session;
   try {
     await action(session);
-    for (const name of session.questions.unasked()) screen.note(`--answer ${name}=... was not asked for.`);
+    for (const name of questions.unasked()) screen.note(`--answer ${name}=... was not asked for.`);
   } finally {
     screen.endProgress();
-    await session.client.close();
+    await client.close();
   }
 }

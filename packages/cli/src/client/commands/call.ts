@@ -1,4 +1,4 @@
-import { type CallToolResult, Declined, type Tool, ToolError } from "mcparley";
+import { type CallToolResult, Declined, ProtocolError, type Tool, ToolError } from "mcparley";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Given, readArguments } from "../arguments.ts";
 import { UsageError } from "../io.ts";
@@ -33,26 +33,58 @@ export const callCommand: ClientCommand = {
 };
 
 async function call(name: string, given: readonly Given[], session: Session): Promise<void> {
-  const { client, request, options } = session;
-  const tool = await findTool(name, session);
-  const values = toolArguments(tool, given);
-  await confirmDestructive(tool, session);
-  const result = await client.callToolResult(tool.name, values, request);
+  const { options } = session;
+  const { tool, names } = await findTool(name, session);
+  const result = tool ? await callFound(tool, given, session) : await callHidden(name, given, session);
   session.screen.endProgress();
+  if (!result) throw new UsageError(`The server has no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
   if (result.isError) throw new ToolError(errorText(result), { result });
   if (options.output !== undefined) await save(result, options.output, session);
   if (options.json) await printJson(result, session);
   else if (options.output === undefined || hasBinary(result)) await printText(showResult(result, session), session);
 }
 
-async function findTool(name: string, { client, request }: Session): Promise<Tool> {
+/** The tool of this name, and the names of those before it. */
+async function findTool(
+  name: string,
+  { client, request }: Session,
+): Promise<{ tool: Tool | undefined; names: string[] }> {
   if (!client.server.capabilities.tools) throw new UsageError("This server offers no tools.");
   const names: string[] = [];
   for await (const tool of client.listTools(request)) {
-    if (tool.name === name) return tool;
+    if (tool.name === name) return { tool, names };
     names.push(tool.name);
   }
-  throw new UsageError(`The server has no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
+  return { tool: undefined, names };
+}
+
+async function callFound(tool: Tool, given: readonly Given[], session: Session): Promise<CallToolResult> {
+  const values = toolArguments(tool, given);
+  await confirmDestructive(tool, session);
+  return session.client.callToolResult(tool.name, values, session.request);
+}
+
+/**
+ * Calls a tool that is not listed, as one may be that we lack the scopes for: the server says which these are when it is
+ * called all the same, and lists it once we have them. Gives undefined where there is no such tool.
+ */
+async function callHidden(
+  name: string,
+  given: readonly Given[],
+  session: Session,
+): Promise<CallToolResult | undefined> {
+  const { auth, client, request } = session;
+  if (!auth?.isSignedIn()) return undefined;
+  const values = toolArguments({ name, inputSchema: { type: "object" } }, given);
+  try {
+    const result = await auth.askForMore(() => client.callToolResult(name, values, request));
+    if (result) return result;
+  } catch (error) {
+    if (error instanceof ProtocolError) return undefined;
+    throw error;
+  }
+  const { tool } = await findTool(name, session);
+  return tool && callFound(tool, given, session);
 }
 
 /**

@@ -68,7 +68,7 @@ async function agree({ prompter }: Talk): Promise<ElicitResult> {
 }
 
 /** Asks until the first letter of what is typed is one of the keys: nothing is taken for granted. */
-export async function choose<T extends string>(
+export async function choose<T extends string | boolean>(
   prompt: string,
   keys: Readonly<Record<string, T>>,
   prompter: Prompter,

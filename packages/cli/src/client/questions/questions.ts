@@ -9,7 +9,8 @@ import { askForm, choose } from "./ask-form.ts";
 import { askUrl } from "./ask-url.ts";
 import { fieldsOf } from "./form-fields.ts";
 import { readAnswers, withDefaults } from "./given-answers.ts";
-import { Dismissed, type Prompter, openPrompter } from "./prompter.ts";
+import type { Prompter } from "./prompter.ts";
+import { isAttended, talk } from "./talk.ts";
 
 /** How the person at the terminal, or the options in their place, answer what is asked. */
 export interface Questions {
@@ -30,8 +31,8 @@ interface Setting {
 }
 
 export function createQuestions(setting: Setting): Questions {
-  const { io, options, stop } = setting;
-  const canAsk = io.isTerminal.stdin && io.isTerminal.stderr && !options.noInput;
+  const { options, stop } = setting;
+  const canAsk = isAttended(setting);
   const asked = new Set<string>();
   return {
     elicit: (question, asker) => {
@@ -61,7 +62,7 @@ async function elicitForm(question: ElicitFormParams, asker: Asker, asking: Aski
     return { action: "accept", content: withDefaults(fields, given.values) };
   }
   if (!asking.canAsk) return declineUnseen(question, given.missing, { asker, asking });
-  return talk(asking, asker.signal, (prompter) => {
+  return answerIn(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
     return askForm(fields, given.values, { prompter, view: screen.err });
   });
@@ -74,39 +75,24 @@ async function elicitUrl(
 ): Promise<ElicitResult> {
   const { io, screen } = asking;
   if (!asking.canAsk) return declineUnseen(question, [], { asker, asking });
-  return talk(asking, asker.signal, (prompter) => {
+  return answerIn(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
     return askUrl(question.url, (url) => io.openUrl(url), { prompter, view: screen.err });
   });
 }
 
-/** Opens the terminal for one talk; one that is broken off is a cancel. */
-async function talk(
-  { io, screen, stop }: Asking,
+/** A talk that was broken off is a cancel. */
+async function answerIn(
+  asking: Asking,
   signal: AbortSignal,
   run: (prompter: Prompter) => Promise<ElicitResult>,
 ): Promise<ElicitResult> {
-  return screen.quietly(async () => {
-    const prompter = openPrompter(io, AbortSignal.any([signal, stop.signal]), () => stop.interrupt());
-    try {
-      return await run(prompter);
-    } catch (error) {
-      if (!(error instanceof Dismissed)) throw error;
-      // The key that ended the input has left the cursor behind the question.
-      prompter.say("");
-      return { action: "cancel" };
-    } finally {
-      prompter.close();
-    }
-  });
+  return (await talk(asking, signal, run)) ?? { action: "cancel" };
 }
 
 async function confirm(message: string, asking: Asking, signal: AbortSignal): Promise<boolean> {
-  const { action } = await talk(asking, signal, async (prompter) => {
-    const keys = { y: "accept", n: "decline" } as const;
-    return { action: await choose(`${message} [y]es or [n]o? `, keys, prompter) };
-  });
-  return action === "accept";
+  const keys = { y: true, n: false };
+  return (await talk(asking, signal, (prompter) => choose(`${message} [y]es or [n]o? `, keys, prompter))) ?? false;
 }
 
 function introduce(

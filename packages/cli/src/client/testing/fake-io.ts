@@ -66,7 +66,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     openUrl: (url) =>
       openUrl(url, {
         platform: options.platform ?? "linux",
-        env: { DISPLAY: ":0" },
+        env: { DISPLAY: ":0", ...options.env },
         launch: async (command, args) => void launched.push([command, ...args]),
       }),
     connect: (options.connect ?? connectTo(options.server, targets)) as CommandIo["connect"],

@@ -52,7 +52,7 @@ class PastedAttempt implements SignInAttempt {
     print(`In the end the browser is at ${origin}${pathname} and cannot show it. That is as it should be.`);
     for (let attempt = 1; attempt <= attempts; attempt++) {
       signal.throwIfAborted();
-      const pasted = await read("Paste the whole address that it is at then: ", signal);
+      const pasted = await read("Paste the whole address that it is at then > ", signal);
       const found = this.#read(pasted.trim(), authorizationUrl.searchParams.get("state"));
       if (found instanceof URL) return found;
       print(found);

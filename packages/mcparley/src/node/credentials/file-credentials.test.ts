@@ -305,7 +305,7 @@ describe("several processes", () => {
       clearTimeout: (handle: unknown) => clearImmediate(handle as NodeJS.Immediate),
     };
     const before = now;
-    expect(await fileCredentials(folder, { clock }).exclusively("k", async () => now - before)).toBeGreaterThan(25_000);
+    expect(await fileCredentials(folder, { clock }).exclusively("k", async () => now - before)).toBeGreaterThan(12_000);
   });
 });
 
@@ -321,7 +321,7 @@ test("a lease is renewed for as long as the work takes", async () => {
   const clock = {
     now: () => now,
     setTimeout: (fn: () => void, ms: number) => {
-      if (ms !== 10_000) return setTimeout(fn, ms);
+      if (ms !== 5_000) return setTimeout(fn, ms);
       timers.set(timers.size, fn);
       return undefined;
     },
@@ -332,10 +332,10 @@ test("a lease is renewed for as long as the work takes", async () => {
   let renewals = 0;
   const held = storage.exclusively("k", () => new Promise<void>((resolve) => (finish = resolve)));
   await expect.poll(() => timers.size).toBeGreaterThan(0);
-  // Far longer than the 30 seconds of a lease that is not renewed.
+  // Far longer than the 15 seconds of a lease that is not renewed.
   for (let round = 0; round < 6; round++) {
     await expect.poll(() => timers.size).toBeGreaterThan(renewals);
-    now += 10_000;
+    now += 5_000;
     timers.get(renewals++)!();
   }
   let isIn = false;

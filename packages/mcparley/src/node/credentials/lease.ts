@@ -3,15 +3,15 @@ import type { Clock } from "../../jsonrpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Milliseconds after which a lease is over whose holder has died, and between two renewals of one that lives. */
-const leaseTtl = 30_000;
-const renewInterval = 10_000;
+const leaseTtl = 15_000;
+const renewInterval = 5_000;
 /** Milliseconds between two looks at whether a holder has died. */
 const lookInterval = 1_000;
 
 /**
  * Runs work while nobody else who shares the store runs work under the name, in this process or another.
  *
- * A lease on the name is held and renewed meanwhile. A holder that died is waited for until its lease is over, 30 s at
+ * A lease on the name is held and renewed meanwhile. A holder that died is waited for until its lease is over, 15 s at
  * most; one whose machine slept for longer than that may find that another has gone on.
  */
 export async function underLease<T>(

@@ -1,0 +1,77 @@
+import { Cancelled, Declined, LocalError } from "mcparley";
+import type { SignIn, SignInAttempt } from "mcparley/auth";
+import type { ClientOptions } from "../options.ts";
+import { askUrl } from "../questions/ask-url.ts";
+import { paragraph } from "../screen.ts";
+import { visibleLine } from "../terminal-text.ts";
+import { type TalkSetting, isAttended, talk } from "../questions/talk.ts";
+
+export interface SignInSetting extends TalkSetting {
+  readonly options: Pick<ClientOptions, "noInput" | "noBrowser">;
+  /** Whether signing in is what the command is for, so that nobody has to be asked whether they want to. */
+  readonly isAskedFor: boolean;
+}
+
+/** How a person signs in here: with the browser of this machine, with one elsewhere, or not at all. */
+export async function signInWay(setting: SignInSetting): Promise<SignIn> {
+  const attended = isAttended(setting);
+  if (setting.options.noBrowser || !(attended || setting.isAskedFor)) return pasted(setting, attended);
+  const { loopbackSignIn } = await import("mcparley/node");
+  return loopbackSignIn({ open: (url) => open(url, attended, setting) });
+}
+
+async function open(url: URL, attended: boolean, setting: SignInSetting): Promise<void> {
+  const { screen } = setting;
+  if (setting.isAskedFor) await openAtOnce(url, attended, setting);
+  else await openIfWanted(url, setting);
+  screen.note("Waiting for the browser to come back. Ctrl-C ends.");
+}
+
+async function openAtOnce(url: URL, attended: boolean, { io, screen }: SignInSetting): Promise<void> {
+  try {
+    await io.openUrl(url);
+    screen.note(`The browser opens to sign in at ${url.host}. If it does not, visit:\n${url.href}`);
+  } catch (error) {
+    if (!attended) throw error;
+    screen.note(`No browser could be opened: ${(error as Error).message}. On this machine, visit:\n${url.href}`);
+  }
+}
+
+/** Shows where the server wants the person to go, and opens it only on a yes. */
+async function openIfWanted(url: URL, setting: SignInSetting): Promise<void> {
+  const { io, screen, stop } = setting;
+  const answer = await talk(setting, stop.signal, (prompter) => {
+    prompter.say(`\n${screen.err.style.bold("The server asks you to sign in:")}`);
+    const scopes = url.searchParams.get("scope");
+    if (scopes) prompter.say(paragraph(`Scopes: ${visibleLine(scopes)}`, screen.err, "  "));
+    return askUrl(url.href, (href) => io.openUrl(href), { prompter, view: screen.err });
+  });
+  if (answer?.action === "decline") throw new Declined("You declined to sign in.");
+  if (answer?.action !== "accept") throw new Cancelled("The sign-in was cancelled.");
+}
+
+async function pasted(setting: SignInSetting, attended: boolean): Promise<SignIn> {
+  const { pastedSignIn } = await import("mcparley/auth");
+  const { screen } = setting;
+  // An address is not wrapped, so that it can be copied.
+  const print = (line: string): void => screen.note(URL.canParse(line) ? line : paragraph(line, screen.err));
+  const read = async (question: string, signal: AbortSignal): Promise<string> => {
+    const answer = await talk(setting, signal, (prompter) => prompter.ask(question));
+    if (answer === undefined) throw new Cancelled("The sign-in was cancelled.");
+    return answer;
+  };
+  const way = pastedSignIn({ print, read });
+  return attended ? way : { prepare: async (previous) => unattended(await way.prepare(previous)) };
+}
+
+/** Tells where a person would have to sign in, since there is none. */
+function unattended({ redirectUri }: SignInAttempt): SignInAttempt {
+  return {
+    redirectUri,
+    visit: ({ href }) => {
+      const message = "A person has to sign in, and there is no terminal to ask one at.";
+      return Promise.reject(new LocalError("sign_in_required", message, { data: { url: href } }));
+    },
+    close: () => Promise.resolve(),
+  };
+}

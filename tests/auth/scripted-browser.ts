@@ -1,0 +1,52 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { browserOf } from "./browser.ts";
+
+/** A program that `BROWSER` can name: it hands the URL to a browser of this process, and its person signs in. */
+export interface ScriptedBrowser {
+  readonly program: string;
+  /** The authorization URLs that were opened, and the URLs that the browser came back to. */
+  readonly opened: URL[];
+  readonly cameBack: URL[];
+  /** The pages of redirect URIs, as their listeners sent them. */
+  readonly pages: string[];
+  close(): Promise<void>;
+}
+
+export async function scriptedBrowser(user: string): Promise<ScriptedBrowser> {
+  const [opened, cameBack]: [URL[], URL[]] = [[], []];
+  const pages: string[] = [];
+  const browser = browserOf({ user });
+  const http = createServer(async (request, response) => {
+    const url = new URL(await text(request));
+    response.end();
+    opened.push(url);
+    const back = await browser.signIn(url);
+    cameBack.push(back);
+    pages.push(await (await fetch(back)).text());
+  });
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  const { port } = http.address() as AddressInfo;
+  const folder = mkdtempSync(path.join(tmpdir(), "mcparley-browser-"));
+  const program = path.join(folder, "browser");
+  const script = `fetch("http://127.0.0.1:${port}/", { method: "POST", body: process.argv[2] });`;
+  writeFileSync(program, `#!${process.execPath}\n${script}\n`, { mode: 0o700 });
+  return {
+    program,
+    opened,
+    cameBack,
+    pages,
+    async close() {
+      http.closeAllConnections();
+      http.close();
+      await once(http, "close");
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
