@@ -22,13 +22,17 @@ export async function scriptedBrowser(user: string): Promise<ScriptedBrowser> {
   const [opened, cameBack]: [URL[], URL[]] = [[], []];
   const pages: string[] = [];
   const browser = browserOf({ user });
-  const http = createServer(async (request, response) => {
-    const url = new URL(await text(request));
-    response.end();
+  const open = async (url: URL): Promise<void> => {
     opened.push(url);
     const back = await browser.signIn(url);
     cameBack.push(back);
     pages.push(await (await fetch(back)).text());
+  };
+  const http = createServer((request, response) => {
+    void text(request).then((url) => {
+      response.end();
+      return open(new URL(url));
+    });
   });
   http.listen(0, "127.0.0.1");
   await once(http, "listening");

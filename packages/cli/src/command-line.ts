@@ -30,7 +30,9 @@ Usage
   mcparley read TARGET URI           read a resource
   mcparley complete TARGET ...       complete an argument
   mcparley watch TARGET              show what changes, as it changes
-  mcparley login TARGET              sign in; also: logout, whoami
+  mcparley login TARGET              sign in to a server
+  mcparley logout TARGET             sign out of it
+  mcparley whoami TARGET             show as whom you are signed in
 
 TARGET is a URL, a name from mcp.json, or a command after --.
 mcparley COMMAND --help says more of each.

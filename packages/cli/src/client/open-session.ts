@@ -5,7 +5,7 @@ import type { ClientOptions } from "./options.ts";
 import { createQuestions } from "./questions/questions.ts";
 import { type Screen, paragraph } from "./screen.ts";
 import type { Session } from "./session.ts";
-import { type SessionAuth, sessionAuth } from "./sign-in/authorization.ts";
+import { type SessionAuth, sessionAuth } from "./sign-in/session-auth.ts";
 import type { Stop } from "./stop.ts";
 import type { Target } from "./target.ts";
 import { visibleLine } from "./terminal-text.ts";

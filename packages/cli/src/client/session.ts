@@ -3,7 +3,7 @@ import type { CommandIo } from "./io.ts";
 import type { ClientOptions } from "./options.ts";
 import type { Questions } from "./questions/questions.ts";
 import type { Screen } from "./screen.ts";
-import type { SessionAuth } from "./sign-in/authorization.ts";
+import type { SessionAuth } from "./sign-in/session-auth.ts";
 import type { Stop } from "./stop.ts";
 import type { Target } from "./target.ts";
 

@@ -2,6 +2,7 @@ import { printJson, printText } from "../print-result.ts";
 import type { AccountCommand } from "../session.ts";
 import { openAuthorization, serverUrl } from "../sign-in/authorization.ts";
 import { rememberClient } from "../sign-in/remembered-client.ts";
+import { visibleLine } from "../terminal-text.ts";
 import { requireNoMore } from "./words.ts";
 
 const outcomes = {
@@ -29,7 +30,7 @@ export const logoutCommand: AccountCommand = {
     if (options.json) await printJson({ server, outcome }, { screen });
     else
       await printText(
-        outcomes[outcome].replace("SERVER", () => server),
+        outcomes[outcome].replace("SERVER", () => visibleLine(server)),
         { screen },
       );
   },

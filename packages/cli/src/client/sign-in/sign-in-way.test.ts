@@ -1,3 +1,4 @@
+import type { SignInAttempt } from "mcparley/auth";
 import { describe, expect, test } from "vitest";
 import { Screen } from "../screen.ts";
 import { createStop } from "../stop.ts";
@@ -22,9 +23,17 @@ async function signIn({ isAskedFor = false, noBrowser = false, ...fake }: Circum
   const stop = createStop(io, () => {});
   const way = await signInWay({ io, screen, stop, isAskedFor, options: { noInput: false, noBrowser } });
   const attempt = await way.prepare(undefined);
-  const came = attempt.visit(authorizationUrl, stop.signal).finally(() => attempt.close());
+  const came = visit(attempt, stop.signal);
   came.catch(() => {});
   return { io, redirectUri: attempt.redirectUri, came };
+}
+
+async function visit(attempt: SignInAttempt, signal: AbortSignal): Promise<URL> {
+  try {
+    return await attempt.visit(authorizationUrl, signal);
+  } finally {
+    await attempt.close();
+  }
 }
 
 const comeBack = async ({ redirectUri, came }: Outcome): Promise<string | null> => {

@@ -83,9 +83,11 @@ export class Tokens {
     const context = await this.#context(unending);
     const known = await this.#core.grant.client(context, token.clientId);
     if (!known) return false;
-    if (token.refreshToken !== undefined) await context.endpoints.revoke(known, token.refreshToken, "refresh_token");
-    await context.endpoints.revoke(known, token.accessToken, "access_token");
-    return true;
+    const revoke = (value: string, hint: string): Promise<boolean> =>
+      isTaken(context.endpoints.revoke(known, value, hint));
+    const { refreshToken, accessToken } = token;
+    const isRefreshTaken = refreshToken !== undefined && (await revoke(refreshToken, "refresh_token"));
+    return (await revoke(accessToken, "access_token")) || isRefreshTaken;
   }
 
   async #context(signal: AbortSignal): Promise<GrantContext> {
@@ -95,6 +97,17 @@ export class Tokens {
     const endpoints = new AuthorizationEndpoints({ at, fetch: fetchFor(this.#core, at.server), dpop: prover, signal });
     const allowPrivate = mayBePrivate(this.#core, at.server);
     return { at, endpoints, storage, clock, signal, checkAddress: (url) => checkAddress(url, allowPrivate) };
+  }
+}
+
+/** Whether a revocation is carried out: some servers cannot revoke tokens of some type, such as JWTs (RFC 7009, 2.2.1). */
+async function isTaken(revocation: Promise<void>): Promise<boolean> {
+  try {
+    await revocation;
+    return true;
+  } catch (error) {
+    if (refusalCode(error) === "unsupported_token_type") return false;
+    throw error;
   }
 }
 

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { jwtVerifier } from "mcparley/auth";
 import { connect } from "mcparley/client";
 import { tool } from "mcparley/server";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runClientCommand } from "../../packages/cli/src/client/run.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../../packages/cli/src/client/testing/fake-io.ts";
 import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
@@ -22,8 +22,16 @@ const grow = tool({
   call: ({ by }: { by?: number }) => `grown by ${typeof by} ${by}`,
 });
 
+const byHand = {
+  client_id: "by-hand",
+  client_secret: "of-the-client-4711",
+  redirect_uris: ["http://127.0.0.1/callback"],
+  application_type: "native" as const,
+  grant_types: ["authorization_code", "refresh_token"],
+};
+
 beforeAll(async () => {
-  issuer = await startAuthorizationServer();
+  issuer = await startAuthorizationServer({ clients: [byHand] });
   server = await serveProtected({
     definition: { tools: { ...tools, grow } },
     protect: (resource) => ({
@@ -45,9 +53,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-/** The command at a terminal whose browser is alice's, over the network. */
+/** The world of a person at a terminal whose browser is alice's, with the network as it is. */
 function atTerminal(options: Omit<FakeOptions, "connect"> = {}): FakeIo {
-  const io = fakeIo({ terminal: true, env: { HOME: home, NO_COLOR: "1" }, ...options, connect });
+  const env = { HOME: home, NO_COLOR: "1", ...options.env };
+  const io = fakeIo({ terminal: true, ...options, env, connect });
   const openUrl = async (url: string | URL): Promise<void> => {
     io.launched.push([String(url)]);
     void alice.signIn(url).then((back) => fetch(back));
@@ -109,6 +118,73 @@ test.each(["call", "login"])("Ctrl-C in the midst of %s keeps nobody waiting", a
   const next = atTerminal();
   expect(await runClientCommand("login", [server.url], next)).toBe(0);
   expect(next.err()).not.toContain("another mcparley");
+});
+
+/** Runs a command that no person watches, and gives what it printed as JSON. */
+async function unwatched(
+  words: string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; io: FakeIo; json: any }> {
+  const io = atTerminal({ terminal: false, env });
+  const [name = "", ...rest] = words;
+  const code = await runClientCommand(name, [...rest, "--json"], io);
+  return { code, io, json: JSON.parse(io.out()) };
+}
+
+describe("without a terminal", () => {
+  test.each([
+    ["list", []],
+    ["login", ["--no-browser"]],
+  ])("%s %j fails with exit code 3 and the URL to sign in at, and opens no browser", async (command, more) => {
+    const { code, io, json } = await unwatched([command, server.url, ...more]);
+    expect([code, json.error.code, io.launched]).toEqual([3, "sign_in_required", []]);
+    expect(json.error.url.startsWith(`${issuer.issuer}/auth?`)).toBe(true);
+  });
+
+  test("a header of one's own is used as it is, and nobody is asked to sign in", async () => {
+    const { code, json } = await unwatched(["list", server.url, "--header", "Authorization: Bearer x.y.z"]);
+    expect([code, json.error.code]).toEqual([3, "unauthorized"]);
+    expect(readdirSync(home)).toEqual([]);
+  });
+});
+
+test("a second user of the machine reaches nothing of the first", async () => {
+  await unwatched(["login", server.url]);
+  const bob = mkdtempSync(path.join(tmpdir(), "mcparley-bob-"));
+  for (const command of ["whoami", "list"]) {
+    expect((await unwatched([command, server.url], { HOME: bob })).json.error.code).toBe("sign_in_required");
+  }
+  rmSync(bob, { recursive: true });
+  expect((await unwatched(["whoami", server.url])).json.subject).toBe("alice");
+});
+
+test("a client that was registered by hand is remembered until the logout, with its secret from the environment", async () => {
+  const words = ["login", server.url, "--client-id", byHand.client_id, "--client-secret-env", "SECRET"];
+  expect((await unwatched(words)).json.error.message).toContain("There is no SECRET in the environment");
+  expect((await unwatched(words, { SECRET: byHand.client_secret })).json.clientId).toBe("by-hand");
+  expect((await unwatched(["logout", server.url])).json.outcome).toBe("revoked");
+  expect((await unwatched(["login", server.url])).json.clientId).not.toBe("by-hand");
+});
+
+test("A7: a registration is used again, as is its redirect URI where the port is free", async () => {
+  const first = await unwatched(["login", server.url]);
+  expect((await unwatched(["logout", server.url])).json).toEqual({ server: server.url, outcome: "revoked" });
+  expect((await unwatched(["logout", server.url])).json.outcome).toBe("not_signed_in");
+  const second = await unwatched(["login", server.url]);
+  expect(second.json.clientId).toBe(first.json.clientId);
+  const redirectUri = ({ io }: typeof first): unknown => new URL(io.launched[0]![0]!).searchParams.get("redirect_uri");
+  expect(redirectUri(second)).toBe(redirectUri(first));
+});
+
+test("--issuer is the only authorization server that is used", async () => {
+  const { code, json } = await unwatched(["login", server.url, "--issuer", "https://other.example"]);
+  expect([code, json.error.code]).toEqual([3, "authorization_failed"]);
+});
+
+test("a program that is started has nothing to sign in to", async () => {
+  const io = atTerminal();
+  expect(await runClientCommand("login", ["--", "node", "server.js"], io)).toBe(1);
+  expect(io.err()).toContain("login is for servers at a URL");
 });
 
 test("who waits for another process that signs in is told", async () => {
