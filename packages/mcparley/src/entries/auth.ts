@@ -8,7 +8,7 @@ export {
   type IdentityProvider,
   enterpriseManaged,
 } from "../auth/client/enterprise-managed.ts";
-export type { MachineOptions } from "../auth/client/machine-auth.ts";
+export type { MachineOptions } from "../auth/client/machine-grant.ts";
 export { memoryCredentials } from "../auth/client/memory-credentials.ts";
 export { type PastedSignInOptions, pastedSignIn } from "../auth/client/pasted-sign-in.ts";
 export type { SignIn, SignInAttempt } from "../auth/client/sign-in.ts";

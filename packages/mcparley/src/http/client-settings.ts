@@ -43,7 +43,7 @@ export interface HttpAuth {
    */
   challenged(refusal: HttpAuthRefusal, signal: AbortSignal): Promise<boolean>;
   /** The extension of the protocol that it is, which `connect` declares to the server. */
-  readonly extension?: string;
+  readonly extension?: string | undefined;
 }
 
 export interface HttpClientLimits {

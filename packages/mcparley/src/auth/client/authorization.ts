@@ -59,6 +59,10 @@ export class Authorization implements OAuth {
     this.#core = { options, grant, storage, clock, dpop: dpopKeys(options.storage) };
   }
 
+  get extension(): string | undefined {
+    return this.#core.grant.extension;
+  }
+
   headers(request: HttpAuthRequest): Promise<Readonly<Record<string, string>>> {
     return this.#for(request.server).headers(request);
   }

@@ -1,53 +1,45 @@
 import type * as oauth from "oauth4webapi";
 import { LocalError } from "../../jsonrpc/errors.ts";
+import { type ClientCredential, clientAuthentication } from "../client-credential.ts";
 import type { KnownClient } from "./endpoints.ts";
 
 /** What a client and an authorization server agreed on: by registration, or by hand. */
-export interface ClientCredentials {
-  readonly id: string;
-  readonly secret?: string | undefined;
+export interface ClientCredentials extends Omit<ClientCredential, "method"> {
   /** `token_endpoint_auth_method`; chosen by what the server offers unless given. */
   readonly method?: string | undefined;
 }
 
-/** How a client proves to be itself, by what is agreed or else what the server offers (RFC 8414, 2). */
+/**
+ * How a client proves to be itself, by what is agreed or else what the server offers (RFC 8414, 2). Throws `LocalError`
+ * `authorization_failed` where it has nothing to do so with, or is to do so in a way that is not known here.
+ */
 export async function authenticate(
-  { id, secret, method }: ClientCredentials,
+  { method, ...credential }: ClientCredentials,
   metadata: oauth.AuthorizationServer,
 ): Promise<KnownClient> {
-  const { ClientSecretPost, None } = await import("oauth4webapi");
+  const { id, secret } = credential;
   const client: oauth.Client = { client_id: id };
-  const chosen = method ?? (secret === undefined ? "none" : secretMethod(metadata));
-  if (chosen === "none") return { client, authentication: None() };
-  if (secret === undefined) throw unusable(`the client ${JSON.stringify(id)} has no secret, which ${chosen} needs`);
-  if (chosen === "client_secret_basic") return { client, authentication: basic(secret) };
-  if (chosen === "client_secret_post") return { client, authentication: ClientSecretPost(secret) };
-  throw unusable(`clients are to authenticate by ${JSON.stringify(chosen.slice(0, 100))}, which is not supported`);
-
-  function unusable(why: string): LocalError {
-    const message = `The authorization server ${JSON.stringify(metadata.issuer)} cannot be used: ${why}.`;
-    return new LocalError("authorization_failed", message);
+  switch (method) {
+    case "none":
+      return { client, authentication: await clientAuthentication({ id })(metadata) };
+    case undefined:
+      return { client, authentication: await clientAuthentication(credential)(metadata) };
+    case "client_secret_basic":
+    case "client_secret_post":
+      if (secret !== undefined)
+        return { client, authentication: await clientAuthentication({ id, secret, method })(metadata) };
+      throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, which ${method} needs`);
+    default:
+      throw unusable(
+        metadata,
+        `clients are to authenticate by ${JSON.stringify(method.slice(0, 100))}, which is not supported`,
+      );
   }
 }
 
-/**
- * HTTP Basic (RFC 6749, 2.3.1). The library would escape `-`, `.` and `_` too, which is allowed and makes no difference to
- * a server that decodes what it gets; there are many that do not.
- */
-function basic(secret: string): oauth.ClientAuth {
-  return (_, { client_id: id }, __, headers) => {
-    headers.set("authorization", `Basic ${btoa(`${formEncode(id)}:${formEncode(secret)}`)}`);
-  };
-}
-
-function formEncode(text: string): string {
-  return new URLSearchParams([["", text]]).toString().slice(1);
-}
-
-/** What the default is where a server does not say (RFC 8414, 2), and the body where that is all it takes. */
-function secretMethod({ token_endpoint_auth_methods_supported: offered }: oauth.AuthorizationServer): string {
-  const takesBasic = offered === undefined || offered.includes("client_secret_basic");
-  return takesBasic || !offered.includes("client_secret_post") ? "client_secret_basic" : "client_secret_post";
+function unusable({ issuer }: oauth.AuthorizationServer, why: string): LocalError {
+  const message = `The authorization server ${JSON.stringify(issuer)} cannot be used: ${why}.`;
+  return new LocalError("authorization_failed", message);
 }
 
 /** The method to register with: a client on a person's machine keeps no secret from that person. */

@@ -1,7 +1,6 @@
-import type { HttpAuth } from "../../http/client-settings.ts";
-import { type ClientCredential, checkProvable, clientAuthentication } from "../client-credential.ts";
-import { type MachineOptions, machineAuth } from "./machine-auth.ts";
-import { requestToken } from "./token-request.ts";
+import { type ClientCredential, checkProvable } from "../client-credential.ts";
+import { Authorization, type OAuth } from "./authorization.ts";
+import { MachineGrant, type MachineOptions } from "./machine-grant.ts";
 
 export interface ClientCredentialsOptions extends MachineOptions {
   /** The client, as it is registered at the issuer. */
@@ -16,20 +15,14 @@ export interface ClientCredentialsOptions extends MachineOptions {
  * client without a secret or a key. Calls reject with `LocalError` `authorization_failed` where no token is to be had, and
  * with `forbidden_url`, `unreachable` or `timeout` for requests on the way there.
  */
-export function clientCredentials(options: ClientCredentialsOptions): HttpAuth {
+export function clientCredentials(options: ClientCredentialsOptions): OAuth {
   const { client } = options;
   checkProvable(client);
-  const authentication = clientAuthentication(client);
-  const auth = machineAuth(options, async ({ metadata, resource, scope, prover, fetch }) =>
-    requestToken({
-      metadata,
-      clientId: client.id,
-      authenticate: await authentication(metadata),
-      grant: "client_credentials",
-      parameters: { scope, resource },
-      prover,
-      fetch,
-    }),
-  );
-  return { ...auth, extension: "io.modelcontextprotocol/oauth-client-credentials" };
+  const grant = new MachineGrant({
+    kind: "client_credentials",
+    client,
+    extension: "io.modelcontextprotocol/oauth-client-credentials",
+    ask: ({ endpoints }, known, scope) => endpoints.request(known, "client_credentials", scope),
+  });
+  return new Authorization(options, grant);
 }

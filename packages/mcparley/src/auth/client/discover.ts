@@ -19,6 +19,8 @@ export interface Discovered {
   readonly scopesSupported: readonly string[] | undefined;
   /** The server takes only tokens that are bound to a key (RFC 9449). */
   readonly isDpopRequired: boolean;
+  /** The algorithms of the proofs that the server takes; undefined where it does not say. */
+  readonly dpopAlgorithms: readonly string[] | undefined;
 }
 
 export interface DiscoverOptions {
@@ -58,8 +60,8 @@ function identify(
 ): Omit<Discovered, "server" | "issuer" | "metadata" | "isAssumed"> {
   const resource = published?.resource ?? urlOf(server);
   const resourceParameter = given === false ? undefined : (given ?? resource);
-  const { scopesSupported, isDpopRequired = false } = published ?? {};
-  return { resource, resourceParameter, scopesSupported, isDpopRequired };
+  const { scopesSupported, isDpopRequired = false, dpopSigningAlgorithms: dpopAlgorithms } = published ?? {};
+  return { resource, resourceParameter, scopesSupported, isDpopRequired, dpopAlgorithms };
 }
 
 /** The URL of a server as its identifier: without the slash that the parser adds to a bare origin. */

@@ -1,4 +1,6 @@
 import type { CryptoKeyPair, DPoPHandle } from "oauth4webapi";
+import { LocalError } from "../../jsonrpc/errors.ts";
+import type { Discovered } from "./discover.ts";
 import type { CredentialStorage } from "./credential-storage.ts";
 
 /** The algorithm of every proof: the one that all who know DPoP have. */
@@ -47,6 +49,20 @@ export class DpopProver {
     if (nonce === null) return false;
     this.#nonces.set(url.origin, nonce);
     return status === 401 && /\berror="?use_dpop_nonce\b/i.test(headers.get("www-authenticate") ?? "");
+  }
+}
+
+/** Throws `LocalError` `authorization_failed` where proofs by `DPOP_ALGORITHM` are not taken by both servers. */
+export function checkDpopAlgorithms({ server, issuer, metadata, dpopAlgorithms }: Discovered): void {
+  const taken = [
+    [issuer, metadata.dpop_signing_alg_values_supported] as const,
+    [server.origin, dpopAlgorithms] as const,
+  ];
+  for (const [who, algorithms] of taken) {
+    if (!algorithms || algorithms.includes(DPOP_ALGORITHM)) continue;
+    const theirs = algorithms.join(", ").slice(0, 200);
+    const message = `${JSON.stringify(who)} takes no DPoP proofs by ${DPOP_ALGORITHM}, only by ${theirs}.`;
+    throw new LocalError("authorization_failed", message);
   }
 }
 

@@ -1,6 +1,8 @@
 import type * as oauth from "oauth4webapi";
+import { LocalError } from "../../jsonrpc/errors.ts";
 import type { Discovered } from "./discover.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
+import { TOKEN_EXCHANGE } from "./grant-types.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
 import { toAuthorizationError } from "./oauth-error.ts";
 
@@ -21,12 +23,21 @@ type RequestOptions = {
   [oauth.allowInsecureRequests]: boolean;
 };
 
+/** Where an authorization server is, and what tokens are asked for there. */
+type Place = Pick<Discovered, "issuer" | "metadata" | "resourceParameter">;
+
 interface EndpointOptions {
-  at: Discovered;
+  at: Place;
   fetch: GuardedFetch;
   /** Binds the tokens to its key. */
   dpop: DpopProver | undefined;
   signal: AbortSignal;
+}
+
+interface Asked {
+  grantType: string;
+  parameters: Record<string, string>;
+  recognizedTokenTypes?: oauth.RecognizedTokenTypes;
 }
 
 /** The parameters whose values nobody may see: what a request sends, a server may repeat in what it answers. */
@@ -49,7 +60,7 @@ const secretParameters = [
  * the code with which the server refused.
  */
 export class AuthorizationEndpoints {
-  readonly #at: Discovered;
+  readonly #at: Place;
   readonly #fetch: GuardedFetch;
   readonly #dpop: DpopProver | undefined;
   readonly #signal: AbortSignal;
@@ -63,7 +74,7 @@ export class AuthorizationEndpoints {
 
   /** Redeems the code that a person came back with; `callback` is what `validateAuthResponse` gave. */
   redeem(known: KnownClient, callback: URLSearchParams, redirectUri: string, verifier: string): Promise<TokenResponse> {
-    return this.#ask("for tokens", async (library, options) => {
+    return this.#ask("to give tokens", async (library, options) => {
       const { client, authentication } = known;
       const more = { ...options, additionalParameters: this.#resource() };
       const as = this.#at.metadata;
@@ -76,7 +87,7 @@ export class AuthorizationEndpoints {
         verifier,
         more,
       );
-      return library.processAuthorizationCodeResponse(as, client, response);
+      return this.#checkBinding(await library.processAuthorizationCodeResponse(as, client, response));
     });
   }
 
@@ -85,19 +96,18 @@ export class AuthorizationEndpoints {
       const more = { ...options, additionalParameters: this.#resource() };
       const as = this.#at.metadata;
       const response = await library.refreshTokenGrantRequest(as, client, authentication, refreshToken, more);
-      return library.processRefreshTokenResponse(as, client, response);
+      return this.#checkBinding(await library.processRefreshTokenResponse(as, client, response));
     });
   }
 
   /** Asks for tokens by a grant of any other type; `resource` is added. */
   request(known: KnownClient, grantType: string, parameters: Record<string, string>): Promise<TokenResponse> {
-    return this.#ask("for tokens", async (library, options) => {
-      const { client, authentication } = known;
-      const all = { ...this.#resource(), ...parameters };
-      const as = this.#at.metadata;
-      const response = await library.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
-      return library.processGenericTokenEndpointResponse(as, client, response);
-    });
+    return this.#request(known, { grantType, parameters });
+  }
+
+  /** Exchanges a token for one of another type (RFC 8693); `resource` is added. Servers need not be shown what comes of it. */
+  exchange(known: KnownClient, parameters: Record<string, string>): Promise<TokenResponse> {
+    return this.#request(known, { grantType: TOKEN_EXCHANGE, parameters, recognizedTokenTypes: { n_a: () => {} } });
   }
 
   revoke({ client, authentication }: KnownClient, token: string, hint: string): Promise<void> {
@@ -114,6 +124,28 @@ export class AuthorizationEndpoints {
       const response = await library.dynamicClientRegistrationRequest(this.#at.metadata, metadata, options);
       return library.processDynamicClientRegistrationResponse(await asRegistered(response));
     });
+  }
+
+  #request({ client, authentication }: KnownClient, asked: Asked): Promise<TokenResponse> {
+    const { grantType, parameters, recognizedTokenTypes = {} } = asked;
+    return this.#ask("to give tokens", async (library, options) => {
+      const all = { ...this.#resource(), ...parameters };
+      const as = this.#at.metadata;
+      const response = await library.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
+      const given = await library.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
+      return this.#checkBinding(given);
+    });
+  }
+
+  /** A token that is not bound as it should be is good for whoever has it; one that is and should not be, for nobody. */
+  #checkBinding(response: TokenResponse): TokenResponse {
+    const isBound = response.token_type === "dpop";
+    if (isBound === (this.#dpop !== undefined)) return response;
+    const server = `The authorization server ${JSON.stringify(this.#at.issuer)}`;
+    const message = isBound
+      ? `${server} gave a token that is bound to a key (DPoP), which was not asked for.`
+      : `${server} gave a token that is not bound to a key, as it should be; without dpop: true it would be taken.`;
+    throw new LocalError("authorization_failed", message);
   }
 
   #resource(): Record<string, string> {

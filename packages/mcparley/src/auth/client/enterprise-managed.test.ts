@@ -123,7 +123,7 @@ describe("no token is asked for", () => {
     const { challenge, tokens } = employee({}, { provider: refused("access_denied") });
     await expect(challenge()).rejects.toMatchObject({
       code: "authorization_failed",
-      message: `The authorization server ${idp} refuses a token (access_denied)`,
+      message: `The authorization server "${idp}" refused to give tokens: access_denied.`,
       data: { issuer: idp, error: "access_denied" },
     });
     expect(tokens).toHaveLength(1);

@@ -1,14 +1,15 @@
 import type { AuthorizationServer } from "oauth4webapi";
-import type { HttpAuth } from "../../http/client-settings.ts";
 import { LocalError } from "../../jsonrpc/errors.ts";
 import { type ClientCredential, clientAuthentication } from "../client-credential.ts";
+import { Authorization, type OAuth } from "./authorization.ts";
 import { discoverIssuer } from "./authorization-server.ts";
 import { credentialFrom } from "./credential-source.ts";
+import { AuthorizationEndpoints } from "./endpoints.ts";
+import type { GrantContext } from "./grant.ts";
+import { JWT_BEARER } from "./grant-types.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
-import { type GrantRequest, type MachineOptions, machineAuth } from "./machine-auth.ts";
-import { JWT_BEARER, requestToken } from "./token-request.ts";
+import { MachineGrant, type MachineOptions } from "./machine-grant.ts";
 
-const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 const TOKEN_TYPE = "urn:ietf:params:oauth:token-type:";
 const ID_JAG = `${TOKEN_TYPE}id-jag`;
 
@@ -45,59 +46,52 @@ export interface EnterpriseManagedOptions extends MachineOptions {
  * The two requests are made anew for each token. Calls reject with `LocalError` as those of `clientCredentials` do; where
  * the identity provider refuses, its issuer is the `data.issuer` of the error.
  */
-export function enterpriseManaged(options: EnterpriseManagedOptions): HttpAuth {
-  const { client } = options;
-  const authentication = clientAuthentication(client);
-  const grantOf = identityGrants(options);
-  const auth = machineAuth(options, async (request) => {
-    const { metadata, resource, prover, fetch } = request;
-    const { assertion, scope } = await grantOf(request);
-    return requestToken({
-      metadata,
-      clientId: client.id,
-      authenticate: await authentication(metadata),
-      grant: JWT_BEARER,
-      parameters: { assertion, scope, resource },
-      prover,
-      fetch,
-    });
+export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
+  const exchange = identityExchange(options);
+  const grant = new MachineGrant({
+    kind: "enterprise_managed",
+    client: options.client,
+    extension: "io.modelcontextprotocol/enterprise-managed-authorization",
+    ask: async (context, known, scope) => context.endpoints.request(known, JWT_BEARER, await exchange(context, scope)),
   });
-  return { ...auth, extension: "io.modelcontextprotocol/enterprise-managed-authorization" };
+  return new Authorization(options, grant);
 }
 
-type GrantOf = (request: GrantRequest) => Promise<{ assertion: string; scope: string | undefined }>;
+type Exchange = (context: GrantContext, scope: { scope?: string }) => Promise<{ assertion: string; scope?: string }>;
 
-/** Makes what exchanges a person's identity for a grant at one authorization server (RFC 8693). */
-function identityGrants({ identityProvider, identity, fetch: given, clock }: EnterpriseManagedOptions): GrantOf {
+/** Makes what exchanges the identity of a person for a grant at one authorization server (RFC 8693). */
+function identityExchange({ identityProvider, identity, fetch: given, clock }: EnterpriseManagedOptions): Exchange {
   const { issuer, tokenEndpoint, client } = identityProvider;
   const authentication = clientAuthentication(client);
   // It is the user who names it, so that it may well be inside.
   const fetch = makeGuardedFetch({ allowPrivate: true, fetch: given, clock });
   let found: AuthorizationServer | undefined =
     tokenEndpoint === undefined ? undefined : { issuer, token_endpoint: tokenEndpoint };
-  return async ({ metadata: { issuer: audience }, resource, scope }) => {
-    const metadata = (found ??= await discoverIssuer(fetch, issuer));
+  return async ({ at, signal }, scope) => {
+    const metadata = (found ??= await discoverIssuer(fetch, issuer, signal));
     const subject = await credentialFrom("The identity assertion of the person", identity);
     const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
-    const response = await requestToken({
-      metadata,
-      clientId: client.id,
-      authenticate: await authentication(metadata),
-      grant: TOKEN_EXCHANGE,
-      parameters: {
-        requested_token_type: ID_JAG,
-        audience,
-        resource,
-        scope,
-        subject_token: token,
-        subject_token_type: TOKEN_TYPE + type,
-      },
-      tokenTypes: ["n_a"],
-      fetch,
-    });
-    if (response.issued_token_type === ID_JAG)
-      return { assertion: response.access_token, scope: response.scope ?? scope };
-    const message = `The identity provider ${issuer} gave another kind of token where a grant (${ID_JAG}) was asked for.`;
-    throw new LocalError("authorization_failed", message, { data: { issuer } });
+    const place = { issuer, metadata, resourceParameter: at.resourceParameter ?? at.resource };
+    const endpoints = new AuthorizationEndpoints({ at: place, fetch, dpop: undefined, signal });
+    const known = { client: { client_id: client.id }, authentication: await authentication(metadata) };
+    const asked = {
+      ...scope,
+      requested_token_type: ID_JAG,
+      audience: at.issuer,
+      subject_token: token,
+      subject_token_type: TOKEN_TYPE + type,
+    };
+    const response = await endpoints.exchange(known, asked);
+    if (response.issued_token_type !== ID_JAG) throw notAGrant(issuer);
+    return {
+      assertion: response.access_token,
+      ...scope,
+      ...(response.scope !== undefined && { scope: response.scope }),
+    };
   };
+}
+
+function notAGrant(issuer: string): LocalError {
+  const message = `The identity provider ${JSON.stringify(issuer)} gave another kind of token where a grant (${ID_JAG}) was asked for.`;
+  return new LocalError("authorization_failed", message, { data: { issuer } });
 }

@@ -27,6 +27,10 @@ export interface Grant {
   readonly name: string;
   /** Whether `offline_access` is worth asking for, since a person would have to sign in again without a refresh token. */
   readonly wantsRefreshTokens: boolean;
+  /** Whether it asks nobody, so that tokens may be got anew before they run out. */
+  readonly isUnattended?: boolean;
+  /** The extension of the protocol that it is. */
+  readonly extension?: string | undefined;
   /** Gets tokens with these scopes; undefined leaves the choice to the authorization server. */
   obtain(context: GrantContext, scopes: readonly string[] | undefined): Promise<Obtained>;
   /** The client that tokens were given to, to refresh or revoke them. Undefined where it is not known any more. */

@@ -27,7 +27,7 @@ export async function toAuthorizationError(error: unknown, { issuer, what, secre
   const code = show(answer.error);
   const described = answer.description === undefined ? "" : ` (${show(answer.description)})`;
   const message = `${server} refused ${what}: ${code}${described}.${cures.get(answer.error) ?? ""}`;
-  return new LocalError("authorization_failed", message, { data: { error: code, status: answer.status } });
+  return new LocalError("authorization_failed", message, { data: { issuer, error: code, status: answer.status } });
 }
 
 /** The OAuth code with which an authorization server refused something, where the error is such a refusal. */

@@ -1,4 +1,5 @@
 import { LocalError } from "../../jsonrpc/errors.ts";
+import type { ClientCredential } from "../client-credential.ts";
 import { type ClientCredentials, authenticate, methodToRegister } from "./client-authentication.ts";
 import type { CredentialStorage } from "./credential-storage.ts";
 import type { Discovered } from "./discover.ts";
@@ -7,11 +8,8 @@ import type { GrantContext } from "./grant.ts";
 import { Kept } from "./kept.ts";
 import { isLoopbackHost } from "./private-address.ts";
 
-/** A client that was registered with an authorization server by hand. */
-export interface GivenClient {
-  id: string;
-  /** For a client that authenticates by one; the way is chosen by what the server offers. */
-  secret?: string;
+/** A client that was registered with an authorization server by hand; a public one has neither secret nor key. */
+export interface GivenClient extends ClientCredential {
   /**
    * The authorization server that knows the client. Without it, the first one that an MCP server names is taken to be
    * the one, and any other is refused from then on.

@@ -18,6 +18,7 @@ interface Finding {
 /** How often in all more scopes are asked for because of the same challenge. */
 const MAX_STEP_UPS = 3;
 const MAX_REMEMBERED = 1_000;
+const unending = new AbortController().signal;
 
 /** The authorization of the requests to one MCP server: what is shown to it, and what is done when that is refused. */
 export class ServerAuthorization {
@@ -183,7 +184,8 @@ export class ServerAuthorization {
 
   #isDue(): boolean {
     const { renewAt, refreshToken } = this.#token ?? {};
-    return renewAt !== undefined && refreshToken !== undefined && this.#core.clock.now() >= renewAt;
+    const canBe = refreshToken !== undefined || this.#core.grant.isUnattended;
+    return renewAt !== undefined && canBe === true && this.#core.clock.now() >= renewAt;
   }
 
   /** Renews the token before its time. Where that fails, the old one is shown, and the server says what is to be done. */
@@ -191,14 +193,24 @@ export class ServerAuthorization {
     const token = this.#token;
     if (!token) return;
     try {
-      const at = this.#at ?? (await this.discover(undefined, new AbortController().signal));
+      const at = this.#at ?? (await this.discover(undefined, unending));
       if (at.issuer !== token.issuer || at.resource !== token.resource) return;
       const renewed = await new Tokens(this.#core, at).refresh(token);
       if (renewed) await this.#adopt(renewed, "refreshed");
+      else if (this.#core.grant.isUnattended) await this.#replace(at, token);
       else if (this.#token === token) this.#token = withoutRefresh(token);
     } catch (error) {
       this.#core.options.onError?.(error as Error);
     }
+  }
+
+  /** Gets a token in place of one by a grant that asks nobody, unless somebody else has. */
+  async #replace(at: Discovered, token: TokenRecord): Promise<void> {
+    await this.inTurn(unending, async () => {
+      const stored = await new Tokens(this.#core, at).read();
+      if (stored && stored.accessToken !== token.accessToken) await this.#adopt(stored, "stored");
+      else await this.obtain(at, this.scopesFor(at, undefined, token), unending);
+    });
   }
 
   async #adopt(token: TokenRecord, origin: "stored" | "refreshed" | "obtained"): Promise<TokenRecord> {

@@ -1,5 +1,6 @@
 import type { Discovered } from "./discover.ts";
 import { type AuthorizationCore, fetchFor, mayBePrivate } from "./authorization-core.ts";
+import { checkDpopAlgorithms } from "./dpop.ts";
 import { AuthorizationEndpoints } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
 import { checkAddress } from "./guarded-fetch.ts";
@@ -54,7 +55,7 @@ export class Tokens {
       if (present && present.accessToken !== stale.accessToken) return present;
       if (present?.refreshToken === undefined) return undefined;
       const { grant, clock } = this.#core;
-      const context = await this.#context(unending);
+      const context = await this.#context(unending, present);
       const known = await grant.client(context, present.clientId);
       if (!known) return undefined;
       const since = clock.now();
@@ -90,10 +91,13 @@ export class Tokens {
     return (await revoke(accessToken, "access_token")) || isRefreshTaken;
   }
 
-  async #context(signal: AbortSignal): Promise<GrantContext> {
+  /** What a grant works with. Refresh tokens may be bound as the tokens are, and go on to be. */
+  async #context(signal: AbortSignal, before?: TokenRecord): Promise<GrantContext> {
     const { storage, clock, dpop, options } = this.#core;
     const at = this.#at;
-    const prover = (options.dpop ?? at.isDpopRequired) ? await dpop.of(at.issuer) : undefined;
+    const isBound = before ? before.tokenType === "dpop" : (options.dpop ?? at.isDpopRequired);
+    if (isBound) checkDpopAlgorithms(at);
+    const prover = isBound ? await dpop.of(at.issuer) : undefined;
     const endpoints = new AuthorizationEndpoints({ at, fetch: fetchFor(this.#core, at.server), dpop: prover, signal });
     const allowPrivate = mayBePrivate(this.#core, at.server);
     return { at, endpoints, storage, clock, signal, checkAddress: (url) => checkAddress(url, allowPrivate) };

@@ -1,8 +1,8 @@
-import type { HttpAuth } from "../../http/client-settings.ts";
-import { type ClientCredential, clientAuthentication } from "../client-credential.ts";
+import type { ClientCredential } from "../client-credential.ts";
+import { Authorization, type OAuth } from "./authorization.ts";
 import { credentialFrom } from "./credential-source.ts";
-import { type MachineOptions, machineAuth } from "./machine-auth.ts";
-import { JWT_BEARER, requestToken } from "./token-request.ts";
+import { JWT_BEARER } from "./grant-types.ts";
+import { MachineGrant, type MachineOptions } from "./machine-grant.ts";
 
 /** A workload that its platform vouches for. */
 export interface WorkloadIdentityOptions extends MachineOptions {
@@ -22,20 +22,15 @@ export interface WorkloadIdentityOptions extends MachineOptions {
  * An assertion that is refused is neither sent again nor followed by another kind of grant. Calls reject with
  * `LocalError` as those of `clientCredentials` do.
  */
-export function workloadIdentity(options: WorkloadIdentityOptions): HttpAuth {
+export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
   const { client, assertion } = options;
-  const authentication = clientAuthentication(client);
-  return machineAuth(options, async ({ metadata, resource, scope, prover, fetch }) => {
-    const { issuer } = metadata;
-    const given = await credentialFrom("The assertion of the workload", () => assertion({ issuer, resource }));
-    return requestToken({
-      metadata,
-      clientId: client.id,
-      authenticate: await authentication(metadata),
-      grant: JWT_BEARER,
-      parameters: { assertion: given, scope, resource },
-      prover,
-      fetch,
-    });
+  const grant = new MachineGrant({
+    kind: "workload_identity",
+    client,
+    async ask({ at: { issuer, resource }, endpoints }, known, scope) {
+      const given = await credentialFrom("The assertion of the workload", () => assertion({ issuer, resource }));
+      return endpoints.request(known, JWT_BEARER, { ...scope, assertion: given });
+    },
   });
+  return new Authorization(options, grant);
 }

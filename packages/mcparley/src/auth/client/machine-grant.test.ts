@@ -4,6 +4,7 @@ import type { HttpAuth, HttpAuthRefusal } from "../../http/client-settings.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import { type AnswerToken, type TokenServer, authorizationDocuments, tokenServer } from "../../testing/token-server.ts";
 import { type ClientCredentialsOptions, clientCredentials } from "./client-credentials.ts";
+import { memoryCredentials } from "./memory-credentials.ts";
 
 const server = new URL("https://mcp.example/mcp");
 const issuer = "https://as.example";
@@ -74,12 +75,11 @@ describe("A1: credentials go to their issuer alone", () => {
   test.each([
     ["another one", ["https://evil.example"]],
     ["one that differs by a slash", [`${issuer}/`]],
-    ["none", []],
   ])("a server that names %s gets no token, and its authorization server nothing", async (_, named) => {
     const { refuse, tokens, documents } = machine({
       documents: authorizationDocuments({ authorization_servers: named }),
     });
-    await expect(refuse()).rejects.toMatchObject({ ...failed, data: { issuer, named } });
+    await expect(refuse()).rejects.toMatchObject({ ...failed, data: { issuers: named } });
     expect(tokens).toEqual([]);
     expect(documents).toEqual(["https://mcp.example/.well-known/oauth-protected-resource/mcp"]);
   });
@@ -132,13 +132,42 @@ describe("a token that is not good any more", () => {
     expect(tokens).toHaveLength(2);
   });
 
-  test("is shown for half of its time where that is short", async () => {
+  test("is replaced shortly before its end where it is short-lived", async () => {
     const { shown, refuse, clock } = machine({ answer: counted({ expires_in: 10 }) });
     await refuse();
-    await clock.advance(4_999);
+    await clock.advance(8_999);
     expect(await shown()).toBe("Bearer t1");
     await clock.advance(1);
     expect(await shown()).toBe("Bearer t2");
+  });
+
+  test("is shown all the same where no other is to be had, which is told", async () => {
+    let isDown = false;
+    const give = counted();
+    const errors: Error[] = [];
+    const { shown, refuse, clock } = machine({
+      options: { onError: (error) => errors.push(error) },
+      answer: (asked) => (isDown ? Response.json({ error: "invalid_client" }, { status: 401 }) : give(asked)),
+    });
+    await refuse();
+    isDown = true;
+    await clock.advance(3_600_000);
+    expect(await shown()).toBe("Bearer t1");
+    expect(errors).toMatchObject([failed]);
+    isDown = false;
+    expect(await shown()).toBe("Bearer t2");
+  });
+
+  test("is replaced by the one that another process has put into the storage", async () => {
+    const storage = memoryCredentials();
+    const answer = counted();
+    const [first, second] = [machine({ options: { storage }, answer }), machine({ options: { storage }, answer })];
+    await first.refuse();
+    expect(await second.shown()).toBe("Bearer t1");
+    const old = { shown: { authorization: "Bearer t1" } };
+    expect(await Promise.all([first.refuse(old), second.refuse(old)])).toEqual([true, true]);
+    expect([await first.shown(), await second.shown()]).toEqual(["Bearer t2", "Bearer t2"]);
+    expect([first.tokens.length, second.tokens.length].toSorted((a, b) => a - b)).toEqual([0, 2]);
   });
 
   test("is shown until it is refused where it is not known how long it is good", async () => {
@@ -162,7 +191,7 @@ describe("a token that is not good any more", () => {
   test("is not replaced again where the new one is refused, too", async () => {
     const { refuse, tokens } = machine();
     await refuse();
-    expect(await refuse({ repeated: 1 })).toBe(false);
+    await expect(refuse({ repeated: 1 })).rejects.toMatchObject({ code: "unauthorized" });
     expect(tokens).toHaveLength(1);
   });
 });
@@ -253,8 +282,8 @@ describe("DPoP", () => {
   });
 
   test.each([
-    ["a token of another kind", { options: { dpop: true } }, "gave a token of type bearer"],
-    ["a bound token that was not asked for", { answer: bound }, "gave a token of type dpop"],
+    ["a token of another kind", { options: { dpop: true } }, "gave a token that is not bound to a key"],
+    ["a bound token that was not asked for", { answer: bound }, "gave a token that is bound to a key"],
     [
       "no algorithm in common",
       {
@@ -281,7 +310,7 @@ describe("a token that is not to be had", () => {
     const { refuse, tokens } = machine({ answer: refusing("invalid_client", "no such client") });
     await expect(refuse()).rejects.toMatchObject({
       ...failed,
-      message: "The authorization server https://as.example refuses a token (invalid_client): no such client",
+      message: 'The authorization server "https://as.example" refused to give tokens: invalid_client (no such client).',
       data: { issuer, error: "invalid_client" },
     });
     expect(tokens).toHaveLength(1);
@@ -319,7 +348,8 @@ describe("a token that is not to be had", () => {
     const controller = new AbortController();
     const headers = new Headers({ "www-authenticate": "Bearer" });
     const waiting = auth.challenged({ status: 401, headers, request, shown: {}, repeated: 0 }, controller.signal);
-    controller.abort(new Error("given up"));
-    await expect(waiting).rejects.toMatchObject({ code: "aborted" });
+    const reason = new Error("given up");
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
   });
 });
