@@ -83,6 +83,8 @@ async function overHttp({ live, report, options, io }: HttpServing): Promise<voi
   report.update(live.problems);
   if (!isLoopback(host) && allowHosts.length === 0) io.stderr.write(`${unnamedHost}\n`);
   await asked;
+  // Those who look whether it is ready have the time to see that it is not, for as long as there is something to wait for.
+  await listening.drain();
   await listening.close();
 }
 

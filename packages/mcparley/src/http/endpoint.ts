@@ -17,7 +17,7 @@ import { OpenExchanges } from "./open-exchanges.ts";
 import type { LegacyEndpoint } from "./legacy-endpoint.ts";
 import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
-import { HttpRefusal, notAllowed, refuse } from "./refusal.ts";
+import { HttpRefusal, notAllowed, refuse, shuttingDown } from "./refusal.ts";
 import { type Part, type Routes, readRoutes } from "./route.ts";
 
 const defaultMaxBody = 4 * 1024 * 1024;
@@ -72,14 +72,18 @@ export class Endpoint {
     );
   }
 
+  /** Whether requests may be sent to it: not once it drains. */
+  get isReady(): boolean {
+    return !this.#context.open.isEnding;
+  }
+
   /**
-   * Ends streams with their graceful result, refuses new requests, and waits for what is in flight, within the limit
-   * of the options; then ends the sessions.
+   * Ends streams with their graceful result, opens none and no session, and waits for what is in flight, within the limit
+   * of the options. Other requests are answered as before.
    */
-  async close(): Promise<void> {
+  async drain(): Promise<void> {
     const { core, open } = this.#context;
     const { closeTimeout = 10_000 } = this.#options;
-    this.#closing = true;
     open.endStreams();
     let timer: unknown;
     const limit = new Promise<void>((resolve) => {
@@ -87,6 +91,16 @@ export class Endpoint {
     });
     await Promise.race([open.drained(), limit]);
     core.clock.clearTimeout(timer);
+  }
+
+  /**
+   * Drains and refuses new requests, then ends the sessions; those that are shared through a store stay there for the
+   * other processes.
+   */
+  async close(): Promise<void> {
+    const { open } = this.#context;
+    this.#closing = true;
+    await this.drain();
     const cause = new LocalError("closed", "The server is shutting down.");
     await this.#legacy?.end(cause);
     this.#sse?.end(cause);
@@ -158,8 +172,7 @@ export class Endpoint {
     const part = this.#routes.find(exchange.path);
     if (!part) throw new HttpRefusal(404, `There is nothing here. MCP is served at ${this.#routes.mcp || "/"}.`);
     if (!this.#closing) return part;
-    const headers = { "retry-after": "1", connection: "close" };
-    throw new HttpRefusal(503, "The server is shutting down.", { headers });
+    throw shuttingDown();
   }
 
   #post(exchange: Exchange, principal: Principal | undefined): Promise<void> {

@@ -7,7 +7,7 @@ import { EventStream } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
 import { HttpSseSession } from "./http-sse-session.ts";
 import type { SessionOptions } from "./options.ts";
-import { HttpRefusal, notAllowed, shown } from "./refusal.ts";
+import { HttpRefusal, notAllowed, shown, shuttingDown } from "./refusal.ts";
 
 /** Milliseconds that a client has for its `initialize` after it opened its stream. */
 const initializeTimeout = 60_000;
@@ -43,6 +43,7 @@ export class HttpSse {
   /** Answers a request for a stream. */
   getStream(exchange: Exchange, principal: Principal | undefined): void {
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
+    if (this.#context.open.isEnding) throw shuttingDown();
     if (!readAccept(exchange.header("accept")).events) {
       throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
     }

@@ -22,6 +22,8 @@ export class OpenExchanges {
   readonly #interval: number;
   #timer: unknown;
   #drained: (() => void)[] = [];
+  /** Streams without an end of their own are ended, and no more are opened. */
+  isEnding = false;
 
   constructor(clock: Clock, interval: number) {
     this.#clock = clock;
@@ -45,8 +47,9 @@ export class OpenExchanges {
     this.#drained = [];
   }
 
-  /** Ends the streams among them that have no end of their own. */
+  /** Ends the streams among them that have no end of their own; from now on no more of them are to be opened. */
   endStreams(): void {
+    this.isEnding = true;
     for (const exchange of this.#open) exchange.endStream();
   }
 

@@ -41,6 +41,11 @@ export interface HttpOptions {
   keepAlive?: number;
   /** Milliseconds that `close` gives to what is in flight. 10,000 unless given. */
   closeTimeout?: number;
+  /**
+   * Answers platforms that ask whether the process lives, and whether to send it requests: at `/healthz` and `/readyz` unless
+   * other paths are given. On for `listen`, off for others unless given.
+   */
+  health?: HealthOptions | boolean;
   /** What clients of legacy revisions get; `false` serves each of their requests by itself. */
   sessions?: SessionOptions | boolean;
   /**
@@ -55,6 +60,13 @@ export interface HttpOptions {
   legacySse?: boolean | LegacySseOptions;
   /** How the events of streams are kept; only where there is a `store`. */
   events?: EventOptions;
+}
+
+export interface HealthOptions {
+  /** Where it is asked whether the process lives. `/healthz`. */
+  live?: string;
+  /** Where it is asked whether to send it requests. `/readyz`. */
+  ready?: string;
 }
 
 export interface SessionOptions {

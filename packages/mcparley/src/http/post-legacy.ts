@@ -7,7 +7,7 @@ import type { LegacyContext, Posted } from "./endpoint-context.ts";
 import { type Place, belongingOf, checkVersion, nowhere, placeOf } from "./find-session.ts";
 import { SESSION_ID_HEADER } from "./header-names.ts";
 import type { Heard } from "./http-session.ts";
-import { HttpRefusal } from "./refusal.ts";
+import { HttpRefusal, shuttingDown } from "./refusal.ts";
 
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
@@ -40,8 +40,9 @@ async function hear(context: LegacyContext, { exchange: head, principal }: Poste
 
 /** Answers `initialize`; the session that it opens can be found from then on, if the endpoint has sessions. */
 async function openSession(context: LegacyContext, posted: Posted, request: JsonRpcRequest): Promise<void> {
-  const { core, sessions } = context;
+  const { core, sessions, open } = context;
   const { principal } = posted;
+  if (open.isEnding) throw shuttingDown(request.id);
   const prepared = sessions?.prepare();
   if (sessions && !prepared) {
     const headers = { "retry-after": String(sessions.retryAfter) };

@@ -8,7 +8,7 @@ import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import type { RequestHead } from "./exchange.ts";
 import { PROTOCOL_VERSION_HEADER } from "./header-names.ts";
 import { findMismatch } from "./mirrored-headers.ts";
-import { HttpRefusal } from "./refusal.ts";
+import { HttpRefusal, shuttingDown } from "./refusal.ts";
 
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
@@ -26,7 +26,9 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
   if (kind === "response") {
     throw new HttpRefusal(400, "This revision has no responses of clients: retry the request with inputResponses.");
   }
-  if (message.method === Method.listen && !posted.accepted.events) {
+  const isStream = message.method === Method.listen;
+  if (isStream && context.open.isEnding) throw shuttingDown(message.id);
+  if (isStream && !posted.accepted.events) {
     throw new HttpRefusal(406, "A subscription is an event stream: send Accept: text/event-stream.", {
       id: message.id,
     });

@@ -46,6 +46,14 @@ export function notAllowed(method: string, allow: string): HttpRefusal {
   return new HttpRefusal(405, `${method} is not answered here.`, { headers: { allow } });
 }
 
+/** The cure is another process, which a balancer finds once the client connects anew. */
+export function shuttingDown(id?: RequestId): HttpRefusal {
+  return new HttpRefusal(503, "The server is shutting down.", {
+    headers: { "retry-after": "1", connection: "close" },
+    id,
+  });
+}
+
 export function tooLarge(limit: number): HttpRefusal {
   return new HttpRefusal(413, `The body is larger than ${limit} bytes.`);
 }

@@ -65,6 +65,7 @@ export class ResumableStream implements Events {
   #elsewhere = false;
   #wrote = false;
   #failing = false;
+  #abandoned = false;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(init: ResumableInit) {
@@ -156,10 +157,15 @@ export class ResumableStream implements Events {
       this.#drop(this.#connection);
       if (this.#init.endless || this.#ended) return;
       this.#ended = true;
-      await this.#append(endMark);
+      if (!this.#abandoned) await this.#append(endMark);
       await this.#nudge();
       this.#init.onEnd();
     });
+  }
+
+  /** Leaves it to others to say how it ended: its call is given up before it was answered, since this process ends. */
+  abandon(): void {
+    this.#abandoned = true;
   }
 
   async #announce(): Promise<void> {

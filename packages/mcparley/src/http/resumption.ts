@@ -82,7 +82,9 @@ export class Resumption {
     this.#liveOf(session).get(id)?.carriedElsewhere();
   }
 
+  /** Called when the endpoint ends, before what goes on in it is given up. */
   stop(): void {
+    for (const stream of this.#kept) stream.abandon();
     this.#limits?.stop();
     if (this.#timer !== undefined) this.#context.core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;

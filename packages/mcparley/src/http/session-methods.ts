@@ -7,7 +7,7 @@ import type { Exchange, RequestHead } from "./exchange.ts";
 import { checkVersion, findSession } from "./find-session.ts";
 import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
 import type { HttpSession } from "./http-session.ts";
-import { HttpRefusal, notAllowed } from "./refusal.ts";
+import { HttpRefusal, notAllowed, shuttingDown } from "./refusal.ts";
 import type { SessionTable } from "./sessions.ts";
 import { Standalone } from "./standalone.ts";
 
@@ -18,6 +18,7 @@ export async function getStream(
   principal: Principal | undefined,
 ): Promise<void> {
   const { session } = await require(context, exchange, principal);
+  if (context.open.isEnding) throw shuttingDown();
   if (!readAccept(exchange.header("accept")).events) {
     throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
   }

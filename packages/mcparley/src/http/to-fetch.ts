@@ -7,6 +7,8 @@ import type { HttpOptions } from "./options.ts";
 export interface FetchHandler {
   /** Answers one request. It never rejects. */
   fetch(this: void, request: Request): Promise<Response>;
+  /** Ends streams and opens no more, and no sessions; settles when nothing is in flight, or after `closeTimeout`. */
+  drain(this: void): Promise<void>;
   /** Ends streams and sessions, after what is in flight has been answered. */
   close(this: void): Promise<void>;
 }
@@ -18,12 +20,16 @@ export interface FetchHandler {
  */
 export function toFetch(server: Server<any, any, any>, options: HttpOptions = {}): FetchHandler {
   const endpoint = new Endpoint(coreOf(server), options);
+  const { health } = options;
+  const loading = health && import("./health.ts").then(({ makeHealth }) => makeHealth(endpoint, health));
   return {
     fetch(request) {
       const exchange = new FetchExchange(request);
-      endpoint.handle(exchange);
+      if (loading) void loading.then((answers) => answers(exchange) || endpoint.handle(exchange));
+      else endpoint.handle(exchange);
       return exchange.response;
     },
+    drain: () => endpoint.drain(),
     close: () => endpoint.close(),
   };
 }

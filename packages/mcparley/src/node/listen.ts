@@ -1,6 +1,7 @@
 import { type Server as HttpServer, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Endpoint } from "../http/endpoint.ts";
+import { makeHealth } from "../http/health.ts";
 import type { HttpOptions } from "../http/options.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
 import { type Server, coreOf } from "../server/server.ts";
@@ -19,8 +20,13 @@ export interface Listening {
   readonly url: string;
   readonly port: number;
   /**
-   * Stops listening, ends streams with their graceful result, lets what is in flight be answered within `closeTimeout`
-   * and closes every connection.
+   * Makes ready for the end, while requests are still answered: `/readyz` answers 503, no session and no stream is opened,
+   * and open streams end with their graceful result. Settles when nothing is in flight, or after `closeTimeout`.
+   */
+  drain(this: void): Promise<void>;
+  /**
+   * Drains and refuses new requests, lets what is in flight be answered within `closeTimeout`, then stops listening and
+   * closes every connection. Sessions that are shared through a `store` stay there for other processes.
    */
   close(this: void): Promise<void>;
 }
@@ -36,11 +42,15 @@ const flushTimeout = 2_000;
  * Rejects with `LocalError` `address_unavailable` where it cannot listen there.
  */
 export async function listen(server: Server<any, any, any>, options: ListenOptions): Promise<Listening> {
-  const { port, host = "127.0.0.1", path = "/mcp" } = options;
+  const { port, host = "127.0.0.1", path = "/mcp", health: asked = true } = options;
   const core = coreOf(server);
   const endpoint = new Endpoint(core, { ...options, path }, host);
   const settings = { ...timeouts, connectionsCheckingInterval: 5_000 };
-  const http = createServer(settings, (request, response) => endpoint.handle(new NodeExchange(request, response)));
+  const health = asked && makeHealth(endpoint, asked);
+  const http = createServer(settings, (request, response) => {
+    const exchange = new NodeExchange(request, response);
+    if (!health || !health(exchange)) endpoint.handle(exchange);
+  });
   const sockets = connectionsOf(http);
   await bind(http, port, host);
   http.on("error", (error) => core.report(error, undefined));
@@ -49,6 +59,7 @@ export async function listen(server: Server<any, any, any>, options: ListenOptio
   return {
     url: `http://${nameInUrl(host)}:${bound}/${path.replace(/^\//, "")}`,
     port: bound,
+    drain: () => endpoint.drain(),
     close: () => (closing ??= close(http, endpoint, sockets)),
   };
 }
@@ -97,10 +108,11 @@ function connectionsOf(http: HttpServer): Set<Socket> {
 }
 
 async function close(http: HttpServer, endpoint: Endpoint, sockets: ReadonlySet<Socket>): Promise<void> {
+  // Probes are answered until all that is in flight is.
+  await endpoint.close();
   const closed = new Promise<void>((resolve) => {
     http.close(() => resolve());
   });
-  await endpoint.close();
   for (const socket of sockets) socket.destroySoon();
   const limit = setTimeout(() => http.closeAllConnections(), flushTimeout);
   await closed;

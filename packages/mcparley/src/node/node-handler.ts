@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { Endpoint } from "../http/endpoint.ts";
+import { makeHealth } from "../http/health.ts";
 import type { HttpOptions } from "../http/options.ts";
 import { type Server, coreOf } from "../server/server.ts";
 import { NodeExchange, type NodeRequest } from "./node-exchange.ts";
@@ -7,6 +8,8 @@ import { NodeExchange, type NodeRequest } from "./node-exchange.ts";
 /** Answers requests of a node:http server, or of a framework on top of it. */
 export interface NodeHandler {
   (request: NodeRequest, response: ServerResponse): void;
+  /** Ends streams and opens no more, and no sessions; settles when nothing is in flight, or after `closeTimeout`. */
+  drain(this: void): Promise<void>;
   /** Ends streams and sessions, after what is in flight has been answered; the HTTP server stays as it is. */
   close(this: void): Promise<void>;
 }
@@ -19,7 +22,11 @@ export interface NodeHandler {
  */
 export function toNodeHandler(server: Server<any, any, any>, options: HttpOptions = {}): NodeHandler {
   const endpoint = new Endpoint(coreOf(server), options);
-  const handler = (request: NodeRequest, response: ServerResponse): void =>
-    endpoint.handle(new NodeExchange(request, response));
-  return Object.assign(handler, { close: () => endpoint.close() });
+  const { health: asked = false } = options;
+  const health = asked && makeHealth(endpoint, asked);
+  const handler = (request: NodeRequest, response: ServerResponse): void => {
+    const exchange = new NodeExchange(request, response);
+    if (!health || !health(exchange)) endpoint.handle(exchange);
+  };
+  return Object.assign(handler, { drain: () => endpoint.drain(), close: () => endpoint.close() });
 }

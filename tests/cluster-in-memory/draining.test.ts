@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { tool } from "../../packages/mcparley/src/server/definition.ts";
+import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { type Gate, gate } from "../../packages/mcparley/src/testing/gate.ts";
+import { type Cluster, callTool, cluster, event, getStream, messages, open, soFar } from "./cluster.ts";
+
+function servers(options: object = {}): Cluster & { slow: Gate } {
+  const slow = gate();
+  const tools = {
+    slow: tool({
+      call: async (_, ctx) => {
+        ctx.progress(1);
+        return slow.call(undefined, ctx);
+      },
+    }),
+    polite: tool({
+      call: (_, ctx) => {
+        ctx.progress(1);
+        return new Promise<string>((_resolve, reject) => {
+          ctx.signal.addEventListener("abort", () => reject(new Error("aborted")));
+        });
+      },
+    }),
+    hello: tool({ call: () => "Hello" }),
+  };
+  return { ...cluster({ definition: () => ({ tools }), options }), slow };
+}
+
+describe("a node that is closed", () => {
+  test("lets its sessions go: its streams end, and the other nodes serve on", async () => {
+    const { nodes } = servers();
+    const [a, b, c] = nodes;
+    const session = await open(a!.client);
+    const standing = await getStream(a!.client, session);
+    await event(standing);
+    await settled();
+    await a!.http.close();
+    expect(await messages(standing)).toEqual([]);
+    expect((await callTool(b!.client, session, "hello")).status).toBe(200);
+    c!.server.tools.set("another", tool({ call: () => "" }));
+    await settled();
+    const again = await getStream(b!.client, session);
+    expect((await soFar(again)).map(({ method }) => method)).toEqual(["notifications/tools/list_changed"]);
+    expect((await callTool(a!.client, session, "hello")).status).toBe(503);
+  });
+
+  test("answers a call in time, also to a client that has come back to another node for it", async () => {
+    const { nodes, slow } = servers();
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    const answer = await callTool(a!.client, session, "slow");
+    const primed = await event(answer);
+    await answer.leave();
+    const rest = await getStream(b!.client, session, primed?.id);
+    await settled();
+    const closing = a!.http.close();
+    slow.open("in time");
+    await closing;
+    expect((await messages(rest)).at(-1)).toMatchObject({ id: 1, result: { content: [{ text: "in time" }] } });
+  });
+
+  test.each(["slow", "polite"])(
+    "gives up a %s call that takes too long, and tells whoever comes back for it",
+    async (name) => {
+      const { nodes, clock } = servers({ closeTimeout: 1_000 });
+      const [a, b] = nodes;
+      const session = await open(a!.client);
+      const answer = await callTool(a!.client, session, name);
+      const primed = await event(answer);
+      const closing = a!.http.close();
+      await clock.advance(1_000);
+      await closing;
+      const rest = await getStream(b!.client, session, primed?.id);
+      await clock.advance(20_000);
+      expect((await messages(rest)).at(-1)).toMatchObject({ id: 1, error: { data: { repeatable: false } } });
+    },
+  );
+});
