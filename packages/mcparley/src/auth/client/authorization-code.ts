@@ -137,7 +137,9 @@ async function checkResponse(
     throw failed("the person came back to another address than the redirect URI");
   }
   try {
-    return validateAuthResponse(metadata, known.client, back.searchParams, request.state);
+    const callback = validateAuthResponse(metadata, known.client, back.searchParams, request.state);
+    if (callback.getAll("code").length !== 1) throw new Error("it has not one code");
+    return callback;
   } catch (error) {
     if (!(error instanceof AuthorizationResponseError)) throw failed((error as Error).message);
     const code = error.error.replace(/[^\x21-\x7e]+/g, " ").slice(0, 100);

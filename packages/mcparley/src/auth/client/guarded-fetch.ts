@@ -110,7 +110,8 @@ function redirected(response: Response, from: URL, hops: number, method: string)
   const location = response.headers.get("location");
   const to = location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (method === "GET" && to?.origin === from.origin && hops < MAX_HOPS) return to;
-  const where = to ? ` to ${nameOf(to)}` : "";
+  // No more than the origin: the rest may be what was sent, with the secrets in it.
+  const where = to ? ` to ${to.origin}` : "";
   const why = hops >= MAX_HOPS ? `more than ${MAX_HOPS} times` : "which is not followed";
   throw new LocalError("forbidden_url", `${nameOf(from)} redirects${where}, ${why}.`);
 }

@@ -1,0 +1,431 @@
+import { describe, expect, test } from "vitest";
+import { sendHttp } from "../../http/client-fetch.ts";
+import { readHttpTarget } from "../../http/client-settings.ts";
+import type { LocalError } from "../../jsonrpc/errors.ts";
+import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../testing/scripted-issuer.ts";
+import type { OAuth } from "./authorization.ts";
+import type { CredentialStorage } from "./credential-storage.ts";
+import { memoryCredentials } from "./memory-credentials.ts";
+import { type OAuthOptions, oauth } from "./oauth.ts";
+
+interface Client {
+  auth: OAuth;
+  /** Sends a request to the MCP server; gives the status of its answer. */
+  call: () => Promise<number>;
+}
+
+/** Processes on one machine, which share a storage and meet the same servers. */
+function machine() {
+  const world = scriptedIssuer();
+  const clock = fakeClock(1_000_000);
+  const storage = memoryCredentials();
+  const start = (options: OAuthOptions & { redirectUri?: string } = {}): Client => {
+    const { redirectUri, ...rest } = options;
+    const signIn = world.person(redirectUri === undefined ? {} : { redirectUri });
+    const auth = oauth({ storage, signIn, fetch: world.fetch, clock, ...rest });
+    return { auth, call: () => callWith(auth, world) };
+  };
+  return { world, clock, storage, start };
+}
+
+async function callWith(auth: OAuth, world: ScriptedIssuer): Promise<number> {
+  const settings = readHttpTarget({ url: serverUrl, auth, fetch: world.fetch });
+  const { signal } = new AbortController();
+  return (await sendHttp(settings, { method: "POST", headers: {}, body: "{}", signal })).status;
+}
+
+const failure = (running: Promise<unknown>): Promise<unknown> => running.catch((error: unknown) => error);
+const grants = (world: ScriptedIssuer): (string | null)[] => world.tokenRequests.map((sent) => sent.get("grant_type"));
+
+describe("A1: what one authorization server gave is never shown to another", () => {
+  test("a client that registered itself registers anew with the one that the server moves to", async () => {
+    const { world, start } = machine();
+    const { call } = start();
+    await call();
+    world.migrate("https://new.example");
+    expect(await call()).toBe(202);
+    const [, second] = world.authorizations;
+    expect(second?.get("client_id")).not.toBe("client-1");
+    expect(world.registrations).toHaveLength(2);
+    expect(grants(world)).toEqual(["authorization_code", "authorization_code"]);
+    expect(world.tokenRequests[1]?.toString()).not.toMatch(/client-1&|refresh-/);
+  });
+
+  test("neither is the client, its secret or its refresh token sent there by another process", async () => {
+    const { world, start } = machine();
+    await start().call();
+    world.migrate("https://new.example");
+    await start().call();
+    expect(world.asked.filter((line) => line.startsWith("POST https://as.example"))).toHaveLength(2);
+    expect(world.tokenRequests[1]?.get("refresh_token")).toBeNull();
+  });
+
+  test("a client that was given is shown to its own issuer alone", async () => {
+    const { world, start } = machine();
+    const { call } = start({ client: { id: "given", secret: "s3cr3t-of-given", issuer: "https://as.example" } });
+    world.clients.add("given");
+    expect(await call()).toBe(202);
+    world.migrate("https://new.example");
+    expect(await failure(call())).toMatchObject({
+      code: "authorization_failed",
+      data: { issuer: "https://new.example" },
+    });
+    expect([world.visits.length, world.tokenRequests.length, world.registrations]).toEqual([1, 1, []]);
+  });
+
+  test("nor is one that was given without an issuer, to any but the first", async () => {
+    const { world, start } = machine();
+    const options = { client: { id: "given", secret: "s3cr3t-of-given" } };
+    world.clients.add("given");
+    expect(await start(options).call()).toBe(202);
+    world.migrate("https://new.example");
+    expect(await failure(start(options).call())).toMatchObject({ code: "authorization_failed" });
+    expect(world.tokenRequests).toHaveLength(1);
+  });
+
+  test("an issuer that is the only one to use cannot be replaced by the server", async () => {
+    const { world, start } = machine();
+    const { call } = start({ issuer: "https://as.example" });
+    expect(await call()).toBe(202);
+    world.migrate("https://new.example");
+    expect(await failure(call())).toMatchObject({
+      code: "authorization_failed",
+      data: { issuers: ["https://new.example"] },
+    });
+    expect(world.visits).toHaveLength(1);
+  });
+
+  test("of several that a server names, the one is used that there are credentials of", async () => {
+    const { world, start } = machine();
+    await start().call();
+    world.resourceMetadata = {
+      ...world.resourceMetadata,
+      authorization_servers: ["https://evil.example", "https://as.example"],
+    };
+    world.live.clear();
+    expect(await start().call()).toBe(202);
+    expect(grants(world)).toEqual(["authorization_code", "refresh_token"]);
+    expect(world.asked.join()).not.toContain("evil");
+  });
+});
+
+describe("a client", () => {
+  test("is the document where the authorization server understands those", async () => {
+    const { world, start } = machine();
+    world.metadata.client_id_metadata_document_supported = true;
+    world.clients.add("https://app.example/client.json");
+    expect(await start({ clientMetadataUrl: "https://app.example/client.json" }).call()).toBe(202);
+    expect(world.authorizations[0]?.get("client_id")).toBe("https://app.example/client.json");
+    expect(world.registrations).toEqual([]);
+  });
+
+  test("that was given comes before the document", async () => {
+    const { world, start } = machine();
+    world.metadata.client_id_metadata_document_supported = true;
+    world.clients.add("given");
+    expect(await start({ client: { id: "given" }, clientMetadataUrl: "https://app.example/c.json" }).call()).toBe(202);
+    expect(world.authorizations[0]?.get("client_id")).toBe("given");
+  });
+
+  test.each([
+    "http://app.example/c.json",
+    "https://app.example",
+    "https://app.example/c#a",
+    "https://u:p@app.example/c",
+    "c",
+  ])("has no document at %s", (clientMetadataUrl) => {
+    expect(() => oauth({ clientMetadataUrl })).toThrow(expect.objectContaining({ code: "invalid_target" }));
+  });
+
+  test("that cannot register is told how to be given", async () => {
+    const { world, start } = machine();
+    delete world.metadata.registration_endpoint;
+    expect(await failure(start().call())).toMatchObject({
+      code: "authorization_failed",
+      message: expect.stringContaining('client: { id, issuer: "https://as.example" }'),
+    });
+    expect(world.visits).toEqual([]);
+  });
+
+  test("whose registration is refused is told why", async () => {
+    const { world, start } = machine();
+    const { fetch } = world;
+    const refusal = { error: "invalid_redirect_uri", error_description: "only https" };
+    const refusing: typeof fetch = (input, init) =>
+      new Request(input).url.endsWith("/register")
+        ? Promise.resolve(Response.json(refusal, { status: 400 }))
+        : fetch(input, init);
+    expect(await failure(start({ fetch: refusing }).call())).toMatchObject({
+      code: "authorization_failed",
+      message: expect.stringMatching(/invalid_redirect_uri \(only https\)\. Register a client with it by hand/),
+    });
+  });
+
+  test.each([
+    [["client_secret_basic"], "client_secret_basic"],
+    [["client_secret_post"], "client_secret_post"],
+    [undefined, "client_secret_basic"],
+  ])("with a secret shows it as the server takes it: %s", async (offered, method) => {
+    const { world, start } = machine();
+    world.metadata.token_endpoint_auth_methods_supported = offered;
+    world.clients.add("given-client.id");
+    const { call } = start({ client: { id: "given-client.id", secret: "a b:c%d" } });
+    await failure(call());
+    const [sent] = world.tokenRequests;
+    // Servers that do not decode what they get have to find the id as it is.
+    const basic = `Basic ${btoa("given-client.id:a+b%3Ac%25d")}`;
+    expect(world.tokenAuthorizations).toEqual([method === "client_secret_basic" ? basic : undefined]);
+    expect(sent?.get("client_secret")).toBe(method === "client_secret_basic" ? null : "a b:c%d");
+  });
+});
+
+describe("A7: a registration that is not good any more", () => {
+  test("is made anew where the server does not know the client", async () => {
+    const { world, start } = machine();
+    await start().call();
+    world.live.clear();
+    world.clients.clear();
+    expect(await start().call()).toBe(202);
+    expect(grants(world)).toEqual(["authorization_code", "refresh_token", "authorization_code"]);
+    expect(world.registrations).toHaveLength(2);
+  });
+
+  test("is made anew once while a person signs in", async () => {
+    const { world, start } = machine();
+    world.answerToken = () =>
+      world.tokenRequests.length === 1 ? Response.json({ error: "invalid_client" }, { status: 401 }) : undefined;
+    expect(await start().call()).toBe(202);
+    expect([world.registrations.length, world.visits.length]).toEqual([2, 2]);
+  });
+
+  test("is not made anew for ever, nor in place of a client that was given", async () => {
+    for (const client of [undefined, { id: "given" }]) {
+      const { world, start } = machine();
+      world.answerToken = () => Response.json({ error: "invalid_client" }, { status: 401 });
+      expect(await failure(start(client ? { client } : {}).call())).toMatchObject({
+        data: { error: "invalid_client" },
+      });
+      expect(world.visits).toHaveLength(client ? 1 : 2);
+    }
+  });
+
+  test("is made anew for another redirect URI, and used again for the same one", async () => {
+    const { world, start } = machine();
+    await start().auth.signIn(serverUrl);
+    await start().auth.signIn(serverUrl);
+    expect(world.registrations).toHaveLength(1);
+    await start({ redirectUri: "http://127.0.0.1:8888/callback" }).auth.signIn(serverUrl);
+    expect(world.registrations.map((sent) => sent.redirect_uris)).toEqual([
+      ["http://127.0.0.1:7777/callback"],
+      ["http://127.0.0.1:8888/callback"],
+    ]);
+  });
+
+  test("is made anew once its secret has expired", async () => {
+    const { world, start, clock } = machine();
+    const { fetch } = world;
+    const expiring: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (!new Request(input).url.endsWith("/register")) return response;
+      const registered = (await response.json()) as object;
+      const secret = { client_secret: "s3cr3t", client_secret_expires_at: (clock.now() + 60_000) / 1_000 };
+      return Response.json({ ...registered, ...secret }, { status: 201 });
+    };
+    await start({ fetch: expiring }).auth.signIn(serverUrl);
+    await start({ fetch: expiring }).auth.signIn(serverUrl);
+    expect(world.registrations).toHaveLength(1);
+    await clock.advance(60_000);
+    await start({ fetch: expiring }).auth.signIn(serverUrl);
+    expect(world.registrations).toHaveLength(2);
+  });
+});
+
+describe("C2: a token is renewed once for all", () => {
+  test("calls of one process", async () => {
+    const { world, start } = machine();
+    const { call } = start();
+    await call();
+    world.live.clear();
+    expect(await Promise.all([call(), call(), call()])).toEqual([202, 202, 202]);
+    expect(grants(world)).toEqual(["authorization_code", "refresh_token"]);
+  });
+
+  test("calls of several processes that share the storage, and no good token is lost", async () => {
+    const { world, start } = machine();
+    const clients = [start(), start(), start()];
+    for (const { call } of clients) await call();
+    world.live.clear();
+    expect(await Promise.all(clients.map(({ call }) => call()))).toEqual([202, 202, 202]);
+    expect(await Promise.all(clients.map(({ call }) => call()))).toEqual([202, 202, 202]);
+    expect(grants(world)).toEqual(["authorization_code", "refresh_token"]);
+    expect(world.visits).toHaveLength(1);
+  });
+
+  test("before it runs out, by whoever is first", async () => {
+    const { world, start, clock } = machine();
+    const clients = [start(), start()];
+    for (const { call } of clients) await call();
+    await clock.advance(3_600_000 - 30_001);
+    await Promise.all(clients.map(({ call }) => call()));
+    expect(grants(world)).toEqual(["authorization_code"]);
+    await clock.advance(1);
+    expect(await Promise.all(clients.flatMap(({ call }) => [call(), call()]))).toEqual([202, 202, 202, 202]);
+    expect(grants(world)).toEqual(["authorization_code", "refresh_token"]);
+    expect(world.asked.filter((line) => line.includes(".well-known"))).not.toEqual([]);
+  });
+
+  test("and a sign-in is shared likewise", async () => {
+    const { world, start } = machine();
+    const clients = [start(), start()];
+    expect(await Promise.all(clients.flatMap(({ call }) => [call(), call()]))).toEqual([202, 202, 202, 202]);
+    expect(world.visits).toHaveLength(1);
+  });
+
+  test("as is one that fails, in one process", async () => {
+    const { world, start } = machine();
+    const { call } = start({ signIn: world.person({ back: () => Promise.reject(new Error("nobody")) }) });
+    const outcomes = await Promise.all([failure(call()), failure(call()), failure(call())]);
+    expect(outcomes.map(String)).toEqual(Array(3).fill("Error: nobody"));
+    expect(world.visits).toHaveLength(1);
+    await failure(call());
+    expect(world.visits).toHaveLength(2);
+  });
+
+  test("though the caller gives up meanwhile: the new refresh token is kept", async () => {
+    const { world, start, storage } = machine();
+    const { auth, call } = start();
+    await call();
+    world.live.clear();
+    let answer!: () => void;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    world.answerToken = (parameters) =>
+      parameters.get("grant_type") === "refresh_token" ? held.then(() => undefined as never) : undefined;
+    const controller = new AbortController();
+    const settings = readHttpTarget({ url: serverUrl, auth, fetch: world.fetch });
+    const outgoing = { method: "POST", headers: {}, signal: controller.signal, pause: () => () => {} } as const;
+    const given = failure(sendHttp(settings, outgoing));
+    await settled();
+    controller.abort();
+    expect(await given).toMatchObject({ code: "aborted" });
+    world.answerToken = undefined;
+    answer();
+    await settled();
+    expect(world.tokenRequests).toHaveLength(2);
+    expect(JSON.stringify(await tokensIn(storage))).toContain("refresh-");
+    expect(await call()).toBe(202);
+    expect(grants(world)).toEqual(["authorization_code", "refresh_token"]);
+  });
+});
+
+/** The tokens that are kept for the server. */
+async function tokensIn(storage: CredentialStorage): Promise<unknown> {
+  return JSON.parse(
+    (await storage.get(`tokens:${JSON.stringify(["person", "https://as.example", serverUrl])}`)) ?? "null",
+  );
+}
+
+describe("a token that cannot be renewed", () => {
+  test("is replaced by a sign-in that asks for the same scopes", async () => {
+    const { world, start } = machine();
+    const { call } = start();
+    world.challenge = 'scope="a"';
+    await call();
+    world.requiredScopes = ["b"];
+    await call();
+    world.live.clear();
+    world.answerToken = (sent) =>
+      sent.get("grant_type") === "refresh_token"
+        ? Response.json({ error: "invalid_grant" }, { status: 400 })
+        : undefined;
+    expect(await call()).toBe(202);
+    expect(world.authorizations.map((asked) => asked.get("scope"))).toEqual(["a", "a b", "a b"]);
+  });
+
+  test("is kept where the authorization server is only out of reach, and the call says so", async () => {
+    const { world, start } = machine();
+    const { call } = start();
+    await call();
+    world.live.clear();
+    world.answerToken = () => new Response("down", { status: 503 });
+    expect(await failure(call())).toMatchObject({ code: "authorization_failed" });
+    world.answerToken = undefined;
+    expect(await call()).toBe(202);
+    expect(grants(world)).toEqual(["authorization_code", "refresh_token", "refresh_token"]);
+    expect(world.visits).toHaveLength(1);
+  });
+
+  test("is shown for as long as it is good, and whoever wants to know is told", async () => {
+    const { world, start, clock } = machine();
+    const errors: LocalError[] = [];
+    const { call } = start({ onError: (error) => errors.push(error as LocalError) });
+    await call();
+    await clock.advance(3_590_000);
+    world.answerToken = () => new Response("down", { status: 503 });
+    expect(await call()).toBe(202);
+    expect(errors.map(({ code }) => code)).toEqual(["authorization_failed"]);
+  });
+
+  test("and whose renewal is of no use, leads to a sign-in", async () => {
+    const { world, start } = machine();
+    const { call } = start();
+    await call();
+    world.live.clear();
+    world.answerToken = (sent) =>
+      sent.get("grant_type") === "refresh_token"
+        ? Response.json({ access_token: "useless", token_type: "Bearer" })
+        : undefined;
+    expect(await call()).toBe(202);
+    expect(grants(world)).toEqual(["authorization_code", "refresh_token", "authorization_code"]);
+  });
+});
+
+describe("an account", () => {
+  test("is told of without anything secret, and without asking anybody", async () => {
+    const { world, start } = machine();
+    expect(await start().auth.whoami(serverUrl)).toBeUndefined();
+    world.challenge = 'scope="a"';
+    const account = await start().auth.signIn(serverUrl, { scope: "b" });
+    const asked = world.asked.length;
+    expect(await start().auth.whoami(new URL(serverUrl))).toEqual(account);
+    expect(account).toEqual({
+      server: serverUrl,
+      resource: serverUrl,
+      issuer: "https://as.example",
+      clientId: "client-1",
+      subject: undefined,
+      scopes: ["a", "b"],
+      expiresAt: 1_000_000 + 3_600_000,
+      isRenewable: true,
+    });
+    expect(world.asked).toHaveLength(asked);
+  });
+
+  test("ends with a sign-out, which revokes both tokens", async () => {
+    const { world, start } = machine();
+    const { auth, call } = start();
+    await call();
+    const { auth: later } = start();
+    expect(await later.signOut(serverUrl)).toBe("revoked");
+    expect(world.revoked).toEqual([expect.stringMatching(/^refresh-/), expect.stringMatching(/^access-/)]);
+    expect(await later.whoami(serverUrl)).toBeUndefined();
+    expect(await later.signOut(serverUrl)).toBe("not_signed_in");
+    expect(await auth.signOut("https://other.example/mcp")).toBe("not_signed_in");
+  });
+
+  test("ends also where nothing can be revoked, or the authorization server is gone", async () => {
+    const { world, start, storage } = machine();
+    await start().call();
+    delete world.metadata.revocation_endpoint;
+    expect(await start().auth.signOut(serverUrl)).toBe("forgotten");
+    await start().call();
+    const gone = start({ fetch: () => Promise.reject(new TypeError("fetch failed")) });
+    expect(await failure(gone.auth.signOut(serverUrl))).toMatchObject({ code: "unreachable" });
+    expect(await tokensIn(storage)).toBeNull();
+  });
+
+  test("is signed in to by URL alone", async () => {
+    const { auth } = machine().start();
+    expect(await failure(auth.signIn("mcp"))).toMatchObject({ code: "invalid_target" });
+  });
+});

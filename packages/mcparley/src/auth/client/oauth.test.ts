@@ -1,0 +1,304 @@
+import { describe, expect, test } from "vitest";
+import { sendHttp } from "../../http/client-fetch.ts";
+import { readHttpTarget } from "../../http/client-settings.ts";
+import { LocalError } from "../../jsonrpc/errors.ts";
+import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
+import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../testing/scripted-issuer.ts";
+import type { OAuth } from "./authorization.ts";
+import { type OAuthOptions, oauth } from "./oauth.ts";
+
+interface Setting {
+  world: ScriptedIssuer;
+  clock: FakeClock;
+  auth: OAuth;
+  /** Sends a request to the MCP server; gives the status of its answer. */
+  call: () => Promise<number>;
+  /** The URLs that the person was sent to. */
+  visits: URL[];
+}
+
+function setting(options: OAuthOptions = {}, habits: Parameters<ScriptedIssuer["person"]>[0] = {}): Setting {
+  const world = scriptedIssuer();
+  const clock = fakeClock(1_000_000);
+  const auth = oauth({ signIn: world.person(habits), fetch: world.fetch, clock, ...options });
+  return { world, clock, auth, call: () => callWith(auth, world), visits: world.visits };
+}
+
+async function callWith(auth: OAuth, world: ScriptedIssuer): Promise<number> {
+  const settings = readHttpTarget({ url: serverUrl, auth, fetch: world.fetch });
+  const { signal } = new AbortController();
+  return (await sendHttp(settings, { method: "POST", headers: {}, body: "{}", signal })).status;
+}
+
+const failure = (running: Promise<unknown>): Promise<unknown> => running.catch((error: unknown) => error);
+
+describe("a first sign-in", () => {
+  test("finds the authorization server, registers, and redeems the code with PKCE", async () => {
+    const { world, call, visits } = setting({ clientName: "Inspector", clientUri: "https://inspector.example" });
+    expect(await call()).toBe(202);
+    expect(world.asked).toEqual([
+      "GET https://mcp.example/.well-known/oauth-protected-resource/mcp",
+      "GET https://as.example/.well-known/oauth-authorization-server",
+      "POST https://as.example/register",
+      "POST https://as.example/token",
+    ]);
+    expect(world.registrations).toEqual([
+      {
+        client_name: "Inspector",
+        client_uri: "https://inspector.example",
+        redirect_uris: ["http://127.0.0.1:7777/callback"],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: "none",
+        application_type: "native",
+      },
+    ]);
+    const [asked] = world.authorizations;
+    expect(Object.fromEntries(asked ?? [])).toEqual({
+      response_type: "code",
+      client_id: "client-1",
+      redirect_uri: "http://127.0.0.1:7777/callback",
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: "S256",
+      resource: serverUrl,
+    });
+    expect(world.tokenRequests[0]?.get("resource")).toBe(serverUrl);
+    expect(visits).toHaveLength(1);
+  });
+
+  test("is the only one: the tokens are shown from then on", async () => {
+    const { world, call, visits } = setting();
+    for (let i = 0; i < 3; i++) expect(await call()).toBe(202);
+    expect([visits.length, world.asked.length]).toEqual([1, 4]);
+  });
+
+  test("registers as a web application where the person comes back to one", async () => {
+    const { world, call } = setting({}, { redirectUri: "https://app.example/callback" });
+    await call();
+    expect(world.registrations[0]?.application_type).toBe("web");
+  });
+
+  test("keeps what the authorization endpoint has in its query already", async () => {
+    const { world, call, visits } = setting();
+    world.metadata.authorization_endpoint = "https://as.example/authorize?tenant=a";
+    await call();
+    expect(visits[0]?.searchParams.get("tenant")).toBe("a");
+  });
+});
+
+describe("scopes", () => {
+  test.each<[string, (world: ScriptedIssuer) => void, OAuthOptions, string | null]>([
+    ["of the challenge", (world) => (world.challenge = 'scope="a b"'), {}, "a b"],
+    ["that the server supports", (world) => (world.resourceMetadata!.scopes_supported = ["x", "y"]), {}, "x y"],
+    ["that are left to the authorization server", () => {}, {}, null],
+    ["given, A6", (world) => (world.challenge = 'scope="a b"'), { scope: "mine" }, "mine"],
+    [
+      "with offline_access where it is offered",
+      (world) => {
+        world.challenge = 'scope="a"';
+        world.metadata.scopes_supported = ["a", "offline_access"];
+      },
+      {},
+      "a offline_access",
+    ],
+    ["without it alone", (world) => (world.metadata.scopes_supported = ["offline_access"]), {}, null],
+  ])("%s", async (_, change, options, expected) => {
+    const { world, call } = setting(options);
+    change(world);
+    await call();
+    const [asked] = world.authorizations;
+    expect(asked?.get("scope")).toBe(expected);
+    expect(asked?.get("prompt")).toBe(expected?.includes("offline_access") ? "consent" : null);
+  });
+
+  test("that are missing are asked for together with those that there are", async () => {
+    const { world, call } = setting();
+    world.challenge = 'scope="a"';
+    expect(await call()).toBe(202);
+    world.requiredScopes = ["b", "c"];
+    expect(await call()).toBe(202);
+    expect(world.authorizations.map((asked) => asked.get("scope"))).toEqual(["a", "a b c"]);
+  });
+
+  test("that are missing after they were asked for are not asked for again by the same request, nor for ever", async () => {
+    const { world, call } = setting({}, { back: (url) => url });
+    world.challenge = 'scope="a"';
+    world.answerToken = (parameters) => {
+      world.live.set(`t-${world.tokenRequests.length}`, "a");
+      parameters.set("seen", "1");
+      return Response.json({ access_token: `t-${world.tokenRequests.length}`, token_type: "Bearer", scope: "a" });
+    };
+    world.requiredScopes = ["b"];
+    const statuses = [];
+    for (let i = 0; i < 6; i++) statuses.push(await call());
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 403]);
+    expect(world.authorizations.map((asked) => asked.get("scope"))).toEqual(["a", "a b", "a b", "a b"]);
+  });
+
+  test("are not what another 403 is about", async () => {
+    const { world, call, visits } = setting();
+    await call();
+    const before = world.fetch;
+    world.fetch = (input, init) =>
+      new Request(input).url === serverUrl
+        ? Promise.resolve(new Response(null, { status: 403, headers: { "www-authenticate": "Bearer" } }))
+        : before(input, init);
+    expect(await call()).toBe(403);
+    expect(visits).toHaveLength(1);
+  });
+});
+
+describe("A5: identifiers stay the strings that they were published as", () => {
+  test.each(["https://mcp.example", "https://mcp.example/", "https://MCP.example/mcp", "https://mcp.example:443/mcp"])(
+    "the resource %s",
+    async (resource) => {
+      const { world, call } = setting();
+      world.resourceMetadata!.resource = resource;
+      expect(await call()).toBe(202);
+      expect(world.authorizations[0]?.get("resource")).toBe(resource);
+      expect(world.tokenRequests[0]?.get("resource")).toBe(resource);
+    },
+  );
+
+  test("an issuer that differs by a slash is another one", async () => {
+    const { world, call, visits } = setting();
+    world.resourceMetadata!.authorization_servers = ["https://as.example/"];
+    expect(await failure(call())).toMatchObject({ code: "authorization_failed" });
+    expect(visits).toEqual([]);
+  });
+});
+
+describe("A6: the resource can be overridden", () => {
+  test.each<[string | false, string | null]>([
+    ["api://known-here", "api://known-here"],
+    [false, null],
+  ])("by %s", async (resource, expected) => {
+    const { world, call } = setting({ resource });
+    expect(await call()).toBe(202);
+    expect(world.authorizations[0]?.get("resource")).toBe(expected);
+    expect(world.tokenRequests[0]?.get("resource")).toBe(expected);
+  });
+
+  test("and an authorization server that knows another one says how", async () => {
+    const { world, call } = setting();
+    world.answerToken = () => Response.json({ error: "invalid_target" }, { status: 400 });
+    expect(await failure(call())).toMatchObject({
+      code: "authorization_failed",
+      message: expect.stringContaining("as the option resource"),
+      data: { error: "invalid_target", status: 400 },
+    });
+  });
+});
+
+describe("what a person comes back with", () => {
+  const change =
+    (edit: (parameters: URLSearchParams) => void) =>
+    (url: URL): URL => {
+      edit(url.searchParams);
+      return url;
+    };
+
+  test.each<[string, boolean, (parameters: URLSearchParams) => void, boolean]>([
+    ["advertised and right", true, () => {}, true],
+    ["advertised and missing", true, (back) => back.delete("iss"), false],
+    ["advertised and wrong", true, (back) => back.set("iss", "https://evil.example"), false],
+    ["advertised and twice", true, (back) => back.append("iss", "https://as.example"), false],
+    ["not advertised and missing", false, () => {}, true],
+    ["not advertised and right", false, (back) => back.set("iss", "https://as.example"), true],
+    ["not advertised and wrong", false, (back) => back.set("iss", "https://evil.example"), false],
+    ["right but for a slash", true, (back) => back.set("iss", "https://as.example/"), false],
+    ["right but for its case", true, (back) => back.set("iss", "https://AS.example"), false],
+    ["right but for the default port", true, (back) => back.set("iss", "https://as.example:443"), false],
+  ])("an iss that is %s (RFC 9207)", async (_, isAdvertised, edit, isTaken) => {
+    const { world, call } = setting({}, { back: change(edit) });
+    world.metadata.authorization_response_iss_parameter_supported = isAdvertised;
+    const outcome = await failure(call());
+    if (isTaken) expect(outcome).toBe(202);
+    else expect(outcome).toMatchObject({ code: "sign_in_failed" });
+    expect(world.tokenRequests).toHaveLength(isTaken ? 1 : 0);
+  });
+
+  test.each<[string, (parameters: URLSearchParams) => void]>([
+    ["no state", (back) => back.delete("state")],
+    ["another state", (back) => back.set("state", "other")],
+    ["two states", (back) => back.append("state", "other")],
+    ["no code", (back) => back.delete("code")],
+  ])("with %s is not used", async (_, edit) => {
+    const { world, call } = setting({}, { back: change(edit) });
+    expect(await failure(call())).toMatchObject({ code: "sign_in_failed" });
+    expect(world.tokenRequests).toEqual([]);
+  });
+
+  test("at another address is not used", async () => {
+    const { world, call } = setting({}, { back: (url) => new URL(url.search, "http://127.0.0.1:7777/other") });
+    expect(await failure(call())).toMatchObject({ code: "sign_in_failed" });
+    expect(world.tokenRequests).toEqual([]);
+  });
+
+  test("as an error says so, unless it comes from somebody else", async () => {
+    const denied = (back: URLSearchParams): void => {
+      back.delete("code");
+      back.set("error", "access_denied");
+      back.set("error_description", "told-by-whoever");
+    };
+    const honest = setting({}, { back: change(denied) });
+    expect(await failure(honest.call())).toMatchObject({
+      code: "sign_in_failed",
+      message: "The sign-in was declined, by the person or by the authorization server.",
+      data: { error: "access_denied" },
+    });
+    const mixed = setting({}, { back: change((back) => (denied(back), back.set("iss", "https://evil.example"))) });
+    const error = (await failure(mixed.call())) as LocalError;
+    expect(error).toMatchObject({ code: "sign_in_failed", data: undefined });
+    expect(error.message).not.toMatch(/access_denied|told-by-whoever/);
+  });
+
+  test("nothing, where nobody can sign in: the error tells where", async () => {
+    const required = new LocalError("sign_in_required", "nobody is here", { data: { url: "https://as.example/a" } });
+    const { call } = setting({}, { back: () => Promise.reject(required) });
+    expect(await failure(call())).toBe(required);
+  });
+});
+
+test("an authorization server without PKCE by S256 is refused before anything is sent to it", async () => {
+  for (const methods of [undefined, [], ["plain"]]) {
+    const { world, call, visits } = setting();
+    if (methods) world.metadata.code_challenge_methods_supported = methods;
+    else delete world.metadata.code_challenge_methods_supported;
+    expect(await failure(call())).toMatchObject({
+      code: "authorization_failed",
+      message: expect.stringContaining("PKCE"),
+    });
+    expect([visits, world.registrations, world.tokenRequests]).toEqual([[], [], []]);
+  }
+});
+
+test.each(["http://as.example/authorize", "javascript:alert(1)", "https://10.0.0.1/authorize", undefined])(
+  "A4: nobody is sent to the authorization endpoint %s",
+  async (endpoint) => {
+    const { world, call, visits } = setting();
+    world.metadata.authorization_endpoint = endpoint;
+    expect(await failure(call())).toMatchObject({
+      code: expect.stringMatching(/^(forbidden_url|authorization_failed)$/),
+    });
+    expect(visits).toEqual([]);
+  },
+);
+
+test("metadata of another resource is refused, and nobody is asked", async () => {
+  const { world, call, visits } = setting();
+  world.resourceMetadata!.resource = "https://evil.example/mcp";
+  expect(await failure(call())).toMatchObject({ code: "authorization_failed" });
+  expect([visits.length, world.asked.length]).toEqual([0, 1]);
+});
+
+test("a server that refuses the token it was just given is not asked for again and again", async () => {
+  const { world, call, visits } = setting();
+  world.answerToken = () => Response.json({ access_token: "useless", token_type: "Bearer" });
+  expect(await failure(call())).toMatchObject({
+    code: "unauthorized",
+    message: expect.stringContaining("has just given"),
+  });
+  expect(visits).toHaveLength(1);
+});

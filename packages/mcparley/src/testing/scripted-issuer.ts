@@ -1,0 +1,215 @@
+import type { JsonObject } from "../jsonrpc/messages.ts";
+
+/** What a token endpoint was sent, and what was given for it. */
+interface Grant {
+  clientId: string;
+  scope: string;
+  redirectUri: string;
+  challenge: string;
+}
+
+/**
+ * An MCP server and its authorization server, in one `fetch`, that keep to the rules: PKCE is checked, codes and refresh
+ * tokens are good once, and clients have to be registered. What a test wants otherwise, it changes.
+ */
+export interface ScriptedIssuer {
+  fetch: typeof fetch;
+  /** What the authorization server says of itself; the issuer is the origin that its documents are at. */
+  metadata: JsonObject;
+  resourceMetadata: JsonObject | undefined;
+  /** The parameters of the next challenge, `scope="a"`; the metadata is always named in it. */
+  challenge: string;
+  /** What a request to the MCP server needs in its token. */
+  requiredScopes: string[];
+  /** Seconds. */
+  lifetime: number;
+  /** Answers in place of the token endpoint, where it gives something. */
+  answerToken: ((parameters: URLSearchParams) => Response | Promise<Response> | undefined) | undefined;
+  /** Every request but those to the MCP server: `POST https://as.example/token`. */
+  readonly asked: string[];
+  readonly registrations: JsonObject[];
+  readonly authorizations: URLSearchParams[];
+  readonly tokenRequests: URLSearchParams[];
+  /** The `Authorization` of each token request. */
+  readonly tokenAuthorizations: (string | undefined)[];
+  /** The access tokens that are good, with their scopes. */
+  readonly live: Map<string, string>;
+  readonly clients: Set<string>;
+  readonly revoked: string[];
+  /** The URLs that a person was sent to. */
+  readonly visits: URL[];
+  /** A person who consents to everything. */
+  person(habits?: Habits): Person;
+  /** Moves to another authorization server, which knows nobody. */
+  migrate(issuer: string): void;
+}
+
+interface Habits {
+  /** http://127.0.0.1:7777/callback unless given. */
+  redirectUri?: string;
+  /** Changes what the person comes back with. */
+  back?: (url: URL) => URL | Promise<URL>;
+}
+
+/** A way to sign in, for a client. */
+interface Person {
+  prepare(): Promise<{ redirectUri: string; visit(url: URL): Promise<URL>; close(): Promise<void> }>;
+}
+
+export const serverUrl = "https://mcp.example/mcp";
+const metadataUrl = "https://mcp.example/.well-known/oauth-protected-resource/mcp";
+
+/** Makes both, at https://mcp.example/mcp and https://as.example. */
+export function scriptedIssuer(): ScriptedIssuer {
+  let count = 0;
+  const codes = new Map<string, Grant>();
+  const refreshTokens = new Map<string, Grant>();
+  const world: ScriptedIssuer = {
+    fetch: (input, init) => answer(new Request(input, init)),
+    metadata: metadataOf("https://as.example"),
+    resourceMetadata: { resource: serverUrl, authorization_servers: ["https://as.example"] },
+    challenge: "",
+    requiredScopes: [],
+    lifetime: 3600,
+    answerToken: undefined,
+    asked: [],
+    registrations: [],
+    authorizations: [],
+    tokenRequests: [],
+    tokenAuthorizations: [],
+    live: new Map(),
+    clients: new Set(),
+    revoked: [],
+    visits: [],
+    person: ({ redirectUri = "http://127.0.0.1:7777/callback", back = (url: URL) => url }: Habits = {}) => ({
+      prepare: () =>
+        Promise.resolve({
+          redirectUri,
+          visit: async (url) => back(authorize(url)),
+          close: () => Promise.resolve(),
+        }),
+    }),
+    migrate(issuer) {
+      world.metadata = metadataOf(issuer);
+      world.resourceMetadata = { ...world.resourceMetadata, authorization_servers: [issuer] };
+      world.live.clear();
+      world.clients.clear();
+      refreshTokens.clear();
+    },
+  };
+
+  function authorize(url: URL): URL {
+    const { searchParams } = url;
+    world.visits.push(url);
+    world.authorizations.push(searchParams);
+    const redirectUri = searchParams.get("redirect_uri") ?? "";
+    const back = new URL(redirectUri);
+    const code = `code-${++count}`;
+    const [clientId, scope, challenge] = ["client_id", "scope", "code_challenge"].map((name) => searchParams.get(name));
+    codes.set(code, { clientId: clientId ?? "", scope: scope ?? "", redirectUri, challenge: challenge ?? "" });
+    back.searchParams.set("code", code);
+    back.searchParams.set("state", searchParams.get("state") ?? "");
+    if (world.metadata.authorization_response_iss_parameter_supported === true) {
+      back.searchParams.set("iss", String(world.metadata.issuer));
+    }
+    return back;
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    const { url, method } = request;
+    if (url === serverUrl) return answerMcp(request);
+    world.asked.push(`${method} ${url}`);
+    const { origin } = new URL(String(world.metadata.issuer));
+    if (url === metadataUrl && world.resourceMetadata) return Response.json(world.resourceMetadata);
+    if (url === `${origin}/.well-known/oauth-authorization-server`) return Response.json(world.metadata);
+    if (url === world.metadata.registration_endpoint) return register((await request.json()) as JsonObject);
+    if (url === world.metadata.token_endpoint) return token(request);
+    if (url === world.metadata.revocation_endpoint) return revoke(new URLSearchParams(await request.text()));
+    return new Response(null, { status: 404 });
+  }
+
+  function answerMcp({ headers }: Request): Response {
+    const scope = world.live.get(headers.get("authorization")?.replace("Bearer ", "") ?? "");
+    const named = `Bearer resource_metadata="${metadataUrl}"`;
+    const challenge = world.challenge === "" ? named : `${named}, ${world.challenge}`;
+    if (scope === undefined) return new Response(null, { status: 401, headers: { "www-authenticate": challenge } });
+    const has = scope.split(" ");
+    if (world.requiredScopes.every((needed) => has.includes(needed))) return new Response(null, { status: 202 });
+    const needed = `${named}, error="insufficient_scope", scope="${world.requiredScopes.join(" ")}"`;
+    return new Response(null, { status: 403, headers: { "www-authenticate": needed } });
+  }
+
+  function register(metadata: JsonObject): Response {
+    world.registrations.push(metadata);
+    const id = `client-${++count}`;
+    world.clients.add(id);
+    return Response.json({ ...metadata, client_id: id }, { status: 201 });
+  }
+
+  async function token(request: Request): Promise<Response> {
+    const parameters = new URLSearchParams(await request.text());
+    world.tokenRequests.push(parameters);
+    world.tokenAuthorizations.push(request.headers.get("authorization") ?? undefined);
+    const given = await world.answerToken?.(parameters);
+    if (given) return given;
+    const [, basic = ""] = (request.headers.get("authorization") ?? "").split(" ");
+    const clientId = parameters.get("client_id") ?? atob(basic).split(":")[0] ?? "";
+    if (!world.clients.has(clientId)) return refusal("invalid_client", 401);
+    const isCode = parameters.get("grant_type") === "authorization_code";
+    const key = parameters.get(isCode ? "code" : "refresh_token") ?? "";
+    const from = isCode ? codes : refreshTokens;
+    const grant = from.get(key);
+    from.delete(key);
+    if (!grant || grant.clientId !== clientId) return refusal("invalid_grant");
+    if (isCode && !(await isProven(grant, parameters))) return refusal("invalid_grant");
+    const refreshToken = `refresh-${++count}`;
+    const accessToken = `access-${count}`;
+    refreshTokens.set(refreshToken, grant);
+    world.live.set(accessToken, grant.scope);
+    return Response.json({
+      access_token: accessToken,
+      token_type: "Bearer",
+      expires_in: world.lifetime,
+      refresh_token: refreshToken,
+      scope: grant.scope,
+    });
+  }
+
+  function revoke(parameters: URLSearchParams): Response {
+    const revoked = parameters.get("token") ?? "";
+    world.revoked.push(revoked);
+    world.live.delete(revoked);
+    refreshTokens.delete(revoked);
+    return new Response(null, { status: 200 });
+  }
+
+  return world;
+}
+
+function metadataOf(issuer: string): JsonObject {
+  const { origin } = new URL(issuer);
+  return {
+    issuer,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    revocation_endpoint: `${origin}/revoke`,
+    response_types_supported: ["code"],
+    code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: ["none", "client_secret_basic", "client_secret_post"],
+  };
+}
+
+async function isProven({ redirectUri, challenge }: Grant, parameters: URLSearchParams): Promise<boolean> {
+  const verifier = new TextEncoder().encode(parameters.get("code_verifier") ?? "");
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", verifier));
+  const encoded = btoa(String.fromCharCode(...digest))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace(/=+$/, "");
+  return encoded === challenge && parameters.get("redirect_uri") === redirectUri;
+}
+
+function refusal(error: string, status = 400): Response {
+  return Response.json({ error }, { status });
+}
