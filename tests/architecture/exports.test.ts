@@ -69,6 +69,7 @@ const expected: Record<string, string[]> = {
     "memoryStore",
     "prompt",
     "rateLimit",
+    "requireScopes",
     "resource",
     "resourceNotFound",
     "text",

@@ -12,6 +12,7 @@ import { FolderProblem } from "../../packages/cli/src/serve/problem.ts";
 import { promptEngine } from "../../packages/cli/src/serve/prompt-engine.ts";
 import { type PromptScope, filePrompt } from "../../packages/cli/src/serve/prompt-file.ts";
 import { replaceMarks } from "../../packages/cli/src/serve/prompt-marks.ts";
+import { ScopeRules } from "../../packages/cli/src/serve/scope-rules.ts";
 import {
   boolean,
   isList,
@@ -140,6 +141,7 @@ beforeAll(async () => {
     prompts: rootOf("prompts"),
     engine: promptEngine(folder),
     fileSize: 1_000_000,
+    rules: new ScopeRules([]),
     modules: codeModules(folder),
     files: () => [],
   };

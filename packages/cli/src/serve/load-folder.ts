@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { dirname } from "node:path/posix";
 import type { Prompt, Resource, Tool } from "mcparley/server";
 import type { Skill } from "mcparley/skills";
 import { codeFile, codeModules } from "./code-modules.ts";
@@ -15,6 +16,7 @@ import { type ResourceFile, findResourceFiles, nameOf } from "./resource-files.t
 import { readNotes } from "./resource-notes.ts";
 import { schemeOf } from "./resource-uri.ts";
 import { fileResource, rootTemplate } from "./resources.ts";
+import { type ScopeRules, scopeRules } from "./scope-rules.ts";
 import { type ServerSettings, readSettings, settingsFile } from "./server-settings.ts";
 import { skillsLoader } from "./skills.ts";
 
@@ -42,6 +44,8 @@ export interface LoaderOptions {
   /** Stands in for the name in `server.yaml`. */
   name?: string;
   env?: NodeJS.ProcessEnv;
+  /** Whether `auth.needs` counts: not for whoever has started this process, and could read the files as well. */
+  scoped?: boolean;
 }
 
 /** Makes what reads a folder, again and again while it changes. Rejects where there is no such folder. */
@@ -51,12 +55,16 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
   const loadSkills = skillsLoader(folder);
   let files = new Map<string, ResourceFile>();
   let found: FoundTools | undefined;
+  let rules: ScopeRules | undefined;
 
   async function load(changed?: readonly string[]): Promise<FolderContents> {
     const problems: Problem[] = [];
     const report = (problem: Problem): void => void problems.push(problem);
     const settings = await readSettings(folder, report);
     if (options.name !== undefined) settings.name = options.name;
+    // Those of the start stay, since a file that is being edited must not open what it closed.
+    rules ??= await scopeRules((options.scoped && settings.auth?.needs) || [], folder, settings.roots);
+    const needed = rules;
     const scheme = schemeOf(settings.name);
     const codeChanged = changed?.some((file) => codeFile.test(file) || file.endsWith(".json")) ?? true;
     const toolsChanged = codeChanged || changed!.some((file) => file.startsWith("tools/"));
@@ -68,9 +76,11 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     files = new Map(listed.files.map((file) => [nameOf(file), file]));
     if (listed.more) report(tooMany(settings.files));
     const notes = await readNotes(folder, new Set(files.keys()), report);
-    const reading = { scheme, fileSize: settings.fileSize };
+    const reading = { scheme, fileSize: settings.fileSize, rules: needed };
     const pathsOf = (root: ServedRoot): string[] =>
-      [...files.values()].filter((file) => file.root.name === root.name).map((file) => file.path);
+      [...files.values()]
+        .filter((file) => file.root.name === root.name && needed.of(nameOf(file)).length === 0)
+        .map((file) => file.path);
     const resources = [
       ...listed.files.map((file) => fileResource(file, notes.get(nameOf(file)), reading)),
       ...settings.roots.map((root) =>
@@ -90,15 +100,33 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
       prompts: { name: "prompts", path, real: await realpath(path).catch(() => path) },
       modules,
       engine: promptEngine(folder),
-      files: () => files.values(),
+      // What needs scopes is suggested to nobody, since a suggestion is not asked for by anyone in particular.
+      files: () => [...files.values()].filter((file) => needed.of(nameOf(file)).length === 0),
     };
     const prompts = await loadEach(await listFiles(folder, "prompts", /\.md$/), report, async (file) => [
       await filePrompt(file, await readText(folder, file), scope),
     ]);
     const skills = await loadSkills(settings, report);
-    return { settings, tools: found.tools, prompts, resources, skills, problems };
+    const served = [...found.tools, ...prompts, ...resources, ...skills].map(({ file }) => file);
+    problems.push(...needed.unused(served));
+    return {
+      settings,
+      tools: found.tools.map((tool) => scoped(tool, needed.of(tool.file))),
+      prompts: prompts.map((prompt) => scoped(prompt, needed.of(prompt.file))),
+      resources,
+      skills: skills.map((skill) => scoped(skill, needed.ofAllIn(dirname(skill.file)))),
+      problems,
+    };
   }
   return { folder, load };
+}
+
+/** Adds scopes to those that a definition names itself. */
+function scoped<D extends { scopes?: readonly string[] }>(loaded: Loaded<D>, scopes: readonly string[]): Loaded<D> {
+  if (scopes.length === 0) return loaded;
+  const { definition } = loaded;
+  const all = [...new Set([...(definition.scopes ?? []), ...scopes])];
+  return { ...loaded, definition: { ...definition, scopes: all } };
 }
 
 function tooMany(limit: number): Problem {

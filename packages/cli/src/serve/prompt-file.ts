@@ -13,11 +13,13 @@ import { templateProblem } from "./prompt-engine.ts";
 import { findLinked } from "./prompt-links.ts";
 import { type Mark, isFixed, replaceMarks } from "./prompt-marks.ts";
 import { type PromptSource, renderMessages } from "./prompt-messages.ts";
+import type { ScopeRules } from "./scope-rules.ts";
 import { type Field, members, readYaml, text } from "./yaml-fields.ts";
 
 export interface PromptScope extends CompletionScope {
   engine: Liquid;
   fileSize: number;
+  rules: ScopeRules;
 }
 
 /** Makes a prompt of a Markdown file below `prompts/`. Its name is its path there. Throws `FolderProblem`. */
@@ -40,9 +42,9 @@ export async function filePrompt(file: string, source: string, scope: PromptScop
   const name = file.replace(/^prompts\//, "").replace(/\.md$/, "");
   const definition = prompt({
     ...listed,
-    get: async (given) => ({
+    get: async (given, { principal }) => ({
       ...(listed.description !== undefined && { description: listed.description }),
-      messages: await renderMessages(rendering, valuesOf(name, args, given as Record<string, string>)),
+      messages: await renderMessages(rendering, valuesOf(name, args, given as Record<string, string>), principal),
     }),
   }) as Prompt;
   return { name, file, definition, shape: JSON.stringify([listed, yaml?.text]) };

@@ -1,14 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { ContentBlock, PromptMessage, Role } from "mcparley";
 import { ErrorCode, ProtocolError } from "mcparley";
-import { audio, image, link } from "mcparley/server";
+import { type Context, audio, image, link, requireScopes } from "mcparley/server";
 import type { Liquid, Template } from "liquidjs";
 import { mimeTypeOf } from "./file-types.ts";
 import type { MarkCollector, RenderedMark } from "./placed-mark.ts";
 import { type LinkScope, findLinked } from "./prompt-links.ts";
 import { FolderProblem } from "./problem.ts";
 import { templateProblem } from "./prompt-engine.ts";
+import { nameOf } from "./resource-files.ts";
 import { readFile } from "./resources.ts";
+import type { ScopeRules } from "./scope-rules.ts";
 
 /** The characters that one prompt may come to. */
 const outputLimit = 4 * 1024 ** 2;
@@ -18,13 +20,14 @@ export interface PromptSource {
   file: string;
   templates: Template[];
   engine: Liquid;
-  scope: LinkScope & { fileSize: number };
+  scope: LinkScope & { fileSize: number; rules: ScopeRules };
 }
 
 /** Renders a prompt with its arguments and gives its messages. */
 export async function renderMessages(
   source: PromptSource,
   values: Record<string, string | null>,
+  principal: Context["principal"],
 ): Promise<PromptMessage[]> {
   const collector: MarkCollector = { boundary: `\0${randomUUID()}\0`, marks: [] };
   const messages: PromptMessage[] = [];
@@ -35,7 +38,7 @@ export async function renderMessages(
   for (const [index, piece] of pieces.entries()) {
     const mark = index % 2 === 1 ? collector.marks[Number(piece)] : undefined;
     if (mark?.kind === "role") role = mark.role;
-    else if (mark) add(await contentOf(mark, source));
+    else if (mark) add(await contentOf(mark, source, principal));
     else if (piece.trim() !== "") add({ type: "text", text: trimLines(piece) });
   }
   if (messages.length > 0) return messages;
@@ -66,7 +69,11 @@ async function render(
  * The content that a mark puts into a message: pictures and sounds as themselves, any other file as an embedded
  * resource, a link as a resource link.
  */
-async function contentOf(mark: Exclude<RenderedMark, { kind: "role" }>, source: PromptSource): Promise<ContentBlock> {
+async function contentOf(
+  mark: Exclude<RenderedMark, { kind: "role" }>,
+  source: PromptSource,
+  principal: Context["principal"],
+): Promise<ContentBlock> {
   const { scope, file } = source;
   const linked = await findLinked(mark.target, file, scope);
   if (!linked) {
@@ -74,9 +81,11 @@ async function contentOf(mark: Exclude<RenderedMark, { kind: "role" }>, source: 
     throw new ProtocolError(ErrorCode.InvalidParams, message);
   }
   const { root, path, uri } = linked;
+  const { fileSize, rules } = scope;
   const name = path.slice(path.lastIndexOf("/") + 1);
+  requireScopes(rules.of(nameOf(linked)), principal);
   if (mark.kind === "link") return linkTo(linked, { name, title: mark.label });
-  const contents = await readFile(root, path, { uri: uri ?? path, fileSize: scope.fileSize });
+  const contents = await readFile(root, path, { uri: uri ?? path, fileSize, rules, principal });
   const mimeType = mimeTypeOf(name, () => "text" in contents);
   if ("blob" in contents && mimeType.startsWith("image/")) return image(contents.blob, mimeType);
   if ("blob" in contents && mimeType.startsWith("audio/")) return audio(contents.blob, mimeType);

@@ -1,5 +1,5 @@
 import { ErrorCode, ProtocolError } from "mcparley";
-import { type Complete, type Resource, resource, resourceNotFound } from "mcparley/server";
+import { type Complete, type Context, type Resource, requireScopes, resource, resourceNotFound } from "mcparley/server";
 import { mimeTypeOf } from "./file-types.ts";
 import { type ServedRoot, resolveInside } from "./inside-folder.ts";
 import type { Loaded } from "./loaded.ts";
@@ -8,12 +8,15 @@ import { type Contents, FileTooLarge, readContents } from "./read-contents.ts";
 import { type ResourceFile, nameOf } from "./resource-files.ts";
 import type { ResourceNotes } from "./resource-notes.ts";
 import { templateOf, uriOf } from "./resource-uri.ts";
+import type { ScopeRules } from "./scope-rules.ts";
 
 /** What reading needs to know of the folder. */
 export interface ResourceOptions {
   scheme: string;
   /** The largest file that is read, in bytes. */
   fileSize: number;
+  /** What files need of whoever reads them. */
+  rules: ScopeRules;
 }
 
 /** Makes a resource of a file. It is read anew, and its path checked anew, each time that a client asks. */
@@ -39,7 +42,11 @@ export function fileResource(
     shape: JSON.stringify([uri, listed, file.stamp]),
     definition: resource(uri, {
       ...listed,
-      read: async () => ({ ...(await readFile(file.root, file.path, { ...options, uri })), mimeType }),
+      scopes: options.rules.of(nameOf(file)),
+      read: async (_, { principal }) => ({
+        ...(await readFile(file.root, file.path, { ...options, uri, principal })),
+        mimeType,
+      }),
     }),
   };
 }
@@ -58,22 +65,35 @@ export function rootTemplate(root: ServedRoot, complete: Complete, options: Reso
       title: `A file in ${root.name}`,
       description: `Any file in ${root.name}, by its path there.`,
       complete: { path: complete },
-      read: async ({ path = "" }, { uri }) => {
-        const contents = await readFile(root, path, { ...options, uri });
+      scopes: options.rules.of(root.name),
+      read: async ({ path = "" }, { uri, principal }) => {
+        const contents = await readFile(root, path, { ...options, uri, principal });
         return { ...contents, mimeType: mimeTypeOf(path, () => "text" in contents) };
       },
     }),
   };
 }
 
-/** Reads a file of a root. Throws the protocol's own error where there is none, and one that says so where it is too large. */
+interface Reading {
+  uri: string;
+  fileSize: number;
+  rules: ScopeRules;
+  /** Who reads it. */
+  principal: Context["principal"];
+}
+
+/**
+ * Reads a file of a root for somebody. Throws the protocol's own error where there is none, one that says so where it is
+ * too large, and one that names the scopes which the file needs and the reader lacks, whichever way leads to it.
+ */
 export async function readFile(
   root: ServedRoot,
   path: string,
-  { uri, fileSize }: { uri: string; fileSize: number },
+  { uri, fileSize, rules, principal }: Reading,
 ): Promise<Contents> {
   const real = await resolveInside(root, path);
   if (real === undefined) throw resourceNotFound(uri);
+  requireScopes(rules.ofFile(nameOf({ root, path }), real), principal);
   try {
     const contents = await readContents(real, fileSize);
     if (contents) return contents;

@@ -10,7 +10,7 @@ What the folder may hold
   skills/**/SKILL.md    skills: instructions, and the files beside them
   tools/**/*.ts .js     modules that export tool({ ... }); no build step
   tools/**/*.yaml       command-line programs as tools
-  server.yaml           name, version, instructions, limits, roots
+  server.yaml           name, version, instructions, limits, roots, auth
   resources.yaml        titles and descriptions of the files in resources/
 
 Options

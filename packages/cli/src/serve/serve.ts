@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { LocalError } from "mcparley";
+import type { ProtectedResource } from "mcparley/auth";
 import { type Listening, listen } from "mcparley/node";
 import { serveStdio } from "mcparley/stdio";
 import { exitCodes } from "../client/exit-codes.ts";
@@ -36,15 +37,17 @@ export async function runServe(argv: readonly string[], io: ServeIo): Promise<nu
   const live = await openFolder(resolve(io.cwd, options.folder), {
     env: { ...io.env },
     watch: options.watch,
+    scoped: !options.stdio,
     ...(options.name !== undefined && { name: options.name }),
     ...(options.audit && { audit: (record) => tell(JSON.stringify(record)) }),
     onError: (error, what) => tell(`${what}: ${describeError(error)}`),
   });
+  const auth = options.stdio ? undefined : await protection(live, io);
   const report = problemReport(live.folder, io.cwd, tell);
   const watch = options.watch ? await startWatch(live, report, tell) : undefined;
   await watch?.ready;
   try {
-    await (options.stdio ? overStdio(live, report, io) : overHttp({ live, report, options, io }));
+    await (options.stdio ? overStdio(live, report, io) : overHttp({ live, auth, report, options, io }));
     return exitCodes.ok;
   } finally {
     await watch?.close();
@@ -59,15 +62,16 @@ async function overStdio(live: LiveFolder, report: ProblemReport, io: ServeIo): 
 
 interface HttpServing {
   live: LiveFolder;
+  auth: ProtectedResource | undefined;
   report: ProblemReport;
   options: ServeOptions;
   io: ServeIo;
 }
 
-async function overHttp({ live, report, options, io }: HttpServing): Promise<void> {
-  const { host, allowHosts } = options;
+async function overHttp({ live, auth, report, options, io }: HttpServing): Promise<void> {
+  const { host } = options;
   const { asked, stopListening } = ending(io);
-  const listening = await open(live, options).catch((error: unknown) => {
+  const listening = await open(live, auth, options).catch((error: unknown) => {
     stopListening();
     throw error;
   });
@@ -81,20 +85,22 @@ async function overHttp({ live, report, options, io }: HttpServing): Promise<voi
   };
   io.stdout.write(`${banner(shown, styleFor(io.isTerminal.stdout, io.env))}\n`);
   report.update(live.problems);
-  if (!isLoopback(host) && allowHosts.length === 0) io.stderr.write(`${unnamedHost}\n`);
+  if (!isLoopback(host) && namesOf(live, options).length === 0) io.stderr.write(`${unnamedHost}\n`);
   await asked;
   // Those who look whether it is ready have the time to see that it is not, for as long as there is something to wait for.
   await listening.drain();
   await listening.close();
 }
 
-async function open(live: LiveFolder, options: ServeOptions): Promise<Listening> {
-  const { host, port, path, allowHosts, allowOrigins } = options;
+async function open(live: LiveFolder, auth: ProtectedResource | undefined, options: ServeOptions): Promise<Listening> {
+  const { host, port, path, allowOrigins } = options;
+  const allowHosts = namesOf(live, options);
   try {
     return await listen(live.server, {
       host,
       port,
       path,
+      ...(auth && { auth }),
       ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
       ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),
     });
@@ -102,6 +108,21 @@ async function open(live: LiveFolder, options: ServeOptions): Promise<Listening>
     if (error instanceof LocalError) throw new UsageError(error.message, hintFor(port));
     throw error;
   }
+}
+
+/** The names that are answered: those that were given, and the one by which clients know what is protected. */
+function namesOf({ contents }: LiveFolder, { allowHosts }: ServeOptions): string[] {
+  const { auth } = contents.settings;
+  return auth ? [...allowHosts, new URL(auth.resource).hostname] : allowHosts;
+}
+
+/** What protects the folder over HTTP. Throws `UsageError` where it is meant to be protected and cannot be. */
+async function protection({ contents }: LiveFolder, { env }: ServeIo): Promise<ProtectedResource | undefined> {
+  const { auth, authProblem } = contents.settings;
+  if (authProblem) {
+    throw new UsageError(formatProblem(authProblem), "Nothing is served over HTTP while auth cannot be read.");
+  }
+  return auth && (await import("./protect-folder.ts")).protectFolder(auth, env);
 }
 
 const unnamedHost =

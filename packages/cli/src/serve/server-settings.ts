@@ -3,6 +3,7 @@ import { basename, join, resolve } from "node:path";
 import type { Icon } from "mcparley";
 import type { RateLimitOptions, ServerLimits } from "mcparley/server";
 import { didYouMean } from "../did-you-mean.ts";
+import { type AuthSettings, readAuth } from "./auth-settings.ts";
 import { icons } from "./icons.ts";
 import type { ServedRoot } from "./inside-folder.ts";
 import { type Problem, orProblem } from "./problem.ts";
@@ -28,6 +29,10 @@ export interface ServerSettings {
   rateLimit: RateLimitOptions | false;
   /** `resources/` where there is one, then the roots that are named. */
   roots: ServedRoot[];
+  /** Who may use the server over HTTP; anyone where it is left out. */
+  auth?: AuthSettings;
+  /** Why `auth` could not be read, though it is there: then nothing may be served over HTTP. */
+  authProblem?: Problem;
 }
 
 export const settingsFile = "server.yaml";
@@ -45,6 +50,7 @@ const keys: Record<string, Take> = {
   icons: (settings, field) => void (settings.icons = icons(field)),
   limits: (settings, field) => takeLimits(settings, field),
   rateLimit: (settings, field) => void (settings.rateLimit = rateLimitOf(field)),
+  auth: (settings, field) => void (settings.auth = readAuth(field)),
   roots: async (settings, field, folder) => void settings.roots.push(...(await readRoots(field, folder))),
 };
 
@@ -63,12 +69,20 @@ export async function readSettings(folder: string, report: (problem: Problem) =>
   if (resources) settings.roots.push(resources);
   const source = await readFile(join(folder, settingsFile), "utf8").catch(() => undefined);
   if (source === undefined) return settings;
-  const given = await orProblem(() => members(readYaml({ file: settingsFile, text: source })), report);
+  const unread = (problem: Problem): void => {
+    // What cannot be parsed may still be meant to protect.
+    if (/^\s*["']?auth["']?\s*:/m.test(source)) settings.authProblem = problem;
+    report(problem);
+  };
+  const given = await orProblem(() => members(readYaml({ file: settingsFile, text: source })), unread);
   for (const [key, field] of given ?? []) {
-    await orProblem(async () => {
-      if (!Object.hasOwn(keys, key)) throw wrong(field, `unknown key "${key}"`, didYouMean(key, Object.keys(keys)));
-      await keys[key]!(settings, field, folder);
-    }, report);
+    await orProblem(
+      async () => {
+        if (!Object.hasOwn(keys, key)) throw wrong(field, `unknown key "${key}"`, didYouMean(key, Object.keys(keys)));
+        await keys[key]!(settings, field, folder);
+      },
+      key === "auth" ? unread : report,
+    );
   }
   return settings;
 }

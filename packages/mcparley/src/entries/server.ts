@@ -36,6 +36,7 @@ export type { ServerDefinition, ServerLimits } from "../server/options.ts";
 export { type RateLimitOptions, rateLimit } from "../server/rate-limit.ts";
 export { resourceNotFound } from "../server/resource-not-found.ts";
 export type { Registry } from "../server/registry.ts";
+export { requireScopes } from "../server/scopes.ts";
 export { type ResourceRegistry, type Server, createServer } from "../server/server.ts";
 export { type MemoryStoreOptions, memoryStore } from "../store/memory-store.ts";
 export type { AppendOptions, Lifetime, LogEntry, Store } from "../store/store.ts";

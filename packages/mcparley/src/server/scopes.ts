@@ -20,6 +20,11 @@ export class InsufficientScope extends ProtocolError {
 /** Outside the ranges that JSON-RPC and MCP reserve, as the specification asks of codes of one's own. */
 const forbiddenCode = 403;
 
+/**
+ * Refuses a caller who lacks any of the scopes that something needs, as a handler finds out from its arguments: it throws
+ * the error that over HTTP is answered with 403, `insufficient_scope` and all of them (2026-07-28, authorization, Scope
+ * Challenge Handling). Give all that the call needs at once.
+ */
 export function requireScopes(needed: readonly string[] | undefined, principal: Principal | undefined): void {
   if (!isGranted(needed, principal)) throw new InsufficientScope(needed ?? []);
 }

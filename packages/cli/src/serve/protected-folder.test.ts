@@ -1,0 +1,194 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type CryptoKey, SignJWT, exportJWK, generateKeyPair } from "jose";
+import { type Client, connect } from "mcparley/client";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { runServe } from "./serve.ts";
+import { type FakeServeIo, fakeServeIo } from "./testing/fake-serve-io.ts";
+import { addFiles, temporaryFolder } from "./testing/temporary-folder.ts";
+
+let key: CryptoKey;
+let issuer: string;
+
+/** An authorization server, as far as its keys are asked for. */
+beforeAll(async () => {
+  const pair = await generateKeyPair("ES256");
+  key = pair.privateKey;
+  const jwk = { ...(await exportJWK(pair.publicKey)), kid: "k", alg: "ES256", use: "sig" };
+  const http = createServer((request, response) => {
+    const metadata = { issuer, jwks_uri: `${issuer}/jwks` };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(request.url === "/jwks" ? { keys: [jwk] } : metadata));
+  });
+  await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve));
+  issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  return () => void http.close();
+});
+
+const resource = "https://notes.example/mcp";
+const tool =
+  'import { tool } from "mcparley/server";\nexport default tool({ call: (_, ctx) => ctx.principal?.subject ?? "" });\n';
+const files = {
+  "tools/who.ts": tool,
+  "tools/admin/wipe.ts": tool,
+  "prompts/open.md": "open",
+  "prompts/team/plan.md": "plan",
+  "prompts/quote.md":
+    "---\narguments:\n  file:\n    complete: ../resources/**.md\n---\n![](../resources/{{ file }}.md)",
+  "resources/open.md": "open",
+  "resources/board/minutes.md": "minutes",
+  "skills/secret/SKILL.md": "---\nname: secret\ndescription: A secret.\n---\nDo it.",
+};
+
+const authYaml = (): string => `
+auth:
+  resource: ${resource}
+  issuers: ${issuer}
+  scopes: notes:read
+  implies: { notes:admin: [notes:board, notes:team] }
+  needs:
+    tools/admin/: notes:admin
+    prompts/team/plan.md: [notes:team]
+    resources/board: notes:board
+    skills/secret/SKILL.md: notes:secret
+`;
+
+interface Running {
+  url: string;
+  io: FakeServeIo;
+  cwd: string;
+}
+
+async function serve(yaml: string, flags: string[] = []): Promise<Running> {
+  const cwd = await temporaryFolder({ ...files, "server.yaml": `name: notes\n${yaml}` });
+  const io = fakeServeIo({ cwd });
+  const ended = runServe([".", "--port", "0", ...flags], io);
+  onTestFinished(async () => {
+    io.pressCtrlC();
+    await ended;
+  });
+  await Promise.race([io.seen("Ctrl-C ends it."), ended]);
+  return { io, cwd, url: /http:\/\/127\S+/.exec(io.out())![0] };
+}
+
+const sign = (claims: object): Promise<string> =>
+  new SignJWT({ iss: issuer, aud: resource, sub: "alice", ...claims })
+    .setProtectedHeader({ alg: "ES256", kid: "k", typ: "at+jwt" })
+    .setExpirationTime("5m")
+    .sign(key);
+
+async function as(url: string, scope: string): Promise<Client> {
+  const client = await connect(url, { headers: { authorization: `Bearer ${await sign({ scope })}` } });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+async function listed(client: Client): Promise<string[]> {
+  const tools = (await client.listTools().all()).map(({ name }) => name);
+  const prompts = (await client.listPrompts().all()).map(({ name }) => name);
+  const resources = (await client.listResources().all()).map(({ uri }) => uri);
+  return [...tools, ...prompts, ...resources].toSorted((a, b) => a.localeCompare(b));
+}
+
+const forbidden = expect.objectContaining({ message: expect.stringContaining("403") });
+
+test("over HTTP a token is asked for, and the metadata says whose", async () => {
+  const { url } = await serve(authYaml(), ["--no-watch"]);
+  const refused = await fetch(url, { method: "POST", body: "{}" });
+  expect(refused.status).toBe(401);
+  expect(refused.headers.get("www-authenticate")).toContain(
+    'Bearer resource_metadata="https://notes.example/.well-known/oauth-protected-resource/mcp", scope="notes:read"',
+  );
+  const metadata = await fetch(new URL("/.well-known/oauth-protected-resource/mcp", url));
+  expect(await metadata.json()).toMatchObject({ resource, authorization_servers: [issuer] });
+  expect(await (await as(url, "")).callTool("who")).toBe("alice");
+});
+
+test("what needs scopes is hidden from those who lack them, and refused", async () => {
+  const { url } = await serve(authYaml(), ["--no-watch"]);
+  const client = await as(url, "notes:read");
+  expect(await listed(client)).toEqual(["notes://resources/open.md", "open", "quote", "who"]);
+  await expect(client.callTool("admin_wipe")).rejects.toEqual(forbidden);
+  await expect(client.getPrompt("team/plan")).rejects.toEqual(forbidden);
+  await expect(client.readResource("notes://resources/board/minutes.md")).rejects.toEqual(forbidden);
+  await expect(client.readResource("skill://secret/SKILL.md")).rejects.toEqual(forbidden);
+});
+
+test("who has them, or one that implies them, gets it", async () => {
+  const { url } = await serve(authYaml(), ["--no-watch"]);
+  const client = await as(url, "notes:admin notes:secret");
+  expect(await listed(client)).toEqual(
+    expect.arrayContaining(["admin_wipe", "notes://resources/board/minutes.md", "team/plan"]),
+  );
+  expect(await client.callTool("admin_wipe")).toBe("alice");
+  expect((await client.readResource("notes://resources/board/minutes.md")).contents).toMatchObject([
+    { text: "minutes" },
+  ]);
+  expect((await client.readResource("skill://secret/SKILL.md")).contents).toHaveLength(1);
+});
+
+describe("no other way leads to a file that needs scopes:", () => {
+  test("not a prompt that embeds what an argument names, nor its suggestions", async () => {
+    const { url } = await serve(authYaml(), ["--no-watch"]);
+    const client = await as(url, "notes:read");
+    expect((await client.getPrompt("quote", { file: "open" })).messages).toHaveLength(1);
+    await expect(client.getPrompt("quote", { file: "board/minutes" })).rejects.toEqual(forbidden);
+    const ref = { type: "ref/prompt", name: "quote" } as const;
+    expect(await client.complete(ref, { name: "file", value: "" })).toMatchObject({ values: ["open"] });
+    const template = { type: "ref/resource", uri: "notes://resources/{+path}" } as const;
+    expect(await client.complete(template, { name: "path", value: "" })).toMatchObject({ values: ["open.md"] });
+  });
+
+  test("not another root that holds it, nor a file that came later", async () => {
+    const { url, cwd } = await serve(`${authYaml()}roots: [{ name: again, path: ./resources/board }]`, ["--no-watch"]);
+    const client = await as(url, "notes:read");
+    await addFiles(cwd, { "resources/board/new.md": "new" });
+    for (const path of ["again/minutes.md", "again/new.md", "resources/board/new.md"]) {
+      await expect(client.readResource(`notes://${path}`)).rejects.toEqual(forbidden);
+    }
+  });
+
+  test("not an edit of server.yaml while it is served", async () => {
+    const { url, cwd, io } = await serve(authYaml());
+    await addFiles(cwd, { "server.yaml": "name: notes\nauth: [" });
+    await io.seen("server.yaml:2");
+    await addFiles(cwd, { "server.yaml": "name: notes\n", "resources/later.md": "later" });
+    await io.seen("in order again");
+    expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(401);
+    const client = await as(url, "notes:read");
+    await expect(client.readResource("notes://resources/board/minutes.md")).rejects.toEqual(forbidden);
+  });
+});
+
+test("a rule where nothing is served is a problem, since it may be misspelt", async () => {
+  const { io } = await serve(`${authYaml()}    tools/amdin: notes:admin\n`, ["--no-watch"]);
+  expect(io.err()).toContain('auth.needs names "tools/amdin", where nothing is served');
+});
+
+describe("nothing is served over HTTP where auth cannot be read:", () => {
+  test.each([
+    ["auth:", "auth needs a resource"],
+    ["auth: { resource: https://a.example/mcp }", "auth needs issuers"],
+    ["auth: { resource: http://a.example/mcp, issuers: https://as.example }", "is no https URL"],
+    ["auth: { resource: https://a.example/mcp, issuers: [] }", "issuers is empty"],
+    ["auth: { resource: https://a.example/mcp, issuers: https://as.example, need: {} }", 'unknown key "auth.need"'],
+    [
+      "auth: { resource: https://a.example/mcp, issuers: https://as.example, needs: { ../a: x } }",
+      '"../a" is no path of what is served',
+    ],
+    [
+      "auth: { resource: https://a.example/mcp, issuers: https://as.example, scopes: offline_access }",
+      "is no scope that a server may ask for",
+    ],
+    ["auth:\n  resource: [", "server.yaml:"],
+    [
+      "auth:\n  resource: https://a.example/mcp\n  issuers:\n    - issuer: https://as.example\n      introspection: { clientId: a, secretEnv: NO_SUCH }",
+      "The environment variable NO_SUCH is not set",
+    ],
+  ])("%s", async (yaml, why) => {
+    const io = fakeServeIo({ cwd: await temporaryFolder({ "server.yaml": yaml }) });
+    const ended = runServe([".", "--port", "0", "--no-watch"], io);
+    await expect(ended).rejects.toMatchObject({ name: "UsageError", message: expect.stringContaining(why) });
+    expect(io.out()).toBe("");
+  });
+});
