@@ -176,6 +176,13 @@ test("A7: a registration is used again, as is its redirect URI where the port is
   expect(redirectUri(second)).toBe(redirectUri(first));
 });
 
+test("--keychain says what to install where the package is missing, and keeps nothing elsewhere", async () => {
+  const { code, json } = await unwatched(["login", server.url, "--keychain"]);
+  expect([code, json.error.code]).toEqual([1, "unusable_storage"]);
+  expect(json.error.message).toContain("npm install @napi-rs/keyring");
+  expect(readdirSync(home)).toEqual([]);
+});
+
 test("--issuer is the only authorization server that is used", async () => {
   const { code, json } = await unwatched(["login", server.url, "--issuer", "https://other.example"]);
   expect([code, json.error.code]).toEqual([3, "authorization_failed"]);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { jwtVerifier } from "mcparley/auth";
+import { InvalidToken, jwtVerifier } from "mcparley/auth";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
 import { type ProtectedServer, serveProtected } from "./protected-server.ts";
@@ -19,6 +19,8 @@ let alice: ScriptedBrowser;
 let home: string;
 /** Access and refresh tokens, and codes, that were given to anybody. */
 const given = new Set<string>();
+/** Access tokens that the server takes no more. */
+const refused = new Set<string>();
 /** All that the commands of a test have printed. */
 let printed: string;
 
@@ -44,6 +46,7 @@ beforeAll(async () => {
         scopes: ["notes:read"],
         verifier: (token, request) => {
           given.add(token);
+          if (refused.has(token)) throw new InvalidToken("It was revoked.");
           return verify(token, request);
         },
       };
@@ -146,6 +149,19 @@ function expectNoSecrets(): void {
   }
   for (const file of files.keys()) expect([file, statSync(file).mode & 0o077]).toEqual([file, 0]);
 }
+
+test("C2: processes whose token is refused at the same time redeem the rotating refresh token once", async () => {
+  expect((await mcparley(["login", server.url])).code).toBe(0);
+  await mcparley(["call", server.url, "whoami"]);
+  const [newest] = [...given].filter((one) => one.startsWith("eyJ")).slice(-1);
+  refused.add(newest!);
+  const before = issuer.tokenRequests.length;
+  const calls = [1, 2, 3].map(() => mcparley(["call", server.url, "whoami"]));
+  expect((await Promise.all(calls)).map(({ code, err }) => [code, err])).toEqual([1, 2, 3].map(() => [0, ""]));
+  const grants = issuer.tokenRequests.slice(before).map((form) => form.get("grant_type"));
+  expect(grants).toEqual(["refresh_token"]);
+  expect((await mcparley(["call", server.url, "whoami"])).code).toBe(0);
+});
 
 test("canary: a secret that is given as a word, as it must not be, is not repeated", async () => {
   const login = await mcparley(["login", server.url, `--client-secret=${clientSecret}`]);

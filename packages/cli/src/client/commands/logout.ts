@@ -1,6 +1,6 @@
 import { printJson, printText } from "../print-result.ts";
 import type { AccountCommand } from "../session.ts";
-import { openAuthorization, serverUrl } from "../sign-in/authorization.ts";
+import { type OpenAuthorization, openAuthorization, serverUrl } from "../sign-in/authorization.ts";
 import { rememberClient } from "../sign-in/remembered-client.ts";
 import { visibleLine } from "../terminal-text.ts";
 import { requireNoMore } from "./words.ts";
@@ -24,8 +24,7 @@ export const logoutCommand: AccountCommand = {
     requireNoMore(words, "logout takes a TARGET");
     const server = serverUrl(setting.target, "logout");
     const { oauth, storage } = await openAuthorization({ ...setting, server, isAskedFor: true });
-    const outcome = await oauth.signOut(server);
-    await rememberClient(storage, server, undefined);
+    const outcome = await forget(server, { oauth, storage });
     const { screen, options } = setting;
     if (options.json) await printJson({ server, outcome }, { screen });
     else
@@ -35,3 +34,15 @@ export const logoutCommand: AccountCommand = {
       );
   },
 };
+
+/** Gives the tokens back, for which the client is needed that they were given to, and forgets both in any case. */
+async function forget(
+  server: string,
+  { oauth, storage }: Pick<OpenAuthorization, "oauth" | "storage">,
+): ReturnType<OpenAuthorization["oauth"]["signOut"]> {
+  try {
+    return await oauth.signOut(server);
+  } finally {
+    await rememberClient(storage, server, undefined);
+  }
+}
