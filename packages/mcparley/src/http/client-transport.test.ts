@@ -213,6 +213,35 @@ test("a revision from before the version header gets none, also after a modern p
   });
 });
 
+test("notifications/initialized is sent again where it did not get through, and then the standing stream is opened", async () => {
+  const { send, next, waiting, clock, problems } = talk();
+  void send(legacy("init", "initialize", { protocolVersion: "2025-11-25" }));
+  const initialize = await next();
+  initialize.json(result("init", { protocolVersion: "2025-11-25" }), {
+    headers: { "content-type": "application/json", "mcp-session-id": "s-1" },
+  });
+  await settled();
+  const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  (await next()).status(502);
+  while (waiting() === 0) await clock.advance(50);
+  (await next()).status(503);
+  while (waiting() === 0) await clock.advance(50);
+  (await next()).status(202);
+  await telling;
+  expect((await next()).method).toBe("GET");
+  expect(problems).toEqual([]);
+});
+
+test("notifications/initialized that is refused is not sent again", async () => {
+  const { send, next } = talk();
+  void send(legacy("init", "initialize", { protocolVersion: "2025-11-25" }));
+  (await next()).json(result("init", { protocolVersion: "2025-11-25" }));
+  await settled();
+  const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  (await next()).status(400);
+  await expect(telling).rejects.toMatchObject({ code: "http", data: { status: 400 } });
+});
+
 test("nothing overtakes notifications/initialized", async () => {
   const { send, next, waiting } = talk();
   void send(legacy(1, "initialize"));

@@ -10,11 +10,13 @@ import { type Outgoing, sendHttp } from "./client-fetch.ts";
 import { type LegacyHeaders, legacyHeaders, mirroredHeaders, modernVersionOf } from "./client-headers.ts";
 import { type Posted, PostedRequests } from "./client-posted.ts";
 import { type HttpSettings, lowerCase } from "./client-settings.ts";
-import { sessionLost, statusError } from "./client-status.ts";
+import { isPassing, sessionLost, statusError } from "./client-status.ts";
 import { SESSION_ID_HEADER } from "./header-names.ts";
 
 /** How long the requests after `notifications/initialized` wait for the server to take it. */
 const INITIALIZED_MS = 5_000;
+/** How long it waits before it says so again where that did not reach the server. */
+const INITIALIZED_DELAYS = [250, 500, 1_000, 2_000];
 /** How long `close` waits for the server to end its session. */
 const GOODBYE_MS = 2_000;
 /** What a server of HTTP+SSE may answer to a POST at the URL of its stream. */
@@ -145,7 +147,7 @@ export class HttpTransport implements Transport {
   }
 
   async #tellInitialized(message: JsonRpcMessage, envelope?: Envelope): Promise<void> {
-    const telling = this.#tell(message, [message], envelope);
+    const telling = this.#tellUntilTaken(message, envelope);
     const limit = new AbortController();
     const taken = Promise.race([telling, pause(this.#settings.clock, INITIALIZED_MS, limit.signal)]);
     const settled = taken
@@ -157,6 +159,21 @@ export class HttpTransport implements Transport {
     this.#initialized = settled;
     await telling;
     if (this.#legacy?.sessionId !== undefined) this.#openStandalone();
+  }
+
+  /** A server that was never told says nothing by itself: what a proxy could not pass on is sent again, a few times. */
+  async #tellUntilTaken(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
+    for (const delay of INITIALIZED_DELAYS) {
+      try {
+        return await this.#tell(message, [message], envelope);
+      } catch (error) {
+        const { code, data } = error as LocalError;
+        const { status } = (data ?? {}) as { status?: number };
+        if (code !== "unreachable" && !(code === "http" && isPassing(status ?? 0))) throw error;
+      }
+      await pause(this.#settings.clock, delay, this.#lifetime.signal);
+    }
+    return this.#tell(message, [message], envelope);
   }
 
   #outgoing(
