@@ -7,9 +7,11 @@ import { followTasks, tasksOf } from "mcparley/tasks";
 /** @import { Client } from "mcparley/client" */
 /** @import { Conversation, Outcome, Step } from "./types.ts" */
 
-/** Milliseconds that one try of a step may take, and how long a step is tried again. Beyond them something hangs. */
-const patience = { idle: 25_000, total: 40_000 };
+/** Milliseconds that a call may be silent, and take, as the client has it by itself: beyond them something hangs. */
+const patience = { idle: 60_000, total: 120_000 };
+/** Milliseconds for which a step that fails is tried again, and for which a change that was told may be on its way. */
 const persistence = 60_000;
+const delivery = 60_000;
 
 /** What was answered, or is lost, against what the protocol and the server promise. */
 class Broken extends Error {
@@ -30,15 +32,17 @@ class Broken extends Error {
 export async function hold(url, { name, revision, steps }) {
   /** @type {string[]} */
   const errors = [];
+  /** @type {string[]} */
+  const noted = [];
   const at = { conversation: `${name} (${revision})`, errors };
   /** @type {Client | undefined} */
   let client;
   try {
-    client = await persist(() => open(url, revision), errors);
-    for (const step of steps) await take(client, step, errors);
+    client = await persist(() => open(url, revision, (error) => noted.push(error.message)), errors);
+    for (const step of steps) await take(client, step, { errors, noted });
     return { ...at, verdict: errors.length === 0 ? "undisturbed" : "after repeating" };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = [error instanceof Error ? error.message : String(error), ...noted.slice(-5)].join("\n      ");
     if (error instanceof Broken) return { ...at, verdict: error.verdict, why };
     return { ...at, verdict: isClear(error) ? "failed clearly" : "failed unclearly", why };
   } finally {
@@ -46,8 +50,8 @@ export async function hold(url, { name, revision, steps }) {
   }
 }
 
-/** @param {string} url @param {string} revision */
-function open(url, revision) {
+/** @param {string} url @param {string} revision @param {(error: Error) => void} onError */
+function open(url, revision, onError) {
   return connect(url, {
     revision,
     elicit: ({ message }) => ({ action: "accept", content: { word: `word for ${message}` } }),
@@ -59,12 +63,18 @@ function open(url, revision) {
     extensions: [followTasks()],
     timeout: patience,
     cache: false,
-    onError: () => {},
+    onError,
   });
 }
 
-/** @param {Client} client @param {Step} step @param {string[]} errors */
-async function take(client, step, errors) {
+/**
+ * What failed along the way, and what the client told its user beside that.
+ *
+ * @typedef {{ errors: string[], noted: string[] }} Notes
+ */
+
+/** @param {Client} client @param {Step} step @param {Notes} notes */
+async function take(client, step, { errors, noted }) {
   /** @param {string} name @param {import("mcparley").JsonObject} args */
   const call = (name, args) => persist(() => client.callTool(name, args), errors);
   switch (step.does) {
@@ -82,7 +92,7 @@ async function take(client, step, errors) {
       expectSame(await call("keep", { key: step.key, value: step.value }), "kept");
       return expectSame(await call("recall", { key: step.key }), step.value, "lost");
     case "watch":
-      return persist(() => watch(client, step.id, errors), errors);
+      return persist(() => watch(client, step.id, { errors, noted }), errors);
     case "job":
       return work(client, step, errors);
   }
@@ -101,8 +111,8 @@ async function count(client, { to, pause: ms }) {
   expectSame(heard.join(), Array.from({ length: to }, (_, n) => n + 1).join(), "lost");
 }
 
-/** A change that was told, on whichever node, is heard. @param {Client} client @param {string} id @param {string[]} errors */
-async function watch(client, id, errors) {
+/** A change that was told, on whichever node, is heard. @param {Client} client @param {string} id @param {Notes} notes */
+async function watch(client, id, { errors, noted }) {
   /** @type {() => void} */
   let wake = () => {};
   const heard = new Promise((resolve) => (wake = () => resolve(undefined)));
@@ -110,9 +120,12 @@ async function watch(client, id, errors) {
   try {
     await persist(() => client.callTool("change", { id }), errors);
     const late = new AbortController();
-    const told = pause(20_000, "late", { signal: late.signal }).catch(() => "heard");
-    if ((await Promise.race([heard, told])) === "late")
+    const told = pause(delivery, "late", { signal: late.signal }).catch(() => "heard");
+    if ((await Promise.race([heard, told])) === "late") {
+      const said = noted.find((message) => message.includes("its notifications are missed"));
+      if (said !== undefined) throw new LocalError("closed", said);
       throw new Broken("lost", `nobody heard that note://${id} changed`);
+    }
     late.abort();
   } finally {
     await subscription.close().catch(() => {});
@@ -144,11 +157,15 @@ async function persist(act, errors, ifNever) {
       if (error instanceof Broken || !isClear(error)) throw error;
       if (error instanceof LocalError && error.code === "timeout") throw new Broken("hung", error.message);
       errors.push(inGeneral(error));
+      if (isFinal.test(error.message)) throw error;
       if (Date.now() < end) continue;
       throw ifNever === undefined ? error : new Broken(ifNever, error.message);
     }
   }
 }
+
+/** What says that it will not be otherwise the next time: a task that was begun and failed. */
+const isFinal = /The process that ran this task ended before it did/;
 
 /** @param {unknown} error @returns {error is McpError} */
 function isClear(error) {

@@ -34,11 +34,12 @@ export class Proxy {
 
   /** Breaks every connection, and refuses new ones until `open`. */
   shut() {
-    this.#server.close();
+    if (this.#server.listening) this.#server.close();
     this.cut();
   }
 
   async open() {
+    if (this.#server.listening) return;
     this.#server.listen(this.port, "127.0.0.1");
     await once(this.#server, "listening");
   }
