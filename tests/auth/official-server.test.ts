@@ -1,0 +1,46 @@
+import { type SignIn, oauth } from "mcparley/auth";
+import { connect } from "mcparley/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type OfficialServer, startOfficialServer } from "./official-server.ts";
+
+let server: OfficialServer;
+beforeAll(async () => {
+  server = await startOfficialServer();
+});
+afterAll(() => server.close());
+
+/** Nobody is asked anything: the authorization endpoint sends the person back at once. */
+const signIn: SignIn = {
+  prepare: () =>
+    Promise.resolve({
+      redirectUri: "http://127.0.0.1:9/callback",
+      visit: async (url) => {
+        const { headers } = await fetch(url, { redirect: "manual" });
+        return new URL(headers.get("location") ?? "about:blank");
+      },
+      close: () => Promise.resolve(),
+    }),
+};
+
+describe("@modelcontextprotocol/sdk (v1), mcpAuthRouter and requireBearerAuth", () => {
+  test("our client signs in, renews its token, and signs out", async () => {
+    const auth = oauth({ signIn });
+    const client = await connect(server.url, { auth });
+    const account = await auth.whoami(server.url);
+    // The issuer is written with a slash, and is the same string wherever it is used.
+    expect(account).toMatchObject({
+      issuer: `${new URL(server.url).origin}/`,
+      resource: server.url,
+      scopes: ["mcp:tools"],
+      isRenewable: true,
+    });
+    expect(await client.callTool("whoami")).toBe(`${account?.clientId} for ${server.url}`);
+    server.expireAll();
+    expect(await client.callTool("whoami")).toBe(`${account?.clientId} for ${server.url}`);
+    const posts = server.requests.filter((line) => line.startsWith("POST") && line !== "POST /mcp");
+    expect(posts).toEqual(["POST /register", "POST /token", "POST /token"]);
+    expect(server.requests.filter((line) => line === "GET /authorize")).toHaveLength(1);
+    expect(await auth.signOut(server.url)).toBe("revoked");
+    await client.close();
+  });
+});
