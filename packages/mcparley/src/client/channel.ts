@@ -30,7 +30,10 @@ export interface ChannelOwner {
 export interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
   /** The server is not told when this request is given up: `initialize` must not be cancelled, and probes need not. */
   silent?: boolean;
-  /** Asks for progress, so that the server can keep the call from timing out. */
+  /**
+   * Asks for progress, so that the server can keep the call from timing out. Its token is written into the `_meta` of
+   * the params, which have to be the request's own.
+   */
   wantsProgress?: boolean;
   envelope?: Envelope | undefined;
   /** Told the id of the request before it is sent. */
@@ -103,15 +106,16 @@ export class Channel {
 
   /** Sends a request and waits for its result. */
   request(method: string, params: JsonObject, options: SendOptions): Promise<JsonObject> {
-    const { envelope, onId, silent = false, wantsProgress = false, ...wait } = options;
+    const { what, idleTimeout, totalTimeout, signal, onProgress, envelope, silent = false } = options;
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#outbound.nextId();
     this.#issued = id + 1;
-    onId?.(id);
-    const answer = this.#outbound.wait(id, { ...wait, onAbandoned: (reason) => this.#abandon(id, reason, silent) });
-    if (wait.signal?.aborted) return answer;
-    const sent = wantsProgress ? { ...params, _meta: { ...(params._meta as object), progressToken: id } } : params;
-    const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, params: sent };
+    options.onId?.(id);
+    const onAbandoned = (reason: string): void => this.#abandon(id, reason, silent);
+    const answer = this.#outbound.wait(id, { what, idleTimeout, totalTimeout, signal, onProgress, onAbandoned });
+    if (signal?.aborted) return answer;
+    if (options.wantsProgress) (params._meta as JsonObject).progressToken = id;
+    const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, params };
     this.#send(request, envelope, (error) => void this.#outbound.fail(id, error));
     return answer;
   }

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../jsonrpc/awaitable.ts";
 import { Declined, LocalError } from "../jsonrpc/errors.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import { MetaKey } from "../protocol/meta.ts";
@@ -18,6 +19,7 @@ const defaultIdle = 60_000;
 const defaultTotal = 30 * 60_000;
 /** Timers cannot be set for longer; a limit beyond it is none. */
 const longestTimer = 2 ** 31 - 1;
+const noAnswers: JsonObject = Object.freeze({});
 
 /**
  * Carries out one request of the user to its final result: from the cache, or through the line, with every question of
@@ -30,7 +32,7 @@ export async function perform(
   options: RequestOptions = {},
 ): Promise<JsonObject> {
   const left = options.timeout?.total ?? core.options.timeout?.total ?? defaultTotal;
-  const call: Call = { method, params, options, what: describe(method, params), left, answers: {} };
+  const call: Call = { method, params, options, what: describe(method, params), left, answers: noAnswers };
   const at = core.clock.now();
   let outcome: CallRecord["outcome"] = "ok";
   core.running.add(call);
@@ -112,7 +114,8 @@ export async function sendWithin(
   options: RequestOptions,
 ): Promise<JsonObject> {
   const left = options.timeout?.total ?? defaultTotal;
-  return (await send(core, { method, params, options, what: describe(method, params), left, answers: {} })).result;
+  return (await send(core, { method, params, options, what: describe(method, params), left, answers: noAnswers }))
+    .result;
 }
 
 /** Sends one round; what went wrong in a way that can be repaired is, each way once. */
@@ -137,7 +140,8 @@ async function sendOnce(core: ClientCore, call: Call, connection: Connection): P
   const since = clock.now();
   try {
     return await connection.channel.request(call.method, paramsOf(core, call, connection), {
-      ...limits(core, call),
+      idleTimeout: unlessTooLong(call.options.timeout?.idle ?? core.options.timeout?.idle ?? defaultIdle),
+      totalTimeout: unlessTooLong(call.left),
       what: call.what,
       signal: call.options.signal,
       onProgress: progressOf(core, call),
@@ -149,19 +153,19 @@ async function sendOnce(core: ClientCore, call: Call, connection: Connection): P
   }
 }
 
-function connected(core: ClientCore, call: Call): Promise<Connection> {
-  return unlessAborted(core.line.get(), call.options.signal, call.what);
+function connected(core: ClientCore, call: Call): Awaitable<Connection> {
+  const { signal } = call.options;
+  return (!signal && core.line.current) || unlessAborted(core.line.get(), signal, call.what);
 }
 
 function paramsOf(core: ClientCore, call: Call, { revision }: Connection): JsonObject {
   const { options, params, answers } = call;
-  const meta = { ...(params._meta as JsonObject | undefined), ...options.meta };
-  if (revision.era === "modern") {
-    Object.assign(meta, modernMeta(revision, core.offer));
-    const level = options.logLevel ?? core.logLevel;
-    if (level !== undefined) meta[MetaKey.logLevel] = level;
-  }
-  return { ...params, ...answers, _meta: meta };
+  const isModern = revision.era === "modern";
+  let meta = isModern ? modernMeta(revision, core.offer) : {};
+  if (params._meta || options.meta) meta = { ...(params._meta as JsonObject | undefined), ...options.meta, ...meta };
+  const level = isModern ? (options.logLevel ?? core.logLevel) : undefined;
+  if (level !== undefined) meta[MetaKey.logLevel] = level;
+  return answers === noAnswers ? { ...params, _meta: meta } : { ...params, ...answers, _meta: meta };
 }
 
 /** The headers of a tool call. Its tool is looked up where it is not known: the server refuses a call that lacks them. */
@@ -177,12 +181,8 @@ async function mirror(core: ClientCore, { method, params, options }: Call): Prom
   return headers && { headers };
 }
 
-function limits(core: ClientCore, { left, options }: Call): Pick<SendOptions, "idleTimeout" | "totalTimeout"> {
-  const idleTimeout = options.timeout?.idle ?? core.options.timeout?.idle ?? defaultIdle;
-  return {
-    ...(idleTimeout <= longestTimer && { idleTimeout }),
-    ...(left <= longestTimer && { totalTimeout: left }),
-  };
+function unlessTooLong(ms: number): number | undefined {
+  return ms <= longestTimer ? ms : undefined;
 }
 
 function progressOf(core: ClientCore, { options: { onProgress } }: Call): SendOptions["onProgress"] {

@@ -4,9 +4,9 @@ import { type JsonObject, type JsonRpcResponse, type RequestId, Prepared, isFail
 
 export interface WaitOptions {
   /** Milliseconds without an answer or progress before the call fails. */
-  idleTimeout?: number;
+  idleTimeout?: number | undefined;
   /** Milliseconds in all, progress or not, not counting the time that `pause` covers. */
-  totalTimeout?: number;
+  totalTimeout?: number | undefined;
   signal?: AbortSignal | undefined;
   /** Called for each progress notification of this request, in order. */
   onProgress?: ((progress: JsonObject) => void) | undefined;
@@ -16,7 +16,8 @@ export interface WaitOptions {
   what: string;
 }
 
-interface Waiting extends WaitOptions {
+interface Waiting {
+  readonly options: WaitOptions;
   resolve(result: JsonObject): void;
   reject(error: Error): void;
   idleTimer: unknown;
@@ -63,7 +64,7 @@ export class Outbound {
         return;
       }
       const waiting: Waiting = {
-        ...options,
+        options,
         resolve,
         reject,
         idleTimer: undefined,
@@ -110,7 +111,7 @@ export class Outbound {
     const waiting = this.#waiting.get(token as RequestId);
     if (!waiting) return false;
     if (waiting.paused === 0) this.#restartIdle(token as RequestId, waiting);
-    waiting.onProgress?.(params);
+    waiting.options.onProgress?.(params);
     return true;
   }
 
@@ -150,27 +151,29 @@ export class Outbound {
   #abandon(id: RequestId, error: LocalError): void {
     const waiting = this.#take(id);
     if (!waiting) return;
-    waiting.onAbandoned?.(error.message);
+    waiting.options.onAbandoned?.(error.message);
     waiting.reject(error);
   }
 
   #startTimers(id: RequestId, waiting: Waiting): void {
     this.#restartIdle(id, waiting);
-    if (waiting.totalTimeout === undefined) return;
+    const { what, totalTimeout } = waiting.options;
+    if (totalTimeout === undefined) return;
     waiting.totalEndsAt = this.#clock.now() + waiting.totalLeft;
     waiting.totalTimer = this.#clock.setTimeout(() => {
-      const limit = `${waiting.totalTimeout} ms in all`;
-      this.#abandon(id, new LocalError("timeout", `${waiting.what} was not answered within ${limit}.`));
+      const limit = `${totalTimeout} ms in all`;
+      this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.`));
     }, waiting.totalLeft);
   }
 
   #restartIdle(id: RequestId, waiting: Waiting): void {
-    if (waiting.idleTimeout === undefined) return;
+    const { what, idleTimeout } = waiting.options;
+    if (idleTimeout === undefined) return;
     if (waiting.idleTimer !== undefined) this.#clock.clearTimeout(waiting.idleTimer);
     waiting.idleTimer = this.#clock.setTimeout(() => {
-      const limit = `${waiting.idleTimeout} ms, and no progress was reported`;
-      this.#abandon(id, new LocalError("timeout", `${waiting.what} was not answered within ${limit}.`));
-    }, waiting.idleTimeout);
+      const limit = `${idleTimeout} ms, and no progress was reported`;
+      this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.`));
+    }, idleTimeout);
   }
 
   #clearTimers(waiting: Waiting): void {

@@ -1,4 +1,4 @@
-import { type Awaitable, after, all, isPromise } from "../jsonrpc/awaitable.ts";
+import { type Awaitable, after, all, isPromise, recover } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import {
   type JsonRpcMessage,
@@ -181,18 +181,22 @@ export class ServerConnection implements Connection {
   }
 
   #send(message: JsonRpcMessage | JsonRpcResponse[]): void {
-    this.#trySend(message).catch((error: unknown) => {
-      this.#core.report(error, undefined);
-      if (Array.isArray(message) || !("result" in message)) return;
-      const failed = new ProtocolError(ErrorCode.InternalError, "Internal error");
-      // A transport that is closed cannot send this either: the answer is lost with the peer that it was for.
-      this.#trySend(replyToError(message.id, failed, undefined).message).catch(() => {});
-    });
+    void recover(
+      () => this.#transport.send(message) as Awaitable<void>,
+      (error) => this.#notSent(message, error),
+    );
   }
 
-  /** Rejects for what cannot be sent: a result that is no JSON, or a transport that is closed. */
-  async #trySend(message: JsonRpcMessage | JsonRpcResponse[]): Promise<void> {
-    await this.#transport.send(message);
+  /** For what cannot be sent: a result that is no JSON, or a transport that is closed. */
+  #notSent(message: JsonRpcMessage | JsonRpcResponse[], error: unknown): void {
+    this.#core.report(error, undefined);
+    if (Array.isArray(message) || !("result" in message)) return;
+    const failed = replyToError(message.id, new ProtocolError(ErrorCode.InternalError, "Internal error"), undefined);
+    // A transport that is closed cannot send this either: the answer is lost with the peer that it was for.
+    void recover(
+      () => this.#transport.send(failed.message) as Awaitable<void>,
+      () => {},
+    );
   }
 
   #track(answering: Promise<unknown>, isStream = false): void {

@@ -57,10 +57,11 @@ export class Session implements Listener {
   logLevel: LoggingLevel = "info";
   readonly #link: Link;
   readonly #shared: SharedBy | undefined;
-  #subscriptions = new Set<string>();
-  readonly #questions: Outbound;
+  // Most sessions need none of these three, and there may be many sessions.
+  #subscriptions: Set<string> | undefined;
+  #questions: Outbound | undefined;
   /** Questions that were asked before the client was ready. */
-  readonly #early = new Set<() => void>();
+  #early: Set<() => void> | undefined;
   #forgotten: unknown;
   #mayAsk = false;
   #leave: (() => void) | undefined;
@@ -75,7 +76,6 @@ export class Session implements Listener {
     this.principal = init.principal;
     this.#link = init.link;
     this.#shared = init.shared;
-    this.#questions = new Outbound(init.core.clock);
     this.#since = init.core.clock.now();
   }
 
@@ -94,15 +94,16 @@ export class Session implements Listener {
   }
 
   subscribe(uri: string): void {
+    this.#subscriptions ??= new Set();
     this.#subscriptions.add(uri);
   }
 
   unsubscribe(uri: string): void {
-    this.#subscriptions.delete(uri);
+    this.#subscriptions?.delete(uri);
   }
 
   wants(change: Change): boolean {
-    return "list" in change || this.#subscriptions.has(change.uri);
+    return "list" in change || (this.#subscriptions?.has(change.uri) ?? false);
   }
 
   deliver(change: Change): void {
@@ -118,6 +119,7 @@ export class Session implements Listener {
   /** Sends the client a request on `link`, once it is ready (2025-11-25, basic/lifecycle), and waits for its answer. */
   request(method: string, params: JsonObject, way: { link: Link; signal: AbortSignal }): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
+    this.#questions ??= new Outbound(this.core.clock);
     const number = this.#questions.nextId();
     const id = this.#shared ? `${this.#shared.questions}${number}` : number;
     const send = (): void => way.link.send({ jsonrpc: "2.0", id, method, params });
@@ -127,7 +129,7 @@ export class Session implements Listener {
       signal: way.signal,
       onAbandoned: (reason) => {
         // What was never sent needs no cancelling.
-        if (this.#early.delete(send)) return;
+        if (this.#early?.delete(send)) return;
         way.link.send(notification(Notification.cancelled, { requestId: id, reason }));
       },
     });
@@ -138,12 +140,12 @@ export class Session implements Listener {
 
   /** Settles the question that a response of the client answers; one that answers none is ignored. */
   answered(response: JsonRpcResponse): void {
-    this.#questions.settle(response);
+    this.#questions?.settle(response);
   }
 
   /** Progress of the client on a question, which starts the question's clock anew. */
   progressed(params: JsonObject): void {
-    this.#questions.progress(params.progressToken, params);
+    this.#questions?.progress(params.progressToken, params);
   }
 
   /** Gives one call up because the client said so. Unknown and finished ones are ignored, as the specification says. */
@@ -153,7 +155,7 @@ export class Session implements Listener {
 
   /** Fails the questions that wait, as when the client can send nothing more. */
   cannotBeAsked(cause: Error): void {
-    this.#questions.failAll(cause);
+    this.#questions?.failAll(cause);
   }
 
   /** Ends the session: gives up its calls and its questions. A second call does nothing. */
@@ -163,13 +165,14 @@ export class Session implements Listener {
     this.#leave?.();
     this.core.clock.clearTimeout(this.#forgotten);
     for (const call of this.calls.values()) call.cancel(cause);
-    this.#questions.failAll(cause);
+    this.#questions?.failAll(cause);
     const { core, revision } = this;
     const durationMs = core.clock.now() - this.#since;
     core.sessionEnded({ durationMs, revision: revision.version, reason: cause.message });
   }
 
   #askLater(send: () => void): void {
+    this.#early ??= new Set();
     this.#early.add(send);
     this.#forgotten ??= this.core.clock.setTimeout(() => this.#ask(), READY_WAIT_MS);
   }
@@ -178,7 +181,8 @@ export class Session implements Listener {
   #ask(): void {
     this.#mayAsk = true;
     this.core.clock.clearTimeout(this.#forgotten);
-    for (const send of this.#early) send();
-    this.#early.clear();
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const send of early) send();
   }
 }
