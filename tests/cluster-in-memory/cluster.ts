@@ -42,15 +42,20 @@ export interface ClusterInit {
   nodes?: number;
   options?: HttpOptions;
   store?: (clock: FakeClock) => Store;
+  /** Adds to the definition what uses the store of its node. */
+  extend?: (store: Store) => Partial<AnyServerDefinition>;
 }
 
 const url = "http://localhost/mcp";
 
 /** Makes endpoints that share one store, behind a balancer that sends each request to the next. */
-export function cluster({ definition, nodes: count = 3, options = {}, store: make }: ClusterInit): Cluster {
+export function cluster(init: ClusterInit): Cluster {
+  const { definition, nodes: count = 3, options = {}, store: make, extend = () => ({}) } = init;
   const clock = fakeClock(1_000_000);
   const store = make ? make(clock) : memoryStore({ clock });
-  const nodes = Array.from({ length: count }, (_, index) => startNode({ clock, store, options }, definition(index)));
+  const nodes = Array.from({ length: count }, (_, index) =>
+    startNode({ clock, store, options, extend }, definition(index)),
+  );
   let turn = 0;
   const client = rawHttp(url, (request) => {
     for (;;) {
@@ -65,19 +70,26 @@ export function cluster({ definition, nodes: count = 3, options = {}, store: mak
 }
 
 function startNode(
-  { clock, store, options }: { clock: FakeClock; store: Store; options: HttpOptions },
+  {
+    clock,
+    store,
+    options,
+    extend,
+  }: Required<Pick<ClusterInit, "options" | "extend">> & { clock: FakeClock; store: Store },
   definition: Partial<AnyServerDefinition>,
 ): Node & { isDead: boolean } {
   const errors: unknown[] = [];
   const isOver = (): boolean => node.isDead;
+  const own = dying(store, isOver);
   const server = createServer({
     name: "test",
     version: "1.0.0",
     clock: mortal(clock, isOver),
     onError: (error: unknown) => errors.push(error),
     ...definition,
+    ...extend(own),
   });
-  const http = toFetch(server, { store: dying(store, isOver), ...options });
+  const http = toFetch(server, { store: own, ...options });
   const node = {
     server,
     http,

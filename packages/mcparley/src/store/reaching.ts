@@ -3,9 +3,17 @@ import type { Store } from "./store.ts";
 
 /**
  * A store whose every failure is a `LocalError` `store_unavailable`, whatever the one behind it rejects with, so that who
- * depends on it can tell its failures from all others. It does not close the one behind it.
+ * depends on it can tell its failures from all others; `onFailure` is called for each. It does not close the one behind it.
  */
-export function reaching(store: Store): Store {
+export function reaching(store: Store, onFailure: () => void = () => {}): Store {
+  const reached = async <T>(operation: () => Promise<T>): Promise<T> => {
+    try {
+      return await operation();
+    } catch (cause) {
+      onFailure();
+      throw isUnavailable(cause) ? cause : unavailable(cause);
+    }
+  };
   return {
     get: (key) => reached(() => store.get(key)),
     set: (key, value, options) => reached(() => store.set(key, value, options)),
@@ -22,14 +30,6 @@ export function reaching(store: Store): Store {
 function unavailable(cause: unknown): LocalError {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new LocalError("store_unavailable", `The store is out of reach: ${why}`, { cause });
-}
-
-async function reached<T>(operation: () => Promise<T>): Promise<T> {
-  try {
-    return await operation();
-  } catch (cause) {
-    throw isUnavailable(cause) ? cause : unavailable(cause);
-  }
 }
 
 /** Whether something failed because a store is out of reach. */

@@ -339,7 +339,7 @@ test("what cannot be kept is tried again, and told of", async () => {
   isDown = true;
   finish("done");
   await settled();
-  expect(onError.mock.lastCall?.[0]).toMatchObject({ message: "store down" });
+  expect(onError.mock.lastCall?.[0]).toMatchObject({ code: "store_unavailable", cause: { message: "store down" } });
   isDown = false;
   await clock.advance(lease / 5);
   expect(await get(peer, taskId)).toMatchObject({ status: "completed" });

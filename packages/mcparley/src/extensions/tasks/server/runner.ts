@@ -7,6 +7,7 @@ import { Call } from "../../../server/call.ts";
 import { principalKey } from "../../../server/context.ts";
 import type { ServerCore } from "../../../server/core.ts";
 import { isOver } from "../task.ts";
+import { Orphans } from "./orphans.ts";
 import { type KeptRequest, type TaskRecord, ended } from "./record.ts";
 import type { TaskDefaults, TaskTiming } from "./settings.ts";
 import { TaskRun } from "./task-run.ts";
@@ -28,6 +29,7 @@ export class Runner {
   readonly core: ServerCore;
   readonly defaults: TaskDefaults;
   readonly #runs = new Map<string, TaskRun>();
+  readonly #orphans: Orphans;
   readonly #perOwner = new Map<string, number>();
   /** The calls that were made of kept requests, which are tasks already. */
   readonly #again = new WeakSet<Call>();
@@ -36,6 +38,17 @@ export class Runner {
     this.core = core;
     this.defaults = defaults;
     this.table = new TaskTable(defaults.store, core.clock);
+    this.#orphans = new Orphans({
+      server: core.info.name,
+      store: this.table.store,
+      clock: core.clock,
+      lease: defaults.lease,
+      maxTtlMs: defaults.maxTtlMs,
+      running: () => this.#runs.keys(),
+      adopt: (taskId) => this.#adopt(taskId),
+      report: (error) => core.report(error, undefined),
+    });
+    this.#orphans.watch();
   }
 
   get running(): number {
@@ -71,6 +84,7 @@ export class Runner {
     };
     if (wanted.runAgain) record.again = keep(call);
     const { taskId } = record;
+    await this.#orphans.note(taskId);
     await this.table.claim(taskId, record.run, lease);
     await this.table.create(record);
     // Whoever is known by nothing could list what belongs to others.
@@ -84,6 +98,8 @@ export class Runner {
   async revived(record: TaskRecord): Promise<TaskRecord> {
     const { taskId } = record;
     if (isOver(record) || this.#runs.has(taskId) || (await this.table.isHeld(taskId))) return record;
+    // Leases run out too where nobody could renew them: then those who live have the time to take theirs again.
+    if (this.core.clock.now() - this.table.failedAt < this.defaults.lease / 2) return record;
     const run = crypto.randomUUID();
     const { lease } = this.defaults;
     if (!(await this.table.claim(taskId, run, lease))) return (await this.table.read(taskId)) ?? record;
@@ -114,6 +130,16 @@ export class Runner {
 
   async close(): Promise<void> {
     await Promise.all([...this.#runs.values()].map((run) => run.stop()));
+    await this.#orphans.end();
+  }
+
+  /** Looks after a task of a process that died. Gives whether it is over, or runs here. */
+  async #adopt(taskId: string): Promise<boolean> {
+    const record = await this.table.read(taskId);
+    if (!record || isOver(record) || this.#runs.has(taskId)) return true;
+    // Others have room for it, or this process has later.
+    if (this.#runs.size >= this.defaults.maxRunning) return false;
+    return isOver(await this.revived(record)) || this.#runs.has(taskId);
   }
 
   async #start(call: Call, record: TaskRecord, order: number): Promise<TaskRun> {
@@ -156,6 +182,7 @@ export class Runner {
       session: undefined,
     });
     this.#again.add(call);
+    await this.#orphans.note(record.taskId);
     const run = await this.#start(call, record, 0);
     const dispatched = (async () => (await core.dispatch(call)) as JsonObject)();
     void this.finish(call, run, dispatched);

@@ -7,8 +7,8 @@ import { type Ending, type TaskRecord, ended } from "./record.ts";
 import { TaskAsking } from "./task-asking.ts";
 import type { TaskTable } from "./task-table.ts";
 
-/** How often it is tried to write down how a task ended. */
-const maxTries = 5;
+/** How often, in the time of a lease, it is tried to write down how a task ended. */
+const triesPerLease = 5;
 
 export interface TaskRunInit {
   table: TaskTable;
@@ -67,10 +67,11 @@ export class TaskRun {
         await this.#update((record) => ended(record, outcome));
         break;
       } catch (error) {
-        this.#init.report(error);
-        // Where the store cannot be reached for so long, the lease runs out, and whoever looks next says that it failed.
-        if (tries === maxTries) break;
-        await new Promise<void>((resolve) => this.#init.clock.setTimeout(resolve, this.#init.lease / maxTries));
+        if (tries === 1) this.#init.report(error);
+        // It is tried for as long as the task is kept, since whoever was told of the task counts on what becomes of it.
+        const { clock, lease, record } = this.#init;
+        if (this.#isOver || clock.now() >= record.createdAt + record.ttlMs) break;
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, lease / triesPerLease));
       }
     }
     await this.#end(new LocalError("closed", "The task has ended."));

@@ -32,7 +32,11 @@ export function tasks(options: TasksOptions): ServerExtension {
       return { tasks: { ...list, cancel: {}, requests: { tools: { call: {} } } } };
     },
     methods: taskMethods(runnerOfCall),
-    middleware: (call, next) => answerOrBegin(call, next, runnerOfCall),
+    middleware(call, next) {
+      // The first call of any kind is when a process begins to look after what others have left behind.
+      runnerOf(call);
+      return answerOrBegin(call, next, runnerOfCall);
+    },
     subscribe: (wanted, call, send) => subscribeTasks(runnerOf(call), wanted, call, send),
     close: (core) => runners.get(core)?.close(),
   };

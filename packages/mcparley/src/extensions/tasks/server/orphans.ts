@@ -1,0 +1,146 @@
+import type { Clock } from "../../../jsonrpc/clock.ts";
+import type { Store } from "../../../store/store.ts";
+
+const runnersKey = (server: string): string => `mcparley:task-runners:${server}`;
+const sweepKey = (server: string): string => `mcparley:task-sweep:${server}`;
+const aliveKey = (runner: string): string => `mcparley:task-runner:${runner}`;
+const begunLog = (runner: string): string => `mcparley:tasks-begun:${runner}`;
+
+/** The most tasks that one process is known to have begun; those that go on are noted again before they drop out. */
+const maxNoted = 10_000;
+const pageSize = 200;
+/** The list of processes is gone where none of them has been there for so long. */
+const listTtl = 30 * 86_400_000;
+
+export interface OrphansInit {
+  /** The name of the server: another one has other tools. */
+  server: string;
+  store: Store;
+  clock: Clock;
+  lease: number;
+  /** Milliseconds for which a task may be kept. */
+  maxTtlMs: number;
+  /** The tasks that run here. */
+  running: () => Iterable<string>;
+  /** Looks after a task whose process has died. Gives whether it is looked after: over, or run by somebody else. */
+  adopt: (taskId: string) => Promise<boolean>;
+  report: (error: unknown) => void;
+}
+
+/**
+ * Finds the tasks of processes that died, without anybody asking for them.
+ *
+ * Each process notes what it begins in a log of its own, and keeps a lease as long as it lives. Once in the time of a lease
+ * one of them looks for those whose lease has run out.
+ */
+export class Orphans {
+  readonly #init: OrphansInit;
+  readonly #id: string = crypto.randomUUID();
+  #noted = 0;
+  #joined: Promise<void> | undefined;
+  #timer: unknown;
+  #failing = false;
+  #ended = false;
+
+  constructor(init: OrphansInit) {
+    this.#init = init;
+  }
+
+  /** Begins to look, now and then. */
+  watch(): void {
+    if (this.#timer !== undefined || this.#ended) return;
+    const { clock, lease } = this.#init;
+    const next = (): void => {
+      this.#timer = clock.setTimeout(() => {
+        if (this.#ended) return;
+        next();
+        void this.#beat();
+      }, lease / 3);
+    };
+    next();
+  }
+
+  /** Notes a task before it begins. Rejects where the store is out of reach: then it must not begin. */
+  async note(taskId: string): Promise<void> {
+    this.#joined ??= this.#join().catch((error: unknown) => {
+      this.#joined = undefined;
+      throw error;
+    });
+    await this.#joined;
+    await this.#append(taskId);
+    if (++this.#noted < maxNoted / 2) return;
+    this.#noted = 0;
+    for (const running of this.#init.running()) await this.#append(running);
+  }
+
+  /** Says that this process is gone; what it leaves behind is found at once. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    if (this.#timer !== undefined) this.#init.clock.clearTimeout(this.#timer);
+    if (this.#joined) await this.#init.store.delete(aliveKey(this.#id)).catch(this.#init.report);
+  }
+
+  async #append(taskId: string): Promise<void> {
+    const { store, maxTtlMs } = this.#init;
+    await store.append(begunLog(this.#id), taskId, { ttl: maxTtlMs, maxLength: maxNoted });
+  }
+
+  async #join(): Promise<void> {
+    await this.#live();
+    await this.#changeRunners((runners) => [...runners, this.#id]);
+  }
+
+  #live(): Promise<void> {
+    const { store, lease } = this.#init;
+    return store.set(aliveKey(this.#id), "", { ttl: lease });
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      if (this.#joined) await this.#live();
+      const { store, lease, server } = this.#init;
+      // Once in a lease among them all, whoever comes first.
+      if (await store.compareAndSet(sweepKey(server), undefined, this.#id, { ttl: lease })) await this.#sweep();
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#init.report(error);
+      this.#failing = true;
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { store } = this.#init;
+    const gone = new Set<string>();
+    for (const runner of await this.#runners()) {
+      const isAlive = runner === this.#id || (await store.get(aliveKey(runner))) !== undefined;
+      if (!isAlive && (await this.#adoptAllOf(runner))) gone.add(runner);
+    }
+    if (gone.size > 0) await this.#changeRunners((runners) => runners.filter((runner) => !gone.has(runner)));
+  }
+
+  /** Gives whether all that a dead process has left behind is looked after. */
+  async #adoptAllOf(runner: string): Promise<boolean> {
+    let isDone = true;
+    for (let after: string | undefined; ;) {
+      const entries = await this.#init.store.readFrom(begunLog(runner), after, pageSize);
+      for (const { value } of entries) isDone = (await this.#init.adopt(value)) && isDone;
+      after = entries.at(-1)?.position;
+      if (entries.length < pageSize) return isDone;
+    }
+  }
+
+  async #runners(): Promise<string[]> {
+    const text = await this.#init.store.get(runnersKey(this.#init.server));
+    return text === undefined ? [] : (JSON.parse(text) as string[]);
+  }
+
+  async #changeRunners(change: (runners: string[]) => string[]): Promise<void> {
+    const { store, server } = this.#init;
+    for (;;) {
+      const text = await store.get(runnersKey(server));
+      const runners = text === undefined ? [] : (JSON.parse(text) as string[]);
+      const changed = JSON.stringify(change(runners));
+      if (await store.compareAndSet(runnersKey(server), text, changed, { ttl: listTtl })) return;
+    }
+  }
+}
