@@ -22,8 +22,11 @@ export async function authenticate(
   switch (method) {
     case "none":
       return { client, authentication: await clientAuthentication({ id })(metadata) };
-    case undefined:
-      return { client, authentication: await clientAuthentication(credential)(metadata) };
+    case undefined: {
+      // Servers register secrets that they want nobody to send.
+      const usable = takesOnlyNone(metadata) ? { id } : credential;
+      return { client, authentication: await clientAuthentication(usable)(metadata) };
+    }
     case "client_secret_basic":
     case "client_secret_post":
       if (secret !== undefined)
@@ -35,6 +38,10 @@ export async function authenticate(
         `clients are to authenticate by ${JSON.stringify(method.slice(0, 100))}, which is not supported`,
       );
   }
+}
+
+function takesOnlyNone({ token_endpoint_auth_methods_supported: offered }: oauth.AuthorizationServer): boolean {
+  return offered !== undefined && offered.length > 0 && offered.every((method) => method === "none");
 }
 
 function unusable({ issuer }: oauth.AuthorizationServer, why: string): LocalError {
