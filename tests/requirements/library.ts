@@ -1,4 +1,9 @@
 /** What the proofs use of the library, from its sources: a proof needs no build. */
+export { jwtVerifier } from "../../packages/mcparley/src/auth/server/jwt-verifier.ts";
+export {
+  type ProtectedResourceOptions,
+  protectedResource,
+} from "../../packages/mcparley/src/auth/server/protected-resource.ts";
 export { connect } from "../../packages/mcparley/src/entries/connect.ts";
 export type { Dialer } from "../../packages/mcparley/src/client/dialer.ts";
 export { openClient } from "../../packages/mcparley/src/client/open-client.ts";

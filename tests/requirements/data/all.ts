@@ -30,6 +30,7 @@ import { extensions } from "./extensions.ts";
 import { jsonSchema } from "./json-schema.ts";
 import { meta } from "./meta.ts";
 import { icons } from "./icons.ts";
+import { authorizationServing } from "./authorization-serving.ts";
 import { security } from "./security.ts";
 import { tasks } from "./tasks.ts";
 import { requestedTasks } from "./requested-tasks.ts";
@@ -67,6 +68,7 @@ export const requirements: readonly Requirement[] = [
   ...jsonSchema,
   ...meta,
   ...icons,
+  ...authorizationServing,
   ...security,
   ...tasks,
   ...requestedTasks,

@@ -135,7 +135,6 @@ export const security: readonly Requirement[] = [
     transports: http,
     section: `${practices}#token-passthrough`,
     says: "A server takes no token that was not issued for it.",
-    excuse: `${noOAuth}: what a credential is worth is decided by the \`authenticate\` function of whoever serves.`,
   },
   {
     id: "security.confused-deputy",
@@ -145,7 +144,8 @@ export const security: readonly Requirement[] = [
     transports: http,
     section: `${practices}#confused-deputy-problem`,
     says: "A proxy to another service has each client consented to by the user.",
-    excuse: `${noOAuth}, and is no proxy to the authorization of another service.`,
+    excuse:
+      "The library forwards no authorization: it is a resource that takes its own tokens, and has no client id of its own that others could use.",
   },
   {
     id: "security.url.checked",
