@@ -71,3 +71,7 @@ export {
   type RawMessage,
   rawHttp,
 } from "../../packages/mcparley/src/testing/raw-http.ts";
+export { type OAuthOptions, oauth } from "../../packages/mcparley/src/auth/client/oauth.ts";
+export { memoryCredentials } from "../../packages/mcparley/src/auth/client/memory-credentials.ts";
+export type { CredentialStorage } from "../../packages/mcparley/src/auth/client/credential-storage.ts";
+export { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../packages/mcparley/src/testing/scripted-issuer.ts";

@@ -8,6 +8,7 @@ import { transportsHttpStreams } from "./transports-http-streams.ts";
 import { transportsHttpModern } from "./transports-http-modern.ts";
 import { mirroredHeaders } from "./mirrored-headers.ts";
 import { transportsHttpSse } from "./transports-http-sse.ts";
+import { authorizationClient } from "./authorization-client.ts";
 import { cancellation } from "./cancellation.ts";
 import { progress } from "./progress.ts";
 import { ping } from "./ping.ts";
@@ -46,6 +47,7 @@ export const requirements: readonly Requirement[] = [
   ...transportsHttpModern,
   ...mirroredHeaders,
   ...transportsHttpSse,
+  ...authorizationClient,
   ...cancellation,
   ...progress,
   ...ping,

@@ -3,6 +3,7 @@ import { LocalError } from "../../jsonrpc/errors.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
 import { refusalCode } from "./oauth-error.ts";
+import { isLoopbackHost } from "./private-address.ts";
 import type { Registrations } from "./registration.ts";
 import type { SignIn, SignInAttempt } from "./sign-in.ts";
 
@@ -45,6 +46,7 @@ export class AuthorizationCode implements Grant {
     const signIn = await this.#signIn();
     const attempt = await signIn.prepare(await this.#registrations.redirectUri(context));
     try {
+      checkRedirectUri(attempt.redirectUri);
       return await this.#attempt(context, scopes, attempt);
     } finally {
       await attempt.close();
@@ -80,6 +82,14 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: Author
     `The authorization server ${JSON.stringify(issuer)} does not say that it supports PKCE with S256 ` +
     "(code_challenge_methods_supported in its metadata), so nobody is sent there to sign in.";
   throw new LocalError("authorization_failed", message);
+}
+
+/** Anybody on the way could read a code that comes back otherwise (2026-07-28, "Communication Security"). */
+function checkRedirectUri(given: string): void {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopbackHost(url.hostname))) return;
+  const message = `The redirect URI ${JSON.stringify(given.slice(0, 200))} must be https, or http on this machine.`;
+  throw new LocalError("invalid_target", message);
 }
 
 async function requestFor(

@@ -286,6 +286,15 @@ test.each(["http://as.example/authorize", "javascript:alert(1)", "https://10.0.0
   },
 );
 
+test.each(["http://app.example/callback", "app:/callback", "callback"])(
+  "nobody comes back to %s",
+  async (redirectUri) => {
+    const { call, visits, world } = setting({}, { redirectUri });
+    expect(await failure(call())).toMatchObject({ code: "invalid_target" });
+    expect([visits, world.registrations]).toEqual([[], []]);
+  },
+);
+
 test("metadata of another resource is refused, and nobody is asked", async () => {
   const { world, call, visits } = setting();
   world.resourceMetadata!.resource = "https://evil.example/mcp";

@@ -152,7 +152,7 @@ function isUsable(
   return redirectUris.includes(redirectUri) && (secretExpiresAt === 0 || secretExpiresAt > clock.now());
 }
 
-/** A browser comes back to this machine, or to a scheme of an app: that is native (OpenID Connect registration, 2). */
+/** What a browser comes back to on this machine is native (OpenID Connect registration, 2). */
 function applicationType(redirectUri: string): "native" | "web" {
   const { protocol, hostname } = new URL(redirectUri);
   return protocol === "https:" && !isLoopbackHost(hostname) ? "web" : "native";
