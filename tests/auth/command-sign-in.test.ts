@@ -1,8 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { LocalError } from "mcparley";
 import { jwtVerifier } from "mcparley/auth";
-import { connect } from "mcparley/client";
+import { type HttpAuth, connect } from "mcparley/client";
 import { tool } from "mcparley/server";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runClientCommand } from "../../packages/cli/src/client/run.ts";
@@ -192,6 +193,23 @@ test("a program that is started has nothing to sign in to", async () => {
   const io = atTerminal();
   expect(await runClientCommand("login", ["--", "node", "server.js"], io)).toBe(1);
   expect(io.err()).toContain("login is for servers at a URL");
+});
+
+test("a command ends after the sign-in that it has given up, which would keep the next one waiting", async () => {
+  const io = atTerminal();
+  const order: string[] = [];
+  const impatient = async (_target: unknown, { auth }: { auth?: HttpAuth } = {}): Promise<never> => {
+    const url = new URL(server.url);
+    const request = { url, method: "POST", server: url };
+    const given = new AbortController();
+    const refusal = { status: 401, headers: new Headers(), request, shown: {}, repeated: 0 };
+    void auth?.challenged(refusal, given.signal).catch(() => order.push("given up"));
+    await io.seen("Open it?");
+    given.abort();
+    throw new LocalError("timeout", "No answer in time.");
+  };
+  expect(await runClientCommand("list", [server.url], { ...io, connect: impatient as never })).toBe(6);
+  expect(order).toEqual(["given up"]);
 });
 
 test("who waits for another process that signs in is told", async () => {
