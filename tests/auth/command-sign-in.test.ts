@@ -4,7 +4,8 @@ import path from "node:path";
 import { LocalError } from "mcparley";
 import { jwtVerifier } from "mcparley/auth";
 import { type HttpAuth, connect } from "mcparley/client";
-import { tool } from "mcparley/server";
+import { listen } from "mcparley/node";
+import { createServer, tool } from "mcparley/server";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runClientCommand } from "../../packages/cli/src/client/run.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../../packages/cli/src/client/testing/fake-io.ts";
@@ -187,6 +188,21 @@ test("--keychain says what to install where the package is missing, and keeps no
 test("--issuer is the only authorization server that is used", async () => {
   const { code, json } = await unwatched(["login", server.url, "--issuer", "https://other.example"]);
   expect([code, json.error.code]).toEqual([3, "authorization_failed"]);
+});
+
+test("a server that asks nobody to sign in has nothing to sign in to", async () => {
+  const open = await listen(createServer({ name: "open", version: "1.0.0" }), { port: 0 });
+  const { code, json } = await unwatched(["login", open.url]);
+  expect([code, json.error.code]).toEqual([3, "authorization_failed"]);
+  expect(json.error.message).toContain("Perhaps there is nothing to sign in to.");
+  await open.close();
+});
+
+test("login gives up after --timeout, and says so", async () => {
+  const io = atTerminal();
+  const silent = { ...io, openUrl: async () => {} };
+  expect(await runClientCommand("login", [server.url, "--timeout", "300ms"], silent)).toBe(6);
+  expect(io.err()).toContain("Nobody came back from the sign-in within 0.3 seconds.");
 });
 
 test("a program that is started has nothing to sign in to", async () => {

@@ -21,18 +21,22 @@ const signInHelp =
   "A server at a URL may want you to sign in: you are asked at the terminal, and a browser is opened when you say so; " +
   "without a terminal the command fails with exit code 3. What signing in gives is kept, encrypted, for the next time.";
 
+/** The options that mean something where nothing is called. */
+const accountOptions: ReadonlySet<string> = new Set(["json", "timeout", "no-input", "verbose", "help"]);
+
 /** What `mcparley COMMAND --help` prints, wrapped to `width` columns. */
 export function commandHelp(name: string, command: ClientCommand | AccountCommand, width: number): string {
   const columns = Math.min(width, 100);
+  const isAboutAccount = "run" in command;
   return [
     wrap(`mcparley ${name} ${command.usage}`, columns).join("\n"),
     sentence(command.summary),
     ...command.details.map((text) => wrap(text, columns).join("\n")),
     `Examples\n${command.examples.map((line) => `  ${line}`).join("\n")}`,
     targetHelp,
-    `Questions\n${indented(questionsHelp, columns)}`,
-    `Options\n${optionTable(undefined, columns)}`,
-    `Signing in\n${indented(signInHelp, columns)}\n\n${optionTable("sign-in", columns)}`,
+    ...(isAboutAccount ? [] : [`Questions\n${indented(questionsHelp, columns)}`]),
+    `Options\n${optionTable((one) => !one.topic && (!isAboutAccount || accountOptions.has(one.name)), columns)}`,
+    `Signing in\n${indented(signInHelp, columns)}\n\n${optionTable(({ topic }) => topic === "sign-in", columns)}`,
     `Exit codes\n${table(
       exitCodeMeanings.map(([code, meaning]) => [String(code), meaning]),
       columns,
@@ -46,9 +50,9 @@ function indented(text: string, columns: number): string {
     .join("\n");
 }
 
-function optionTable(wanted: OptionDefinition["topic"], columns: number): string {
+function optionTable(isWanted: (option: OptionDefinition) => boolean, columns: number): string {
   const rows = optionDefinitions
-    .filter(({ topic }) => topic === wanted)
+    .filter(isWanted)
     .map(({ name, short, value, description }): [string, string] => [optionLabel(name, short, value), description]);
   return table(rows, columns);
 }

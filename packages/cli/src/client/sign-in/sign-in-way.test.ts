@@ -21,7 +21,13 @@ async function signIn({ isAskedFor = false, noBrowser = false, ...fake }: Circum
   const io = fakeIo(fake);
   const screen = new Screen(io, () => {});
   const stop = createStop(io, () => {});
-  const way = await signInWay({ io, screen, stop, isAskedFor, options: { noInput: false, noBrowser } });
+  const way = await signInWay({
+    io,
+    screen,
+    stop,
+    isAskedFor,
+    options: { noInput: false, noBrowser, timeout: undefined },
+  });
   const attempt = await way.prepare(undefined);
   const came = visit(attempt, stop.signal);
   came.catch(() => {});

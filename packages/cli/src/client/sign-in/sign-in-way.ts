@@ -7,7 +7,7 @@ import { visibleLine } from "../terminal-text.ts";
 import { type TalkSetting, isAttended, talk } from "../questions/talk.ts";
 
 export interface SignInSetting extends TalkSetting {
-  readonly options: Pick<ClientOptions, "noInput" | "noBrowser">;
+  readonly options: Pick<ClientOptions, "noInput" | "noBrowser" | "timeout">;
   /** Whether signing in is what the command is for, so that nobody has to be asked whether they want to. */
   readonly isAskedFor: boolean;
 }
@@ -17,7 +17,12 @@ export async function signInWay(setting: SignInSetting): Promise<SignIn> {
   const attended = isAttended(setting);
   if (setting.options.noBrowser || !(attended || setting.isAskedFor)) return pasted(setting, attended);
   const { loopbackSignIn } = await import("mcparley/node");
-  return loopbackSignIn({ open: (url) => open(url, attended, setting) });
+  const { timeout } = setting.options;
+  return loopbackSignIn({
+    open: (url) => open(url, attended, setting),
+    // In other commands it limits the call, which the person is no part of.
+    ...(setting.isAskedFor && timeout !== undefined && { timeLimit: timeout }),
+  });
 }
 
 async function open(url: URL, attended: boolean, setting: SignInSetting): Promise<void> {

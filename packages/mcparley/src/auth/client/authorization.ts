@@ -1,11 +1,12 @@
 import { link } from "../../client/abort.ts";
 import { unreachable } from "../../http/client-fetch.ts";
-import type { HttpAuth, HttpAuthRefusal, HttpAuthRequest } from "../../http/client-settings.ts";
+import { type HttpAuth, type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client-settings.ts";
 import { systemClock } from "../../jsonrpc/clock.ts";
 import { LocalError } from "../../jsonrpc/errors.ts";
 import type { AuthorizationCore } from "./authorization-core.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";
 import { readChallenge, splitScope } from "./challenge.ts";
+import type { Discovered } from "./discover.ts";
 import { dpopKeys } from "./dpop.ts";
 import type { Grant } from "./grant.ts";
 import { memoryCredentials } from "./memory-credentials.ts";
@@ -83,7 +84,11 @@ export class Authorization implements OAuth {
       const challenge = await readChallenge(await this.#askFor(server, signal));
       const at = await authorization.discover(challenge.resourceMetadata, signal);
       const scopes = authorization.scopesFor(at, challenge.scopes);
-      return authorization.obtain(at, scope === undefined ? scopes : unite(scopes, splitScope(scope)), signal);
+      try {
+        return await authorization.obtain(at, scope === undefined ? scopes : unite(scopes, splitScope(scope)), signal);
+      } catch (error) {
+        throw at.isAssumed ? namesNone(at, error) : error;
+      }
     });
     return toAccount(server, token);
   }
@@ -145,6 +150,15 @@ function readServer(given: string | URL): URL {
   }
   url.hash = "";
   return url;
+}
+
+/** Where nothing was published, what failed is most often that there is nothing to sign in to. */
+function namesNone({ server, issuer }: Discovered, cause: unknown): unknown {
+  if (!(cause instanceof LocalError && cause.code === "authorization_failed")) return cause;
+  const message =
+    `${nameOf(server)} names no authorization server, and there is none that can be used at ${JSON.stringify(issuer)}, ` +
+    "where servers that name none have theirs. Perhaps there is nothing to sign in to.";
+  return new LocalError("authorization_failed", message, { cause, data: cause.data });
 }
 
 function toAccount(server: URL, token: TokenRecord): Account {

@@ -69,5 +69,5 @@ async function send(url: URL, open: NonNullable<LoopbackSignInOptions["open"]>):
 }
 
 function tooLate(timeLimit: number): LocalError {
-  return new LocalError("timeout", `Nobody came back from the sign-in within ${Math.round(timeLimit / 1000)} seconds.`);
+  return new LocalError("timeout", `Nobody came back from the sign-in within ${timeLimit / 1000} seconds.`);
 }
