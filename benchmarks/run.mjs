@@ -8,7 +8,7 @@ import { installPeers, peerVersions } from "./peers.mjs";
 import { runWorkload } from "./measure/run-workload.mjs";
 import { environmentOf } from "./report/environment.mjs";
 import { markdownOf, tableOf } from "./report/markdown.mjs";
-import { httpWorkloads } from "./workloads/http.mjs";
+import { allWorkloads } from "./workloads/all.mjs";
 import { planOf } from "./workloads/plan.mjs";
 
 /** @import { Results, Workload, WorkloadResult } from "./types.ts" */
@@ -42,7 +42,7 @@ async function main() {
   const peers = path.join(root, ".tools/benchmarks");
   const compared = implementations.filter(({ name }, index) => index === 0 || isChosen(name, values.with));
   const plan = planOf(values.quick, { implementations: compared, peers });
-  const workloads = httpWorkloads(plan).filter(({ id }) => isChosen(id, values.only));
+  const workloads = allWorkloads(plan).filter(({ id }) => isChosen(id, values.only));
   if (workloads.length === 0) {
     process.stderr.write("No workload is called that. `npm run bench -- --list` prints their ids.\n");
     return 1;

@@ -4,6 +4,8 @@ export interface ServerSettings {
   /** Stateless or in sessions as of 2025, or modern, where every request is by itself. */
   mode: Mode;
   answers: Answers;
+  /** Whether there is a tool `change`, last, that tells all who listen of a change of the page. */
+  hasChange?: boolean;
   /** How many tools there are in all: `echo` first, `add` second, then those of `content.mjs`. */
   tools: number;
 }
@@ -138,10 +140,24 @@ export interface LoadJob {
   /** Milliseconds in which answers are counted. */
   duration: number;
   operation: Operation;
-  /** Whether each connection opens a session of its own first. */
-  isSession: boolean;
+  /** Whether each connection opens a session of its own first, opens one for each call, or none. */
+  sessions: "none" | "one" | "each";
   revision: string;
   accept: string;
+}
+
+/** What is asked of a server on stdio. */
+export interface StdioJob {
+  /** The program of the server. */
+  file: string;
+  args: readonly string[];
+  operation: Operation;
+  revision: string;
+  /** How many requests are sent before answers are awaited. */
+  atOnce: number;
+  /** Milliseconds, of the server's own time and of time. */
+  warmup: number;
+  duration: number;
 }
 
 /** A request, and what its answer has to say. */

@@ -26,9 +26,9 @@ export class Lane {
 
   /** Opens a session where there are any, and checks one answer for what it says. */
   async open() {
-    const { operation, isSession, revision } = this.#job;
+    const { operation, sessions, revision } = this.#job;
     const headers = revision === modernRevision ? modernHeaders(operation) : {};
-    if (isSession) headers["mcp-session-id"] = await openSession(this.#connection, this.#job);
+    if (sessions === "one") headers["mcp-session-id"] = await openSession(this.#connection, this.#job);
     const request = new Numbered(post(this.#job, messageOf(operation, revision), headers));
     const answer = await this.#connection.ask(request.bytes);
     const payload = payloadOf(expectOk(answer));

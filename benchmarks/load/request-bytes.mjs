@@ -3,7 +3,7 @@
 /** @import { LoadJob, Operation } from "../types.ts" */
 
 /** Ids have this many digits, so that a request can be sent again with the next id and the same length. */
-const firstId = 1_000_000;
+export const firstId = 1_000_000;
 const idDigits = 7;
 const meta = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -28,6 +28,11 @@ export class Numbered {
 
   get id() {
     return this.#id;
+  }
+
+  /** The id in another message that is the same but for it. @param {Buffer} bytes */
+  idIn(bytes) {
+    return Number(bytes.toString("latin1", this.#at, this.#at + idDigits));
   }
 
   /** Changes the id in place. @param {number} id */

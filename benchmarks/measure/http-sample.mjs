@@ -1,14 +1,13 @@
 // @ts-check
 import path from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { programOf } from "../implementations/implementations.mjs";
 import { Program } from "./program.mjs";
+import { warmUp } from "./warm-up.mjs";
 
 /** @import { Implementation, LoadJob, LoadReport, Operation, Sample, ServerSettings } from "../types.ts" */
 
-const load = path.join(import.meta.dirname, "../load/http-load.mjs");
-/** A server that cannot be kept busy is warm after so many times its time of work. */
-const longestWarmup = 6;
+/** Requests one after another, or changes that are sent on open streams. */
+const programs = { requests: "http-load.mjs", changes: "listen-load.mjs" };
 const bothForms = "application/json, text/event-stream";
 
 /** The revision that all implementations of sessions speak. */
@@ -23,13 +22,17 @@ export const modernRevision = "2026-07-28";
  * @property {Operation} operation
  * @property {number} connections
  * @property {Amount} amount
+ * @property {boolean} [hasSessionEach] whether each call has a session of its own
+ * @property {keyof typeof programs} [load] `requests` unless given
  */
 
 /** Takes a sample: a server and a load, each in a new process. @param {Implementation} implementation @param {HttpCase} httpCase @param {string} peers @returns {Promise<Sample>} */
 export async function httpSample(implementation, httpCase, peers) {
   const server = await startServer(implementation, { way: "http", ...httpCase.settings }, peers);
   const job = jobOf(implementation, httpCase, server.port);
-  const asking = new Program({ side: "load", file: load, args: [JSON.stringify(job)] });
+  const file = loadProgram(programs[httpCase.load ?? "requests"]);
+  const asking = new Program({ side: "load", file, args: [] });
+  asking.tell(job);
   try {
     expectPhase(await asking.message());
     await warmUp(server.program, httpCase.amount.warmup);
@@ -37,24 +40,15 @@ export async function httpSample(implementation, httpCase, peers) {
     asking.tell("count");
     const report = expectReport(await asking.message());
     const after = await server.program.ask("cpu");
-    asking.tell("stop");
     return figuresOf(report, after - before);
   } finally {
     await Promise.all([asking.end(), server.program.end()]);
   }
 }
 
-/**
- * Waits until a server has worked for some time. It is its own time that counts, so that on a busy machine, too, every
- * one is given the same chance to be compiled.
- *
- * @param {Program} server @param {number} milliseconds
- */
-async function warmUp(server, milliseconds) {
-  const last = performance.now() + milliseconds * longestWarmup;
-  const enough = (await server.ask("cpu")) + milliseconds * 1_000;
-  do await pause(50);
-  while (performance.now() < last && (await server.ask("cpu")) < enough);
+/** @param {string} name */
+export function loadProgram(name) {
+  return path.join(import.meta.dirname, "../load", name);
 }
 
 /** Starts a server that is asked over HTTP. @param {Implementation} implementation @param {ServerSettings} settings @param {string} peers */
@@ -71,13 +65,13 @@ export async function startServer(implementation, settings, peers) {
 }
 
 /** @param {Implementation} implementation @param {HttpCase} httpCase @param {number} port @returns {LoadJob} */
-function jobOf({ http }, { settings, operation, connections, amount }, port) {
+function jobOf({ http }, { settings, operation, connections, amount, hasSessionEach = false }, port) {
   return {
     port,
     connections,
     duration: amount.duration,
     operation,
-    isSession: settings.mode === "session",
+    sessions: hasSessionEach ? "each" : settings.mode === "session" ? "one" : "none",
     revision: settings.mode === "modern" ? modernRevision : legacyRevision,
     accept: http?.accept?.[settings.answers] ?? bothForms,
   };
@@ -89,7 +83,7 @@ function expectPhase(message) {
 }
 
 /** @param {any} message @returns {LoadReport} */
-function expectReport(message) {
+export function expectReport(message) {
   if (typeof message?.answers !== "number") throw failureOf(message);
   return message;
 }
@@ -100,7 +94,7 @@ function failureOf(message) {
 }
 
 /** @param {LoadReport} report @param {number} cpu microseconds @returns {Sample} */
-function figuresOf({ answers, elapsed, p50, p99, busy }, cpu) {
+export function figuresOf({ answers, elapsed, p50, p99, busy }, cpu) {
   if (answers === 0) throw new Error("Nothing was answered in time.");
   return { perSecond: (answers * 1000) / elapsed, cpu: cpu / answers, p50, p99, busy: busy * 100 };
 }

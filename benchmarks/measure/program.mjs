@@ -27,6 +27,10 @@ export class Program {
   #complaints = "";
   /** @type {Promise<unknown>} */
   #exited;
+  /** What it said that nobody asked for yet. @type {unknown[]} */
+  #said = [];
+  /** @type {((message: unknown) => void) | undefined} */
+  #listener;
 
   /** @param {ProgramOptions} options */
   constructor({ side, file, args, node = process.execPath, isProbed = false, input = "ignore" }) {
@@ -37,6 +41,7 @@ export class Program {
     this.child.stderr
       ?.setEncoding("utf8")
       .on("data", (text) => (this.#complaints = (this.#complaints + text).slice(-2_000)));
+    this.child.on("message", (message) => this.#take(message));
     this.#exited = once(this.child, "exit");
     this.#exited.catch(() => {});
   }
@@ -54,8 +59,17 @@ export class Program {
   }
 
   /** The next message that it sends. @returns {Promise<any>} */
-  message(patience = 60_000) {
-    return this.#wait("a message", (resolve) => this.child.once("message", resolve), patience);
+  async message(limit = 30_000) {
+    if (this.#said.length > 0) return this.#said.shift();
+    return this.#wait("a message", (resolve) => (this.#listener = resolve), limit);
+  }
+
+  /** @param {unknown} message */
+  #take(message) {
+    const listener = this.#listener;
+    this.#listener = undefined;
+    if (listener) listener(message);
+    else this.#said.push(message);
   }
 
   /** Asks the probe inside. @param {"cpu" | "heap" | "resources"} question @returns {Promise<any>} */

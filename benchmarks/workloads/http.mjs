@@ -8,7 +8,7 @@ import { add, echo, getPrompt, listTools, readBook, readItem, readPage } from ".
 /** @import { Plan } from "./plan.mjs" */
 
 /** @type {readonly Measure[]} */
-const measures = [
+export const measures = [
   { key: "perSecond", title: "answers/s", better: "higher", digits: 0, ratio: "× floor" },
   { key: "cpu", title: "server CPU, µs", better: "lower", digits: 1, ratio: "CPU × floor" },
   { key: "p50", title: "p50, ms", better: "lower", digits: 2 },
@@ -19,7 +19,7 @@ const measures = [
 /** @type {readonly Mode[]} */
 const modes = ["stateless", "session", "modern"];
 /** @type {Readonly<Record<Mode, string>>} */
-const modeNames = { stateless: "2025 stateless", session: "2025 session", modern: "2026 modern" };
+export const modeNames = { stateless: "2025 stateless", session: "2025 session", modern: "2026 modern" };
 /** @type {Readonly<Record<Answers, string>>} */
 const answerNames = { json: "JSON", sse: "SSE" };
 const many = 32;

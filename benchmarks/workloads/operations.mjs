@@ -12,6 +12,13 @@ export const echo = {
   expected: { kind: "text", text: question },
 };
 
+/** The same with 10 MiB. @returns {Operation} */
+export function echoLarge() {
+  const text = book();
+  const params = { name: "echo", arguments: { text } };
+  return { ...echo, params, expected: { kind: "text", text } };
+}
+
 /** @type {Operation} */
 export const add = {
   name: "tools/call add, structured",
@@ -19,6 +26,15 @@ export const add = {
   mirrored: "add",
   params: { name: "add", arguments: { a: 19, b: 23 } },
   expected: { kind: "structured", value: { sum: 42 } },
+};
+
+/** Tells all who listen of a change. @type {Operation} */
+export const change = {
+  name: "change",
+  method: "tools/call",
+  mirrored: "change",
+  params: { name: "change", arguments: {} },
+  expected: { kind: "text", text: "changed" },
 };
 
 /** @param {number} count @returns {Operation} */

@@ -80,6 +80,8 @@ function call(name, args) {
       const structuredContent = { sum: args.a + args.b };
       return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
     }
+    case "change":
+      return { content: [{ type: "text", text: "changed" }] };
     default:
       return undefined;
   }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { settings } from "../../settings.mjs";
 import { answer } from "./answer.mjs";
+import { changed, listen } from "./streams.mjs";
 
 const hasSessions = settings.mode === "session";
 const sendsEvents = settings.answers === "sse";
@@ -40,6 +41,11 @@ function respond(request, response, message) {
     response.writeHead(202).end();
     return;
   }
+  if (message.method === "subscriptions/listen") {
+    listen(response, message.id);
+    return;
+  }
+  if (message.params?.name === "change") changed();
   const json = JSON.stringify(answer(message));
   if (sendsEvents) {
     headers["content-type"] = "text/event-stream";

@@ -43,9 +43,17 @@ const tools = Object.fromEntries(
   toolNames(settings.tools).map((name, index) => [name, { echo, add }[name] ?? filler(index - 2)]),
 );
 
+/** Tells all who listen that the page is another. */
+const change = tool({
+  call: () => {
+    server.resources.updated(pageUri);
+    return "changed";
+  },
+});
+
 const server = createServer({
   ...serverInfo,
-  tools,
+  tools: settings.hasChange ? { ...tools, change } : tools,
   prompts: {
     greet: prompt({
       description: "Greets.",
@@ -62,7 +70,7 @@ const server = createServer({
 
 if (settings.way === "http") {
   const { listen } = await import("mcparley/node");
-  const { url } = await listen(server, { port: 0, sessions: settings.mode === "session" ? { max: 200_000 } : false });
+  const { url } = await listen(server, { port: 0, sessions: settings.mode === "session" });
   process.stdout.write(`${url}\n`);
 } else {
   const { serveStdio } = await import("mcparley/stdio");

@@ -9,10 +9,16 @@ import { contentsOf, promptOf, resultOf, tools } from "../definitions.mjs";
 import { serveNode } from "../serve-node.mjs";
 
 function makeServer() {
-  const server = new McpServer(serverInfo);
+  const server = new McpServer(serverInfo, { capabilities: { resources: { subscribe: true } } });
   for (const { name, description, input, output, call } of tools) {
     const config = { description, inputSchema: input, ...(output && { outputSchema: output }) };
     server.registerTool(name, config, (args) => resultOf(call(args)));
+  }
+  if (settings.hasChange) {
+    server.registerTool("change", { inputSchema: z.object({}) }, () => {
+      modern.notify.resourceUpdated(pageUri);
+      return resultOf("changed");
+    });
   }
   const argsSchema = z.object({ name: z.string() });
   server.registerPrompt("greet", { description: "Greets.", argsSchema }, ({ name }) => promptOf(greeting(name)));
@@ -52,10 +58,10 @@ async function answerInSession(request, response) {
   return transport.handleRequest(request, response);
 }
 
+const modern = createMcpHandler(makeServer, { legacy: "reject", responseMode: settings.answers });
+
 function listenerOf(mode) {
-  if (mode === "modern") {
-    return toNodeHandler(createMcpHandler(makeServer, { legacy: "reject", responseMode: settings.answers }));
-  }
+  if (mode === "modern") return toNodeHandler(modern);
   const answer = mode === "session" ? answerInSession : answerAlone;
   return (request, response) => void answer(request, response);
 }

@@ -11,11 +11,17 @@ import { serveNode } from "../serve-node.mjs";
 
 const server = new McpServer(serverInfo, {
   adapter: new ZodJsonSchemaAdapter(),
-  capabilities: { tools: {}, prompts: {}, resources: {} },
+  capabilities: { tools: {}, prompts: {}, resources: { subscribe: true } },
 });
 for (const { name, description, input, output, call } of tools) {
   const definition = { name, description, schema: input, ...(output && { outputSchema: output }) };
   server.tool(definition, (args) => resultOf(call(args)));
+}
+if (settings.hasChange) {
+  server.tool({ name: "change", description: "Changes the page." }, () => {
+    server.changed("resource", pageUri);
+    return resultOf("changed");
+  });
 }
 server.prompt({ name: "greet", description: "Greets.", schema: z.object({ name: z.string() }) }, ({ name }) =>
   promptOf(greeting(name)),

@@ -1,0 +1,22 @@
+// @ts-check
+
+const lineFeed = 10;
+
+/** Puts lines together, in work that is linear in what arrives. */
+export class LineReader {
+  /** @type {Buffer[]} */
+  #parts = [];
+
+  /** Gives each line that is whole now, without its end. @param {Buffer} arrived @param {(line: Buffer) => void} onLine */
+  push(arrived, onLine) {
+    let start = 0;
+    for (let end = arrived.indexOf(lineFeed); end !== -1; end = arrived.indexOf(lineFeed, start)) {
+      const part = arrived.subarray(start, end);
+      const line = this.#parts.length === 0 ? part : Buffer.concat([...this.#parts, part]);
+      this.#parts = [];
+      start = end + 1;
+      onLine(line);
+    }
+    if (start < arrived.length) this.#parts.push(arrived.subarray(start));
+  }
+}

@@ -1,0 +1,36 @@
+// @ts-check
+import { legacyRevision, loadProgram, startServer } from "./http-sample.mjs";
+import { Program } from "./program.mjs";
+
+/** @import { Implementation, LoadJob, Sample } from "../types.ts" */
+
+/** Sessions that are opened before the heap is measured for the first time, so that all code has run. */
+const first = 200;
+
+/** What a session costs that does nothing: of so many that are open. @param {Implementation} implementation @param {number} count @param {string} peers @returns {Promise<Sample>} */
+export async function memorySample(implementation, count, peers) {
+  const settings = /** @type {const} */ ({ way: "http", mode: "session", answers: "json", tools: 2 });
+  const { program, port } = await startServer(implementation, settings, peers);
+  /** @type {Partial<LoadJob>} */
+  const job = { port, connections: 8, revision: legacyRevision, accept: "application/json, text/event-stream" };
+  const clients = new Program({ side: "load", file: loadProgram("open-sessions.mjs"), args: [] });
+  clients.tell(job);
+  try {
+    expect(await clients.message(), "running");
+    clients.tell(first);
+    expect(await clients.message(), "opened");
+    const before = await program.ask("heap");
+    clients.tell(count - first);
+    expect(await clients.message(120_000), "opened");
+    const after = await program.ask("heap");
+    const each = (/** @type {"heapUsed" | "rss"} */ key) => (after[key] - before[key]) / (count - first) / 1_000;
+    return { heap: each("heapUsed"), rss: each("rss") };
+  } finally {
+    await Promise.all([clients.end(), program.end()]);
+  }
+}
+
+/** @param {any} message @param {string} wanted */
+function expect(message, wanted) {
+  if (message !== wanted) throw new Error(message?.failed ?? `The clients said ${JSON.stringify(message)}.`);
+}
