@@ -25,6 +25,8 @@ export interface Implementation {
     accept?: Partial<Record<Answers, string>>;
   };
   stdio?: { modes: readonly Mode[] };
+  /** Which requests its client makes, if it has one. */
+  client?: readonly ("stateless" | "modern")[];
   /** What it has no way to do, by the beginning of the ids of workloads, with the reason. */
   lacks?: Readonly<Record<string, string>>;
 }
@@ -144,6 +146,23 @@ export interface LoadJob {
   sessions: "none" | "one" | "each";
   revision: string;
   accept: string;
+}
+
+/** A client under measurement, as its module's `connect` gives it. */
+export interface BenchmarkClient {
+  /** Calls the tool `echo`, and gives the text of its result. */
+  echo(this: void, text: string): Promise<string>;
+}
+
+/** Where a client connects to: what it needs depends on the way. */
+export interface ClientTarget {
+  way: "memory" | "http" | "stdio";
+  revision: string;
+  url: string;
+  command: string;
+  args: readonly string[];
+  /** The server, in memory: from a request to its response. */
+  answer(this: void, request: { id: unknown; method: string; params: any }): object;
 }
 
 /** What is asked of a server on stdio. */

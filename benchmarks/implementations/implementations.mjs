@@ -6,6 +6,7 @@ import path from "node:path";
 const everyMode = /** @type {const} */ (["stateless", "session", "modern"]);
 const legacyModes = /** @type {const} */ (["stateless", "session"]);
 const bothAnswers = /** @type {const} */ (["json", "sse"]);
+const bothEras = /** @type {const} */ (["stateless", "modern"]);
 const overStdio = { modes: /** @type {const} */ (["session"]) };
 
 /** The one that all others are compared with: what somebody writes who wants no library. */
@@ -19,6 +20,7 @@ export const implementations = [
     isPeer: false,
     http: { modes: everyMode, answers: bothAnswers },
     stdio: { modes: ["session", "modern"] },
+    client: bothEras,
   },
   {
     name: own,
@@ -26,18 +28,21 @@ export const implementations = [
     // It answers with JSON until there is something to say before the end, or where a client accepts nothing else.
     http: { modes: everyMode, answers: bothAnswers, accept: { sse: "text/event-stream" } },
     stdio: { modes: ["session", "modern"] },
+    client: bothEras,
   },
   {
     name: "sdk-v1",
     isPeer: true,
     http: { modes: legacyModes, answers: bothAnswers },
     stdio: overStdio,
+    client: ["stateless"],
   },
   {
     name: "sdk-v2",
     isPeer: true,
     http: { modes: everyMode, answers: bothAnswers },
     stdio: { modes: ["session", "modern"] },
+    client: bothEras,
   },
   {
     name: "mcp-lite",
@@ -57,10 +62,21 @@ export const implementations = [
     isPeer: true,
     http: { modes: legacyModes, answers: bothAnswers },
     stdio: overStdio,
+    lacks: { "stdio/10m": "It has a limit of 10 MiB that cannot be changed." },
   },
 ];
 
 /** The program of a server. @param {Implementation} implementation @param {string} peers the folder of what was installed */
-export function programOf({ name, isPeer }, peers) {
-  return path.join(isPeer ? path.join(peers, "peers") : import.meta.dirname, name, "server.mjs");
+export function programOf(implementation, peers) {
+  return path.join(folderOf(implementation, peers), "server.mjs");
+}
+
+/** The module of a client. @param {Implementation} implementation @param {string} peers */
+export function clientOf(implementation, peers) {
+  return path.join(folderOf(implementation, peers), "client.mjs");
+}
+
+/** @param {Implementation} implementation @param {string} peers */
+export function folderOf({ name, isPeer }, peers) {
+  return path.join(isPeer ? path.join(peers, "peers") : import.meta.dirname, name);
 }

@@ -17,7 +17,7 @@ import { StdioClient } from "./stdio-client.mjs";
 const job = given;
 const counting = new Counting();
 const server = new Program({ side: "server", file: job.file, args: job.args, isProbed: true, input: "pipe" });
-let isDone = false;
+const state = { isDone: false };
 
 try {
   const client = new StdioClient(server.child, job);
@@ -35,13 +35,13 @@ async function measure() {
   const before = await server.ask("cpu");
   const report = await counting.during(job.duration);
   const cpu = (await server.ask("cpu")) - before;
-  isDone = true;
+  state.isDone = true;
   process.send?.({ ...report, cpu });
 }
 
 /** @param {StdioClient} client */
 async function ask(client) {
-  while (!isDone) {
+  while (!state.isDone) {
     const begun = performance.now();
     await client.askMany(job.atOnce);
     const each = (performance.now() - begun) / job.atOnce;

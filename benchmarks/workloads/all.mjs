@@ -1,12 +1,16 @@
 // @ts-check
+import { clientWorkloads } from "./clients.mjs";
 import { httpWorkloads } from "./http.mjs";
 import { sessionWorkloads } from "./sessions.mjs";
 import { stdioWorkloads } from "./stdio.mjs";
+import { toolsWorkloads } from "./tools.mjs";
 
 /** @import { Workload } from "../types.ts" */
 /** @import { Plan } from "./plan.mjs" */
 
 /** Everything that is measured, in its order. @param {Plan} plan @returns {Workload[]} */
 export function allWorkloads(plan) {
-  return [...httpWorkloads(plan), ...sessionWorkloads(plan), ...stdioWorkloads(plan)];
+  return [httpWorkloads, toolsWorkloads, sessionWorkloads, stdioWorkloads, clientWorkloads].flatMap((make) =>
+    make(plan),
+  );
 }

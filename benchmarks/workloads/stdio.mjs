@@ -56,6 +56,8 @@ function workloadOf({ id, title, operation, mode, atOnce, measures: own = measur
     rounds: rounds.own,
     contenders: plan.implementations.map((one) => {
       if (!one.stdio?.modes.includes(mode)) return { name: one.name, notRun: `It has no ${modeNames[mode]} on stdio.` };
+      const lacking = one.lacks?.[id];
+      if (lacking !== undefined) return { name: one.name, notRun: lacking };
       const sample = () => stdioSample(one, { mode, operation, atOnce, amount }, peers);
       return { name: one.name, sample, rounds: roundsOf(one.name, rounds) };
     }),

@@ -15,6 +15,10 @@ const http = createServer((request, response) => {
     response.writeHead(204).end();
     return;
   }
+  if (request.method !== "POST") {
+    response.writeHead(405).end();
+    return;
+  }
   let body = "";
   request.setEncoding("utf8");
   request.on("data", (chunk) => (body += chunk));

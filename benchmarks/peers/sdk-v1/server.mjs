@@ -25,6 +25,8 @@ function makeServer() {
   return server;
 }
 
+/** Its limit is 10 MiB unless one is given, and there is a message that is a little longer. */
+const maxBufferSize = 16 * 1024 * 1024;
 const enableJsonResponse = settings.answers === "json";
 const sessions = new Map();
 
@@ -55,4 +57,4 @@ async function answerInSession(request, response) {
 
 const answer = settings.mode === "session" ? answerInSession : answerAlone;
 if (settings.way === "http") serveNode((request, response) => void answer(request, response));
-else await makeServer().connect(new StdioServerTransport());
+else await makeServer().connect(new StdioServerTransport(undefined, undefined, { maxBufferSize }));

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from "@modelcontextprotocol/node";
 import { McpServer, ResourceTemplate, createMcpHandler } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import { book, bookUri, greeting, itemText, page, pageUri, serverInfo } from "../../content.mjs";
 import { settings } from "../../settings.mjs";
@@ -30,6 +30,8 @@ function makeServer() {
   return server;
 }
 
+/** Its limit is 10 MiB unless one is given, and there is a message that is a little longer. */
+const maxBufferSize = 16 * 1024 * 1024;
 const enableJsonResponse = settings.answers === "json";
 const sessions = new Map();
 
@@ -67,4 +69,4 @@ function listenerOf(mode) {
 }
 
 if (settings.way === "http") serveNode(listenerOf(settings.mode));
-else serveStdio(makeServer);
+else serveStdio(makeServer, { transport: new StdioServerTransport(undefined, undefined, { maxBufferSize }) });
