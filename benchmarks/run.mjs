@@ -3,14 +3,17 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { makeReady, root } from "../scripts/ready.mjs";
-import { implementations } from "./implementations/implementations.mjs";
+import { floor, implementations, own } from "./implementations/implementations.mjs";
+import { Pace, samplesOf } from "./measure/pace.mjs";
 import { installPeers, peerVersions } from "./peers.mjs";
 import { runWorkload } from "./measure/run-workload.mjs";
+import { judge, verdictsTable } from "./report/check.mjs";
 import { environmentOf } from "./report/environment.mjs";
 import { markdownOf, tableOf } from "./report/markdown.mjs";
 import { allWorkloads } from "./workloads/all.mjs";
 import { planOf } from "./workloads/plan.mjs";
 
+/** @import { Plan } from "./workloads/plan.mjs" */
 /** @import { Results, Workload, WorkloadResult } from "./types.ts" */
 
 const help = `npm run bench [-- options]
@@ -21,6 +24,8 @@ machine that does nothing else; benchmarks/README.md says how.
   --only PATTERN   the workloads whose ids contain this; may be given more than once
   --with NAME      the implementations whose names contain this, beside the floor; may be given more than once
   --quick          fewer and shorter samples, in 6 minutes rather than 25
+  --check          fail where this library misses a target of targets.json; the others are not run unless named
+  --by-cpu         judge throughput by CPU time, on a machine that does other things meanwhile
   --list           the ids of all workloads, and nothing more
   --save NAME      write benchmarks/results/NAME.md and .json
 `;
@@ -30,18 +35,20 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true, default: [] },
     with: { type: "string", multiple: true, default: [] },
     quick: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
+    "by-cpu": { type: "boolean", default: false },
     list: { type: "boolean", default: false },
     save: { type: "string" },
     help: { type: "boolean", short: "h", default: false },
   },
 });
+const peers = new Set(implementations.filter(({ isPeer }) => isPeer).map(({ name }) => name));
+
 if (values.help) process.stdout.write(help);
 else process.exitCode = await main();
 
 async function main() {
-  const peers = path.join(root, ".tools/benchmarks");
-  const compared = implementations.filter(({ name }, index) => index === 0 || isChosen(name, values.with));
-  const plan = planOf(values.quick, { implementations: compared, peers });
+  const plan = planOf(values.quick, { implementations: compared(), peers: path.join(root, ".tools/benchmarks") });
   const workloads = allWorkloads(plan).filter(({ id }) => isChosen(id, values.only));
   if (workloads.length === 0) {
     process.stderr.write("No workload is called that. `npm run bench -- --list` prints their ids.\n");
@@ -52,31 +59,58 @@ async function main() {
     return 0;
   }
   makeReady();
-  const reason = compared.some(({ isPeer }) => isPeer) ? installPeers(peers) : undefined;
-  if (reason !== undefined) process.stderr.write(`The peers are not compared. ${reason}\n`);
-  const environment = environmentOf(root, versionsOf());
-  const started = performance.now();
-  const done = await runAll(workloads);
-  const seconds = (performance.now() - started) / 1000;
-  /** @type {Results} */
-  const results = { environment, depth: values.quick ? "quick" : "full", seconds, workloads: done };
+  const reason = plan.implementations.some(({ isPeer }) => isPeer) ? installPeers(plan.peers) : undefined;
+  const results = await measure(
+    reason === undefined ? workloads : workloads.map((one) => withoutPeers(one, reason)),
+    plan,
+  );
   if (values.save !== undefined) save(results, values.save);
-  process.stderr.write(`${(seconds / 60).toFixed(1)} minutes\n`);
-  return 0;
+  process.stderr.write(`${(results.seconds / 60).toFixed(1)} minutes\n`);
+  return values.check ? check(results.workloads) : 0;
 }
 
-/** @param {readonly Workload[]} workloads */
-async function runAll(workloads) {
+/** The floor, and what is compared with it: this library alone where it is only checked against its targets. */
+function compared() {
+  const chosen = values.check && values.with.length === 0 ? [own] : values.with;
+  return implementations.filter(({ name }) => name === floor || isChosen(name, chosen));
+}
+
+/** @param {readonly Workload[]} workloads @param {Plan} plan @returns {Promise<Results>} */
+async function measure(workloads, { isQuick, minutes }) {
+  const environment = environmentOf(root, versionsOf());
+  const started = performance.now();
+  const pace = new Pace(minutes * 60);
   /** @type {WorkloadResult[]} */
   const done = [];
   for (const [index, workload] of workloads.entries()) {
     const place = `${index + 1}/${workloads.length} ${workload.id}`;
-    const result = await runWorkload(workload, (name) => progress(`${place}: ${name}`));
+    const fitted = pace.fit(workload, workloads.slice(index));
+    const begun = performance.now();
+    const result = await runWorkload(fitted, (name) => progress(`${place}: ${name}`));
+    pace.note(samplesOf(fitted), (performance.now() - begun) / 1000);
     progress("");
     process.stdout.write(`${tableOf(result)}\n\n`);
     done.push(result);
   }
-  return done;
+  const seconds = (performance.now() - started) / 1000;
+  return { environment, depth: isQuick ? "quick" : "full", seconds, workloads: done };
+}
+
+/** The same, where the packages that are compared cannot be had. @param {Workload} workload @param {string} reason @returns {Workload} */
+function withoutPeers(workload, reason) {
+  const contenders = workload.contenders.map((one) => (peers.has(one.name) ? { name: one.name, notRun: reason } : one));
+  return { ...workload, contenders };
+}
+
+/** @param {readonly WorkloadResult[]} done @returns {number} the exit code */
+function check(done) {
+  const targets = JSON.parse(readFileSync(path.join(import.meta.dirname, "targets.json"), "utf8"));
+  const verdicts = judge(targets, done, { byCpu: values["by-cpu"] });
+  const missed = verdicts.filter(({ reached }) => !reached).length;
+  process.stdout.write(
+    `${verdictsTable(verdicts)}\n\n${verdicts.length - missed} of ${verdicts.length} targets reached.\n`,
+  );
+  return missed === 0 ? 0 : 1;
 }
 
 /** @param {string} text */

@@ -18,6 +18,10 @@ export interface Implementation {
   name: string;
   /** The folder of its programs: in `implementations/`, or in the folder where the packages of the peers are. */
   isPeer: boolean;
+  /** What a server on stdio imports. */
+  stdioImports?: readonly string[];
+  /** What is installed for such a server. */
+  packages?: readonly string[];
   http?: {
     modes: readonly Mode[];
     answers: readonly Answers[];
@@ -125,9 +129,10 @@ export interface Results {
 
 /** What is to be reached. */
 export interface Target {
-  /** The workloads that it is about, by the beginning of their id. */
+  /** The id of the workload that it is about. */
   workload: string;
-  name: string;
+  /** This library unless given. */
+  contender?: string;
   measure: string;
   /** Whether the ratio to the reference is looked at, or the figure itself. */
   of: "ratio" | "figure";

@@ -25,6 +25,8 @@ export const implementations = [
   {
     name: own,
     isPeer: false,
+    stdioImports: ["mcparley/server", "mcparley/stdio"],
+    packages: ["mcparley"],
     // It answers with JSON until there is something to say before the end, or where a client accepts nothing else.
     http: { modes: everyMode, answers: bothAnswers, accept: { sse: "text/event-stream" } },
     stdio: { modes: ["session", "modern"] },
@@ -33,6 +35,8 @@ export const implementations = [
   {
     name: "sdk-v1",
     isPeer: true,
+    stdioImports: ["@modelcontextprotocol/sdk/server/mcp.js", "@modelcontextprotocol/sdk/server/stdio.js"],
+    packages: ["@modelcontextprotocol/sdk"],
     http: { modes: legacyModes, answers: bothAnswers },
     stdio: overStdio,
     client: ["stateless"],
@@ -40,6 +44,8 @@ export const implementations = [
   {
     name: "sdk-v2",
     isPeer: true,
+    stdioImports: ["@modelcontextprotocol/server", "@modelcontextprotocol/server/stdio"],
+    packages: ["@modelcontextprotocol/server"],
     http: { modes: everyMode, answers: bothAnswers },
     stdio: { modes: ["session", "modern"] },
     client: bothEras,
@@ -47,6 +53,8 @@ export const implementations = [
   {
     name: "mcp-lite",
     isPeer: true,
+    stdioImports: ["mcp-lite"],
+    packages: ["mcp-lite"],
     // What a client accepts decides on the form of an answer.
     http: { modes: legacyModes, answers: bothAnswers, accept: { json: "application/json" } },
     stdio: overStdio,
@@ -54,12 +62,16 @@ export const implementations = [
   {
     name: "tmcp",
     isPeer: true,
+    stdioImports: ["tmcp", "@tmcp/adapter-zod", "@tmcp/transport-stdio"],
+    packages: ["tmcp", "@tmcp/adapter-zod", "@tmcp/transport-stdio", "zod"],
     http: { modes: everyMode, answers: ["sse"] },
     stdio: { modes: ["session", "modern"] },
   },
   {
     name: "fastmcp",
     isPeer: true,
+    stdioImports: ["fastmcp"],
+    packages: ["fastmcp"],
     http: { modes: legacyModes, answers: bothAnswers },
     stdio: overStdio,
     lacks: { "stdio/10m": "It has a limit of 10 MiB that cannot be changed." },
@@ -74,6 +86,11 @@ export function programOf(implementation, peers) {
 /** The module of a client. @param {Implementation} implementation @param {string} peers */
 export function clientOf(implementation, peers) {
   return path.join(folderOf(implementation, peers), "client.mjs");
+}
+
+/** The program of the least server on stdio. @param {Implementation} implementation @param {string} peers */
+export function helloOf(implementation, peers) {
+  return path.join(folderOf(implementation, peers), "hello.mjs");
 }
 
 /** @param {Implementation} implementation @param {string} peers */

@@ -28,7 +28,7 @@ try {
 process.exit();
 
 async function measure() {
-  const limit = performance.now() + warmup * 6;
+  const limit = performance.now() + warmup * 20;
   const enough = used() + warmup * 1_000;
   while (used() < enough && performance.now() < limit) await new Promise((resolve) => setTimeout(resolve, 50));
   const before = used();

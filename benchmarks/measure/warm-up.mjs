@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 /** @import { Program } from "./program.mjs" */
 
 /** A server that cannot be kept busy is warm after so many times its time of work. */
-const longest = 6;
+const longest = 20;
 
 /**
  * Waits until a server has worked for some time. It is its own time that counts, so that on a busy machine, too, every

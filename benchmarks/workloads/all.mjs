@@ -2,6 +2,7 @@
 import { clientWorkloads } from "./clients.mjs";
 import { httpWorkloads } from "./http.mjs";
 import { sessionWorkloads } from "./sessions.mjs";
+import { startWorkloads } from "./start.mjs";
 import { stdioWorkloads } from "./stdio.mjs";
 import { toolsWorkloads } from "./tools.mjs";
 
@@ -10,7 +11,6 @@ import { toolsWorkloads } from "./tools.mjs";
 
 /** Everything that is measured, in its order. @param {Plan} plan @returns {Workload[]} */
 export function allWorkloads(plan) {
-  return [httpWorkloads, toolsWorkloads, sessionWorkloads, stdioWorkloads, clientWorkloads].flatMap((make) =>
-    make(plan),
-  );
+  const makers = [httpWorkloads, toolsWorkloads, sessionWorkloads, stdioWorkloads, clientWorkloads, startWorkloads];
+  return makers.flatMap((make) => make(plan));
 }

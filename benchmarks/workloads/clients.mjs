@@ -31,7 +31,8 @@ function workloadOf(clientCase, plan) {
     section: "Clients",
     title: `callTool echo, ${way === "http" ? "HTTP" : way}, ${modeNames[mode]}, one call after another`,
     reference: floor,
-    measures: way === "memory" ? measures.map(({ ratio: _, ...measure }) => measure) : measures,
+    measures:
+      way === "memory" ? measures.map(({ key, title, better, digits }) => ({ key, title, better, digits })) : measures,
     rounds: plan.rounds.own,
     contenders: plan.implementations.map((one) => contenderOf(one, clientCase, plan)),
   };

@@ -5,6 +5,7 @@ import { book, bookUri, greeting, itemText, page, pageUri, serverInfo } from "..
 import { settings } from "../../settings.mjs";
 import { contentsOf, promptOf, resultOf, tools } from "../definitions.mjs";
 import { serveNode } from "../serve-node.mjs";
+import { serveLines } from "./serve-lines.mjs";
 
 const server = new McpServer({ ...serverInfo, schemaAdapter: (schema) => z.toJSONSchema(schema) });
 for (const { name, description, input, output, call } of tools) {
@@ -26,24 +27,4 @@ if (settings.way === "http") {
   const sessionAdapter = new InMemorySessionAdapter({ maxEventBufferSize: 1024 });
   const transport = new StreamableHttpTransport(settings.mode === "session" ? { sessionAdapter } : {});
   serveNode(getRequestListener(transport.bind(server)));
-} else await serveLines();
-
-/** It has no stdio of its own; this is what its documentation leaves to those who want one. */
-async function serveLines() {
-  let rest = "";
-  process.stdin.setEncoding("utf8");
-  for await (const chunk of process.stdin) {
-    let start = 0;
-    for (let end = chunk.indexOf("\n"); end !== -1; end = chunk.indexOf("\n", start)) {
-      void take(rest + chunk.slice(start, end));
-      rest = "";
-      start = end + 1;
-    }
-    rest += chunk.slice(start);
-  }
-}
-
-async function take(line) {
-  const response = await server._dispatch(JSON.parse(line));
-  if (response) process.stdout.write(`${JSON.stringify(response)}\n`);
-}
+} else await serveLines(server);

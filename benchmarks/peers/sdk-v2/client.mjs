@@ -18,7 +18,7 @@ function transportTo(target) {
   if (target.way === "http") return new StreamableHTTPClientTransport(new URL(target.url));
   if (target.way === "stdio") return new StdioClientTransport({ command: target.command, args: target.args });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  // eslint-disable-next-line unicorn/prefer-add-event-listener -- A transport is no event target.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- A transport is no event target.
   theirs.onmessage = (message) => {
     if (message.id !== undefined) void theirs.send(target.answer(message));
   };

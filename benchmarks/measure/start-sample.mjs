@@ -1,0 +1,75 @@
+// @ts-check
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { helloOf } from "../implementations/implementations.mjs";
+import { initializeMessage } from "../load/open-session.mjs";
+import { onCore } from "./cores.mjs";
+import { legacyRevision } from "./http-sample.mjs";
+import { Program } from "./program.mjs";
+import { median } from "./statistics.mjs";
+
+/** @import { Implementation, Sample } from "../types.ts" */
+
+/** A start is short, so that a sample is the middle one of so many. */
+const times = 5;
+const initialize = `${initializeMessage(legacyRevision)}\n`;
+
+/** The time from the start of a server on stdio to its first answer, and what it holds then. @param {Implementation} implementation @param {string} peers @returns {Promise<Sample>} */
+export async function startSample(implementation, peers) {
+  const file = helloOf(implementation, peers);
+  const starts = [];
+  for (let time = 0; time < times; time++) starts.push(await startOnce(file));
+  const { rss, heapUsed } = await idle(file);
+  return { start: median(starts), rss: rss / 1e6, heap: heapUsed / 1e6 };
+}
+
+/** @param {string} file */
+async function startOnce(file) {
+  const [command = "", ...args] = onCore("server", [process.execPath, file]);
+  const begun = performance.now();
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "ignore"] });
+  const exited = once(child, "exit");
+  child.stdin.write(initialize);
+  const first = await Promise.race([once(child.stdout, "data"), exited.then(() => undefined)]);
+  const took = performance.now() - begun;
+  child.kill("SIGKILL");
+  await exited;
+  checkFirst(String(first?.[0] ?? ""));
+  return took;
+}
+
+/** @param {string} file @returns {Promise<{ rss: number, heapUsed: number }>} */
+async function idle(file) {
+  const program = new Program({ side: "server", file, args: [], isProbed: true, input: "pipe" });
+  try {
+    const line = program.firstLine();
+    program.child.stdin?.write(initialize);
+    checkFirst(await line);
+    return await program.ask("heap");
+  } finally {
+    await program.end();
+  }
+}
+
+/** The floor gives back the request itself. @param {string} text */
+function checkFirst(text) {
+  const { id, result, method } = JSON.parse(text);
+  if (id !== 0 || (result === undefined && method !== "initialize")) throw new Error(`Answered with ${text}.`);
+}
+
+/** The time that the modules of a server on stdio take, in a process that does nothing else. @param {Implementation} implementation @param {string} peers @returns {Sample} */
+export function importSample({ isPeer, stdioImports = [] }, peers) {
+  const all = stdioImports.map((specifier) => `await import(${JSON.stringify(specifier)});`).join("");
+  const told = "JSON.stringify([performance.now() - begun, user + system])";
+  const code = `const begun = performance.now(), before = process.cpuUsage(); ${all}
+    const { user, system } = process.cpuUsage(before); process.stdout.write(${told});`;
+  const cwd = isPeer ? peers : path.dirname(import.meta.dirname);
+  const [command = "", ...args] = onCore("server", [process.execPath, "--input-type=module", "-e", code]);
+  const taken = Array.from({ length: times }, () => {
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+    if (status !== 0) throw new Error(stderr.trim().slice(-300));
+    return JSON.parse(stdout);
+  });
+  return { import: median(taken.map(([time]) => time)), cpu: median(taken.map(([, cpu]) => cpu)) / 1_000 };
+}
