@@ -4,7 +4,6 @@ const practices = "security/security_best_practices";
 const modern = { from: "2026-07-28" } as const;
 const sessions = { from: "2025-03-26", until: "2025-11-25" } as const;
 const warning = "2025-11-25/basic/transports#security-warning";
-const noOAuth = "The library has no OAuth yet";
 
 export const security: readonly Requirement[] = [
   {
@@ -224,7 +223,6 @@ export const security: readonly Requirement[] = [
     transports: http,
     section: "2025-11-25/basic/authorization#protocol-requirements",
     says: "Authorization over HTTP follows the part of the specification that is about it.",
-    excuse: `${noOAuth}. A client is given the headers to send, and a server a function that authenticates requests.`,
   },
   {
     id: "security.authorization.mix-up",

@@ -1,7 +1,8 @@
 import { expect } from "vitest";
-import { memoryCredentials, oauth, serverUrl } from "../library.ts";
+import { memoryCredentials, oauth, serverUrl, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { authorized, documentsAsked } from "../world/authorized.ts";
+import { metadataUrl, serveProtected } from "../world/protected.ts";
 
 const failed = { code: "authorization_failed" };
 const notSignedIn = { code: "sign_in_failed" };
@@ -564,4 +565,25 @@ proves("security.authorization.mix-up", async (world) => {
   const back = (url: URL): URL => (url.searchParams.set("iss", "https://honest.example"), url);
   await expect(connect({}, { back })).rejects.toMatchObject(notSignedIn);
   expect(issuer.tokenRequests).toEqual([]);
+});
+
+proves("security.authorization.http", {
+  server: async (world) => {
+    const server = await serveProtected(world, { tools: { greet: tool({ call: () => "Hello" }) } });
+    const { call, tokens } = server;
+    const refusal = await call("greet", undefined);
+    expect([refusal.status, refusal.headers.get("www-authenticate")]).toEqual([
+      401,
+      expect.stringContaining(`resource_metadata="${metadataUrl}"`),
+    ]);
+    const token = await tokens.sign();
+    const session = await server.open(token);
+    expect((await call("greet", token, session === undefined ? {} : { session })).status).toBe(200);
+  },
+  client: async (world) => {
+    const { connect, issuer } = authorized(world);
+    const client = await connect();
+    expect(await client.callTool("greet")).toBe("Hello");
+    expect(issuer.visits).toHaveLength(1);
+  },
 });

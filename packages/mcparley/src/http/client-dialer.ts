@@ -2,7 +2,7 @@ import type { Dialer } from "../client/dialer.ts";
 import { type HttpTarget, nameOf, readHttpTarget } from "./client-settings.ts";
 import { HttpTransport } from "./client-transport.ts";
 
-export type { HttpAuth, HttpClientLimits, HttpTarget } from "./client-settings.ts";
+export type { HttpAuth, HttpAuthRefusal, HttpAuthRequest, HttpClientLimits, HttpTarget } from "./client-settings.ts";
 
 /**
  * Says how to speak with an MCP endpoint on the web. All transports that it opens share one authorization.
