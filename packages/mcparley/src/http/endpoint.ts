@@ -103,7 +103,7 @@ export class Endpoint {
     await this.drain();
     const cause = new LocalError("closed", "The server is shutting down.");
     await this.#legacy?.end(cause);
-    this.#sse?.end(cause);
+    await this.#sse?.end(cause);
     await this.#context.sharing?.stop();
     open.stop();
   }
@@ -154,7 +154,7 @@ export class Endpoint {
       return new HttpSse(this.#context, { messages: this.#routes.messages ?? "", maxBody, sessions: limits });
     });
     this.#sse = await this.#loadingSse;
-    if (part === "stream") this.#sse.getStream(exchange, principal);
+    if (part === "stream") await this.#sse.getStream(exchange, principal);
     else await this.#sse.postMessage(exchange, principal);
   }
 

@@ -16,6 +16,8 @@ type Heard = Exclude<Classified, { kind: "invalid" }>;
 type Answering = Awaitable<Reply | undefined>;
 
 interface SessionInit {
+  /** It is all that a message needs to get here, so it cannot be guessed. */
+  id: string;
   core: ServerCore;
   /** Who opened the stream. */
   principal: Principal | undefined;
@@ -26,8 +28,7 @@ interface SessionInit {
 /** A session of the HTTP+SSE transport: messages come one by one, and all that is said goes on its stream. */
 export class HttpSseSession implements Link, OpenExchange {
   due = 0;
-  /** It is all that a message needs to get here, so it cannot be guessed. */
-  readonly id: string = crypto.randomUUID();
+  readonly id: string;
   readonly principal: Principal | undefined;
   readonly #core: ServerCore;
   readonly #events: EventStream;
@@ -36,7 +37,8 @@ export class HttpSseSession implements Link, OpenExchange {
   #answering = 0;
   #state: "open" | "ending" | "ended" = "open";
 
-  constructor({ core, principal, events, onEnd }: SessionInit) {
+  constructor({ id, core, principal, events, onEnd }: SessionInit) {
+    this.id = id;
     this.principal = principal;
     this.#core = core;
     this.#events = events;
@@ -126,6 +128,11 @@ export class HttpSseSession implements Link, OpenExchange {
       this.end(new LocalError("closed", "The server is shutting down."));
     }
   }
+}
+
+/** Throws a refusal of 400 for what is not a message; for what a batch holds its session has to say more. */
+export function checkPosted(value: unknown): void {
+  if (!Array.isArray(value)) readable(classify(value));
 }
 
 function readable(heard: Classified): Heard {

@@ -2,10 +2,11 @@ import { LocalError } from "../jsonrpc/errors.ts";
 import { type Principal, principalKey } from "../server/context.ts";
 import { readAccept } from "./accept.ts";
 import { readMessage } from "./body.ts";
+import type { SharedSse } from "./cluster/shared-sse.ts";
 import type { EndpointContext } from "./endpoint-context.ts";
 import { EventStream } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
-import { HttpSseSession } from "./http-sse-session.ts";
+import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "./options.ts";
 import { HttpRefusal, notAllowed, shown, shuttingDown } from "./refusal.ts";
 
@@ -29,6 +30,7 @@ export class HttpSse {
   readonly #context: EndpointContext;
   readonly #options: HttpSseOptions;
   readonly #sessions = new Map<string, HttpSseSession>();
+  #shared: Promise<SharedSse> | undefined;
 
   constructor(context: EndpointContext, options: HttpSseOptions) {
     this.#context = context;
@@ -41,7 +43,7 @@ export class HttpSse {
   }
 
   /** Answers a request for a stream. */
-  getStream(exchange: Exchange, principal: Principal | undefined): void {
+  async getStream(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
     if (this.#context.open.isEnding) throw shuttingDown();
     if (!readAccept(exchange.header("accept")).events) {
@@ -52,32 +54,70 @@ export class HttpSse {
       const headers = { "retry-after": "60" };
       throw new HttpRefusal(503, "Too many sessions are open. Try again later.", { headers });
     }
-    this.#open(exchange, principal);
+    const shared = await this.#useShared();
+    this.#open(exchange, principal, shared ? await reached(() => shared.open(principal)) : crypto.randomUUID());
   }
 
   /** Answers a POST of a message: it is accepted, and answered on the stream of its session. */
   async postMessage(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     if (exchange.method !== "POST") throw notAllowed(exchange.method, "POST");
-    const session = this.#find(new URLSearchParams(exchange.query).get("sessionId"), principal);
-    session.receive(await readMessage(exchange, this.#options.maxBody), principal);
+    const id = new URLSearchParams(exchange.query).get("sessionId");
+    if (id === null) {
+      throw new HttpRefusal(400, "There is no sessionId in the URL. Open a stream, and post to where it says.");
+    }
+    const session = this.#find(id, principal);
+    if (session) session.receive(await readMessage(exchange, this.#options.maxBody), principal);
+    else await this.#handOn(exchange, id, principal);
     exchange.respond(202, {});
   }
 
-  /** Ends the sessions, and what goes on in them. */
-  end(cause: Error): void {
-    for (const session of this.#sessions.values()) session.end(cause);
+  /** Hands what was posted on to the process that has the session's stream, where another one does. */
+  async #handOn(exchange: Exchange, id: string, principal: Principal | undefined): Promise<void> {
+    const shared = await this.#useShared();
+    if (!shared || !(await reached(() => shared.isElsewhere(id, principal)))) {
+      throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
+    }
+    const value = await readMessage(exchange, this.#options.maxBody);
+    checkPosted(value);
+    await reached(() => shared.handOn(id, value, principal));
   }
 
-  #open(exchange: Exchange, principal: Principal | undefined): void {
+  /** Ends the sessions, and what goes on in them. */
+  async end(cause: Error): Promise<void> {
+    for (const session of this.#sessions.values()) session.end(cause);
+    await (await this.#shared)?.stop();
+  }
+
+  #useShared(): Promise<SharedSse | undefined> | undefined {
+    const { core, sharing } = this.#context;
+    this.#shared ??=
+      sharing &&
+      import("./cluster/shared-sse.ts").then(
+        ({ SharedSse }) => new SharedSse(core, sharing.store, (...posted) => this.#takePosted(...posted)),
+      );
+    return this.#shared;
+  }
+
+  /** Takes what was posted to another node, where it was answered already. */
+  #takePosted(id: string, value: unknown, principal: Principal | undefined): void {
+    try {
+      this.#find(id, principal)?.receive(value, principal);
+    } catch (error) {
+      this.#context.core.report(error, undefined);
+    }
+  }
+
+  #open(exchange: Exchange, principal: Principal | undefined, id: string): void {
     const { core, open } = this.#context;
     const events = new EventStream(exchange, undefined);
-    const session = new HttpSseSession({ core, principal, events, onEnd: () => leave() });
+    const session = new HttpSseSession({ id, core, principal, events, onEnd: () => leave() });
     const timer = core.clock.setTimeout(() => {
       if (!session.isInitialized) session.end(new LocalError("closed", "The client did not initialize its session."));
     }, initializeTimeout);
     const leave = (): void => {
       core.clock.clearTimeout(timer);
       this.#sessions.delete(session.id);
+      void this.#shared?.then((shared) => shared?.close(session.id));
       open.remove(session);
     };
     this.#sessions.set(session.id, session);
@@ -88,12 +128,14 @@ export class HttpSse {
   }
 
   /** Another caller's session does not exist for this one. */
-  #find(id: string | null, principal: Principal | undefined): HttpSseSession {
-    if (id === null) {
-      throw new HttpRefusal(400, "There is no sessionId in the URL. Open a stream, and post to where it says.");
-    }
+  #find(id: string, principal: Principal | undefined): HttpSseSession | undefined {
     const session = this.#sessions.get(id);
-    if (session && principalKey(session.principal) === principalKey(principal)) return session;
-    throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
+    return session && principalKey(session.principal) === principalKey(principal) ? session : undefined;
   }
+}
+
+/** Runs what needs the store that sessions are shared through, and refuses the request where that is out of reach. */
+async function reached<T>(operation: () => Promise<T>): Promise<T> {
+  const { refuseUnavailable } = await import("./cluster/refuse-unavailable.ts");
+  return refuseUnavailable(operation);
 }

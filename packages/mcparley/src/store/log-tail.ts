@@ -10,8 +10,8 @@ export interface LogTailInit {
   clock: Clock;
   /** Milliseconds between two looks that nobody asked for, lest a message that was lost is never made up for. */
   interval: number;
-  /** Called for each entry, in order. What it throws is reported, and the next entry is taken. */
-  take: (entry: LogEntry) => void;
+  /** Called for each entry, one after the other. What it throws is reported, and the next entry is taken. */
+  take: (entry: LogEntry) => void | Promise<void>;
   report: (error: unknown) => void;
 }
 
@@ -100,7 +100,7 @@ export class LogTail {
       for (const entry of entries) {
         this.#position = entry.position;
         try {
-          take(entry);
+          await take(entry);
         } catch (error) {
           report(error);
         }

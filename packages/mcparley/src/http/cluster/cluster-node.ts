@@ -1,4 +1,5 @@
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from "../../jsonrpc/messages.ts";
+import type { Principal } from "../../server/context.ts";
 import type { ServerCore } from "../../server/core.ts";
 import { LogTail, tell } from "../../store/log-tail.ts";
 import type { LogEntry, Store } from "../../store/store.ts";
@@ -13,6 +14,8 @@ export type Mail = { session: string } & (
   | { about: "free" }
   /** Another node carries an answer of the session from now on. */
   | { about: "carried"; stream: string }
+  /** The client of a session of HTTP+SSE has posted something to another node, which has read that it is a message. */
+  | { about: "posted"; value: unknown; principal: Principal | undefined }
 );
 
 /** What concerns every node: a session has ended, or its client gave up a call whose node is not known. */
@@ -30,6 +33,8 @@ export const nodeLease = 9_000;
 const lookInterval = 5_000;
 /** What is told is of no use to anyone after so many milliseconds. */
 const told = { ttl: 60_000, maxLength: 10_000 };
+/** Characters of mail that goes into a log, where it stays until many others came after it. What is longer lies beside it. */
+const maxInLog = 16_384;
 /** What nodes are named by: it is the part before the first dot of whatever they name. */
 const nodePattern = /^([0-9a-f]{16})\./;
 
@@ -54,7 +59,7 @@ export class ClusterNode {
     this.store = store;
     this.#recipient = recipient;
     this.#tails = [
-      this.#follow(mailOf(this.id), ({ value }) => this.#recipient.mail(JSON.parse(value) as Mail)),
+      this.#follow(mailOf(this.id), (entry) => this.#takeMail(entry)),
       this.#follow(this.#newsLog, ({ value }) => this.#recipient.news(JSON.parse(value) as News)),
     ];
   }
@@ -88,7 +93,11 @@ export class ClusterNode {
 
   /** Settles once the other node will hear of it, if it lives. */
   async post(node: string, mail: Mail): Promise<void> {
-    await tell(this.store, mailOf(node), JSON.stringify(mail), told);
+    const text = JSON.stringify(mail);
+    if (text.length <= maxInLog) return void (await tell(this.store, mailOf(node), text, told));
+    const beside = `${mailOf(node)}:${crypto.randomUUID()}`;
+    await this.store.set(beside, text, told);
+    await tell(this.store, mailOf(node), JSON.stringify({ beside }), told);
   }
 
   async announce(news: News): Promise<void> {
@@ -105,6 +114,15 @@ export class ClusterNode {
     const now = await this.store.append(this.#newsLog, JSON.stringify({ about: "joined" }), told);
     await Promise.all([mail.start(undefined), news.start(now), this.#live()]);
     this.#beat();
+  }
+
+  async #takeMail({ value }: LogEntry): Promise<void> {
+    const mail = JSON.parse(value) as Mail | { beside: string };
+    if (!("beside" in mail)) return this.#recipient.mail(mail);
+    const text = await this.store.get(mail.beside);
+    if (text === undefined) return;
+    this.#recipient.mail(JSON.parse(text) as Mail);
+    await this.store.delete(mail.beside);
   }
 
   async #live(): Promise<void> {
@@ -125,7 +143,7 @@ export class ClusterNode {
     }, nodeLease / 3);
   }
 
-  #follow(log: string, take: (entry: LogEntry) => void): LogTail {
+  #follow(log: string, take: (entry: LogEntry) => void | Promise<void>): LogTail {
     const { store, core } = this;
     const report = (error: unknown): void => core.report(error, undefined);
     return new LogTail({ store, log, clock: core.clock, interval: lookInterval, take, report });

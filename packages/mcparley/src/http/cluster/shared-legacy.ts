@@ -1,28 +1,27 @@
-import { ErrorCode } from "../../jsonrpc/errors.ts";
-import { isUnavailable, reaching } from "../../store/reaching.ts";
+import { reaching } from "../../store/reaching.ts";
 import type { EndpointContext, Sharing } from "../endpoint-context.ts";
 import { LegacyEndpoint } from "../legacy-endpoint.ts";
 import type { EventOptions, SessionOptions } from "../options.ts";
-import { HttpRefusal } from "../refusal.ts";
 import { Resumption } from "../resumption.ts";
+import { refuseUnavailable } from "./refuse-unavailable.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 
 /** The legacy revisions at an endpoint that shares its sessions: where the store is out of reach, none can be served. */
 class SharedLegacyEndpoint extends LegacyEndpoint {
   override post(...given: Parameters<LegacyEndpoint["post"]>): Promise<void> {
-    return refusing(async () => super.post(...given));
+    return refuseUnavailable(async () => super.post(...given));
   }
 
   override postBatch(...given: Parameters<LegacyEndpoint["postBatch"]>): Promise<void> {
-    return refusing(() => super.postBatch(...given));
+    return refuseUnavailable(() => super.postBatch(...given));
   }
 
   override get(...given: Parameters<LegacyEndpoint["get"]>): Promise<void> {
-    return refusing(() => super.get(...given));
+    return refuseUnavailable(() => super.get(...given));
   }
 
   override delete(...given: Parameters<LegacyEndpoint["delete"]>): Promise<void> {
-    return refusing(() => super.delete(...given));
+    return refuseUnavailable(() => super.delete(...given));
   }
 }
 
@@ -42,15 +41,4 @@ export async function shareLegacy(
   });
   const resumption = new Resumption(context, sessions.node, options.events);
   return new SharedLegacyEndpoint({ ...context, sessions, resumption });
-}
-
-/** What fails for want of the store fails before anything was done for the request, so it may be sent again. */
-async function refusing(serve: () => Promise<void> | void): Promise<void> {
-  try {
-    await serve();
-  } catch (cause) {
-    if (!isUnavailable(cause)) throw cause;
-    const message = "The server's store is out of reach. Nothing was done: send the request again.";
-    throw new HttpRefusal(503, message, { cause, code: ErrorCode.InternalError, headers: { "retry-after": "1" } });
-  }
 }

@@ -11,7 +11,7 @@ import { HttpRefusal } from "../refusal.ts";
 import type { SessionOptions } from "../options.ts";
 import type { SessionTable } from "../sessions.ts";
 import { ClusterNode, type Mail, type News } from "./cluster-node.ts";
-import { type SessionRecord, type StateChange, initialRecord } from "./session-record.ts";
+import { type SessionRecord, type StateChange, initialRecord, madeReady } from "./session-record.ts";
 import { SessionStream } from "./session-stream.ts";
 import type { SharedChanges } from "./shared-changes.ts";
 import { SharedSession } from "./shared-session.ts";
@@ -188,6 +188,8 @@ export class SharedSessions implements SessionTable {
       if (!(await this.#init.store.compareAndSet(key, text, changed, { ttl: this.#idle }))) continue;
       copy.session.restore(change(record.state));
       copy.known = changed;
+      // Nobody else acts on this one; it would only take the place of changes in their log.
+      if (change === madeReady) return;
       // Before it is acknowledged: whoever has the session's stream is to know of it before anything changes after that.
       return this.#init.changes.tellState(copy.id, change(record.state));
     }
@@ -235,7 +237,7 @@ export class SharedSessions implements SessionTable {
     else if (mail.about === "outbox") copy.outgoing.arrived();
     else if (mail.about === "moved") copy.outgoing.moved();
     else if (mail.about === "free") copy.outgoing.freed();
-    else this.#init.carried(copy, mail.stream);
+    else if (mail.about === "carried") this.#init.carried(copy, mail.stream);
   }
 
   #hear(news: News): void {
