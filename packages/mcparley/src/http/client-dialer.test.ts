@@ -20,3 +20,12 @@ test("a target's name holds no secret of its URL", () => {
     "https://example.com/mcp?api_key=[redacted]&x=1",
   );
 });
+
+test("the extension that an authorization is goes with the way to the server", () => {
+  const auth = {
+    headers: () => Promise.resolve({}),
+    challenged: () => Promise.resolve(false),
+    extension: "com.example/way",
+  };
+  expect(httpDialer({ url: "https://example.com/mcp", auth }).extension).toBe("com.example/way");
+});
