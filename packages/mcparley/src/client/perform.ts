@@ -145,6 +145,7 @@ async function sendOnce(core: ClientCore, call: Call, connection: Connection): P
       what: call.what,
       signal: call.options.signal,
       onProgress: progressOf(core, call),
+      onPaused: (ms) => void (call.left += ms),
       wantsProgress: true,
       envelope,
     });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { memoryPair } from "../jsonrpc/memory-transport.ts";
 import { forgetEras } from "../client/detect-era.ts";
 import type { Change } from "../client/subscription.ts";
-import { settled } from "../testing/fake-clock.ts";
+import { fakeClock, settled } from "../testing/fake-clock.ts";
 import { connect } from "./client.ts";
 import { toFetch } from "./http.ts";
 import { createServer, prompt, resource, tool } from "./server.ts";
@@ -156,3 +156,31 @@ test.each([[{ noprefix: {} }], [[{ id: "noprefix" }]]])(
     await expect(connect(define(), { extensions })).rejects.toThrow('got "noprefix"');
   },
 );
+
+test("C1: a sign-in takes none of a call's time, in whichever round it is", async () => {
+  const clock = fakeClock();
+  const { fetch: serve } = toFetch(define(), { allowedHosts: ["mcp.example"] });
+  let token: string | undefined;
+  const client = await connect("https://mcp.example/mcp", {
+    clock,
+    elicit: () => ({ action: "accept", content: { ok: true } }),
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      const isCall = (await request.clone().text()).includes("tools/call");
+      if (isCall && !request.headers.has("authorization")) return new Response(null, { status: 401 });
+      await clock.advance(1);
+      return serve(request);
+    },
+    auth: {
+      headers: () => Promise.resolve(token === undefined ? {} : { authorization: token }),
+      challenged: async () => {
+        await clock.advance(3_600_000);
+        token = "Bearer t";
+        return true;
+      },
+    },
+  });
+  // The answer to what the tool asks is a round of its own.
+  expect(await client.callTool("ask", {}, { timeout: { idle: 1_000, total: 2_000 } })).toBe("ok: true");
+  await client.close();
+});

@@ -10,6 +10,8 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined;
   /** Called for each progress notification of this request, in order. */
   onProgress?: ((progress: JsonObject) => void) | undefined;
+  /** Told how many milliseconds the clocks stood still, each time that they go on. */
+  onPaused?: ((ms: number) => void) | undefined;
   /** Called once when the request is given up here, so that the peer can be told. Not called when it was answered. */
   onAbandoned?: (reason: string) => void;
   /** What the request is, for error messages: `tools/call "add"`. */
@@ -26,6 +28,7 @@ interface Waiting {
   totalEndsAt: number;
   totalLeft: number;
   paused: number;
+  pausedAt: number;
   removeAbort: (() => void) | undefined;
 }
 
@@ -72,6 +75,7 @@ export class Outbound {
         totalEndsAt: 0,
         totalLeft: options.totalTimeout ?? 0,
         paused: 0,
+        pausedAt: 0,
         removeAbort: undefined,
       };
       this.#waiting.set(id, waiting);
@@ -120,14 +124,17 @@ export class Outbound {
     const waiting = this.#waiting.get(id);
     if (!waiting) return () => {};
     if (waiting.paused++ === 0) {
-      waiting.totalLeft = Math.max(0, waiting.totalEndsAt - this.#clock.now());
+      waiting.pausedAt = this.#clock.now();
+      waiting.totalLeft = Math.max(0, waiting.totalEndsAt - waiting.pausedAt);
       this.#clearTimers(waiting);
     }
     let resumed = false;
     return () => {
       if (resumed || this.#waiting.get(id) !== waiting) return;
       resumed = true;
-      if (--waiting.paused === 0) this.#startTimers(id, waiting);
+      if (--waiting.paused > 0) return;
+      waiting.options.onPaused?.(this.#clock.now() - waiting.pausedAt);
+      this.#startTimers(id, waiting);
     };
   }
 

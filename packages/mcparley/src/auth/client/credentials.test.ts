@@ -20,10 +20,10 @@ function machine() {
   const world = scriptedIssuer();
   const clock = fakeClock(1_000_000);
   const storage = memoryCredentials();
-  const start = (options: OAuthOptions & { redirectUri?: string } = {}): Client => {
-    const { redirectUri, ...rest } = options;
+  const start = (options: OAuthOptions = {}): Client => {
+    const { redirectUri } = options;
     const signIn = world.person(redirectUri === undefined ? {} : { redirectUri });
-    const auth = oauth({ storage, signIn, fetch: world.fetch, clock, ...rest });
+    const auth = oauth({ storage, signIn, fetch: world.fetch, clock, ...options });
     return { auth, call: () => callWith(auth, world) };
   };
   return { world, clock, storage, start };

@@ -21,8 +21,11 @@ export async function toAuthorizationError(error: unknown, { issuer, what, secre
   const show = (text: string): string =>
     redact(redactKnown(text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 300), secrets));
   if (!answer) {
+    const status = error instanceof Error && error.cause instanceof Response ? error.cause.status : undefined;
     const said = error instanceof Error ? error.message : String(error);
-    return new LocalError("authorization_failed", `${server} was asked ${what}, and ${show(said)}.`);
+    const answered = status === undefined ? "" : ` answered with ${status}:`;
+    const message = `${server} was asked ${what}, and${answered} ${show(said)}.`;
+    return new LocalError("authorization_failed", message, { data: status === undefined ? undefined : { status } });
   }
   const code = show(answer.error);
   const described = answer.description === undefined ? "" : ` (${show(answer.description)})`;

@@ -23,6 +23,8 @@ export interface RegistrationOptions {
   clientUri?: string;
   /** The https URL of a Client ID Metadata Document, by which every server that understands them knows the client. */
   clientMetadataUrl?: string;
+  /** Where a person comes back to, for a client that is registered with it already. `signIn` chooses unless given. */
+  redirectUri?: string;
   /** Registered by hand, with one authorization server each. */
   client?: GivenClient | readonly GivenClient[];
 }
@@ -55,9 +57,9 @@ export class Registrations {
     return this.#given.flatMap(({ issuer }) => issuer ?? []);
   }
 
-  /** The redirect URI of a client that registered itself, to be used again. */
+  /** The redirect URI that is registered already, to be used again. */
   async redirectUri({ storage, at }: GrantContext): Promise<string | undefined> {
-    return (await registeredAt(storage, at.issuer).read())?.redirectUris[0];
+    return this.#options.redirectUri ?? (await registeredAt(storage, at.issuer).read())?.redirectUris[0];
   }
 
   /**

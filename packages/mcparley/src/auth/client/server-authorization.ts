@@ -60,7 +60,10 @@ export class ServerAuthorization {
 
   /** What is kept from before; read once. */
   load(): Promise<TokenRecord | undefined> {
-    this.#loading ??= this.#load();
+    this.#loading ??= this.#load().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
     return this.#loading.then(() => this.#token);
   }
 

@@ -32,7 +32,7 @@ interface Made {
   at: Discovered;
   clientId: string;
   requestedScopes: readonly string[] | undefined;
-  /** When the request for it was sent: its lifetime may have begun then. */
+  /** When it was given, as far as is known: for a renewal, when it was asked for. */
   since: number;
   /** What it replaces, which keeps what the response does not say. */
   before?: TokenRecord | undefined;
