@@ -106,13 +106,14 @@ export class Channel {
 
   /** Sends a request and waits for its result. */
   request(method: string, params: JsonObject, options: SendOptions): Promise<JsonObject> {
-    const { what, idleTimeout, totalTimeout, signal, onProgress, envelope, silent = false } = options;
+    const { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, envelope, silent = false } = options;
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#outbound.nextId();
     this.#issued = id + 1;
     options.onId?.(id);
     const onAbandoned = (reason: string): void => this.#abandon(id, reason, silent);
-    const answer = this.#outbound.wait(id, { what, idleTimeout, totalTimeout, signal, onProgress, onAbandoned });
+    const wait = { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, onAbandoned };
+    const answer = this.#outbound.wait(id, wait);
     if (signal?.aborted) return answer;
     if (options.wantsProgress) (params._meta as JsonObject).progressToken = id;
     const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, params };
