@@ -16,8 +16,10 @@ let checks = 0;
 
 try {
   const library = pack("packages/mcparley");
+  const redis = pack("packages/redis");
   const cli = pack("packages/cli");
   checkFiles(library);
+  checkFiles(redis);
   checkFiles(cli);
   writeFileSync(path.join(project, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }));
   npm([
@@ -25,7 +27,9 @@ try {
     "--no-audit",
     "--no-fund",
     library.file,
+    redis.file,
     cli.file,
+    "@opentelemetry/api@1.9.1",
     "@types/node@20.19.25",
     "typescript@7.0.2",
     "zod@4.6.7",
@@ -73,6 +77,10 @@ function importSubpaths() {
     );
     check(`${name} can be imported`, true);
   }
+  node(
+    'const { redisStore } = await import("@mcparley/redis"); if (typeof redisStore !== "function") process.exit(1);',
+  );
+  check("@mcparley/redis can be imported where there is no client of Redis", true);
 }
 
 /** @param {string} resolution */

@@ -13,7 +13,7 @@ missing and this may install them; Valkey into .tools/cluster. What cannot be ha
   --only PART            store, conversations or chaos; may be given more than once
   --seed N               the seed of the chaos run, as an earlier one printed it
   --conversations N      of the chaos run (2,000)
-  --at-once N            conversations at a time (40)
+  --at-once N            conversations at a time (100)
   --break KIND           node, redis, connections, reply, reach, speed or pace, and nothing else; may be given more than once
 `;
 
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true, default: [] },
     seed: { type: "string" },
     conversations: { type: "string", default: "2000" },
-    "at-once": { type: "string", default: "40" },
+    "at-once": { type: "string", default: "100" },
     break: { type: "string", multiple: true },
     help: { type: "boolean", short: "h", default: false },
   },

@@ -122,7 +122,9 @@ async function watch(client, id, { errors, noted }) {
     const late = new AbortController();
     const told = pause(delivery, "late", { signal: late.signal }).catch(() => "heard");
     if ((await Promise.race([heard, told])) === "late") {
-      const said = noted.find((message) => message.includes("its notifications are missed"));
+      const said = noted.find((message) =>
+        /its notifications are missed|answered notifications\/initialized/.test(message),
+      );
       if (said !== undefined) throw new LocalError("closed", said);
       throw new Broken("lost", `nobody heard that note://${id} changed`);
     }

@@ -6,7 +6,7 @@ import { Random } from "./random.mjs";
 const revisions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 /** Milliseconds after the beginning in which nothing is broken, and on average from one fault to the next. */
 const calm = 1_000;
-const interval = 900;
+const interval = 1_500;
 
 /**
  * What happens in a run, as a seed decides it. How it interleaves is the machine's to decide.

@@ -23,6 +23,9 @@ Options
       --allow-host NAME    answer requests for this name too; may come again
       --allow-origin URL   answer web pages of this origin too; may come again
       --name NAME          the server's name, in place of the one in server.yaml
+      --store URL          keep sessions in Redis or Valkey, for several servers
+                           behind one address: redis://HOST:PORT (needs the
+                           package redis); or MCPARLEY_STORE in the environment
       --audit              write one JSON line for each call to stderr
   -h, --help               show this
 

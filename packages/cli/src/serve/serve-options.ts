@@ -12,6 +12,7 @@ export interface ServeOptions {
   allowHosts: string[];
   allowOrigins: string[];
   name: string | undefined;
+  store: string | undefined;
   audit: boolean;
   help: boolean;
 }
@@ -26,6 +27,7 @@ const flags = {
   "allow-host": { type: "string", multiple: true },
   "allow-origin": { type: "string", multiple: true },
   name: { type: "string" },
+  store: { type: "string" },
   audit: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -50,7 +52,7 @@ export function readServeOptions(argv: readonly string[]): ServeOptions {
     );
   }
   const stdio = values.stdio === true;
-  const unused = (["host", "port", "path", "allow-host", "allow-origin"] as const).find(
+  const unused = (["host", "port", "path", "allow-host", "allow-origin", "store"] as const).find(
     (name) => stdio && values[name],
   );
   if (unused) throw new UsageError(`--${unused} means nothing with --stdio.`, "Leave one of the two out.");
@@ -66,6 +68,7 @@ export function readServeOptions(argv: readonly string[]): ServeOptions {
     allowHosts: values["allow-host"] ?? [],
     allowOrigins: values["allow-origin"] ?? [],
     name: filled("name", values.name),
+    store: filled("store", values.store),
     audit: values.audit === true,
     help,
   };

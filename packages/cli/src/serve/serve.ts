@@ -10,6 +10,7 @@ import { styleFor } from "../client/style.ts";
 import { banner } from "./banner.ts";
 import { type LiveFolder, openFolder } from "./live-folder.ts";
 import { FolderProblem, formatProblem } from "./problem.ts";
+import type { OpenStore } from "./open-store.ts";
 import { type ProblemReport, problemReport } from "./problem-report.ts";
 import { serveHelp } from "./serve-help.ts";
 import { type ServeOptions, readServeOptions } from "./serve-options.ts";
@@ -43,14 +44,16 @@ export async function runServe(argv: readonly string[], io: ServeIo): Promise<nu
     onError: (error, what) => tell(`${what}: ${describeError(error)}`),
   });
   const auth = options.stdio ? undefined : await protection(live, io);
+  const kept = options.stdio ? undefined : await storeOf(options, io, tell);
   const report = problemReport(live.folder, io.cwd, tell);
   const watch = options.watch ? await startWatch(live, report, tell) : undefined;
   await watch?.ready;
   try {
-    await (options.stdio ? overStdio(live, report, io) : overHttp({ live, auth, report, options, io }));
+    await (options.stdio ? overStdio(live, report, io) : overHttp({ live, auth, kept, report, options, io }));
     return exitCodes.ok;
   } finally {
     await watch?.close();
+    await kept?.close();
   }
 }
 
@@ -63,15 +66,16 @@ async function overStdio(live: LiveFolder, report: ProblemReport, io: ServeIo): 
 interface HttpServing {
   live: LiveFolder;
   auth: ProtectedResource | undefined;
+  kept: OpenStore | undefined;
   report: ProblemReport;
   options: ServeOptions;
   io: ServeIo;
 }
 
-async function overHttp({ live, auth, report, options, io }: HttpServing): Promise<void> {
+async function overHttp({ live, auth, kept, report, options, io }: HttpServing): Promise<void> {
   const { host } = options;
   const { asked, stopListening } = ending(io);
-  const listening = await open(live, auth, options).catch((error: unknown) => {
+  const listening = await open({ live, auth, kept, options }).catch((error: unknown) => {
     stopListening();
     throw error;
   });
@@ -92,7 +96,9 @@ async function overHttp({ live, auth, report, options, io }: HttpServing): Promi
   await listening.close();
 }
 
-async function open(live: LiveFolder, auth: ProtectedResource | undefined, options: ServeOptions): Promise<Listening> {
+type Opening = Pick<HttpServing, "live" | "auth" | "kept" | "options">;
+
+async function open({ live, auth, kept, options }: Opening): Promise<Listening> {
   const { host, port, path, allowOrigins } = options;
   const allowHosts = namesOf(live, options);
   try {
@@ -101,6 +107,7 @@ async function open(live: LiveFolder, auth: ProtectedResource | undefined, optio
       port,
       path,
       ...(auth && { auth }),
+      ...(kept && { store: kept.store }),
       ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
       ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),
     });
@@ -108,6 +115,16 @@ async function open(live: LiveFolder, auth: ProtectedResource | undefined, optio
     if (error instanceof LocalError) throw new UsageError(error.message, hintFor(port));
     throw error;
   }
+}
+
+/** The environment is for URLs with a password in them, which everyone on the machine can see on a command line. */
+async function storeOf(
+  options: ServeOptions,
+  io: ServeIo,
+  tell: (line: string) => void,
+): Promise<OpenStore | undefined> {
+  const url = options.store ?? io.env.MCPARLEY_STORE;
+  return url === undefined || url === "" ? undefined : (await import("./open-store.ts")).openStore(url, tell);
 }
 
 /** The names that are answered: those that were given, and the one by which clients know what is protected. */
