@@ -75,3 +75,13 @@ export { type OAuthOptions, oauth } from "../../packages/mcparley/src/auth/clien
 export { memoryCredentials } from "../../packages/mcparley/src/auth/client/memory-credentials.ts";
 export type { CredentialStorage } from "../../packages/mcparley/src/auth/client/credential-storage.ts";
 export { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../packages/mcparley/src/testing/scripted-issuer.ts";
+export { clientCredentials } from "../../packages/mcparley/src/auth/client/client-credentials.ts";
+export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/enterprise-managed.ts";
+export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grant.ts";
+export type { HttpAuth } from "../../packages/mcparley/src/http/client-settings.ts";
+export {
+  type AnswerToken,
+  type TokenServer,
+  authorizationDocuments,
+  tokenServer,
+} from "../../packages/mcparley/src/testing/token-server.ts";

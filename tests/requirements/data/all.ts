@@ -31,6 +31,7 @@ import { extensions } from "./extensions.ts";
 import { jsonSchema } from "./json-schema.ts";
 import { meta } from "./meta.ts";
 import { icons } from "./icons.ts";
+import { authorizationExtensions } from "./authorization-extensions.ts";
 import { authorizationServing } from "./authorization-serving.ts";
 import { security } from "./security.ts";
 import { tasks } from "./tasks.ts";
@@ -48,6 +49,7 @@ export const requirements: readonly Requirement[] = [
   ...mirroredHeaders,
   ...transportsHttpSse,
   ...authorizationClient,
+  ...authorizationExtensions,
   ...cancellation,
   ...progress,
   ...ping,

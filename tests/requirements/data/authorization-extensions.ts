@@ -1,0 +1,94 @@
+import { type Requirement, http } from "../requirement.ts";
+
+const credentials = "extensions/auth/oauth-client-credentials";
+const enterprise = "extensions/auth/enterprise-managed-authorization";
+const asked = { revisions: { from: "2026-07-28" }, side: "client", transports: http } as const;
+
+export const authorizationExtensions: readonly Requirement[] = [
+  {
+    ...asked,
+    id: "authorization.extensions.declared",
+    level: "MUST",
+    section: "extensions/auth/overview#specification",
+    says: "A client names the extension by which it is authorized among its capabilities, in each request.",
+  },
+  {
+    ...asked,
+    id: "authorization.extensions.opt-in",
+    level: "MUST",
+    section: "extensions/auth/overview#client-support",
+    says: "Neither extension is active unless the client was set up for it.",
+  },
+  {
+    ...asked,
+    id: "authorization.client-credentials.authenticated",
+    level: "MUST",
+    section: `${credentials}#client-authentication-methods`,
+    says: "A client proves itself with a signed assertion or with a secret.",
+  },
+  {
+    ...asked,
+    id: "authorization.client-credentials.not-registered",
+    level: "MUST",
+    section: `${credentials}#overview`,
+    says: "The client is known beforehand, and does not register itself.",
+  },
+  {
+    ...asked,
+    id: "authorization.client-credentials.baseline",
+    level: "MUST",
+    section: `${credentials}#extension-requirements`,
+    says: "What authorization asks of clients holds as well: metadata is asked for as it says, and the resource is named.",
+  },
+  {
+    ...asked,
+    id: "authorization.client-credentials.assertion-audience",
+    level: "MUST",
+    section: `${credentials}#security-considerations`,
+    says: "A signed assertion is for one authorization server, is short-lived and is used once.",
+  },
+  {
+    ...asked,
+    id: "authorization.client-credentials.server-metadata",
+    level: "MUST",
+    section: `${credentials}#server-metadata-requirements`,
+    says: "The metadata of the authorization server names how clients may authenticate.",
+    excuse: "It binds authorization servers; the library is none.",
+  },
+  {
+    ...asked,
+    id: "authorization.enterprise.token-exchange",
+    level: "MUST",
+    section: `${enterprise}#4-token-exchange`,
+    says: "The identity assertion is exchanged at the identity provider, with each parameter that the profile requires.",
+  },
+  {
+    ...asked,
+    id: "authorization.enterprise.client-authentication",
+    level: "MUST",
+    section: `${enterprise}#4-token-exchange`,
+    says: "The client authenticates at the exchange where the identity provider has it authenticate.",
+  },
+  {
+    ...asked,
+    id: "authorization.enterprise.issued-type",
+    level: "MUST",
+    section: `${enterprise}#42-token-exchange-response`,
+    says: "Only an answer whose type is that of an identity assertion grant is used as one.",
+  },
+  {
+    ...asked,
+    id: "authorization.enterprise.jwt-bearer",
+    level: "MUST",
+    section: `${enterprise}#5-access-token-request`,
+    says: "The token is asked for by the JWT bearer grant with the grant as the assertion, by the client as registered there.",
+  },
+  {
+    ...asked,
+    id: "authorization.enterprise.validation",
+    level: "MUST",
+    section: `${enterprise}#51-processing-rules`,
+    says: "Identity providers and authorization servers check type, audience and client of what they are shown.",
+    excuse: "It binds identity providers and authorization servers; the library is neither.",
+  },
+];
