@@ -1,0 +1,39 @@
+// @ts-check
+
+/** What became of the calls that visitors made: each has to settle, once, as it should. */
+export class Tally {
+  begun = 0;
+  settled = 0;
+  visits = 0;
+  /** Visits of each kind. @type {Map<string, number>} */
+  kinds = new Map();
+  /** The ids of sessions that nobody closed. @type {string[]} */
+  abandoned = [];
+  /** What went otherwise than it should, with how often. @type {Map<string, number>} */
+  surprises = new Map();
+  /** Calls that have not settled, with when they began and what they are. @type {Map<Promise<unknown>, { since: number, what: string }>} */
+  #open = new Map();
+
+  /** Watches a call until it settles. @template T @param {string} what @param {Promise<T>} call @returns {Promise<T>} */
+  watch(what, call) {
+    this.begun++;
+    this.#open.set(call, { since: performance.now(), what });
+    const settle = () => {
+      if (this.#open.delete(call)) this.settled++;
+    };
+    call.then(settle, settle);
+    return call;
+  }
+
+  /** Notes what nobody expected. @param {string} kind @param {unknown} error */
+  surprise(kind, error) {
+    const text = `${kind}: ${error instanceof Error ? error.message : String(error)}`.slice(0, 200);
+    this.surprises.set(text, (this.surprises.get(text) ?? 0) + 1);
+  }
+
+  /** The calls that have been open for longer than this. @param {number} milliseconds */
+  openFor(milliseconds) {
+    const limit = performance.now() - milliseconds;
+    return [...this.#open.values()].filter(({ since }) => since < limit).map(({ what }) => what);
+  }
+}

@@ -1,0 +1,145 @@
+// @ts-check
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { connect } from "mcparley/client";
+
+/** @import { Client, ConnectOptions } from "mcparley/client" */
+/** @import { Tally } from "./tally.mjs" */
+
+/** Where visitors go, and who counts what they do. @typedef {{ url: string, port: number, tally: Tally }} Place */
+/** @typedef {(place: Place) => Promise<void>} Visit */
+
+const legacy = "2025-11-25";
+const program = path.join(import.meta.dirname, "serve.mjs");
+const question = { text: "x".repeat(200) };
+const decline = { action: /** @type {const} */ ("decline") };
+const accept = () => ({ action: /** @type {const} */ ("accept"), content: { colour: "green" } });
+
+/** Connects, calls and leaves as one should. @param {ConnectOptions["revision"]} revision @returns {Visit} */
+const politely =
+  (revision = "auto") =>
+  ({ url, tally }) =>
+    using(url, { revision }, async (client) => {
+      for (let time = 0; time < 5; time++) {
+        const said = await tally.watch("echo", client.callTool("echo", question));
+        if (said !== question.text) throw new Error("The echo is another.");
+      }
+      await tally.watch("list", client.listTools().all());
+      await expectFailure(tally.watch("fail", client.callTool("fail")));
+    });
+
+/** Gives a call up. @param {string} revision @returns {Visit} */
+const cancelling =
+  (revision) =>
+  ({ url, tally }) =>
+    using(url, { revision }, async (client) => {
+      const call = tally.watch("wait", client.callTool("wait", {}, { signal: AbortSignal.timeout(50) }));
+      await expectFailure(call);
+      await tally.watch("echo", client.callTool("echo", question));
+    });
+
+/** Leaves while a call is under way. @param {string} revision @returns {Visit} */
+const leaving =
+  (revision) =>
+  async ({ url, tally }) => {
+    const client = await connect(url, { revision });
+    const call = expectFailure(tally.watch("wait", client.callTool("wait")));
+    await pause(30);
+    await client.close();
+    await call;
+  };
+
+/** Is asked a question, and answers it. @param {string} revision @returns {Visit} */
+const answering =
+  (revision) =>
+  ({ url, tally }) => {
+    return using(url, { revision, elicit: accept }, async (client) => {
+      const said = await tally.watch("ask", client.callTool("ask"));
+      if (said !== "You said green.") throw new Error(`The tool said ${JSON.stringify(said)}.`);
+    });
+  };
+
+/** Is asked a question, and goes away. @param {string} revision @returns {Visit} */
+const unanswering =
+  (revision) =>
+  async ({ url, tally }) => {
+    /** @type {((asked: true) => void) | undefined} */
+    let onAsked;
+    const asked = new Promise((resolve) => (onAsked = resolve));
+    const elicit = () => {
+      onAsked?.(true);
+      return pause(1_000, decline);
+    };
+    const client = await connect(url, { revision, elicit });
+    const call = expectFailure(tally.watch("ask", client.callTool("ask")));
+    await Promise.race([asked, call]);
+    await client.close();
+    await call;
+  };
+
+/** Listens for changes, makes one, and leaves. @param {string} revision @returns {Visit} */
+const listening =
+  (revision) =>
+  ({ url, tally }) =>
+    using(url, { revision }, async (client) => {
+      const subscription = await tally.watch(
+        "listen",
+        client.listen({ tools: true }, () => {}),
+      );
+      await tally.watch("change", client.callTool("change"));
+      await pause(100);
+      await tally.watch("unlisten", subscription.close());
+    });
+
+/** Has a server of its own, on stdio, and ends it as one should. @type {Visit} */
+const onStdio = ({ tally }) =>
+  using({ command: process.execPath, args: [program] }, {}, async (client) => {
+    for (let time = 0; time < 20; time++) await tally.watch("echo on stdio", client.callTool("echo", question));
+    await expectFailure(tally.watch("wait on stdio", client.callTool("wait", {}, { signal: AbortSignal.timeout(20) })));
+  });
+
+/** Has a server on stdio, and leaves while a call is under way. @type {Visit} */
+const leavingStdio = async ({ tally }) => {
+  const client = await connect({ command: process.execPath, args: [program] });
+  const call = expectFailure(tally.watch("wait on stdio", client.callTool("wait")));
+  await client.close();
+  await call;
+};
+
+/** Every kind of visit with our client, with how often it comes among a hundred. @type {readonly [string, number, Visit][]} */
+export const visitors = [
+  ["polite, modern", 10, politely()],
+  ["polite, in a session", 10, politely(legacy)],
+  ["cancels, modern", 5, cancelling("2026-07-28")],
+  ["cancels, in a session", 5, cancelling(legacy)],
+  ["leaves, modern", 5, leaving("2026-07-28")],
+  ["leaves, in a session", 5, leaving(legacy)],
+  ["answers, modern", 4, answering("2026-07-28")],
+  ["answers, in a session", 4, answering(legacy)],
+  ["does not answer, modern", 3, unanswering("2026-07-28")],
+  ["does not answer, in a session", 3, unanswering(legacy)],
+  ["listens, modern", 4, listening("2026-07-28")],
+  ["listens, in a session", 4, listening(legacy)],
+  ["stdio", 1, onStdio],
+  ["leaves stdio", 1, leavingStdio],
+];
+
+/** @param {Parameters<typeof connect>[0]} target @param {ConnectOptions} options @param {(client: Client) => Promise<void>} work */
+async function using(target, options, work) {
+  const client = await connect(target, options);
+  try {
+    await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** @param {Promise<unknown>} call */
+function expectFailure(call) {
+  return call.then(
+    () => {
+      throw new Error("A call succeeded that should not.");
+    },
+    () => {},
+  );
+}
