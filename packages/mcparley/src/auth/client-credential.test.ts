@@ -25,8 +25,9 @@ describe("a secret", () => {
     ["as the server's metadata says", ["client_secret_post", "private_key_jwt"], inBody],
     ["as the server's metadata says first", ["private_key_jwt", "client_secret_basic", "client_secret_post"], inHeader],
     ["in the header where the server does not say", undefined, inHeader],
+    ["in the header where what it says makes no sense", "client_secret_post", inHeader],
   ])("is sent %s", async (_, methods, expected) => {
-    const metadata = methods && { token_endpoint_auth_methods_supported: methods };
+    const metadata = methods === undefined ? {} : { token_endpoint_auth_methods_supported: methods };
     expect(await authenticated({ secret: "a+b: c" }, metadata)).toEqual(expected);
   });
 
@@ -39,7 +40,7 @@ describe("a secret", () => {
     const refused = authenticated({ secret: "a" }, { token_endpoint_auth_methods_supported: ["private_key_jwt"] });
     await expect(refused).rejects.toMatchObject({
       code: "authorization_failed",
-      message: "The authorization server https://as.example takes no client secret, only private_key_jwt.",
+      message: 'The authorization server "https://as.example" takes no client secret, only ["private_key_jwt"].',
     });
   });
 });

@@ -34,7 +34,10 @@ function invalid(message: string): LocalError {
 /** Makes what authenticates requests to a token endpoint. */
 export type MakeClientAuth = (metadata: AuthorizationServer) => Promise<ClientAuth>;
 
-/** Reads a credential, that of a public client as well. What it returns throws `LocalError` `authorization_failed` where server and credential do not fit. */
+/**
+ * Reads a credential, that of a public client as well. What it returns rejects with `LocalError` `authorization_failed`
+ * where server and credential do not fit, and for a key that cannot be read.
+ */
 export function clientAuthentication(client: ClientCredential): MakeClientAuth {
   const { secret, method, privateKey } = client;
   if (privateKey !== undefined) {
@@ -51,10 +54,12 @@ export function clientAuthentication(client: ClientCredential): MakeClientAuth {
 
 function secretMethod(metadata: AuthorizationServer): string {
   // What a server takes that does not say (RFC 8414, 2).
-  const supported = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  const { token_endpoint_auth_methods_supported: said } = metadata;
+  const supported = Array.isArray(said) ? said : ["client_secret_basic"];
   const method = supported.find((name) => name === "client_secret_basic" || name === "client_secret_post");
   if (method !== undefined) return method;
-  const message = `The authorization server ${metadata.issuer} takes no client secret, only ${supported.join(", ")}.`;
+  const theirs = JSON.stringify(supported).slice(0, 200);
+  const message = `The authorization server ${JSON.stringify(metadata.issuer)} takes no client secret, only ${theirs}.`;
   throw new LocalError("authorization_failed", message);
 }
 

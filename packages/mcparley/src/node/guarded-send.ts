@@ -80,7 +80,7 @@ function refusal(url: URL, address: string): LocalError {
   const where = url.hostname === address || url.hostname === `[${address}]` ? "is" : `leads to ${address},`;
   const message =
     `Nothing is sent to ${url.host}: it ${where} an address outside of the public Internet, ` +
-    `and the MCP server that refers to it is a public one.`;
+    `and the MCP server that refers to it is a public one. Give allowPrivateNetwork: true if that is meant to be.`;
   return new LocalError("forbidden_url", message, { data: { host: url.host, address } });
 }
 

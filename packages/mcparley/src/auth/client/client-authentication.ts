@@ -41,7 +41,7 @@ export async function authenticate(
 }
 
 function takesOnlyNone({ token_endpoint_auth_methods_supported: offered }: oauth.AuthorizationServer): boolean {
-  return offered !== undefined && offered.length > 0 && offered.every((method) => method === "none");
+  return Array.isArray(offered) && offered.length > 0 && offered.every((method) => method === "none");
 }
 
 function unusable({ issuer }: oauth.AuthorizationServer, why: string): LocalError {

@@ -1,6 +1,6 @@
 import { type ClientCredential, checkProvable } from "../client-credential.ts";
-import { Authorization, type OAuth } from "./authorization.ts";
-import { MachineGrant, type MachineOptions } from "./machine-grant.ts";
+import type { OAuth } from "./authorization.ts";
+import { type MachineOptions, authorizeMachine } from "./machine-grant.ts";
 
 export interface ClientCredentialsOptions extends MachineOptions {
   /** The client, as it is registered at the issuer. */
@@ -11,18 +11,17 @@ export interface ClientCredentialsOptions extends MachineOptions {
  * Authorizes a client as itself, by a secret or a private key: for what runs without a person
  * (`io.modelcontextprotocol/oauth-client-credentials`).
  *
- * What it returns is given to `connect`, and may be given to several. It throws `LocalError` `invalid_definition` for a
- * client without a secret or a key. Calls reject with `LocalError` `authorization_failed` where no token is to be had, and
- * with `forbidden_url`, `unreachable` or `timeout` for requests on the way there.
+ * What it returns is given to `connect`, and may be given to several. It throws `LocalError` `invalid_definition` without
+ * an issuer, and for a client without a secret or a key. Calls reject with `LocalError` `authorization_failed` where no
+ * token is to be had, and with `forbidden_url`, `unreachable` or `timeout` for requests on the way there.
  */
 export function clientCredentials(options: ClientCredentialsOptions): OAuth {
   const { client } = options;
   checkProvable(client);
-  const grant = new MachineGrant({
+  return authorizeMachine(options, {
     kind: "client_credentials",
     client,
     extension: "io.modelcontextprotocol/oauth-client-credentials",
     ask: ({ endpoints }, known, scope) => endpoints.request(known, "client_credentials", scope),
   });
-  return new Authorization(options, grant);
 }

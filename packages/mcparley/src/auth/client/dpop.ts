@@ -59,8 +59,8 @@ export function checkDpopAlgorithms({ server, issuer, metadata, dpopAlgorithms }
     [server.origin, dpopAlgorithms] as const,
   ];
   for (const [who, algorithms] of taken) {
-    if (!algorithms || algorithms.includes(DPOP_ALGORITHM)) continue;
-    const theirs = algorithms.join(", ").slice(0, 200);
+    if (!Array.isArray(algorithms) || algorithms.includes(DPOP_ALGORITHM)) continue;
+    const theirs = JSON.stringify(algorithms).slice(0, 200);
     const message = `${JSON.stringify(who)} takes no DPoP proofs by ${DPOP_ALGORITHM}, only by ${theirs}.`;
     throw new LocalError("authorization_failed", message);
   }

@@ -1,14 +1,14 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { LocalError } from "../../jsonrpc/errors.ts";
 import { type ClientCredential, clientAuthentication } from "../client-credential.ts";
-import { Authorization, type OAuth } from "./authorization.ts";
+import type { OAuth } from "./authorization.ts";
 import { discoverIssuer } from "./authorization-server.ts";
 import { credentialFrom } from "./credential-source.ts";
 import { AuthorizationEndpoints } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
 import { JWT_BEARER } from "./grant-types.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
-import { MachineGrant, type MachineOptions } from "./machine-grant.ts";
+import { type MachineOptions, authorizeMachine } from "./machine-grant.ts";
 
 const TOKEN_TYPE = "urn:ietf:params:oauth:token-type:";
 const ID_JAG = `${TOKEN_TYPE}id-jag`;
@@ -34,7 +34,12 @@ export interface EnterpriseManagedOptions extends MachineOptions {
   /** The client, as it is registered at the issuer. */
   client: ClientCredential;
   identityProvider: IdentityProvider;
-  /** Gives the identity assertion of the person who uses the client; a text is an ID token. Asked for each token. */
+  /**
+   * Gives the identity assertion of the person who uses the client; a text is an ID token. Asked for each token.
+   *
+   * It is always that of the same person: tokens are kept and shown without asking whose they are. Others have an
+   * authorization of their own, and a `storage` of their own where there is one.
+   */
   identity: () => string | IdentityAssertion | Promise<string | IdentityAssertion>;
 }
 
@@ -48,13 +53,12 @@ export interface EnterpriseManagedOptions extends MachineOptions {
  */
 export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
   const exchange = identityExchange(options);
-  const grant = new MachineGrant({
+  return authorizeMachine(options, {
     kind: "enterprise_managed",
     client: options.client,
     extension: "io.modelcontextprotocol/enterprise-managed-authorization",
     ask: async (context, known, scope) => context.endpoints.request(known, JWT_BEARER, await exchange(context, scope)),
   });
-  return new Authorization(options, grant);
 }
 
 type Exchange = (context: GrantContext, scope: { scope?: string }) => Promise<{ assertion: string; scope?: string }>;

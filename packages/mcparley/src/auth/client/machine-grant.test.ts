@@ -99,6 +99,11 @@ describe("A1: credentials go to their issuer alone", () => {
   });
 });
 
+test.each([undefined, "", "as.example"])("A1: and to none at all where it is not known which: %j", (given) => {
+  const options = { issuer: given, client: { id: "machine", secret: "s3cr3t" } } as ClientCredentialsOptions;
+  expect(() => clientCredentials(options)).toThrow(expect.objectContaining({ code: "invalid_definition" }));
+});
+
 describe("A8: what a public server refers to is public as well", () => {
   test.each([
     ["its metadata is inside", "https://10.0.0.1/metadata", {}],
@@ -290,7 +295,7 @@ describe("DPoP", () => {
         options: { dpop: true },
         documents: authorizationDocuments({}, { dpop_signing_alg_values_supported: ["PS256"] }),
       },
-      "takes no DPoP proofs by ES256, only by PS256",
+      'takes no DPoP proofs by ES256, only by ["PS256"]',
     ],
   ] as [string, Given, string][])("fails where there is %s", async (_, given, message) => {
     await expect(machine(given).refuse()).rejects.toMatchObject({

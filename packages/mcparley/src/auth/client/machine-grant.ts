@@ -1,4 +1,6 @@
+import { LocalError } from "../../jsonrpc/errors.ts";
 import { type ClientCredential, type MakeClientAuth, clientAuthentication } from "../client-credential.ts";
+import { Authorization, type OAuth } from "./authorization.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";
 import type { KnownClient, TokenResponse } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
@@ -12,6 +14,14 @@ export interface MachineOptions extends AuthorizationOptions {
   issuer: string;
 }
 
+/** Authorizes by a grant that asks nobody. Throws `LocalError` `invalid_definition` without an issuer. */
+export function authorizeMachine(options: MachineOptions, grant: MachineGrantOptions): OAuth {
+  const { issuer } = options;
+  if (typeof issuer === "string" && URL.canParse(issuer)) return new Authorization(options, new MachineGrant(grant));
+  const message = "issuer is required: the URL of the authorization server that the client is registered at.";
+  throw new LocalError("invalid_definition", message);
+}
+
 interface MachineGrantOptions {
   /** The kind of grant, which keeps its tokens apart from those of others. */
   kind: string;
@@ -22,8 +32,8 @@ interface MachineGrantOptions {
   ask: (context: GrantContext, known: KnownClient, scope: { scope?: string }) => Promise<TokenResponse>;
 }
 
-/** A grant that asks nobody, for a client that was registered by hand. */
-export class MachineGrant implements Grant {
+/** A grant for a client that was registered by hand. */
+class MachineGrant implements Grant {
   readonly name: string;
   readonly wantsRefreshTokens = false;
   readonly isUnattended = true;

@@ -1,8 +1,8 @@
 import type { ClientCredential } from "../client-credential.ts";
-import { Authorization, type OAuth } from "./authorization.ts";
+import type { OAuth } from "./authorization.ts";
 import { credentialFrom } from "./credential-source.ts";
 import { JWT_BEARER } from "./grant-types.ts";
-import { MachineGrant, type MachineOptions } from "./machine-grant.ts";
+import { type MachineOptions, authorizeMachine } from "./machine-grant.ts";
 
 /** A workload that its platform vouches for. */
 export interface WorkloadIdentityOptions extends MachineOptions {
@@ -24,7 +24,7 @@ export interface WorkloadIdentityOptions extends MachineOptions {
  */
 export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
   const { client, assertion } = options;
-  const grant = new MachineGrant({
+  return authorizeMachine(options, {
     kind: "workload_identity",
     client,
     async ask({ at: { issuer, resource }, endpoints }, known, scope) {
@@ -32,5 +32,4 @@ export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
       return endpoints.request(known, JWT_BEARER, { ...scope, assertion: given });
     },
   });
-  return new Authorization(options, grant);
 }
