@@ -75,7 +75,7 @@ test("a client that has gone already is told of at once", async () => {
 test("what is answered after a stream has begun breaks it off", async () => {
   const port = await serve((exchange) => {
     exchange.stream(200, { "content-type": "text/event-stream" }).write(":\n\n");
-    exchange.respond(500, {}, "too late");
+    setImmediate(() => exchange.respond(500, {}, "too late"));
   });
   const answer = await fetch(`http://127.0.0.1:${port}/`);
   await expect(answer.text()).rejects.toThrow();

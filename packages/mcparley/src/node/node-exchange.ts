@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Exchange, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
 import { jsonHeaders } from "../http/refusal.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
@@ -75,28 +75,42 @@ export class NodeExchange implements Exchange {
       response.destroy();
       return;
     }
+    response.writeHead(status, this.#headersOf(status, headers, body));
+    if (!body) return void response.end();
+    // Head and body are one write that way; `end(body)` would add an empty one, and gather the two.
+    response.write(body);
+    process.nextTick(() => response.end());
+  }
+
+  #headersOf(status: number, headers: ResponseHeaders, body: string | undefined): OutgoingHttpHeaders {
     const length = body === undefined ? 0 : Buffer.byteLength(body);
-    if (headers === jsonHeaders && body !== undefined && !this.#extra) {
-      response.writeHead(status, { "content-type": "application/json", "content-length": length });
-      // Head and body are one write that way; `end(body)` would add an empty one, and gather the two.
-      response.write(body);
-      process.nextTick(() => response.end());
-      return;
+    // Nearly all answers are this one, and a copy of given headers takes as long as all the rest of them.
+    if (headers === jsonHeaders && !this.#extra) {
+      return { "content-type": "application/json", "content-length": length };
     }
-    const sized = status === 204 ? headers : { ...headers, "content-length": length };
-    response.writeHead(status, { ...sized, ...this.#extra }).end(body);
+    return status === 204 ? { ...headers, ...this.#extra } : { ...headers, "content-length": length, ...this.#extra };
   }
 
   stream(status: number, headers: ResponseHeaders): ResponseStream {
     const response = this.#response;
     response.writeHead(status, { ...headers, ...this.#extra });
-    response.flushHeaders();
+    let isBegun = false;
+    // The head leaves with what is said in the same turn, in one write, or by itself where that is nothing.
+    process.nextTick(() => {
+      if (!isBegun && !response.destroyed) response.flushHeaders();
+    });
     return {
       get backlog() {
         return response.writableLength;
       },
-      write: (chunk) => void (response.destroyed || response.write(chunk)),
-      end: () => void response.end(),
+      write: (chunk) => {
+        isBegun = true;
+        if (!response.destroyed) response.write(chunk);
+      },
+      end: () => {
+        isBegun = true;
+        response.end();
+      },
       destroy: () => void response.destroy(),
     };
   }
