@@ -28,6 +28,9 @@ export async function getStream(
   return lastEventId ? resumption.resume(exchange, session, lastEventId) : resumption.open(exchange, session);
 }
 
+/** One for all, since the stack of an error takes as long as the rest of ending a session, and this one tells nothing. */
+const endedByClient = new LocalError("closed", "The client ended its session.");
+
 /** Answers a DELETE: the session is forgotten at once, with all that goes on in it. */
 export async function deleteSession(
   context: LegacyContext,
@@ -35,7 +38,7 @@ export async function deleteSession(
   principal: Principal | undefined,
 ): Promise<void> {
   const { session, sessions } = await require(context, exchange, principal);
-  await sessions.delete(session, new LocalError("closed", "The client ended its session."));
+  await sessions.delete(session, endedByClient);
   exchange.respond(204, {});
 }
 

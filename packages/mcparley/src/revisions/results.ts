@@ -40,6 +40,15 @@ export function lowerResult(
 
 /** Adds what each result of a modern revision carries: its type, unless it has one, and who the server is. */
 export function withEnvelope(result: JsonObject, serverInfo: Implementation): JsonObject {
-  const meta = { ...(result._meta as JsonObject | undefined), [MetaKey.serverInfo]: serverInfo };
+  const meta = result._meta ? { ...result._meta, [MetaKey.serverInfo]: serverInfo } : metaOf(serverInfo);
   return { resultType: completeType, ...result, _meta: meta };
+}
+
+/** The `_meta` of the results that have none of their own, which is nearly all; one for all that a server gives. */
+const metas = new WeakMap<Implementation, JsonObject>();
+
+function metaOf(serverInfo: Implementation): JsonObject {
+  let meta = metas.get(serverInfo);
+  if (!meta) metas.set(serverInfo, (meta = Object.freeze({ [MetaKey.serverInfo]: serverInfo })));
+  return meta;
 }

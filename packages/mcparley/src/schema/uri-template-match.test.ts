@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { UriTemplateError } from "./uri-template-parse.ts";
+import { compileSteps } from "./uri-match-steps.ts";
+import { createMatcher, scanningMatcher } from "./uri-template-match.ts";
+import { UriTemplateError, parseParts } from "./uri-template-parse.ts";
 import { parseTemplate } from "./uri-template.ts";
 
 const match = (template: string, uri: string): unknown => {
@@ -228,4 +230,16 @@ describe("properties", () => {
       { numRuns: 3000 },
     );
   });
+});
+
+test("the short way for a variable at the end finds what the scan of all steps finds", () => {
+  const character = fc.constantFrom(..."ab/?#%,.:;=&+é 😀", "%C3%A9", "%C3", "%FF", "%2F", "%F0%9F%98%80", "%", "%4");
+  fc.assert(
+    fc.property(fc.constantFrom("note://", "a", "é/", "x y/"), fc.array(character, { maxLength: 8 }), (start, rest) => {
+      const parts = parseParts(`${start}{id}`);
+      const uri = start + rest.join("");
+      expect(createMatcher(parts)(uri)).toEqual(scanningMatcher(compileSteps(parts))(uri));
+      expect(createMatcher(parts)(uri.slice(1))).toEqual(scanningMatcher(compileSteps(parts))(uri.slice(1)));
+    }),
+  );
 });

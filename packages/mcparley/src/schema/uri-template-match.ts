@@ -16,6 +16,37 @@ const MAX_URI_LENGTH = 64 * 1024;
  */
 export function createMatcher(parts: readonly TemplatePart[]): (uri: string) => TemplateMatch | undefined {
   const steps = compileSteps(parts);
+  return tailMatcher(steps) ?? scanningMatcher(steps);
+}
+
+/**
+ * The same for the template that most are, `note://{id}`: there is only one way in which its two steps can fit, which
+ * takes a tenth of the time to see.
+ */
+function tailMatcher([first, last, ...more]: readonly Step[]):
+  | ((uri: string) => TemplateMatch | undefined)
+  | undefined {
+  if (first?.kind !== "literal" || last?.kind !== "value" || more.length > 0) return undefined;
+  const { texts } = first;
+  const { variable, prefix, stops } = last;
+  if (texts.length !== 1 || prefix !== "" || stops === "" || variable.explode || variable.maxLength !== undefined) {
+    return undefined;
+  }
+  const start = texts[0] as string;
+  const stop = new RegExp(`[${stops}]`);
+  return (uri) => {
+    if (uri.length > MAX_URI_LENGTH || uri.length === start.length || !uri.startsWith(start)) return undefined;
+    const text = uri.slice(start.length);
+    const value = stop.test(text) ? undefined : decode(text);
+    if (value === undefined) return undefined;
+    const values = Object.create(null) as TemplateMatch;
+    values[variable.name] = value;
+    return values;
+  };
+}
+
+/** The inverse of the expansion of any steps. */
+export function scanningMatcher(steps: readonly Step[]): (uri: string) => TemplateMatch | undefined {
   const [first] = steps;
   const starts = first?.kind === "literal" ? first.texts : [""];
   return (uri) => {

@@ -29,7 +29,7 @@ export function readResource(call: Call): Awaitable<JsonObject | InputRequired> 
 }
 
 function toResult(returned: unknown, uri: string, { cache, mimeType }: Resource): Awaitable<JsonObject> {
-  const hint = { ...noCache, ...cache };
+  const hint = cache ? { ...noCache, ...cache } : noCache;
   if (isReadResult(returned)) {
     checkCacheHint(returned);
     return { ...hint, ...returned };
@@ -40,8 +40,8 @@ function toResult(returned: unknown, uri: string, { cache, mimeType }: Resource)
 }
 
 function toContents(part: unknown, uri: string, mimeType: string | undefined): Awaitable<ResourceContents> {
+  if (typeof part === "string") return mimeType === undefined ? { uri, text: part } : { uri, mimeType, text: part };
   const base = mimeType === undefined ? { uri } : { uri, mimeType };
-  if (typeof part === "string") return { ...base, text: part };
   if (part instanceof Uint8Array) return { ...base, blob: toBase64(part) };
   if (isAsyncIterable(part)) return streamToBase64(part).then((blob) => ({ ...base, blob }));
   if (typeof part === "object" && part !== null) return partContents(part as JsonObject, base);
