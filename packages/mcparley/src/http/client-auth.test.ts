@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Channel } from "../client/channel.ts";
 import type { LocalError } from "../jsonrpc/errors.ts";
 import { fakeClock, settled } from "../testing/fake-clock.ts";
-import { type FetchStub, fetchStub } from "../testing/fetch-stub.ts";
+import { type FetchStub, type SentRequest, fetchStub } from "../testing/fetch-stub.ts";
 import { httpDialer } from "./client-dialer.ts";
 import type { HttpAuth, HttpAuthRefusal } from "./client-settings.ts";
 
@@ -141,7 +141,8 @@ test("C1: the clocks of all that wait stand still while a person signs in, and g
   const held = call(1_000);
   await clock.advance(3_600_000);
   challenges[0]?.meet(true);
-  const [first, second] = [await next(), await next()];
+  const sent = [await next(), await next()].toSorted((a, b) => Number(a.body.id) - Number(b.body.id));
+  const [first, second] = sent as [SentRequest, SentRequest];
   await clock.advance(999);
   first.json({ jsonrpc: "2.0", id: first.body.id, result: {} });
   expect(await refused).toEqual({});

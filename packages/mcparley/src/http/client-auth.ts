@@ -50,15 +50,19 @@ export class SharedAuth {
     return this.#auth.responded?.(this.#request(url, method), { status, headers }) ?? false;
   }
 
-  /** Whether a refused request is worth repeating: there is something new to show since it was sent. */
-  challenged(
+  /**
+   * Whether a refused request is worth repeating, as there is something new to show since it was sent: because it asked for
+   * that, or somebody else did, perhaps for something else.
+   */
+  async challenged(
     response: Response,
     sent: Shown & { url: URL; method: string; repeated: number },
     waiter: AuthWaiter,
-  ): Promise<boolean> {
-    if (sent.generation !== this.#generation) return Promise.resolve(true);
+  ): Promise<"own" | "shared" | false> {
+    if (sent.generation !== this.#generation) return "shared";
     const { status, headers } = response;
     let challenge = this.#challenges.get(status);
+    const by = challenge ? "shared" : "own";
     if (!challenge) {
       const controller = new AbortController();
       const request = this.#request(sent.url, sent.method);
@@ -75,7 +79,7 @@ export class SharedAuth {
         () => this.#forget(made),
       );
     }
-    return this.#waitFor(challenge, waiter);
+    return (await this.#waitFor(challenge, waiter)) && by;
   }
 
   #request(url: URL, method: string): HttpAuthRequest {

@@ -19,6 +19,8 @@ export interface Outgoing {
 const MAX_HOPS = 3;
 /** A sign-in, scopes that were missing then, and one thing more; a server that goes on asking is not satisfied by any. */
 const MAX_CHALLENGES = 3;
+/** What others are challenged for at the same time may be of use to a request as well, but not for ever. */
+const MAX_REPEATS = 30;
 
 /**
  * Sends one request, authorized, and gives the response, whatever its status.
@@ -28,11 +30,14 @@ const MAX_CHALLENGES = 3;
  */
 export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Promise<Response> {
   const { auth } = settings;
+  let challenges = 0;
   for (let repeated = 0; ; repeated++) {
     const { response, url, shown } = await follow(settings, outgoing);
-    if (!auth || repeated === MAX_CHALLENGES || !asksForAuthorization(response)) return response;
-    const sent = { ...shown, url, method: outgoing.method, repeated };
-    if (!(await auth.challenged(response, sent, outgoing))) return response;
+    const isOver = challenges === MAX_CHALLENGES || repeated === MAX_REPEATS;
+    if (!auth || isOver || !asksForAuthorization(response)) return response;
+    const met = await auth.challenged(response, { ...shown, url, method: outgoing.method, repeated }, outgoing);
+    if (!met) return response;
+    if (met === "own") challenges++;
     discard(response);
   }
 }

@@ -36,7 +36,7 @@ export interface HttpAuth {
   responded?(request: HttpAuthRequest, response: { status: number; headers: Headers }): boolean;
   /**
    * Told of a response that asks for authorization. True where there is something new to show: the request is then
-   * repeated, at most 3 times.
+   * repeated, at most 3 times for what it was refused itself.
    *
    * It is called once for requests that are refused at the same time, and those wait for it: their clocks stand still
    * meanwhile, as a person may be asked, and they fail as it rejects. The signal is aborted when all of them were given up.

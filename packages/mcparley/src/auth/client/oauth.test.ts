@@ -136,6 +136,36 @@ describe("scopes", () => {
     expect(world.authorizations.map((asked) => asked.get("scope"))).toEqual(["a", "a b", "a b", "a b"]);
   });
 
+  test("that parallel calls lack, each others, are all asked for in the end", async () => {
+    const { world, auth } = setting();
+    world.challenge = 'scope="a"';
+    const { fetch } = world;
+    /** Each request says itself what it needs. */
+    const needing: typeof fetch = (input, init) => {
+      const request = new Request(input, init);
+      world.requiredScopes = [request.headers.get("needs") ?? ""].filter((scope) => scope !== "");
+      return fetch(request);
+    };
+    const settings = readHttpTarget({ url: serverUrl, auth, fetch: needing });
+    const { signal } = new AbortController();
+    const statuses = await Promise.all(
+      ["b", "c", "d", "e", "f", "g"].map(async (needs) => {
+        const { status } = await sendHttp(settings, { method: "POST", headers: { needs }, body: "{}", signal });
+        return status;
+      }),
+    );
+    expect(statuses).toEqual(Array(6).fill(202));
+    expect(world.authorizations.at(-1)?.get("scope")?.split(" ").toSorted()).toEqual([
+      "a",
+      "b",
+      "c",
+      "d",
+      "e",
+      "f",
+      "g",
+    ]);
+  });
+
   test("are not what another 403 is about", async () => {
     const { world, call, visits } = setting();
     await call();
