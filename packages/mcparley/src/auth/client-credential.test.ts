@@ -110,6 +110,7 @@ describe("a private key", () => {
 });
 
 test.each([
+  ["to be given", undefined as never, "client.id is required: what the client is registered as."],
   ["an id", { id: "", secret: "s" }, "client.id is required: what the client is registered as."],
   [
     "a secret or a key",

@@ -20,9 +20,16 @@ export interface ClientCredential {
   keyId?: string | undefined;
 }
 
+/** Throws `LocalError` `invalid_definition` for a client without an id; `name` is that of the option. */
+export function checkClient(client: ClientCredential | undefined, name = "client"): void {
+  if (typeof client?.id === "string" && client.id !== "") return;
+  throw invalid(`${name}.id is required: what the client is registered as.`);
+}
+
 /** Throws `LocalError` `invalid_definition` for a client that cannot prove who it is. */
-export function checkProvable({ id, secret, privateKey }: ClientCredential): void {
-  if (typeof id !== "string" || id === "") throw invalid("client.id is required: what the client is registered as.");
+export function checkProvable(client: ClientCredential): void {
+  checkClient(client);
+  const { secret, privateKey } = client;
   if (privateKey !== undefined || (secret !== undefined && secret !== "")) return;
   throw invalid("client.secret or client.privateKey is required: who asks has to prove who it is.");
 }

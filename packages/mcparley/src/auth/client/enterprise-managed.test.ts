@@ -166,3 +166,9 @@ test("an access token is never taken for a grant's type", async () => {
   const { challenge } = employee({}, { authorization: () => ({ ...token, token_type: "N_A" }) });
   await expect(challenge()).rejects.toMatchObject({ code: "authorization_failed" });
 });
+
+test("an identity provider without a client is told at once", () => {
+  expect(() => employee({ identityProvider: { issuer: idp } as never })).toThrow(
+    "identityProvider.client.id is required: what the client is registered as.",
+  );
+});

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { LocalError } from "../../jsonrpc/errors.ts";
-import { type ClientCredential, clientAuthentication } from "../client-credential.ts";
+import { type ClientCredential, checkClient, clientAuthentication } from "../client-credential.ts";
 import type { OAuth } from "./authorization.ts";
 import { discoverIssuer } from "./authorization-server.ts";
 import { credentialFrom } from "./credential-source.ts";
@@ -52,6 +52,8 @@ export interface EnterpriseManagedOptions extends MachineOptions {
  * the identity provider refuses, its issuer is the `data.issuer` of the error.
  */
 export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
+  const { identityProvider } = options as Partial<EnterpriseManagedOptions>;
+  checkClient(identityProvider?.client, "identityProvider.client");
   const exchange = identityExchange(options);
   return authorizeMachine(options, {
     kind: "enterprise_managed",

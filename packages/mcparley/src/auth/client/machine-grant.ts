@@ -1,5 +1,5 @@
 import { LocalError } from "../../jsonrpc/errors.ts";
-import { type ClientCredential, type MakeClientAuth, clientAuthentication } from "../client-credential.ts";
+import { type ClientCredential, type MakeClientAuth, checkClient, clientAuthentication } from "../client-credential.ts";
 import { Authorization, type OAuth } from "./authorization.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";
 import type { KnownClient, TokenResponse } from "./endpoints.ts";
@@ -14,9 +14,10 @@ export interface MachineOptions extends AuthorizationOptions {
   issuer: string;
 }
 
-/** Authorizes by a grant that asks nobody. Throws `LocalError` `invalid_definition` without an issuer. */
+/** Authorizes by a grant that asks nobody. Throws `LocalError` `invalid_definition` without an issuer or a client. */
 export function authorizeMachine(options: MachineOptions, grant: MachineGrantOptions): OAuth {
   const { issuer } = options;
+  checkClient(grant.client);
   if (typeof issuer === "string" && URL.canParse(issuer)) return new Authorization(options, new MachineGrant(grant));
   const message = "issuer is required: the URL of the authorization server that the client is registered at.";
   throw new LocalError("invalid_definition", message);
