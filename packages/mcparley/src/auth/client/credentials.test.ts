@@ -381,6 +381,20 @@ describe("a token that cannot be renewed", () => {
 });
 
 describe("an account", () => {
+  test("of a server that is its own authorization server is renewed and ended there", async () => {
+    for (const issuer of ["https://mcp.example", "https://mcp.example/"]) {
+      const { world, start, clock } = machine();
+      world.migrate("https://mcp.example");
+      world.metadata.issuer = issuer;
+      world.resourceMetadata = undefined;
+      expect(await start().call()).toBe(202);
+      await clock.advance(3_600_000);
+      expect(await start().call()).toBe(202);
+      expect(grants(world)).toEqual(["authorization_code", "refresh_token"]);
+      expect(await start().auth.signOut(serverUrl)).toBe("revoked");
+    }
+  });
+
   test("is told of without anything secret, and without asking anybody", async () => {
     const { world, start } = machine();
     expect(await start().auth.whoami(serverUrl)).toBeUndefined();
@@ -411,6 +425,17 @@ describe("an account", () => {
     expect(await later.whoami(serverUrl)).toBeUndefined();
     expect(await later.signOut(serverUrl)).toBe("not_signed_in");
     expect(await auth.signOut("https://other.example/mcp")).toBe("not_signed_in");
+  });
+
+  test("ends, and tokens are renewed, at the issuer that gave them, wherever the server's metadata is by now", async () => {
+    const { world, start, clock } = machine();
+    await start().call();
+    world.resourceMetadata = undefined;
+    await clock.advance(3_600_000);
+    expect(await start().call()).toBe(202);
+    expect(grants(world)).toEqual(["authorization_code", "refresh_token"]);
+    expect(await start().auth.signOut(serverUrl)).toBe("revoked");
+    expect(world.revoked).toHaveLength(2);
   });
 
   test("ends also where nothing can be revoked, or the authorization server is gone", async () => {

@@ -54,6 +54,36 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
   return { ...found, ...identify(published, options), server, issuer: found.metadata.issuer };
 }
 
+interface Held {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly tokenType: string;
+}
+
+/**
+ * Finds the authorization server that gave a token, to renew it or to give it back: by its issuer alone, whatever the MCP
+ * server says by now.
+ */
+export async function discoverFor(
+  { issuer, resource, tokenType }: Held,
+  options: Pick<DiscoverOptions, "fetch" | "server" | "resource" | "signal">,
+): Promise<Discovered> {
+  const { fetch, server, signal } = options;
+  const isItsOwn = issuer === server.origin || issuer === `${server.origin}/`;
+  const found = isItsOwn
+    ? await legacyIssuer(fetch, server, signal)
+    : { metadata: await discoverIssuer(fetch, issuer, signal), isAssumed: false };
+  if (found.metadata.issuer !== issuer) {
+    throw new LocalError(
+      "authorization_failed",
+      `There is no authorization server ${JSON.stringify(issuer)} any more.`,
+    );
+  }
+  const resourceParameter = options.resource === false ? undefined : (options.resource ?? resource);
+  const unknown = { scopesSupported: undefined, dpopAlgorithms: undefined };
+  return { ...found, ...unknown, server, issuer, resource, resourceParameter, isDpopRequired: tokenType === "dpop" };
+}
+
 function identify(
   published: ResourceMetadata | undefined,
   { server, resource: given }: DiscoverOptions,

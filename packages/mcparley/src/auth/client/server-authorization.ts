@@ -2,7 +2,7 @@ import type { HttpAuthRefusal, HttpAuthRequest } from "../../http/client-setting
 import { LocalError } from "../../jsonrpc/errors.ts";
 import { type AuthorizationCore, fetchFor } from "./authorization-core.ts";
 import { type Challenge, readChallenge, splitScope } from "./challenge.ts";
-import { type Discovered, discover } from "./discover.ts";
+import { type Discovered, discover, discoverFor } from "./discover.ts";
 import type { DpopProver } from "./dpop.ts";
 import { Kept } from "./kept.ts";
 import { includesAll, unite } from "./scopes.ts";
@@ -116,13 +116,17 @@ export class ServerAuthorization {
     await this.#finding.set(undefined);
     const kept = keptTokens(this.#core, token);
     try {
-      const at = this.#at ?? (await this.discover(undefined, signal));
-      if (at.issuer === token.issuer && at.resource === token.resource)
-        return await new Tokens(this.#core, at).revoke();
-      return false;
+      return await new Tokens(this.#core, await this.#giverOf(token, signal)).revoke();
     } finally {
       await kept.set(undefined);
     }
+  }
+
+  /** The authorization server that a token is from. */
+  async #giverOf(token: TokenRecord, signal: AbortSignal): Promise<Discovered> {
+    if (this.#at?.issuer === token.issuer && this.#at.resource === token.resource) return this.#at;
+    const { resource } = this.#core.options;
+    return discoverFor(token, { fetch: fetchFor(this.#core, this.#server), server: this.#server, resource, signal });
   }
 
   /** The scopes to ask for first (2026-07-28, "Scope Selection Strategy"), with those that were asked for before. */
@@ -196,8 +200,7 @@ export class ServerAuthorization {
     const token = this.#token;
     if (!token) return;
     try {
-      const at = this.#at ?? (await this.discover(undefined, unending));
-      if (at.issuer !== token.issuer || at.resource !== token.resource) return;
+      const at = await this.#giverOf(token, unending);
       const renewed = await new Tokens(this.#core, at).refresh(token);
       if (renewed) await this.#adopt(renewed, "refreshed");
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
