@@ -50,6 +50,10 @@ else process.exitCode = await main();
 async function main() {
   const plan = planOf(values.quick, { implementations: compared(), peers: path.join(root, ".tools/benchmarks") });
   const workloads = allWorkloads(plan).filter(({ id }) => isChosen(id, values.only));
+  if (plan.implementations.length === 1 && values.with.length > 0 && !values.with.includes(floor)) {
+    process.stderr.write(`None is called that. There are: ${implementations.map(({ name }) => name).join(", ")}.\n`);
+    return 1;
+  }
   if (workloads.length === 0) {
     process.stderr.write("No workload is called that. `npm run bench -- --list` prints their ids.\n");
     return 1;

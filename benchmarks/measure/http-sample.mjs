@@ -65,7 +65,7 @@ export async function startServer(implementation, settings, peers) {
 }
 
 /** @param {Implementation} implementation @param {HttpCase} httpCase @param {number} port @returns {LoadJob} */
-function jobOf({ http }, { settings, operation, connections, amount, hasSessionEach = false }, port) {
+export function jobOf({ http }, { settings, operation, connections, amount, hasSessionEach = false }, port) {
   return {
     port,
     connections,
