@@ -47,3 +47,18 @@ describe.each(clients)("%s", (_, signIn) => {
     await alice.close();
   });
 });
+
+test.each(["legacy", "modern"] as const)("the second one, in the %s era, proves that it holds its key", async (era) => {
+  const bound = await serveProtected({
+    protect(resource) {
+      as.resources.set(resource, { scope: "notes:read" });
+      const verifier = jwtVerifier({ issuer: as.issuer, audience: resource });
+      const dpop = { required: true, nonce: true };
+      return { resource, issuers: [as.issuer], verifier, scopes: ["notes:read"], dpop };
+    },
+  });
+  const alice = await signInSecond(bound.url, "alice", era, { dpop: true });
+  expect(JSON.parse(await alice.call("whoami"))).toMatchObject({ subject: "alice", claims: { cnf: {} } });
+  await alice.close();
+  await bound.close();
+});

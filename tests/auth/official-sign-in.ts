@@ -1,4 +1,5 @@
 import {
+  DpopSession,
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernHttp,
   type OAuthClientProvider as ModernProvider,
@@ -98,16 +99,23 @@ export async function signInFirst(url: string, user: string): Promise<SignedIn> 
   });
 }
 
-/** The second generation, `@modelcontextprotocol/client`, in either era. */
-export async function signInSecond(url: string, user: string, era: "legacy" | "modern"): Promise<SignedIn> {
+/** The second generation, `@modelcontextprotocol/client`, in either era; with `dpop` its tokens are bound to a key. */
+export async function signInSecond(
+  url: string,
+  user: string,
+  era: "legacy" | "modern",
+  { dpop = false } = {},
+): Promise<SignedIn> {
   const browser = browserOf({ user });
   const provider = new Provider(browser, ["authorization_code", "refresh_token"]);
+  const session = dpop ? await DpopSession.create() : undefined;
+  const authProvider = Object.assign(provider, session && { dpop: () => session }) as unknown as ModernProvider;
   let client: ModernClient;
   let transport: ModernHttp;
   const versionNegotiation = { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" } as const;
   const connect = async (): Promise<void> => {
     client = new ModernClient(info, { versionNegotiation });
-    transport = new ModernHttp(new URL(url), { authProvider: provider as unknown as ModernProvider });
+    transport = new ModernHttp(new URL(url), { authProvider });
     await client.connect(transport);
   };
   const during = <T>(work: () => Promise<T>): Promise<T> => signingIn(provider, () => transport, work);

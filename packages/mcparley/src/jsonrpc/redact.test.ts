@@ -6,6 +6,9 @@ test.each([
   ['{"clientSecret":"a b c","x":1}', '{"clientSecret":[redacted],"x":1}'],
   ["Authorization: Bearer abc.def-ghi", "Authorization: [redacted]"],
   ["sent Bearer abcdefgh12345 to it", "sent Bearer [redacted] to it"],
+  ["Authorization: DPoP abc.def-ghi", "Authorization: [redacted]"],
+  ["sent DPoP abcdefgh12345 to it", "sent DPoP [redacted] to it"],
+  ["the DPoP challenge is missing", "the DPoP challenge is missing"],
   ["serve --api-key s3cr3t --port 1", "serve --api-key [redacted] --port 1"],
   [
     "GET https://me:pw@example.com/x?access_token=abc&y=1",

@@ -6,12 +6,12 @@ const secretName =
 
 /** A name, then `=` or `:` with optional quotes, or the blank between a command line flag and its value. */
 const named = new RegExp(
-  `((?:"${secretName}"|'${secretName}'|${secretName})\\s{0,4}[=:]\\s{0,4}|--${secretName}\\s{1,4})("[^"\\n]*"|'[^'\\n]*'|(?:(?:bearer|basic|digest)\\s{1,4})?[^\\s"',;&}\\]]+)`,
+  `((?:"${secretName}"|'${secretName}'|${secretName})\\s{0,4}[=:]\\s{0,4}|--${secretName}\\s{1,4})("[^"\\n]*"|'[^'\\n]*'|(?:(?:bearer|dpop|basic|digest)\\s{1,4})?[^\\s"',;&}\\]]+)`,
   "gi",
 );
 
-/** `Bearer …` and `Basic …` without a name before them. */
-const scheme = /\b(bearer|basic)(\s{1,4})[\w.~+/=-]{8,}/gi;
+/** `Bearer …`, `Basic …` and `DPoP …` without a name before them; the last only before a digit, as it is spoken of in errors. */
+const scheme = /\b(bearer|basic|dpop(?=\s{1,4}[\w.~+/=-]*\d))(\s{1,4})[\w.~+/=-]{8,}/gi;
 
 /** User and password, or a token, before the host of a URL. */
 const userinfo = /(:\/\/)[^\s/@"'<>]{1,512}@/g;
