@@ -24,13 +24,13 @@ export function planOf(isQuick, what) {
   const quick = {
     rounds: { own: 3, others: 1 },
     sideRounds: { own: 1, others: 1 },
-    amount: { warmup: 400, duration: 400 },
+    amount: { warmup: 800, duration: 400 },
     minutes: 6,
   };
   const full = {
     rounds: { own: 5, others: 2 },
     sideRounds: { own: 3, others: 1 },
-    amount: { warmup: 600, duration: 700 },
+    amount: { warmup: 1_200, duration: 700 },
     minutes: 25,
   };
   return { isQuick, ...(isQuick ? quick : full), ...what };
