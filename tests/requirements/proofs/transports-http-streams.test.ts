@@ -86,9 +86,10 @@ proves("http.stream.terminated", async (world) => {
 
 proves("http.stream.kept-open", async (world) => {
   const slow = gate();
-  const answer = await streamed(world, { tools: { slow: tool(slow) } }, { name: "slow" });
+  const answering = streamed(world, { tools: { slow: tool(slow) } }, { name: "slow" });
   await slow.entered;
   for (let minute = 0; minute < 60; minute++) await world.clock.advance(60_000);
+  const answer = await answering;
   slow.open("late");
   let message = await answer.next();
   while (typeof message === "string") message = await answer.next();
@@ -97,9 +98,11 @@ proves("http.stream.kept-open", async (world) => {
 
 proves("http.stream.disconnect-is-no-cancel", async (world) => {
   const slow = gate();
-  const answer = await streamed(world, { tools: { slow: tool(slow) } }, { name: "slow" });
+  const answering = streamed(world, { tools: { slow: tool(slow) } }, { name: "slow" });
   const { signal } = await slow.entered;
-  await answer.leave();
+  // A stream begins when there is something to say, if only that it lives.
+  await world.clock.advance(15_000);
+  await (await answering).leave();
   await turns();
   expect(signal.aborted).toBe(false);
   slow.open("done");

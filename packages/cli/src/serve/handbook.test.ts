@@ -248,7 +248,7 @@ test("the links between the documents lead somewhere", async () => {
 
 test("the YAML in its README is taken as it stands there", async () => {
   const readme = await readFile(join(handbook, "../../docs/folder-server.md"), "utf8");
-  const [prompt, notes, review, program, settings, ...more] = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(
+  const [prompt, notes, review, program, settings, auth, ...more] = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(
     ([, yaml]) => yaml,
   );
   expect(more).toEqual([]);
@@ -257,7 +257,7 @@ test("the YAML in its README is taken as it stands there", async () => {
     "served/resources.yaml": notes ?? "",
     "served/skills/review/SKILL.md": `${review}Review it.\n`,
     "served/tools/find.yaml": program ?? "",
-    "served/server.yaml": settings ?? "",
+    "served/server.yaml": `${settings}${auth}`,
     "served/prompts/languages.ts": "export default (): string[] => [];\n",
     "served/resources/incidents.csv": "INC-1\nINC-2\n",
     "books/restart.md": "# Restart\n",
