@@ -172,3 +172,19 @@ describe("while the store is out of reach", () => {
 
 const listenAgain = ({ client }: Node): Promise<RawAnswer> =>
   client.modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: "z" });
+
+test("what a session subscribes to on one node holds for its stream on another, for all that changes after", async () => {
+  const { nodes } = servers();
+  const [a, b, c] = nodes;
+  const session = await open(a!.client);
+  const stream = await getStream(a!.client, session);
+  await settled();
+  b!.server.resources.updated("note://one");
+  await request(b!.client, session, "resources/subscribe", { params: { uri: "note://one" } });
+  c!.server.resources.updated("note://one");
+  await settled();
+  await request(c!.client, session, "resources/unsubscribe", { params: { uri: "note://one" } });
+  b!.server.resources.updated("note://one");
+  await settled();
+  expect(await methods(stream)).toEqual([updated]);
+});

@@ -37,7 +37,8 @@ function servers(more: object = {}): Cluster & { slow: Gate } {
       return JSON.stringify(answer);
     },
   });
-  const tools = { work: tool({ call }), again: tool({ annotations: { idempotentHint: true }, call }), ask };
+  const quick = tool({ call: () => "quick" });
+  const tools = { quick, work: tool({ call }), again: tool({ annotations: { idempotentHint: true }, call }), ask };
   return { ...cluster({ definition: () => ({ tools }), ...more }), slow };
 }
 
@@ -205,6 +206,28 @@ describe("the answer to a call whose node died", () => {
     expect((await messages(rest)).at(-1)).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
   });
 
+  test("is an error for those of a batch alone that were not answered", async () => {
+    const { nodes, clock } = servers();
+    const [a, b] = nodes;
+    const session = await open(a!.client, "2025-03-26");
+    const batch = ["work", "quick"].map((name, index) => ({
+      jsonrpc: "2.0",
+      id: index + 1,
+      method: "tools/call",
+      params: { name, arguments: {}, _meta: { progressToken: name } },
+    }));
+    const answer = await a!.client.post(batch, session);
+    const first = await event(answer);
+    await settled();
+    a!.kill();
+    const rest = await getStream(b!.client, session, first?.id);
+    await clock.advance(20_000);
+    expect(await messages(rest)).toMatchObject([
+      { id: 2, result: { content: [{ text: "quick" }] } },
+      { id: 1, error: { data: { repeatable: false } } },
+    ]);
+  });
+
   test("is not an error because the store was away for so long that nobody could be seen to live", async () => {
     let store!: ReturnType<typeof failing>;
     const { nodes, slow, clock } = servers({
@@ -220,7 +243,8 @@ describe("the answer to a call whose node died", () => {
     store.isAway = true;
     await clock.advance(30_000);
     slow.open(undefined);
-    await clock.advance(30_000);
+    // So that the next thing to happen is a look at whether the node lives, before the node can say so.
+    await clock.advance(28_000);
     store.isAway = false;
     await clock.advance(30_000);
     expect(await messages(rest)).toMatchObject([{ params: { progress: 2 } }, { id: 1, result: {} }]);

@@ -1,7 +1,6 @@
 import { encode } from "../../jsonrpc/messages.ts";
 import { type Change, type Elsewhere, keyOf, toNotification } from "../../server/changes.ts";
 import type { ServerCore } from "../../server/core.ts";
-import type { SessionState } from "../../server/session.ts";
 import { LogTail, tell } from "../../store/log-tail.ts";
 import { reaching } from "../../store/reaching.ts";
 import type { LogEntry, Store } from "../../store/store.ts";
@@ -23,7 +22,7 @@ export interface PlacedChange {
 }
 
 export type TakeChange = (placed: PlacedChange) => void;
-export type TakeState = (session: string, state: SessionState) => void;
+export type TakeSession = (session: string) => Promise<void>;
 
 /**
  * The changes of a server in all processes that share a store: they are in one log, in one order.
@@ -38,7 +37,7 @@ export class SharedChanges implements Elsewhere {
   readonly #self: string = crypto.randomUUID();
   readonly #tail: LogTail;
   readonly #followers = new Set<TakeChange>();
-  readonly #stateFollowers = new Set<TakeState>();
+  readonly #sessionFollowers = new Set<TakeSession>();
   readonly #waiting = new Map<string, Change>();
   #isSending = false;
   #joined: Promise<void> | undefined;
@@ -103,17 +102,17 @@ export class SharedChanges implements Elsewhere {
   }
 
   /**
-   * Tells the other processes what a session wants to hear of from now on. It has its place among the changes, so that
-   * each process knows of it before it hears of a change that comes after it.
+   * Tells the other processes that a session wants to hear of something else from now on. It has its place among the changes, so
+   * that each process knows of it before it hears of a change that comes after it.
    */
-  async tellState(session: string, state: SessionState): Promise<void> {
-    await tell(this.#store, this.#log, JSON.stringify({ from: this.#self, session, state }), kept);
+  async tellSession(session: string): Promise<void> {
+    await tell(this.#store, this.#log, JSON.stringify({ from: this.#self, session }), kept);
   }
 
-  /** Calls `take` for what other processes tell of sessions, until the function it gives is called. */
-  followStates(take: TakeState): () => void {
-    this.#stateFollowers.add(take);
-    return () => this.#stateFollowers.delete(take);
+  /** Calls `take` for the sessions of which other processes tell that, and waits for it, until the function it gives is called. */
+  followSessions(take: TakeSession): () => void {
+    this.#sessionFollowers.add(take);
+    return () => this.#sessionFollowers.delete(take);
   }
 
   /** The changes after a position, as far as this process has heard of them; of the same thing the last one. */
@@ -147,17 +146,17 @@ export class SharedChanges implements Elsewhere {
     await this.#tail.start(now);
   }
 
-  #take(entry: LogEntry): void {
+  async #take(entry: LogEntry): Promise<void> {
     const placed = read(entry);
-    if (!placed) return this.#takeState(entry);
+    if (!placed) return this.#takeSession(entry);
     for (const take of this.#followers) take(placed);
     if (placed.from !== this.#self) this.#core.changes.tell(placed.change);
   }
 
-  #takeState({ value }: LogEntry): void {
-    const { from, session, state } = JSON.parse(value) as { from: string; session?: string; state?: SessionState };
-    if (from === this.#self || session === undefined || !state) return;
-    for (const take of this.#stateFollowers) take(session, state);
+  async #takeSession({ value }: LogEntry): Promise<void> {
+    const { from, session } = JSON.parse(value) as { from: string; session?: string };
+    if (from === this.#self || session === undefined) return;
+    for (const take of this.#sessionFollowers) await take(session);
   }
 
   async #send(): Promise<void> {

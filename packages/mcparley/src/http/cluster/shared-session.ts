@@ -1,10 +1,12 @@
 import { ErrorCode, ProtocolError } from "../../jsonrpc/errors.ts";
-import type {
-  JsonRpcMessage,
-  JsonRpcNotification,
-  JsonRpcRequest,
-  JsonRpcResponse,
-  RequestId,
+import {
+  type JsonObject,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type RequestId,
+  isRequestId,
 } from "../../jsonrpc/messages.ts";
 import { Notification } from "../../protocol/methods.ts";
 import { type Reply, replyToError } from "../../server/answer.ts";
@@ -15,6 +17,10 @@ import type { Standalone } from "../standalone.ts";
 import { type ClusterNode, nodeIn } from "./cluster-node.ts";
 import { type StateChange, changeBy, madeReady } from "./session-record.ts";
 import type { SessionStream } from "./session-stream.ts";
+
+/** Characters of what clients say that all nodes are told: the id of a call, and why it is given up. */
+const maxId = 1_000;
+const maxReason = 200;
 
 /** What a session in this process needs of the sessions that it is one of. */
 export interface SharedSessionInit {
@@ -56,7 +62,7 @@ export class SharedSession extends HttpSession {
     const { method, params = {} } = heard.message;
     if (method === Notification.progress) return this.#route(heard, params.progressToken);
     if (method === Notification.cancelled && !this.session.calls.has(params.requestId as RequestId)) {
-      return this.#init.node.announce({ about: "cancelled", session: this.id, params });
+      return this.#announceCancelled(params);
     }
     if (method === Notification.initialized) await this.#init.change(this, madeReady);
     void super.hear(heard);
@@ -106,6 +112,13 @@ export class SharedSession extends HttpSession {
   /** Settles when all that was to be written of its stream until now is written. */
   async settled(): Promise<void> {
     await this.#stream?.settled();
+  }
+
+  /** Tells all nodes that a call is given up which is on one of the others, if it is there at all. */
+  async #announceCancelled({ requestId, reason }: JsonObject): Promise<void> {
+    if (!isRequestId(requestId) || String(requestId).length > maxId) return;
+    const params = { requestId, ...(typeof reason === "string" && { reason: reason.slice(0, maxReason) }) };
+    await this.#init.node.announce({ about: "cancelled", session: this.id, params });
   }
 
   /** Hands on what is about a question to the node that asked it. */

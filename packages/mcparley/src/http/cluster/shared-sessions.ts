@@ -5,7 +5,6 @@ import type { ServerCore } from "../../server/core.ts";
 import { notification } from "../../jsonrpc/messages.ts";
 import { Notification } from "../../protocol/methods.ts";
 import { findRevision } from "../../revisions/revisions.ts";
-import type { SessionState } from "../../server/session.ts";
 import type { Store } from "../../store/store.ts";
 import { HttpRefusal } from "../refusal.ts";
 import type { SessionOptions } from "../options.ts";
@@ -55,7 +54,7 @@ export class SharedSessions implements SessionTable {
       mail: (mail) => this.#take(mail),
       news: (news) => this.#hear(news),
     });
-    this.#unfollow = init.changes.followStates((id, state) => this.#restate(id, state));
+    this.#unfollow = init.changes.followSessions((id) => this.#readAgain(id));
   }
 
   get size(): number {
@@ -191,22 +190,17 @@ export class SharedSessions implements SessionTable {
       // Nobody else acts on this one; it would only take the place of changes in their log.
       if (change === madeReady) return;
       // Before it is acknowledged: whoever has the session's stream is to know of it before anything changes after that.
-      return this.#init.changes.tellState(copy.id, change(record.state));
+      return this.#init.changes.tellSession(copy.id);
     }
   }
 
-  /** Takes what another node was told of a session. Of two such changes at once the store knows which was the last. */
-  #restate(id: string, state: SessionState): void {
+  /** Takes up what another node was told of a session, where there is a copy of it here. */
+  async #readAgain(id: string): Promise<void> {
     const copy = this.#copies.get(id);
-    if (!copy) return;
-    copy.session.restore(state);
-    const again = async (): Promise<void> => {
-      const text = await this.#init.store.get(this.#keyOf(id));
-      if (text === undefined || text === copy.known) return;
-      copy.session.restore((JSON.parse(text) as SessionRecord).state);
-      copy.known = text;
-    };
-    again().catch((error: unknown) => this.#init.core.report(error, undefined));
+    const text = copy && (await this.#init.store.get(this.#keyOf(id)));
+    if (!copy || text === undefined || text === copy.known) return;
+    copy.session.restore((JSON.parse(text) as SessionRecord).state);
+    copy.known = text;
   }
 
   #sweep(): void {
