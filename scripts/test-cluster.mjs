@@ -10,14 +10,14 @@ Runs what needs more than one process and real servers: redis-server (one, a clu
 with plain round robin before three processes. redis-server and nginx are installed from Debian's packages where they are
 missing and this may install them; Valkey into .tools/cluster. What cannot be had is reported as not run.
 
-  --only PART            store, conversations or chaos; may be given more than once
+  --only PART            store, conversations, chaos or benchmarks; may be given more than once
   --seed N               the seed of the chaos run, as an earlier one printed it
   --conversations N      of the chaos run (2,000)
   --at-once N            conversations at a time (100)
   --break KIND           node, redis, connections, reply, reach, speed or pace, and nothing else; may be given more than once
 `;
 
-const parts = ["store", "conversations", "chaos"];
+const parts = ["store", "conversations", "chaos", "benchmarks"];
 
 const { values } = parseArgs({
   options: {
@@ -46,6 +46,7 @@ async function main() {
   if (redis !== undefined && nginx !== undefined) {
     if (isWanted("conversations")) passed.conversations = runTests("tests/cluster/with-nginx", valkey);
     if (isWanted("chaos")) passed.chaos = await chaos();
+    if (isWanted("benchmarks")) passed.benchmarks = await benchmarks();
   }
   process.stdout.write("\n");
   for (const part of parts.filter(isWanted)) {
@@ -71,6 +72,13 @@ async function chaos() {
   const run = await runChaos({ seed, ...size, ...(values.break && { kinds: values.break }) });
   process.stdout.write(`${report(run, seed)}\n`);
   return run.outcomes.every(({ verdict }) => good.includes(verdict));
+}
+
+/** There is no figure that fails: they are those of the machine. */
+async function benchmarks() {
+  const { measure } = await import("../tests/cluster/benchmarks/measure.mjs");
+  process.stdout.write(`\n${await measure()}\n`);
+  return true;
 }
 
 /** @param {string} message */

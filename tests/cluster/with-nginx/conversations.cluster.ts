@@ -1,4 +1,5 @@
 import { supportedVersions } from "mcparley";
+import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Where, connectFirst, connectSecond } from "../../interop/official-clients.ts";
 import { type Speaker, answered, connectOurs, textOf } from "./conversation.ts";
@@ -105,6 +106,19 @@ describe.each(kinds)("$name, through three processes", ({ connect, lacks = [] })
     }
     expect(heard).toBe(6);
   });
+});
+
+test("H13: requests of 2026-07-28 leave the store alone", async () => {
+  const client = await connectOurs(deployment.url, { revision: "2026-07-28" });
+  onTestFinished(() => client.close());
+  const admin = await createClient({ url: redis.url }).connect();
+  onTestFinished(() => admin.destroy());
+  const begun = async (): Promise<number> =>
+    Number(/total_commands_processed:(\d+)/.exec(await admin.info("stats"))?.[1]);
+  const before = await begun();
+  for (let n = 0; n < 300; n++) await client.callTool("add", { a: n, b: n });
+  // The processes say now and then that they live, and look whether there is something for them.
+  expect((await begun()) - before).toBeLessThan(100);
 });
 
 test("after a process is killed its clients go on with the others, and it takes part again when it is back", async () => {
