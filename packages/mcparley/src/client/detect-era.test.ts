@@ -330,6 +330,17 @@ describe("a pinned revision", () => {
     );
   });
 
+  test.each([
+    ["2026-07-28", "server/discover"],
+    ["2025-11-25", "initialize"],
+  ])("%s is not called unknown where something went wrong within the server", async (revision, method) => {
+    const peer = scriptedPeer();
+    const connecting = openClient(peerDialer(peer), { revision });
+    connecting.catch(() => {});
+    peer.refuse(await peer.request(method), { code: -32603, message: "The store is out of reach." });
+    await expect(connecting).rejects.toMatchObject({ code: -32603, message: "The store is out of reach." });
+  });
+
   test("one that does not exist is refused before anything is dialed", async () => {
     const dialer = peerDialer();
     await expect(openClient(dialer, { revision: "2025-12-01" })).rejects.toThrow(

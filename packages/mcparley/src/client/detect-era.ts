@@ -88,6 +88,8 @@ function openPinned(opening: Opening, revision: Revision): Promise<Opened> {
       return agreed;
     } catch (error) {
       if (!(error instanceof ProtocolError) && !(error instanceof OnlyLegacy)) throw error;
+      // What went wrong within the server says nothing of what it speaks.
+      if (error.code === ErrorCode.InternalError) throw error;
       const theirs = supportedBy(error);
       if (theirs) throw unsupported(theirs, revision.version, error);
       const message = `The server does not speak ${revision.version}, which is pinned: ${error.message}`;
