@@ -22,15 +22,15 @@ import { floor, own } from "../implementations/implementations.mjs";
 /** @param {boolean} isQuick @param {Pick<Plan, "implementations" | "peers">} what @returns {Plan} */
 export function planOf(isQuick, what) {
   const quick = {
-    rounds: { own: 3, others: 1 },
+    rounds: { own: 2, others: 1 },
     sideRounds: { own: 1, others: 1 },
     amount: { warmup: 800, duration: 400 },
     minutes: 6,
   };
   const full = {
     rounds: { own: 5, others: 2 },
-    sideRounds: { own: 3, others: 1 },
-    amount: { warmup: 1_200, duration: 700 },
+    sideRounds: { own: 2, others: 1 },
+    amount: { warmup: 1_200, duration: 600 },
     minutes: 25,
   };
   return { isQuick, ...(isQuick ? quick : full), ...what };
