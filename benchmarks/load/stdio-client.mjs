@@ -14,6 +14,8 @@ export class StdioClient {
   #reader = new LineReader();
   #nextId = firstId;
   /** @type {Numbered | undefined} */
+  #request;
+  /** @type {Numbered | undefined} */
   #expected;
   /** The ids whose answers are awaited. @type {Set<number>} */
   #awaited = new Set();
@@ -39,18 +41,19 @@ export class StdioClient {
     const line = await this.#askOnce(messageOf(operation, revision));
     checkAnswer(line.toString("utf8"), firstId, operation.expected);
     this.#expected = new Numbered(Buffer.from(line));
+    this.#request = new Numbered(Buffer.from(`${messageOf(operation, revision)}\n`));
   }
 
   /** Sends so many requests in one write, and waits until each is answered as the first was. @param {number} count @returns {Promise<void>} */
   askMany(count) {
-    const { operation, revision } = this.#job;
-    const message = Buffer.from(`${messageOf(operation, revision)}\n`);
-    const all = Buffer.alloc(message.length * count);
+    const request = /** @type {Numbered} */ (this.#request);
+    // One is written as it is: it has been read before it is changed, since its answer is there.
+    const all = count === 1 ? request.bytes : Buffer.allocUnsafe(request.bytes.length * count);
     for (let index = 0; index < count; index++) {
       const id = ++this.#nextId;
       this.#awaited.add(id);
-      all.set(new Numbered(message, id).bytes, index * message.length);
-      message.write(`"id":${firstId}`, message.indexOf('"id":'), "latin1");
+      request.become(id);
+      if (count > 1) all.set(request.bytes, index * request.bytes.length);
     }
     return new Promise((resolve, reject) => {
       const onLine = (/** @type {Buffer} */ line) => {
