@@ -10,6 +10,8 @@ export class Proxy {
   #pairs = new Map();
   #isMute = false;
   #delay = 0;
+  /** @type {WeakMap<import("node:net").Socket, Promise<void>>} */
+  #held = new WeakMap();
 
   /** @param {number} port of the server */
   constructor(port) {
@@ -90,7 +92,18 @@ export class Proxy {
       this.#isMute = false;
       near.destroy();
       far.destroy();
-    } else if (this.#delay > 0) setTimeout(() => near.writable && near.write(chunk), this.#delay);
-    else near.write(chunk);
+    } else if (this.#delay === 0 && !this.#held.has(near)) near.write(chunk);
+    else this.#hold(chunk, near);
+  }
+
+  /** Whatever the delay becomes meanwhile, what was said first arrives first. @param {Buffer} chunk @param {import("node:net").Socket} near */
+  #hold(chunk, near) {
+    const due = Date.now() + this.#delay;
+    const held = (this.#held.get(near) ?? Promise.resolve()).then(async () => {
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - Date.now())));
+      if (near.writable) near.write(chunk);
+      if (this.#held.get(near) === held) this.#held.delete(near);
+    });
+    this.#held.set(near, held);
   }
 }

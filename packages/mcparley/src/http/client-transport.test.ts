@@ -232,6 +232,17 @@ test("notifications/initialized is sent again where it did not get through, and 
   expect(problems).toEqual([]);
 });
 
+test("a response is sent again where it did not get through, since the server waits for it", async () => {
+  const { send, next, waiting, clock } = await quietSession();
+  const telling = send({ jsonrpc: "2.0", id: "q", result: {} });
+  (await next()).status(503);
+  while (waiting() === 0) await clock.advance(50);
+  const again = await next();
+  expect(again.body).toMatchObject({ id: "q", result: {} });
+  again.status(202);
+  await telling;
+});
+
 test("notifications/initialized that is refused is not sent again", async () => {
   const { send, next } = talk();
   void send(legacy("init", "initialize", { protocolVersion: "2025-11-25" }));

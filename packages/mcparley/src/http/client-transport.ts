@@ -15,8 +15,8 @@ import { SESSION_ID_HEADER } from "./header-names.ts";
 
 /** How long the requests after `notifications/initialized` wait for the server to take it. */
 const INITIALIZED_MS = 5_000;
-/** How long it waits before it says so again where that did not reach the server. */
-const INITIALIZED_DELAYS = [250, 500, 1_000, 2_000];
+/** How long the client waits before it says again what did not reach the server. */
+const TELL_DELAYS = [250, 500, 1_000, 2_000];
 /** How long `close` waits for the server to end its session. */
 const GOODBYE_MS = 2_000;
 /** What a server of HTTP+SSE may answer to a POST at the URL of its stream. */
@@ -80,6 +80,8 @@ export class HttpTransport implements Transport {
       if (only.method === Notification.cancelled) return this.#cancel(only, envelope);
       if (only.method === Notification.initialized) return this.#tellInitialized(only, envelope);
     }
+    // A response that is lost leaves the server waiting, and to hear it twice does it no harm.
+    if (only && !("method" in only) && messages.length === 1) return this.#tellUntilTaken(only, envelope);
     return this.#tell(message, messages, envelope);
   }
 
@@ -161,9 +163,9 @@ export class HttpTransport implements Transport {
     if (this.#legacy?.sessionId !== undefined) this.#openStandalone();
   }
 
-  /** A server that was never told says nothing by itself: what a proxy could not pass on is sent again, a few times. */
+  /** Sends again, a few times, what a proxy could not pass on: a server that was never told waits, or says nothing by itself. */
   async #tellUntilTaken(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
-    for (const delay of INITIALIZED_DELAYS) {
+    for (const delay of TELL_DELAYS) {
       try {
         return await this.#tell(message, [message], envelope);
       } catch (error) {
