@@ -1,7 +1,11 @@
 import { type SignIn, oauth } from "mcparley/auth";
 import { connect } from "mcparley/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
+import { browserOf } from "./browser.ts";
+import { serveOfficial } from "./official-server-v2.ts";
 import { type OfficialServer, startOfficialServer } from "./official-server.ts";
+import { signInWith } from "./sign-in-with.ts";
 
 let server: OfficialServer;
 beforeAll(async () => {
@@ -41,6 +45,27 @@ describe("@modelcontextprotocol/sdk (v1), mcpAuthRouter and requireBearerAuth", 
     expect(posts).toEqual(["POST /register", "POST /token", "POST /token"]);
     expect(server.requests.filter((line) => line === "GET /authorize")).toHaveLength(1);
     expect(await auth.signOut(server.url)).toBe("revoked");
+    await client.close();
+  });
+});
+
+describe("@modelcontextprotocol/server (v2), requireBearerAuth and oauthMetadataResponse", () => {
+  let as: AuthorizationServer;
+  beforeAll(async () => {
+    as = await startAuthorizationServer();
+  });
+  afterAll(() => as.close());
+
+  test.each(["2026-07-28", "2025-11-25"])("our client of %s signs in and steps up", async (revision) => {
+    const { url, fetch } = await serveOfficial(as);
+    const browser = browserOf({ user: "alice" });
+    const auth = oauth({ signIn: signInWith(browser), fetch });
+    const client = await connect(url, { auth, fetch, revision });
+    expect(await client.callTool("whoami")).toBe("alice");
+    expect((await auth.whoami(url))?.scopes).toEqual(["notes:read"]);
+    expect(await client.callTool("write")).toBe("written");
+    expect((await auth.whoami(url))?.scopes?.toSorted()).toEqual(["notes:read", "notes:write"]);
+    expect(browser.submitted).toEqual(["login", "consent", "consent"]);
     await client.close();
   });
 });
