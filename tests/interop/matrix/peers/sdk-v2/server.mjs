@@ -55,7 +55,7 @@ function makeServer() {
   const requestedSchema = { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] };
   mcp.registerTool("ask", { inputSchema: none }, (_, ctx) => {
     const answer = acceptedContent(ctx.mcpReq.inputResponses, "colour");
-    if (answer) return text(`You said: ${answer.colour}`);
+    if (answer) return text(`You said: ${String(answer.colour)}`);
     return inputRequired({
       inputRequests: { colour: inputRequired.elicit({ message: "Which colour?", requestedSchema }) },
     });
