@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { FakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { resource } from "../../packages/mcparley/src/server/definition.ts";
+import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import type { RawAnswer } from "../../packages/mcparley/src/testing/raw-http.ts";
@@ -187,4 +188,149 @@ test("what a session subscribes to on one node holds for its stream on another, 
   b!.server.resources.updated("note://one");
   await settled();
   expect(await methods(stream)).toEqual([updated]);
+});
+
+/** A store of which some operations are done otherwise. */
+function altered(store: Store, make: (store: Store) => Partial<Store>): Store {
+  const own = make(store);
+  return new Proxy(store, { get: (target, member: keyof Store) => own[member] ?? target[member].bind(target) });
+}
+
+test("what a session subscribes to on one node holds where the store fails while another reads of it", async () => {
+  let isToFail = false;
+  const { nodes, clock } = servers({
+    store: (time: FakeClock) =>
+      altered(memoryStore({ clock: time }), (store) => ({
+        append: async (log, value, options) => {
+          const position = await store.append(log, value, options);
+          isToFail ||= log.includes(":changes:") && value.includes('"session"');
+          return position;
+        },
+        get: async (key) => {
+          if (!isToFail || !key.includes(":session:")) return store.get(key);
+          isToFail = false;
+          throw new Error("no route to the store");
+        },
+      })),
+  });
+  const [a, b, c] = nodes;
+  const session = await open(a!.client);
+  const stream = await getStream(a!.client, session);
+  await settled();
+  await request(b!.client, session, "resources/subscribe", { params: { uri: "note://one" } });
+  c!.server.resources.updated("note://one");
+  await settled();
+  expect(a!.errors).toHaveLength(1);
+  await clock.advance(1_000);
+  expect(await methods(stream)).toEqual([updated]);
+});
+
+describe("while nodes hear late of each other", () => {
+  const late = (): Cluster =>
+    servers({
+      store: (time: FakeClock) =>
+        altered(memoryStore({ clock: time }), (store) => ({
+          publish: async (channel, message) => {
+            if (!channel.includes(":mail:")) await store.publish(channel, message);
+          },
+        })),
+    });
+
+  test("a stream that was left to a newer one, which is gone, is told of changes", async () => {
+    const { nodes, clock } = late();
+    const [a, b, c] = nodes;
+    const session = await open(a!.client);
+    const older = await getStream(a!.client, session);
+    await settled();
+    const newer = await getStream(b!.client, session);
+    await settled();
+    await newer.leave();
+    // It hears at once that the stream has moved and that it is free.
+    await clock.advance(5_000);
+    await changeTools(c!);
+    expect(await methods(older)).toEqual([toolsChanged]);
+  });
+
+  test("the newest stream is told of changes, also where its node does not know yet that it was elsewhere", async () => {
+    const { nodes, clock } = late();
+    const [a, b, c] = nodes;
+    const session = await open(a!.client);
+    const first = await getStream(a!.client, session);
+    await settled();
+    const second = await getStream(b!.client, session);
+    await settled();
+    const third = await getStream(a!.client, session);
+    await clock.advance(5_000);
+    await changeTools(c!);
+    expect(await methods(third)).toEqual([toolsChanged]);
+    expect(await methods(second)).toEqual([]);
+    expect(await methods(first)).toEqual([]);
+  });
+});
+
+describe("what a call tells of", () => {
+  const telling = (store: (clock: FakeClock) => Store): Cluster => {
+    const all: Cluster = cluster({
+      definition: (node) => ({
+        tools: {
+          change: tool({ call: async () => (all.nodes[node]!.server.resources.updated("note://one"), "told") }),
+        },
+      }),
+      store,
+    });
+    return all;
+  };
+
+  /** The whole answer of a call. */
+  async function call(client: Node["client"], session: Record<string, string> | undefined): Promise<string> {
+    const params = { name: "change", arguments: {} };
+    const answer = session
+      ? await request(client, session, "tools/call", { params })
+      : await client.modern("tools/call", params);
+    return answer.text();
+  }
+
+  test.each(["legacy", "modern"])("is in the log before the call is answered (%s)", async (era) => {
+    let release = (): void => {};
+    const isReleased = new Promise<void>((resolve) => (release = resolve));
+    const { nodes } = telling((time) =>
+      altered(memoryStore({ clock: time }), (store) => ({
+        append: async (name, value, options) => {
+          if (value.includes('"change"')) await isReleased;
+          return store.append(name, value, options);
+        },
+      })),
+    );
+    const { client } = nodes[0]!;
+    const session = era === "legacy" ? await open(client) : undefined;
+    let isAnswered = false;
+    const answer = call(client, session).finally(() => (isAnswered = true));
+    await settled();
+    expect(isAnswered).toBe(false);
+    release();
+    expect(await answer).toContain("told");
+  });
+
+  test.each([
+    ["modern", "at once", 0],
+    ["legacy", "after half a minute", 30_000],
+  ])("does not keep a %s call from its answer where the store stays away: it is answered %s", async (era, _, ms) => {
+    const { nodes, clock } = telling((time) =>
+      altered(memoryStore({ clock: time }), (store) => ({
+        append: async (name, value, options) => {
+          if (value.includes('"change"')) throw new Error("no route to the store");
+          return store.append(name, value, options);
+        },
+      })),
+    );
+    const { client } = nodes[0]!;
+    const session = era === "legacy" ? await open(client) : undefined;
+    let isAnswered = false;
+    const answer = call(client, session).finally(() => (isAnswered = true));
+    await settled();
+    if (ms > 0) await clock.advance(ms - 1_000);
+    expect(isAnswered).toBe(ms === 0);
+    if (ms > 0) await clock.advance(2_000);
+    expect(await answer).toContain("told");
+  });
 });

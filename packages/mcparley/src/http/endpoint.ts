@@ -219,6 +219,7 @@ function share(core: ServerCore, store: Store): Sharing {
   core.changes.elsewhere = {
     tell: (change) => void changes().then((shared) => shared.tell(change)),
     join: () => changes().then((shared) => shared.join()),
+    told: () => changes().then((shared) => shared.told()),
   };
   return { store, changes, stop: async () => (await using)?.stop() };
 }

@@ -1,7 +1,9 @@
+import { after } from "../jsonrpc/awaitable.ts";
 import { ErrorCode } from "../jsonrpc/errors.ts";
 import type { Classified } from "../jsonrpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import { findRevision } from "../revisions/revisions.ts";
+import type { Changes } from "../server/changes.ts";
 import { answerModern, isModernRequest } from "../server/modern.ts";
 import { Answering } from "./answering.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
@@ -38,5 +40,16 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
     throw new HttpRefusal(400, mismatch, { code: ErrorCode.HeaderMismatch, id: message.id });
   }
   const answering = new Answering(context, posted);
-  return answering.settle(answerModern(context.core, message, answering));
+  const { changes } = context.core;
+  const before = changes.count;
+  const reply = answerModern(context.core, message, answering);
+  return answering.settle(
+    // What changed meanwhile may be this request's doing, and is not to be lost once that is answered.
+    changes.elsewhere ? after(reply, (ready) => (changes.count === before ? ready : told(changes, ready))) : reply,
+  );
+}
+
+async function told<T>({ elsewhere }: Changes, reply: T): Promise<T> {
+  await elsewhere?.told();
+  return reply;
 }

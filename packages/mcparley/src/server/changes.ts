@@ -20,6 +20,8 @@ export interface Elsewhere {
   tell(change: Change): void;
   /** Settles when what changes there is told here. */
   join(): Promise<void>;
+  /** Settles once what they were told until now does not end with this process, or once that cannot be had now. */
+  told(): Promise<void>;
 }
 
 /** What changed since the recording began, each thing once. */
@@ -40,6 +42,8 @@ export class Changes {
   readonly #lists = new Set<ListKind>();
   /** Set where the server's changes are shared with other processes. */
   elsewhere: Elsewhere | undefined;
+  /** How often something changed since other processes are told of it. */
+  count = 0;
 
   add(listener: Listener): () => void {
     this.#listeners.add(listener);
@@ -77,7 +81,9 @@ export class Changes {
 
   #changed(change: Change): void {
     this.tell(change);
-    this.elsewhere?.tell(change);
+    if (!this.elsewhere) return;
+    this.count++;
+    this.elsewhere.tell(change);
   }
 
   /** Tells those in this process alone, as of what changed in another. */

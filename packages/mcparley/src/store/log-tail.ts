@@ -1,8 +1,12 @@
 import type { Clock } from "../jsonrpc/clock.ts";
+import { isUnavailable } from "./reaching.ts";
 import type { AppendOptions, LogEntry, Store } from "./store.ts";
 
 /** Entries that are read at a time. */
 const pageSize = 200;
+/** How often, and after how many milliseconds each time, an entry is taken that needs a store which is out of reach. */
+const maxTries = 30;
+const retryInterval = 1_000;
 
 export interface LogTailInit {
   store: Store;
@@ -10,7 +14,10 @@ export interface LogTailInit {
   clock: Clock;
   /** Milliseconds between two looks that nobody asked for, lest a message that was lost is never made up for. */
   interval: number;
-  /** Called for each entry, one after the other. What it throws is reported, and the next entry is taken. */
+  /**
+   * Called for each entry, one after the other. Where it throws `store_unavailable` it is called again with the same entry,
+   * for half a minute at least; what else it throws is reported, and the next entry is taken.
+   */
   take: (entry: LogEntry) => void | Promise<void>;
   report: (error: unknown) => void;
 }
@@ -94,18 +101,29 @@ export class LogTail {
   }
 
   async #takeAll(): Promise<void> {
-    const { store, log, take, report } = this.#init;
+    const { store, log } = this.#init;
     for (;;) {
       const entries = await store.readFrom(log, this.#position, pageSize);
       for (const entry of entries) {
         this.#position = entry.position;
-        try {
-          await take(entry);
-        } catch (error) {
-          report(error);
-        }
+        await this.#takeOne(entry);
       }
       if (entries.length < pageSize) return;
+    }
+  }
+
+  /** The log can be read again and the entry is not: to go on without it is to lose it. */
+  async #takeOne(entry: LogEntry): Promise<void> {
+    const { take, report, clock } = this.#init;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await take(entry);
+      } catch (error) {
+        const isLast = !isUnavailable(error) || tries === maxTries || this.#stopped;
+        if (isLast || tries === 1) report(error);
+        if (isLast) return;
+      }
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, retryInterval));
     }
   }
 

@@ -122,7 +122,8 @@ export class ClusterNode {
     const text = await this.store.get(mail.beside);
     if (text === undefined) return;
     this.#recipient.mail(JSON.parse(text) as Mail);
-    await this.store.delete(mail.beside);
+    // It was taken. What is left of it goes with its lifetime.
+    await this.store.delete(mail.beside).catch((error: unknown) => this.core.report(error, undefined));
   }
 
   async #live(): Promise<void> {

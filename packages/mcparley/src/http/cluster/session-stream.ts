@@ -44,7 +44,7 @@ export class SessionStream {
   #unsent: string[] = [];
   #unfollow: (() => void) | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  #retry: unknown;
+  #willRetry = false;
 
   constructor(init: SessionStreamInit) {
     this.#init = init;
@@ -52,7 +52,10 @@ export class SessionStream {
 
   /** Called when the client opened a stream here. */
   attached(): void {
-    void this.#inOrder(() => this.#take());
+    void this.#inOrder(async () => {
+      await this.#letGoIfMoved();
+      await this.#take();
+    });
   }
 
   /** Called when the last of its streams here is gone. */
@@ -62,15 +65,12 @@ export class SessionStream {
 
   /** Called when another node has taken the stream. */
   moved(): void {
-    void this.#inOrder(async () => {
-      // It may have come back to this node in the meantime.
-      if (this.#holding && (await this.#init.node.store.get(this.#key)) !== this.#written) this.#letGo();
-    });
+    void this.#inOrder(() => this.#letGoIfMoved());
   }
 
   /** Called when the node that held the stream has none any more. */
   freed(): void {
-    if (this.#init.session.stream && !this.#holding) this.attached();
+    void this.#inOrder(() => this.#take());
   }
 
   /** Called when there is something in the outbox. */
@@ -102,12 +102,18 @@ export class SessionStream {
     const meanwhile: PlacedChange[] = [];
     let tell = (placed: PlacedChange): void => void meanwhile.push(placed);
     this.#unfollow = changes.follow((placed) => tell(placed));
-    const [past, entries] = await Promise.all([changes.since(held.changes), this.#readOutbox(held)]);
+    const [past, entries] = await Promise.all([
+      changes.since(held.changes),
+      this.#readOutbox(held),
+      held.previous !== undefined && node.post(held.previous, { about: "moved", session: session.id }),
+    ]).catch((error: unknown) => {
+      this.#letGo();
+      throw error;
+    });
     this.#holding = held;
     this.#sendOn(entries);
     for (const placed of [...past, ...meanwhile]) this.#tell(placed);
     tell = (placed) => this.#tell(placed);
-    if (held.previous !== undefined) await node.post(held.previous, { about: "moved", session: session.id });
   }
 
   /** Becomes the one who holds the stream, and knows how far it has come. */
@@ -182,12 +188,15 @@ export class SessionStream {
     if (this.#holding && !(await this.#write(this.#written, this.#holding))) this.#letGo();
   }
 
+  /** The stream may have come back to this node since another took it, or have gone there unnoticed. */
+  async #letGoIfMoved(): Promise<void> {
+    if (this.#holding && (await this.#init.node.store.get(this.#key)) !== this.#written) this.#letGo();
+  }
+
   #letGo(): void {
     this.#unfollow?.();
     this.#unfollow = undefined;
     this.#holding = undefined;
-    if (this.#retry !== undefined) this.#init.node.core.clock.clearTimeout(this.#retry);
-    this.#retry = undefined;
   }
 
   async #write(before: string | undefined, holding: Holding): Promise<boolean> {
@@ -211,10 +220,12 @@ export class SessionStream {
     this.#last = this.#last.then(act).catch((error: unknown) => {
       const { core } = this.#init.node;
       core.report(error, undefined);
-      this.#retry ??= core.clock.setTimeout(() => {
-        this.#retry = undefined;
-        this.#letGo();
+      if (this.#willRetry) return;
+      this.#willRetry = true;
+      core.clock.setTimeout(() => {
+        this.#willRetry = false;
         this.attached();
+        void this.#inOrder(() => this.#drain());
         void this.#inOrder(() => this.#sendAll());
       }, retryInterval);
     });

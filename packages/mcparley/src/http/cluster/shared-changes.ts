@@ -8,6 +8,8 @@ import type { LogEntry, Store } from "../../store/store.ts";
 /** The most changes that wait while the store is out of reach; of the same thing one waits. */
 const maxWaiting = 1_000;
 const retryInterval = 1_000;
+/** Milliseconds without the store after which answers in sessions wait no longer for what was told to be in its log. */
+export const longestWait = 30_000;
 const lookInterval = 5_000;
 const pageSize = 500;
 /** How long, and how many, changes are kept for clients that are away. */
@@ -39,7 +41,13 @@ export class SharedChanges implements Elsewhere {
   readonly #followers = new Set<TakeChange>();
   readonly #sessionFollowers = new Set<TakeSession>();
   readonly #waiting = new Map<string, Change>();
-  #isSending = false;
+  /** What is told at once, one such round after the other. */
+  #round: Promise<void> | undefined;
+  #begun = 0;
+  /** When the store was first seen to be out of reach; undefined while it is not. */
+  #failingSince: number | undefined;
+  /** The last round in which all got into the log that waited when it began. */
+  #done = 0;
   #joined: Promise<void> | undefined;
   #users = 0;
   #stopped = false;
@@ -92,7 +100,18 @@ export class SharedChanges implements Elsewhere {
     this.#waiting.delete(key);
     this.#waiting.set(key, change);
     if (this.#waiting.size > maxWaiting) this.#waiting.delete(this.#waiting.keys().next().value!);
-    if (!this.#isSending) void this.#send();
+    if (!this.#round) void this.#send();
+  }
+
+  /**
+   * Settles once what this process told until now is in the log, so that it does not end with this process; or else once the
+   * store has been out of reach for `patience` milliseconds. What waits is told once it is there again.
+   */
+  async told(patience = 0): Promise<void> {
+    const { clock } = this.#core;
+    const needed = this.#begun + 1;
+    const isPatient = (): boolean => this.#failingSince === undefined || clock.now() - this.#failingSince < patience;
+    while (this.#round && this.#waiting.size > 0 && this.#done < needed && isPatient()) await this.#round;
   }
 
   /** Calls `take` for each change that comes from now on, until the function it gives is called. */
@@ -160,26 +179,35 @@ export class SharedChanges implements Elsewhere {
   }
 
   async #send(): Promise<void> {
-    let isFailing = false;
-    this.#isSending = true;
-    for (let next = first(this.#waiting); next && !this.#stopped; next = first(this.#waiting)) {
-      const [key, change] = next;
-      try {
-        await tell(this.#store, this.#log, JSON.stringify({ from: this.#self, change }), kept);
-        isFailing = false;
-        if (this.#waiting.get(key) === change) this.#waiting.delete(key);
-      } catch (error) {
-        if (!isFailing) this.#core.report(error, undefined);
-        isFailing = true;
-        await new Promise<void>((resolve) => this.#core.clock.setTimeout(resolve, retryInterval));
-      }
+    const { clock } = this.#core;
+    while (this.#waiting.size > 0 && !this.#stopped) {
+      this.#round = this.#sendAll(++this.#begun).then(
+        () => void (this.#failingSince = undefined),
+        (error: unknown) => {
+          if (this.#failingSince === undefined) this.#core.report(error, undefined);
+          this.#failingSince ??= clock.now();
+        },
+      );
+      await this.#round;
+      if (this.#failingSince === undefined) continue;
+      this.#round = new Promise<void>((resolve) => clock.setTimeout(resolve, retryInterval));
+      await this.#round;
     }
-    this.#isSending = false;
+    this.#round = undefined;
   }
-}
 
-function first<K, V>(map: ReadonlyMap<K, V>): [K, V] | undefined {
-  return map.entries().next().value;
+  /** At the same time, since a process that ends takes along what still waits for its turn. */
+  async #sendAll(round: number): Promise<void> {
+    const appended = await Promise.allSettled([...this.#waiting].map((waiting) => this.#append(waiting)));
+    if (appended.some(({ status }) => status === "fulfilled")) void this.#store.publish(this.#log, "").catch(() => {});
+    for (const outcome of appended) if (outcome.status === "rejected") throw outcome.reason;
+    this.#done = round;
+  }
+
+  async #append([key, change]: [string, Change]): Promise<void> {
+    await this.#store.append(this.#log, JSON.stringify({ from: this.#self, change }), kept);
+    if (this.#waiting.get(key) === change) this.#waiting.delete(key);
+  }
 }
 
 /** Reads an entry of the log; undefined for one that says nothing. */

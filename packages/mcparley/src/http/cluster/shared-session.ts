@@ -32,6 +32,8 @@ export interface SharedSessionInit {
   /** Writes a change of the session's state to the store. Rejects where it is out of reach. */
   change: (session: SharedSession, change: StateChange) => Promise<void>;
   streamOf: (session: SharedSession) => SessionStream;
+  /** Settles once what this process told of changes is where it outlasts the process. */
+  told: () => Promise<void>;
 }
 
 /**
@@ -70,6 +72,7 @@ export class SharedSession extends HttpSession {
 
   override async keep(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined> {
     const change = reply && "result" in reply.message ? changeBy(request) : undefined;
+    await this.#init.told();
     if (!change) return reply;
     try {
       await this.#init.change(this, change);

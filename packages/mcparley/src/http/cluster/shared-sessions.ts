@@ -12,7 +12,7 @@ import type { SessionTable } from "../sessions.ts";
 import { ClusterNode, type Mail, type News } from "./cluster-node.ts";
 import { type SessionRecord, type StateChange, initialRecord, madeReady } from "./session-record.ts";
 import { SessionStream } from "./session-stream.ts";
-import type { SharedChanges } from "./shared-changes.ts";
+import { type SharedChanges, longestWait } from "./shared-changes.ts";
 import { SharedSession } from "./shared-session.ts";
 
 /** How often, within an idle limit, the store is told that a session is in use. */
@@ -131,6 +131,7 @@ export class SharedSessions implements SessionTable {
       node: this.node,
       copy: this.#copy++,
       change: (session, change) => this.#change(session, change),
+      told: () => changes.told(longestWait),
       streamOf: (session) => new SessionStream({ session, node: this.node, changes, ttl: this.#idle }),
     });
   }
