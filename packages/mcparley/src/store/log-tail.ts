@@ -62,7 +62,8 @@ export class LogTail {
 
   async #start(after: string | undefined): Promise<void> {
     const { store, log } = this.#init;
-    const look = (): void => void this.look();
+    // What is said before it is known where to begin is looked for right after that.
+    const look = (): void => void (this.#unsubscribe && this.look());
     const unsubscribe = await store.subscribe(log, look, look);
     if (this.#stopped) return unsubscribe();
     this.#unsubscribe = unsubscribe;
