@@ -7,13 +7,14 @@ import { readSettings } from "./settings.mjs";
 
 const { port, host, allowedHosts, allowedOrigins, redisUrl, stateKeys } = readSettings(process.env);
 const redis = redisUrl === undefined ? undefined : await connectRedis(redisUrl);
+const store = redis && redisStore({ client: redis });
 
 const listening = await listen(makeServer({ stateKeys }), {
   port,
   host,
   ...(allowedHosts.length > 0 && { allowedHosts }),
   ...(allowedOrigins.length > 0 && { allowedOrigins, cors: true }),
-  ...(redis && { store: redisStore({ client: redis }) }),
+  ...(store && { store }),
   closeTimeout: 20_000,
 });
 process.stdout.write(`${listening.url}\n`);
@@ -22,6 +23,8 @@ for (const signal of /** @type {const} */ (["SIGTERM", "SIGINT"])) process.once(
 
 async function stop() {
   await listening.close();
+  // It has connections of its own, and the client stays ours.
+  await store?.close();
   redis?.destroy();
 }
 
