@@ -2,15 +2,14 @@ import {
   type Attributes,
   type MeterProvider,
   SpanKind,
-  SpanStatusCode,
   type TracerProvider,
   context as active,
   trace,
 } from "@opentelemetry/api";
-import { redact } from "../jsonrpc/redact.ts";
 import { Method } from "../protocol/methods.ts";
 import type { ClientObserver, ObservedRequest, RequestRun } from "../client/observer.ts";
-import { type Operation, endAttributes, errorType, operationAttributes, spanName } from "./attributes.ts";
+import { type Operation, endAttributes, operationAttributes, spanName } from "./attributes.ts";
+import { endSpan, uriOf } from "./operation-span.ts";
 import { durations } from "./operation-metrics.ts";
 import { metaOf } from "./trace-context.ts";
 
@@ -49,16 +48,8 @@ export function clientTelemetry(options: ClientTelemetryOptions = {}): ClientObs
       meta: metaOf(inside, baggage),
       within: (send) => active.with(inside, send),
       ended(end) {
-        const ended = endAttributes(end);
-        span.setAttributes(ended);
-        if (errorType(end) !== undefined) {
-          span.setStatus({
-            code: SpanStatusCode.ERROR,
-            ...(end.message !== undefined && { message: redact(end.message) }),
-          });
-        }
-        span.end();
-        operation(end.durationMs, { ...common, ...ended });
+        endSpan(span, end);
+        operation(end.durationMs, { ...common, ...endAttributes(end) });
       },
     };
   }
@@ -75,8 +66,4 @@ function addressOf({ target, network }: ObservedRequest): Attributes {
   if (network !== "tcp" || !URL.canParse(target)) return {};
   const { hostname, port, protocol } = new URL(target);
   return { "server.address": hostname, "server.port": Number(port) || (protocol === "https:" ? 443 : 80) };
-}
-
-function uriOf({ method, name }: ObservedRequest): Attributes {
-  return method.startsWith("resources/") && name !== undefined ? { "mcp.resource.uri": redact(name) } : {};
 }

@@ -1,16 +1,15 @@
 import {
   type Link,
   type MeterProvider,
-  type Span,
   SpanKind,
-  SpanStatusCode,
   type TracerProvider,
   context as active,
   trace,
 } from "@opentelemetry/api";
 import { Method } from "../protocol/methods.ts";
-import type { CallEnd, CallRun, ObservedCall, ServerObserver } from "../server/observer.ts";
-import { type Operation, endAttributes, errorType, operationAttributes, otherMethod, spanName } from "./attributes.ts";
+import type { CallRun, ObservedCall, ServerObserver } from "../server/observer.ts";
+import { type Operation, endAttributes, operationAttributes, otherMethod, spanName } from "./attributes.ts";
+import { endSpan, uriOf } from "./operation-span.ts";
 import { durations } from "./operation-metrics.ts";
 import { contextOf } from "./trace-context.ts";
 
@@ -71,16 +70,4 @@ function operationOf({ method, name, known, peer, network }: ObservedCall): Oper
     revision: peer.revision,
     network,
   };
-}
-
-function uriOf({ method, name }: ObservedCall): { "mcp.resource.uri"?: string } {
-  return method.startsWith("resources/") && name !== undefined ? { "mcp.resource.uri": name } : {};
-}
-
-function endSpan(span: Span, end: CallEnd): void {
-  span.setAttributes(endAttributes(end));
-  if (errorType(end) !== undefined) {
-    span.setStatus({ code: SpanStatusCode.ERROR, ...(end.message !== undefined && { message: end.message }) });
-  }
-  span.end();
 }

@@ -131,6 +131,14 @@ describe("spans", () => {
     expect(baggage).toBeUndefined();
   });
 
+  test("of a server show no secret of a URI or an error", async () => {
+    const peer = await rawPeer(serve(), { meta });
+    await peer.request("resources/read", { uri: "note://x?token=hunter2" });
+    const [served] = spansOf(SpanKind.SERVER);
+    expect(served?.attributes["mcp.resource.uri"]).toBe("note://x?token=[redacted]");
+    expect(JSON.stringify([served?.attributes, served?.status])).not.toContain("hunter2");
+  });
+
   test("of a client tell errors, and nothing of the arguments", async () => {
     const client = await connect(serve(), { observers: [clientTelemetry(providers)] });
     await expect(client.callTool("fails", { password: "hunter2" })).rejects.toThrow("no");
