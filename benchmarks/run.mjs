@@ -14,7 +14,7 @@ import { allWorkloads } from "./workloads/all.mjs";
 import { planOf } from "./workloads/plan.mjs";
 
 /** @import { Plan } from "./workloads/plan.mjs" */
-/** @import { Results, Workload, WorkloadResult } from "./types.ts" */
+/** @import { Results, Target, Workload, WorkloadResult } from "./types.ts" */
 
 const help = `npm run bench [-- options]
 
@@ -42,6 +42,8 @@ const { values } = parseArgs({
     help: { type: "boolean", short: "h", default: false },
   },
 });
+/** @type {readonly Target[]} */
+const targets = JSON.parse(readFileSync(path.join(import.meta.dirname, "targets.json"), "utf8"));
 const peers = new Set(implementations.filter(({ isPeer }) => isPeer).map(({ name }) => name));
 
 if (values.help) process.stdout.write(help);
@@ -49,7 +51,7 @@ else process.exitCode = await main();
 
 async function main() {
   const plan = planOf(values.quick, { implementations: compared(), peers: path.join(root, ".tools/benchmarks") });
-  const workloads = allWorkloads(plan).filter(({ id }) => isChosen(id, values.only));
+  const workloads = allWorkloads(plan).filter(({ id }) => isChosen(id, chosenWorkloads()));
   if (plan.implementations.length === 1 && values.with.length > 0 && !values.with.includes(floor)) {
     process.stderr.write(`None is called that. There are: ${implementations.map(({ name }) => name).join(", ")}.\n`);
     return 1;
@@ -71,6 +73,11 @@ async function main() {
   if (values.save !== undefined) save(results, values.save);
   process.stderr.write(`${(results.seconds / 60).toFixed(1)} minutes\n`);
   return values.check ? check(results.workloads) : 0;
+}
+
+/** Those that were named, or, where this library is checked against its targets, those that there are targets for. */
+function chosenWorkloads() {
+  return values.check && values.only.length === 0 ? targets.map(({ workload }) => workload) : values.only;
 }
 
 /** The floor, and what is compared with it: this library alone where it is only checked against its targets. */
@@ -108,7 +115,6 @@ function withoutPeers(workload, reason) {
 
 /** @param {readonly WorkloadResult[]} done @returns {number} the exit code */
 function check(done) {
-  const targets = JSON.parse(readFileSync(path.join(import.meta.dirname, "targets.json"), "utf8"));
   const verdicts = judge(targets, done, { byCpu: values["by-cpu"] });
   const missed = verdicts.filter(({ reached }) => !reached).length;
   process.stdout.write(

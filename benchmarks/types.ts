@@ -50,10 +50,35 @@ export interface Measure {
 /** The figures of one sample, by the keys of the workload's measures. */
 export type Sample = Readonly<Record<string, number>>;
 
+/** How much is asked for a sample that is taken in turns. */
+export interface Amount {
+  /** How long a server works before it is measured, in milliseconds of its CPU time. */
+  warmup: number;
+  /** How long it is measured, in milliseconds, in all turns together. */
+  duration: number;
+}
+
+/** A server and its load, in new processes, which work when it is their turn and rest while it is that of others. */
+export interface Turns {
+  /** Works for some milliseconds, and until all that was asked is answered; gives milliseconds of CPU time. */
+  turn(this: void, milliseconds: number, isCounted: boolean): Promise<number>;
+  /** What came in all the turns that were counted. */
+  figures(this: void): Promise<Sample>;
+  end(this: void): Promise<unknown>;
+}
+
+/** What a load does in a turn: it asks until some time, as of `performance.now()`, and resolves when the last is answered. */
+export type Work = (end: number, onAnswer: (milliseconds: number) => void) => Promise<unknown>;
+
+/** What a load is told. */
+export type TurnMessage = { turn: number; isCounted: boolean } | "report";
+
 /** One of those that are compared in a workload. */
 export interface Contender {
   name: string;
-  /** Takes one sample, in processes of its own. Throws where it cannot, which is shown as not run. */
+  /** Starts what is measured in turns with the others. Throws where it cannot, which is shown as not run. */
+  start?: (this: void) => Promise<Turns>;
+  /** Takes one sample, of what has no turns, in processes of its own. */
   sample?: (this: void) => Promise<Sample>;
   /** Why there is nothing to run. */
   notRun?: string;
@@ -71,6 +96,8 @@ export interface Workload {
   reference?: string;
   /** The first is the one that the spread is of. */
   measures: readonly Measure[];
+  /** Of samples that are taken in turns. */
+  amount?: Amount;
   /** How many samples are taken of each contender, if it does not say less. */
   rounds: number;
   contenders: readonly Contender[];
@@ -144,8 +171,6 @@ export interface Target {
 export interface LoadJob {
   port: number;
   connections: number;
-  /** Milliseconds in which answers are counted. */
-  duration: number;
   operation: Operation;
   /** Whether each connection opens a session of its own first, opens one for each call, or none. */
   sessions: "none" | "one" | "each";
@@ -179,9 +204,6 @@ export interface StdioJob {
   revision: string;
   /** How many requests are sent before answers are awaited. */
   atOnce: number;
-  /** Milliseconds, of the server's own time and of time. */
-  warmup: number;
-  duration: number;
 }
 
 /** A request, and what its answer has to say. */

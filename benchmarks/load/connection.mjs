@@ -4,8 +4,12 @@ import { AnswerReader } from "./answer-reader.mjs";
 
 /** @import { Answer } from "./answer-reader.mjs" */
 
-/** One connection that is kept alive, with one request at a time. */
+/**
+ * One connection that is kept alive, with one request at a time. Where the server closed it while nothing was asked, the next
+ * request opens another.
+ */
 export class Connection {
+  #port;
   #socket;
   #reader = new AnswerReader();
   /** @type {{ resolve: (answer: Answer) => void, reject: (error: Error) => void } | undefined} */
@@ -13,17 +17,29 @@ export class Connection {
 
   /** @param {number} port */
   constructor(port) {
-    this.#socket = connect(port, "127.0.0.1").setNoDelay(true);
-    this.#socket.on("data", (arrived) => this.#take(arrived));
-    this.#socket.on("error", (error) => this.#fail(error));
-    this.#socket.on("close", () => this.#fail(new Error("The server closed the connection.")));
+    this.#port = port;
+    this.#socket = this.#open();
+  }
+
+  #open() {
+    const socket = connect(this.#port, "127.0.0.1").setNoDelay(true);
+    socket.on("data", (arrived) => this.#take(arrived));
+    socket.on("error", (error) => this.#fail(error));
+    socket.on("close", () => this.#fail(new Error("The server closed the connection.")));
+    return socket;
+  }
+
+  /** @param {Buffer | string} bytes */
+  #send(bytes) {
+    if (this.#socket.destroyed) this.#socket = this.#open();
+    this.#socket.write(bytes);
   }
 
   /** Sends a request, and gives its answer. @param {Buffer | string} bytes @returns {Promise<Answer>} */
   ask(bytes) {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      this.#socket.write(bytes);
+      this.#send(bytes);
     });
   }
 
@@ -35,7 +51,7 @@ export class Connection {
   drive(onAnswer, onError) {
     this.#waiting = { resolve: onAnswer, reject: onError };
     this.#isDriven = true;
-    return (/** @type {Buffer} */ bytes) => void this.#socket.write(bytes);
+    return (/** @type {Buffer} */ bytes) => this.#send(bytes);
   }
 
   close() {

@@ -1,41 +1,40 @@
 // @ts-check
 import { createHistogram, performance } from "node:perf_hooks";
 
-/** @import { LoadReport } from "../types.ts" */
+/** @import { LoadReport, Work } from "../types.ts" */
 
 const nanoseconds = 1e6;
-/** A sample of a slow server is longer, this many times at most, until there are some answers. */
-const longest = 8;
-const fewest = 50;
 
-/** Counts answers, and how long each took, for as long as it is told to. */
+/** Counts what is answered in turns, and how long each answer took. */
 export class Counting {
   #latencies = createHistogram({ figures: 3 });
   #answers = 0;
-  #isOn = false;
+  #elapsed = 0;
+  #active = 0;
+
+  /** Counts one more turn: all that is asked in it, until the last is answered. @param {Work} work @param {number} milliseconds */
+  async turn(work, milliseconds) {
+    const before = performance.eventLoopUtilization();
+    const started = performance.now();
+    await work(started + milliseconds, (took) => this.#add(took));
+    this.#elapsed += performance.now() - started;
+    this.#active += performance.eventLoopUtilization(before).active;
+  }
 
   /** @param {number} milliseconds */
-  add(milliseconds) {
-    if (!this.#isOn) return;
+  #add(milliseconds) {
     this.#answers++;
     this.#latencies.record(Math.max(1, Math.round(milliseconds * nanoseconds)));
   }
 
-  /** Counts for some milliseconds, and says what came. @param {number} duration @returns {Promise<LoadReport>} */
-  async during(duration) {
-    const before = performance.eventLoopUtilization();
-    const started = performance.now();
-    this.#isOn = true;
-    for (let time = 1; time === 1 || (time <= longest && this.#answers < fewest); time++) {
-      await new Promise((resolve) => setTimeout(resolve, duration));
-    }
-    this.#isOn = false;
+  /** What came in all turns. @returns {LoadReport} */
+  report() {
     return {
       answers: this.#answers,
-      elapsed: performance.now() - started,
+      elapsed: this.#elapsed,
       p50: this.#at(50),
       p99: this.#at(99),
-      busy: performance.eventLoopUtilization(before).utilization,
+      busy: this.#active / this.#elapsed,
     };
   }
 

@@ -11,7 +11,6 @@ import { Numbered, lines, messageOf, post } from "./request-bytes.mjs";
 export class CycleLane {
   #job;
   #connection;
-  #isDone = false;
 
   /** @param {LoadJob} job */
   constructor(job) {
@@ -34,22 +33,21 @@ export class CycleLane {
       throw new Error(`DELETE was answered with ${deleted.status}.`);
   }
 
-  /** @param {(milliseconds: number) => void} onSession told how long each took @param {(error: Error) => void} onError */
-  run(onSession, onError) {
-    const cycle = async () => {
-      while (!this.#isDone) {
-        const begun = performance.now();
-        await this.open();
-        onSession(performance.now() - begun);
-      }
-    };
-    cycle().catch((/** @type {Error} */ error) => {
-      if (!this.#isDone) onError(error);
-    });
+  /**
+   * Has one session after another until some time.
+   *
+   * @param {number} end as of `performance.now()` @param {(milliseconds: number) => void} onSession told how long each took
+   */
+  async run(end, onSession) {
+    let begun = performance.now();
+    do {
+      await this.open();
+      onSession(performance.now() - begun);
+      begun = performance.now();
+    } while (begun < end);
   }
 
   stop() {
-    this.#isDone = true;
     this.#connection.close();
   }
 }

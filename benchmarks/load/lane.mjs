@@ -16,7 +16,6 @@ export class Lane {
   #request;
   /** The first answer, which was read and compared; all others are these bytes with another id. @type {Numbered | undefined} */
   #expected;
-  #isDone = false;
 
   /** @param {LoadJob} job */
   constructor(job) {
@@ -39,31 +38,32 @@ export class Lane {
   }
 
   /**
-   * Sends one request after another until `stop`.
+   * Sends one request after another until some time, and resolves when the last is answered.
    *
-   * @param {(milliseconds: number) => void} onAnswer told how long each answer took
-   * @param {(error: Error) => void} onError
+   * @param {number} end as of `performance.now()` @param {(milliseconds: number) => void} onAnswer told how long each answer took
+   * @returns {Promise<void>}
    */
-  run(onAnswer, onError) {
+  run(end, onAnswer) {
     const request = /** @type {Numbered} */ (this.#request);
-    let sentAt = 0;
-    const next = () => {
-      if (this.#isDone) return;
-      request.become(request.id + 1);
-      sentAt = performance.now();
-      send(request.bytes);
-    };
-    const send = this.#connection.drive((answer) => {
-      const took = performance.now() - sentAt;
-      this.#check(answer, request.id);
-      onAnswer(took);
+    return new Promise((resolve, reject) => {
+      let sentAt = 0;
+      const next = () => {
+        request.become(request.id + 1);
+        sentAt = performance.now();
+        send(request.bytes);
+      };
+      const send = this.#connection.drive((answer) => {
+        const now = performance.now();
+        this.#check(answer, request.id);
+        onAnswer(now - sentAt);
+        if (now < end) next();
+        else resolve();
+      }, reject);
       next();
-    }, onError);
-    next();
+    });
   }
 
   stop() {
-    this.#isDone = true;
     this.#connection.close();
   }
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { implementations } from "../implementations/implementations.mjs";
-import { jobOf, startServer } from "../measure/http-sample.mjs";
+import { jobOf, startServer } from "../measure/http-turns.mjs";
 import type { Program } from "../measure/program.mjs";
-import { stdioSample } from "../measure/stdio-sample.mjs";
+import { stdioTurns } from "../measure/stdio-turns.mjs";
 import type { Answers, Mode, Operation } from "../types.ts";
 import { add, echo, getPrompt, listTools, readItem, readPage } from "../workloads/operations.mjs";
 import { CycleLane } from "./cycle-lane.mjs";
@@ -13,7 +13,6 @@ afterAll(() => Promise.all(started.map((program) => program.end())));
 
 const own = implementations.filter(({ isPeer }) => !isPeer);
 const operations = [echo, add, listTools(2), getPrompt, readPage, readItem];
-const amount = { warmup: 0, duration: 20 };
 const modes: Mode[] = ["stateless", "session", "modern"];
 const forms: Answers[] = ["json", "sse"];
 
@@ -24,14 +23,14 @@ describe.each(own)("$name", (implementation) => {
       const settings = { way: "http", mode, answers, tools: 2 } as const;
       const { program, port } = await startServer(implementation, settings, "");
       started.push(program);
-      const jobFor = (operation: Operation) =>
-        jobOf(implementation, { settings, operation, connections: 1, amount }, port);
+      const jobFor = (operation: Operation) => jobOf(implementation, { settings, operation, connections: 1 }, port);
       for (const operation of operations) {
         const lane = new Lane(jobFor(operation));
         await lane.open();
         // The same again, which is compared byte by byte.
-        const answered = new Promise((resolve, reject) => lane.run(resolve, reject));
-        await expect(answered).resolves.toBeGreaterThan(0);
+        const answered: number[] = [];
+        await lane.run(0, (took) => answered.push(took));
+        expect(answered).toHaveLength(1);
         lane.stop();
       }
       const wrong = new Lane(jobFor({ ...echo, expected: { kind: "text", text: "something else" } }));
@@ -45,8 +44,12 @@ describe.each(own)("$name", (implementation) => {
   );
 
   test.each(["session", "modern"] as const)("is measured on stdio: %s", async (mode) => {
-    const sample = await stdioSample(implementation, { mode, operation: echo, atOnce: 10, amount }, "");
-    expect(Number(sample.perSecond)).toBeGreaterThan(0);
-    expect(Number(sample.cpu)).toBeGreaterThan(0);
+    const turns = await stdioTurns(implementation, { mode, operation: echo, atOnce: 10 }, "");
+    await turns.turn(10, false);
+    await turns.turn(10, true);
+    const { perSecond, cpu } = await turns.figures();
+    await turns.end();
+    expect(Number(perSecond)).toBeGreaterThan(0);
+    expect(Number(cpu)).toBeGreaterThan(0);
   });
 });

@@ -1,6 +1,7 @@
 // @ts-check
-import { legacyRevision, loadProgram, startServer } from "./http-sample.mjs";
+import { legacyRevision, loadProgram, startServer } from "./http-turns.mjs";
 import { Program } from "./program.mjs";
+import { expect } from "./turns.mjs";
 
 /** @import { Implementation, LoadJob, Sample } from "../types.ts" */
 
@@ -28,9 +29,4 @@ export async function memorySample(implementation, count, peers) {
   } finally {
     await Promise.all([clients.end(), program.end()]);
   }
-}
-
-/** @param {any} message @param {string} wanted */
-function expect(message, wanted) {
-  if (message !== wanted) throw new Error(message?.failed ?? `The clients said ${JSON.stringify(message)}.`);
 }

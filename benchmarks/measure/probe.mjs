@@ -27,7 +27,8 @@ const answers = {
 };
 
 process.on("message", (question) => {
-  process.send?.({ question, answer: answers[String(question)]?.() });
+  const answer = typeof question === "string" ? answers[question] : undefined;
+  if (answer) process.send?.({ answer: answer() });
 });
 process.on("disconnect", () => process.exit());
 process.channel?.unref();

@@ -1,6 +1,7 @@
 // @ts-check
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { onCore } from "./cores.mjs";
 
 /** @import { ChildProcess } from "node:child_process" */
@@ -8,6 +9,7 @@ import { onCore } from "./cores.mjs";
 
 const probe = new URL("probe.mjs", import.meta.url).href;
 const patience = 30_000;
+const lastWords = 2_000;
 
 /**
  * @typedef {object} ProgramOptions
@@ -82,6 +84,15 @@ export class Program {
   /** @param {unknown} message */
   tell(message) {
     this.child.send(/** @type {object} */ (message));
+  }
+
+  /** Lets it end what it has started, and then itself; ends it where that takes too long. */
+  async finish() {
+    if (this.child.connected) this.child.send("end");
+    const waiting = new AbortController();
+    await Promise.race([this.#exited, pause(lastWords, undefined, { signal: waiting.signal }).catch(() => {})]);
+    waiting.abort();
+    await this.end();
   }
 
   /** Ends it, whatever it does. */

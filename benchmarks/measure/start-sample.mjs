@@ -5,7 +5,7 @@ import path from "node:path";
 import { helloOf } from "../implementations/implementations.mjs";
 import { initializeMessage } from "../load/open-session.mjs";
 import { onCore } from "./cores.mjs";
-import { legacyRevision } from "./http-sample.mjs";
+import { legacyRevision } from "./http-turns.mjs";
 import { Program } from "./program.mjs";
 import { median } from "./statistics.mjs";
 

@@ -29,7 +29,8 @@ test("every target is of something that is measured, and has a limit", () => {
   );
   for (const { workload: id, contender = "mcparley", measure, atLeast, atMost } of targets) {
     const workload = workloads.get(id);
-    expect(workload?.contenders.find(({ name }) => name === contender)?.sample, id).toBeDefined();
+    const found = workload?.contenders.find(({ name }) => name === contender);
+    expect(found?.start ?? found?.sample, id).toBeDefined();
     expect(workload?.measures.map(({ key }) => key)).toContain(measure);
     expect([atLeast, atMost].filter((limit) => limit !== undefined)).toHaveLength(1);
   }

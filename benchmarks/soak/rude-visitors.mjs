@@ -26,7 +26,6 @@ export const jobOf = (port, revision) => ({
   port,
   revision,
   connections: 1,
-  duration: 0,
   operation: calling("wait"),
   sessions: "none",
   accept: bothForms,

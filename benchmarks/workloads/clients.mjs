@@ -1,11 +1,11 @@
 // @ts-check
 import { floor } from "../implementations/implementations.mjs";
-import { clientSample } from "../measure/client-sample.mjs";
+import { clientTurns } from "../measure/client-turns.mjs";
 import { modeNames } from "./http.mjs";
 import { roundsOf } from "./plan.mjs";
 
 /** @import { Contender, Implementation, Measure, Workload } from "../types.ts" */
-/** @import { ClientCase } from "../measure/client-sample.mjs" */
+/** @import { ClientCase } from "../measure/client-turns.mjs" */
 /** @import { Plan } from "./plan.mjs" */
 
 /** @type {readonly Measure[]} */
@@ -19,7 +19,7 @@ const measures = [
 /** Clients, which call the floor's server over each transport. @param {Plan} plan @returns {Workload[]} */
 export function clientWorkloads(plan) {
   return /** @type {const} */ (["memory", "stdio", "http"]).flatMap((way) =>
-    /** @type {const} */ (["stateless", "modern"]).map((mode) => workloadOf({ way, mode, amount: plan.amount }, plan)),
+    /** @type {const} */ (["stateless", "modern"]).map((mode) => workloadOf({ way, mode }, plan)),
   );
 }
 
@@ -33,6 +33,7 @@ function workloadOf(clientCase, plan) {
     reference: floor,
     measures:
       way === "memory" ? measures.map(({ key, title, better, digits }) => ({ key, title, better, digits })) : measures,
+    amount: plan.amount,
     rounds: plan.rounds.own,
     contenders: plan.implementations.map((one) => contenderOf(one, clientCase, plan)),
   };
@@ -45,6 +46,6 @@ function contenderOf(implementation, clientCase, plan) {
   if (!client) return { name, notRun: "It has no client." };
   if (!client.includes(mode)) return { name, notRun: `Its client does not speak ${modeNames[mode]}.` };
   if (name === floor && way === "memory") return { name, notRun: "In memory it would only call a function." };
-  const sample = () => clientSample(implementation, clientCase, plan.peers);
-  return { name, sample, rounds: roundsOf(name, plan.rounds) };
+  const start = () => clientTurns(implementation, clientCase, plan.peers);
+  return { name, start, rounds: roundsOf(name, plan.rounds) };
 }

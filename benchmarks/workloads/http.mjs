@@ -1,6 +1,6 @@
 // @ts-check
 import { floor } from "../implementations/implementations.mjs";
-import { httpSample } from "../measure/http-sample.mjs";
+import { httpTurns } from "../measure/http-turns.mjs";
 import { roundsOf } from "./plan.mjs";
 import { add, echo, getPrompt, listTools, readBook, readItem, readPage } from "./operations.mjs";
 
@@ -76,7 +76,7 @@ function inBothEras(id, operation, more = {}) {
 /** @param {Variant} variant @param {Plan} plan @returns {Workload} */
 function workloadOf(variant, plan) {
   const { id, operation, mode, answers = "json", connections = many, tools = 2 } = variant;
-  const httpCase = { settings: { mode, answers, tools }, operation, connections, amount: plan.amount };
+  const httpCase = { settings: { mode, answers, tools }, operation, connections };
   const plural = connections === 1 ? "connection" : "connections";
   const rounds = connections === many ? plan.rounds : plan.sideRounds;
   return {
@@ -85,12 +85,13 @@ function workloadOf(variant, plan) {
     title: `${operation.name}, ${answerNames[answers]}, ${modeNames[mode]}, ${connections} ${plural}`,
     reference: floor,
     measures,
+    amount: plan.amount,
     rounds: rounds.own,
     contenders: plan.implementations.map((one) => {
       const notRun = cannot(one, variant);
       if (notRun !== undefined) return { name: one.name, notRun };
-      const sample = () => httpSample(one, httpCase, plan.peers);
-      return { name: one.name, sample, rounds: roundsOf(one.name, rounds) };
+      const start = () => httpTurns(one, httpCase, plan.peers);
+      return { name: one.name, start, rounds: roundsOf(one.name, rounds) };
     }),
   };
 }

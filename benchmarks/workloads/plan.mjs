@@ -1,8 +1,7 @@
 // @ts-check
 import { floor, own } from "../implementations/implementations.mjs";
 
-/** @import { Amount } from "../measure/http-sample.mjs" */
-/** @import { Implementation } from "../types.ts" */
+/** @import { Amount, Implementation } from "../types.ts" */
 
 /** Samples of what the targets are about, which is the floor and this library, and of the others. @typedef {{ own: number, others: number }} Rounds */
 

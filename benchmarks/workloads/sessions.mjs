@@ -1,13 +1,13 @@
 // @ts-check
 import { floor } from "../implementations/implementations.mjs";
-import { httpSample } from "../measure/http-sample.mjs";
+import { httpTurns } from "../measure/http-turns.mjs";
 import { memorySample } from "../measure/memory-sample.mjs";
 import { cannot, measures } from "./http.mjs";
 import { change, echo } from "./operations.mjs";
 import { roundsOf } from "./plan.mjs";
 
-/** @import { HttpCase } from "../measure/http-sample.mjs" */
-/** @import { Answers, Contender, Implementation, Measure, Sample, Workload } from "../types.ts" */
+/** @import { HttpCase } from "../measure/http-turns.mjs" */
+/** @import { Answers, Contender, Implementation, Measure, Sample, Turns, Workload } from "../types.ts" */
 /** @import { Plan, Rounds } from "./plan.mjs" */
 
 /** @type {readonly Measure[]} */
@@ -29,7 +29,6 @@ function cycle(plan) {
     settings: { mode: "session", answers: "json", tools: 2 },
     operation: echo,
     connections: 32,
-    amount: plan.amount,
     hasSessionEach: true,
   };
   const { rounds } = plan;
@@ -39,10 +38,11 @@ function cycle(plan) {
     title: "a session opened, used for one call, and closed; 32 connections",
     reference: floor,
     measures: measures.map((one) => (one.key === "perSecond" ? { ...one, title: "sessions/s" } : one)),
+    amount: plan.amount,
     rounds: rounds.own,
     contenders: contenders(plan, "sessions/cycle", rounds, {
       mode: "session",
-      sample: (one) => httpSample(one, inAForm(one, httpCase), plan.peers),
+      start: (one) => httpTurns(one, inAForm(one, httpCase), plan.peers),
     }),
   };
 }
@@ -72,7 +72,6 @@ function listeners(plan) {
     settings: { mode: "modern", answers: "sse", tools: 1, hasChange: true },
     operation: change,
     connections: 1_000,
-    amount: { ...plan.amount, duration: Math.max(1_000, plan.amount.duration) },
     load: "changes",
   };
   const { rounds } = plan;
@@ -82,14 +81,25 @@ function listeners(plan) {
     title: "a change told on 1,000 open streams",
     reference: floor,
     measures: measures.map((one) => (one.key === "perSecond" ? { ...one, title: "changes/s" } : one)),
+    amount: { ...plan.amount, duration: Math.max(1_000, plan.amount.duration) },
     rounds: rounds.own,
     contenders: contenders(plan, "listen/1000", rounds, {
       mode: "modern",
       answers: "sse",
-      sample: (one) => httpSample(one, httpCase, plan.peers),
+      start: (one) => httpTurns(one, httpCase, plan.peers),
     }),
   };
 }
+
+/**
+ * How each contender is measured.
+ *
+ * @typedef {object} HowTo
+ * @property {"session" | "modern"} mode
+ * @property {Answers} [answers]
+ * @property {(one: Implementation) => Promise<Turns>} [start]
+ * @property {(one: Implementation) => Promise<Sample>} [sample]
+ */
 
 /** One that answers with streams alone does so here. @param {Implementation} implementation @param {HttpCase} httpCase @returns {HttpCase} */
 function inAForm({ http }, httpCase) {
@@ -100,13 +110,18 @@ function inAForm({ http }, httpCase) {
 
 /**
  * @param {Plan} plan @param {string} id @param {Rounds} rounds
- * @param {{ mode: "session" | "modern", answers?: Answers, sample: (one: Implementation) => Promise<Sample> }} how
+ * @param {HowTo} how
  * @returns {Contender[]}
  */
-function contenders(plan, id, rounds, { mode, answers, sample }) {
+function contenders(plan, id, rounds, { mode, answers, start, sample }) {
   return plan.implementations.map((one) => {
     const notRun = cannot(one, { id, mode, answers: answers ?? one.http?.answers[0] ?? "json" });
     if (notRun !== undefined) return { name: one.name, notRun };
-    return { name: one.name, sample: () => sample(one), rounds: roundsOf(one.name, rounds) };
+    return {
+      name: one.name,
+      ...(start && { start: () => start(one) }),
+      ...(sample && { sample: () => sample(one) }),
+      rounds: roundsOf(one.name, rounds),
+    };
   });
 }

@@ -1,6 +1,6 @@
 // @ts-check
 import { floor } from "../implementations/implementations.mjs";
-import { stdioSample } from "../measure/stdio-sample.mjs";
+import { stdioTurns } from "../measure/stdio-turns.mjs";
 import { measures, modeNames } from "./http.mjs";
 import { echo, echoLarge } from "./operations.mjs";
 import { roundsOf } from "./plan.mjs";
@@ -53,13 +53,14 @@ function workloadOf({ id, title, operation, mode, atOnce, measures: own = measur
     title: `tools/call echo, ${modeNames[mode]}, ${title}`,
     reference: floor,
     measures: own,
+    amount,
     rounds: rounds.own,
     contenders: plan.implementations.map((one) => {
       if (!one.stdio?.modes.includes(mode)) return { name: one.name, notRun: `It has no ${modeNames[mode]} on stdio.` };
       const lacking = one.lacks?.[id];
       if (lacking !== undefined) return { name: one.name, notRun: lacking };
-      const sample = () => stdioSample(one, { mode, operation, atOnce, amount }, peers);
-      return { name: one.name, sample, rounds: roundsOf(one.name, rounds) };
+      const start = () => stdioTurns(one, { mode, operation, atOnce }, peers);
+      return { name: one.name, start, rounds: roundsOf(one.name, rounds) };
     }),
   };
 }

@@ -1,6 +1,6 @@
 // @ts-check
 import { floor } from "../implementations/implementations.mjs";
-import { httpSample } from "../measure/http-sample.mjs";
+import { httpTurns } from "../measure/http-turns.mjs";
 import { measures, modeNames } from "./http.mjs";
 import { echo } from "./operations.mjs";
 import { roundsOf } from "./plan.mjs";
@@ -34,10 +34,11 @@ function workloadOf(implementation, plan) {
     measures: measures.map(({ ratio, ...rest }) =>
       ratio === undefined ? rest : { ...rest, ratio: ratio.replace("floor", "1 tool") },
     ),
+    amount: plan.amount,
     rounds,
     contenders: counts.map((tools) => {
-      const httpCase = { settings: { mode, answers, tools }, operation: echo, connections: 32, amount: plan.amount };
-      return { name: nameOf(tools), sample: () => httpSample(implementation, httpCase, plan.peers) };
+      const httpCase = { settings: { mode, answers, tools }, operation: echo, connections: 32 };
+      return { name: nameOf(tools), start: () => httpTurns(implementation, httpCase, plan.peers) };
     }),
   };
 }

@@ -3,16 +3,16 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { clientOf, floor, implementations, programOf } from "../implementations/implementations.mjs";
 import { onCore } from "./cores.mjs";
-import { expectReport, figuresOf, legacyRevision, modernRevision } from "./http-sample.mjs";
+import { legacyRevision, modernRevision } from "./http-turns.mjs";
 import { Program } from "./program.mjs";
+import { turnsOf } from "./turns.mjs";
 
-/** @import { ClientTarget, Implementation, Sample, ServerSettings } from "../types.ts" */
-/** @import { Amount } from "./http-sample.mjs" */
+/** @import { ClientTarget, Implementation, ServerSettings, Turns } from "../types.ts" */
 
-/** @typedef {{ way: "memory" | "http" | "stdio", mode: "stateless" | "modern", amount: Amount }} ClientCase */
+/** @typedef {{ way: "memory" | "http" | "stdio", mode: "stateless" | "modern" }} ClientCase */
 
-/** Takes a sample of a client, which calls the server of the floor. @param {Implementation} implementation @param {ClientCase} clientCase @param {string} peers @returns {Promise<Sample>} */
-export async function clientSample(implementation, { way, mode, amount }, peers) {
+/** Starts a client, which calls the server of the floor. @param {Implementation} implementation @param {ClientCase} clientCase @param {string} peers @returns {Promise<Turns>} */
+export async function clientTurns(implementation, { way, mode }, peers) {
   /** @type {ServerSettings} */
   const settings = { way: way === "http" ? "http" : "stdio", mode, answers: "json", tools: 2 };
   const [serverOfAll] = implementations.filter(({ name }) => name === floor);
@@ -20,18 +20,18 @@ export async function clientSample(implementation, { way, mode, amount }, peers)
   const args = [JSON.stringify(settings)];
   const serving = way === "http" ? new Program({ side: "load", file: server, args }) : undefined;
   const file = path.join(import.meta.dirname, "client-run.mjs");
-  const client = new Program({ side: "server", file, args });
+  const client = new Program({ side: "server", file, args, isProbed: true });
+  const end = () => Promise.all([client.end(), serving?.end()]);
   try {
     const url = (await serving?.firstLine()) ?? "";
     const [command = "", ...rest] = onCore("load", [process.execPath, server, ...args]);
     const revision = mode === "modern" ? modernRevision : legacyRevision;
     /** @type {Omit<ClientTarget, "answer">} */
     const target = { way, revision, url, command, args: rest };
-    client.tell({ file: pathToFileURL(clientOf(implementation, peers)).href, target, ...amount });
-    const message = await client.message();
-    const { perSecond = 0, cpu = 0, p50 = 0, p99 = 0 } = figuresOf(expectReport(message), message.cpu);
-    return { cpu, perSecond, p50, p99 };
-  } finally {
-    await Promise.all([client.end(), serving?.end()]);
+    client.tell({ file: pathToFileURL(clientOf(implementation, peers)).href, target });
+  } catch (error) {
+    await end();
+    throw error;
   }
+  return turnsOf({ load: client, cpu: () => client.ask("cpu"), end });
 }

@@ -1,0 +1,23 @@
+// @ts-check
+import { Counting } from "./counting.mjs";
+import { fail } from "./job.mjs";
+
+/** @import { TurnMessage, Work } from "../types.ts" */
+
+/**
+ * Works when the parent says so, as `measure/turns.mjs` does, and says when that is done. Nothing is asked between two
+ * turns.
+ *
+ * @param {Work} work
+ */
+export function takeTurns(work) {
+  const counting = new Counting();
+  process.on("message", (/** @type {TurnMessage} */ message) => {
+    if (message === "report") process.send?.(counting.report());
+    else if (typeof message === "object" && "turn" in message) {
+      const counted = message.isCounted ? counting : new Counting();
+      counted.turn(work, message.turn).then(() => process.send?.("rested"), fail);
+    }
+  });
+  process.send?.("ready");
+}
