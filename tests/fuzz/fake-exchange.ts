@@ -40,9 +40,9 @@ export function fakeExchange({ method = "POST", headers, body = "" }: FakeReques
       return isOver;
     },
     header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
-    async readText(limit) {
-      if (body.length > limit) throw tooLarge(limit);
-      return body;
+    readText(limit, { resolve, reject }) {
+      if (body.length > limit) reject(tooLarge(limit));
+      else resolve(body);
     },
     decorate: () => {},
     respond(status) {

@@ -9,7 +9,7 @@ import type { Session } from "../server/session.ts";
 import type { Accepted } from "./accept.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { encodeReply } from "./encode-reply.ts";
-import { EventStream, type Events, asEvent, streamHeaders } from "./event-stream.ts";
+import { EventStream, type Events, asEvent, eventHeaders } from "./event-stream.ts";
 import type { Exchange, ResponseHeaders } from "./exchange.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
 import { headersOf } from "./reply-headers.ts";
@@ -122,7 +122,7 @@ export class Answering implements Link, Origin, OpenExchange {
       this.#events.end();
     } else if (!reply || !this.#accepted.json) {
       // A stream that says nothing before its end is not worth coming back to: it is sent whole.
-      this.#respond(200, streamHeaders, reply ? asEvent(this.#encoded(reply.message)) : "");
+      this.#respond(200, eventHeaders, reply ? asEvent(this.#encoded(reply.message)) : "");
     } else {
       const headers = headersOf(reply, this.#context.auth, this.#exchange);
       this.#respond(reply.status, headers, this.#encoded(reply.message));
@@ -143,7 +143,7 @@ export class Answering implements Link, Origin, OpenExchange {
       for (const json of encoded) this.#events.send(json);
       this.#events.end();
     } else if (encoded.length === 0 || !this.#accepted.json) {
-      this.#respond(200, streamHeaders, encoded.map(asEvent).join(""));
+      this.#respond(200, eventHeaders, encoded.map(asEvent).join(""));
     } else {
       this.#respond(200, jsonHeaders, `[${encoded.join(",")}]`);
     }

@@ -1,5 +1,5 @@
 import { ErrorCode } from "../jsonrpc/errors.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, Reader } from "./exchange.ts";
 import { HttpRefusal, shown, tooLarge } from "./refusal.ts";
 
 /** Refuses with 415 a body that is not said to be JSON: a form or plain text is what a page can send unasked. */
@@ -17,20 +17,27 @@ function requireJson(exchange: Exchange): void {
   throw new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it as it is.`);
 }
 
-/** Reads the body of a POST as JSON, or takes it as a framework has parsed it; of at most `limit` bytes. */
-export function readMessage(exchange: Exchange, limit: number): Promise<unknown> {
+/**
+ * Reads the body of a POST as JSON, or takes it as a framework has parsed it; of at most `limit` bytes.
+ *
+ * Throws what can be said before it is read.
+ */
+export function readMessage(exchange: Exchange, limit: number, reader: Reader<unknown>): void {
   requireJson(exchange);
   const { parsedBody } = exchange;
-  if (parsedBody === undefined) return exchange.readText(limit).then(parse);
-  return Promise.resolve(withinLimit(exchange, parsedBody, limit));
+  if (parsedBody !== undefined) return reader.resolve(withinLimit(exchange, parsedBody, limit));
+  exchange.readText(limit, { resolve: (text) => parse(text, reader), reject: reader.reject });
 }
 
-function parse(text: string): unknown {
+function parse(text: string, reader: Reader<unknown>): void {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
-    throw new HttpRefusal(400, "Parse error: the body is not JSON.", { code: ErrorCode.ParseError });
+    const options = { code: ErrorCode.ParseError };
+    return reader.reject(new HttpRefusal(400, "Parse error: the body is not JSON.", options));
   }
+  reader.resolve(value);
 }
 
 /**

@@ -66,10 +66,7 @@ export class Endpoint {
 
   /** Answers one HTTP request. */
   handle(exchange: Exchange): void {
-    void recover(
-      () => this.#serve(exchange),
-      (error) => this.#fail(exchange, error),
-    );
+    this.#attempt(exchange, () => this.#serve(exchange));
   }
 
   /** Whether requests may be sent to it: not once it drains. */
@@ -175,10 +172,13 @@ export class Endpoint {
     throw shuttingDown();
   }
 
-  #post(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+  #post(exchange: Exchange, principal: Principal | undefined): void {
     const accepted = readAccept(exchange.header("accept"));
     const { maxBody = defaultMaxBody } = this.#options;
-    return readMessage(exchange, maxBody).then((value) => this.#take({ exchange, principal, accepted }, value));
+    readMessage(exchange, maxBody, {
+      resolve: (value) => this.#attempt(exchange, () => this.#take({ exchange, principal, accepted }, value)),
+      reject: (error) => this.#fail(exchange, error),
+    });
   }
 
   #take(posted: Posted, value: unknown): Awaitable<void> {
@@ -191,6 +191,11 @@ export class Endpoint {
     // Once it is loaded it is asked at once, so that no request of a session waits its turn.
     if (this.#legacy) return this.#legacy.post(posted, classified);
     return this.#useLegacy().then((legacy) => legacy.post(posted, classified));
+  }
+
+  /** Answers with what went wrong where something does, now or later. */
+  #attempt(exchange: Exchange, run: () => Awaitable<void>): void {
+    void recover(run, (error) => this.#fail(exchange, error));
   }
 
   #fail(exchange: Exchange, error: unknown): void {

@@ -1,11 +1,13 @@
 import type { Exchange, ResponseHeaders, ResponseStream } from "./exchange.ts";
 import { ACCEL_BUFFERING_HEADER } from "./header-names.ts";
 
-export const streamHeaders: ResponseHeaders = {
+/** The headers of a stream that is sent whole: it is as long as it says, so nothing on the way can keep a part of it. */
+export const eventHeaders: ResponseHeaders = {
   "content-type": "text/event-stream",
-  "cache-control": "no-cache",
   [ACCEL_BUFFERING_HEADER]: "no",
 };
+
+export const streamHeaders: ResponseHeaders = { ...eventHeaders, "cache-control": "no-cache" };
 
 /** Bytes that may wait for a client that does not read; it is cut off when there is more to say. */
 const maxBacklog = 16 * 1024 * 1024;

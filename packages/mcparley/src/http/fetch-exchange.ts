@@ -1,5 +1,5 @@
 import { LocalError } from "../jsonrpc/errors.ts";
-import type { Exchange, ResponseHeaders, ResponseStream } from "./exchange.ts";
+import type { Exchange, Reader, ResponseHeaders, ResponseStream } from "./exchange.ts";
 import { notUtf8, tooLarge } from "./refusal.ts";
 
 /** An exchange on web `Request` and `Response`. */
@@ -49,7 +49,11 @@ export class FetchExchange implements Exchange {
     return value ?? (name === "host" ? this.#url.host : undefined);
   }
 
-  async readText(limit: number): Promise<string> {
+  readText(limit: number, { resolve, reject }: Reader<string>): void {
+    void this.#readAll(limit).then(resolve, reject);
+  }
+
+  async #readAll(limit: number): Promise<string> {
     if (Number(this.header("content-length") ?? 0) > limit) throw tooLarge(limit);
     const reader = this.#request.body?.getReader();
     if (!reader) return "";

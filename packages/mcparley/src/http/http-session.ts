@@ -43,7 +43,7 @@ export class HttpSession implements Link {
 
   /** Whether something of it is going on, so that it is not idle. */
   get isBusy(): boolean {
-    return this.session.calls.size > 0 || (this.#streams !== undefined && this.#streams.length > 0);
+    return this.session.inFlight > 0 || (this.#streams !== undefined && this.#streams.length > 0);
   }
 
   /** The stream on which what belongs to no request is sent; undefined where none is open. */

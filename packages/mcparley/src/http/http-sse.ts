@@ -66,7 +66,7 @@ export class HttpSse {
       throw new HttpRefusal(400, "There is no sessionId in the URL. Open a stream, and post to where it says.");
     }
     const session = this.#find(id, principal);
-    if (session) session.receive(await readMessage(exchange, this.#options.maxBody), principal);
+    if (session) session.receive(await this.#read(exchange), principal);
     else await this.#handOn(exchange, id, principal);
     exchange.respond(202, {});
   }
@@ -77,9 +77,13 @@ export class HttpSse {
     if (!shared || !(await reached(() => shared.isElsewhere(id, principal)))) {
       throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
     }
-    const value = await readMessage(exchange, this.#options.maxBody);
+    const value = await this.#read(exchange);
     checkPosted(value);
     await reached(() => shared.handOn(id, value, principal));
+  }
+
+  #read(exchange: Exchange): Promise<unknown> {
+    return new Promise((resolve, reject) => readMessage(exchange, this.#options.maxBody, { resolve, reject }));
   }
 
   /** Ends the sessions, and what goes on in them. */

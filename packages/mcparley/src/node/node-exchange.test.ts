@@ -30,7 +30,7 @@ test("reading rejects when the client goes away in the middle of its body", asyn
   });
   let read!: Promise<string>;
   const port = await serve((exchange) => {
-    read = exchange.readText(1000);
+    read = new Promise((resolve, reject) => exchange.readText(1000, { resolve, reject }));
     read.catch(() => {});
     begun();
   });

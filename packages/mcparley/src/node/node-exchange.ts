@@ -1,8 +1,9 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { Exchange, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { eventHeaders } from "../http/event-stream.ts";
+import type { Exchange, Reader, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
 import { jsonHeaders } from "../http/refusal.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
-import { type BodyReader, readBody } from "./read-body.ts";
+import { readBody } from "./read-body.ts";
 
 /** A request whose body a framework may have read: Express and others leave it in `body`. */
 export type NodeRequest = IncomingMessage & { body?: unknown };
@@ -10,13 +11,15 @@ export type NodeRequest = IncomingMessage & { body?: unknown };
 /** An exchange on node:http, without web `Request` and `Response` in between. */
 export class NodeExchange implements Exchange {
   readonly #request: NodeRequest;
+  readonly #headers: IncomingHttpHeaders;
   readonly #response: ServerResponse;
   #extra: ResponseHeaders | undefined;
-  #reader: BodyReader | undefined;
+  #reader: Reader<string> | undefined;
   #onGone: (() => void) | undefined;
 
   constructor(request: NodeRequest, response: ServerResponse) {
     this.#request = request;
+    this.#headers = request.headers;
     this.#response = response;
     // The one event that follows every end, also that of a client which goes away in the middle of its request.
     response.on("close", () => this.#closed());
@@ -54,14 +57,22 @@ export class NodeExchange implements Exchange {
 
   header(name: string): string | undefined {
     // Only `set-cookie`, which no client sends, is a list.
-    return this.#request.headers[name] as string | undefined;
+    return this.#headers[name] as string | undefined;
   }
 
-  readText(limit: number): Promise<string> {
-    return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject };
-      readBody(this.#request, limit, this.#reader);
+  readText(limit: number, reader: Reader<string>): void {
+    this.#reader = reader;
+    readBody(this.#request, limit, {
+      resolve: (text) => this.#takeReader()?.resolve(text),
+      reject: (error) => this.#takeReader()?.reject(error),
     });
+  }
+
+  /** Who reads the body, once: it is told of one thing alone. */
+  #takeReader(): Reader<string> | undefined {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    return reader;
   }
 
   decorate(headers: ResponseHeaders): void {
@@ -75,18 +86,22 @@ export class NodeExchange implements Exchange {
       response.destroy();
       return;
     }
-    response.writeHead(status, this.#headersOf(status, headers, body));
+    const length = body === undefined ? 0 : Buffer.byteLength(body);
+    response.writeHead(status, this.#headersOf(status, headers, length));
     if (!body) return void response.end();
-    // Head and body are one write that way; `end(body)` would add an empty one, and gather the two.
-    response.write(body);
+    // Head and body are one write that way; `end(body)` would add an empty one, and gather the two. What is all ASCII is
+    // copied as it is, where UTF-8 would be made of each character once more.
+    response.write(body, length === body.length ? "latin1" : "utf8");
     process.nextTick(() => response.end());
   }
 
-  #headersOf(status: number, headers: ResponseHeaders, body: string | undefined): OutgoingHttpHeaders {
-    const length = body === undefined ? 0 : Buffer.byteLength(body);
-    // Nearly all answers are this one, and a copy of given headers takes as long as all the rest of them.
-    if (headers === jsonHeaders && !this.#extra) {
+  #headersOf(status: number, headers: ResponseHeaders, length: number): OutgoingHttpHeaders {
+    // Nearly all answers are these two, and a copy of given headers takes as long as all the rest of them.
+    if (!this.#extra && headers === jsonHeaders) {
       return { "content-type": "application/json", "content-length": length };
+    }
+    if (!this.#extra && headers === eventHeaders) {
+      return { "content-type": "text/event-stream", "x-accel-buffering": "no", "content-length": length };
     }
     return status === 204 ? { ...headers, ...this.#extra } : { ...headers, "content-length": length, ...this.#extra };
   }
@@ -122,7 +137,7 @@ export class NodeExchange implements Exchange {
 
   #closed(): void {
     if (this.#response.writableFinished) return;
-    this.#reader?.reject(new LocalError("closed", "The client went away before the end of its request."));
+    this.#takeReader()?.reject(new LocalError("closed", "The client went away before the end of its request."));
     this.#onGone?.();
   }
 }

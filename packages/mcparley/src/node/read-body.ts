@@ -1,27 +1,52 @@
 import { isUtf8 } from "node:buffer";
+import type { Reader } from "../http/exchange.ts";
 import { notUtf8, tooLarge } from "../http/refusal.ts";
 import type { NodeRequest } from "./node-exchange.ts";
 
-/** Where the body of a request goes once it has been read, or has turned out not to be readable. */
-export interface BodyReader {
-  resolve(text: string): void;
-  reject(error: Error): void;
+/** How long a body may be, in bytes, and how long it is as far as its request says. */
+interface Size {
+  limit: number;
+  declared: number | undefined;
 }
 
 /** Reads the whole body of a request as text, or takes what a framework has read; see `Exchange.readText`. */
-export function readBody(request: NodeRequest, limit: number, reader: BodyReader): void {
+export function readBody(request: NodeRequest, limit: number, reader: Reader<string>): void {
   if (request.readableEnded) return readAlready(request.body, limit, reader);
-  const declared = request.headers["content-length"];
-  const length = declared === undefined ? undefined : Number(declared);
-  if (length !== undefined && length > limit) {
+  const header = request.headers["content-length"];
+  const declared = header === undefined ? undefined : Number(header);
+  if (declared !== undefined && declared > limit) {
     discard(request, 2 * limit);
     return reader.reject(tooLarge(limit));
   }
-  let size = 0;
-  let first: Buffer | undefined;
-  let chunks: Buffer[] | undefined;
+  // Where somebody else reads along, what is taken from the buffer would be missing there.
+  if (request.readableFlowing !== null) readLater(request, { limit, declared }, reader);
+  // The body of a short request has come with its head, and is in the buffer once the parser has gone on.
+  else process.nextTick(() => readBuffered(request, { limit, declared }, reader));
+}
 
-  const finish = (): void => settle(chunks ? Buffer.concat(chunks) : first, reader);
+/** Takes a body that is there, whole and in one piece; waits for what is missing of another. */
+function readBuffered(request: NodeRequest, size: Size, reader: Reader<string>): void {
+  const first = request.read() as Buffer | null;
+  if (first && first.length === size.declared) settle(first, reader);
+  else readLater(request, size, reader, first);
+}
+
+/** Pieces come in a context of their socket; a promise keeps that of the request, which its caller may have made. */
+function readLater(request: NodeRequest, size: Size, reader: Reader<string>, first: Buffer | null = null): void {
+  new Promise<string>((resolve, reject) => {
+    readPieces(request, size, { resolve, reject }, first);
+  }).then(reader.resolve, reader.reject);
+}
+
+function readPieces(
+  request: NodeRequest,
+  { limit, declared }: Size,
+  reader: Reader<string>,
+  first: Buffer | null,
+): void {
+  let size = 0;
+  const chunks: Buffer[] = [];
+  const finish = (): void => settle(Buffer.concat(chunks), reader);
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
     if (size > limit) {
@@ -29,22 +54,21 @@ export function readBody(request: NodeRequest, limit: number, reader: BodyReader
       discard(request, 2 * limit - size);
       return reader.reject(tooLarge(limit));
     }
-    if (first) (chunks ??= [first]).push(chunk);
-    else first = chunk;
+    chunks.push(chunk);
     // The parser lets through no more than was declared, so there is no need to wait for the end of the stream.
-    if (size === length) finish();
+    if (size === declared) finish();
   };
   request.on("data", onData);
-  if (!length) request.on("end", finish);
+  if (!declared) request.on("end", finish);
+  if (first) onData(first);
 }
 
-function settle(bytes: Buffer | undefined, reader: BodyReader): void {
-  if (!bytes) reader.resolve("");
-  else if (isUtf8(bytes)) reader.resolve(bytes.toString("utf8"));
+function settle(bytes: Buffer, reader: Reader<string>): void {
+  if (isUtf8(bytes)) reader.resolve(bytes.toString("utf8"));
   else reader.reject(notUtf8());
 }
 
-function readAlready(body: unknown, limit: number, reader: BodyReader): void {
+function readAlready(body: unknown, limit: number, reader: Reader<string>): void {
   if (typeof body !== "string" && !(body instanceof Uint8Array)) {
     return reader.reject(new TypeError("The body of the request was read before, and request.body does not hold it."));
   }

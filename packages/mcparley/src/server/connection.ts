@@ -38,9 +38,10 @@ export class ServerConnection implements Connection {
   readonly #transport: Transport;
   readonly #principal: Principal | undefined;
   readonly #link: Link;
-  readonly #origin: Origin;
   /** The modern calls in flight, by id; a session keeps its own. */
   readonly #calls = new Map<RequestId, Call>();
+  /** Why all calls were given up. */
+  #gaveUp: Error | undefined;
   readonly #answering = new Set<Promise<unknown>>();
   /** Those of them that are open streams, which end only when a side ends them. */
   readonly #streams = new Set<Promise<unknown>>();
@@ -52,7 +53,6 @@ export class ServerConnection implements Connection {
     this.#transport = transport;
     this.#principal = principal;
     this.#link = { send: (message) => this.#send(message), network: transport.network };
-    this.#origin = { link: this.#link, principal, opened: (call) => this.#calls.set(call.id, call) };
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
@@ -139,10 +139,17 @@ export class ServerConnection implements Connection {
     const { id } = request;
     const refusal = this.#refuseModern(id);
     if (refusal) return replyToError(id, refusal, undefined);
-    const reply = answerModern(this.#core, request, this.#origin);
-    if (isPromise(reply)) return reply.finally(() => this.#calls.delete(id));
-    this.#calls.delete(id);
-    return reply;
+    const arrival = new Arrival(this.#link, this.#principal);
+    const reply = answerModern(this.#core, request, arrival);
+    if (!isPromise(reply) || !arrival.call) return reply;
+    this.#begin(arrival.call);
+    return reply.finally(() => this.#calls.delete(id));
+  }
+
+  /** Notes that a call is going on, once it turns out to have no answer yet. */
+  #begin(call: Call): void {
+    this.#calls.set(call.id, call);
+    if (this.#gaveUp) call.cancel(this.#gaveUp);
   }
 
   #refuseModern(id: RequestId): ProtocolError | undefined {
@@ -225,8 +232,25 @@ export class ServerConnection implements Connection {
   }
 
   #giveUp(cause: Error): void {
+    this.#gaveUp = cause;
     for (const call of this.#calls.values()) call.cancel(cause);
     this.#whenLegacy((side) => side.end(cause));
+  }
+}
+
+/** Where one request came from, and the call that it became. */
+class Arrival implements Origin {
+  readonly link: Link;
+  readonly principal: Principal | undefined;
+  call: Call | undefined;
+
+  constructor(link: Link, principal: Principal | undefined) {
+    this.link = link;
+    this.principal = principal;
+  }
+
+  opened(call: Call): void {
+    this.call = call;
   }
 }
 

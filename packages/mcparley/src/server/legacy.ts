@@ -85,7 +85,7 @@ export function answerInSession(
   way: { link: Link; principal: Principal | undefined; opened?(call: Call): void },
 ): Awaitable<Reply | undefined> {
   const { id, method, params = {} } = request;
-  const { core, revision, lowering, peer, calls } = session;
+  const { core, revision, lowering, peer } = session;
   const { principal } = way;
   const refusal = refuse(session, request);
   if (refusal) {
@@ -105,26 +105,26 @@ export function answerInSession(
     logLevel: undefined,
     session,
   });
-  calls.set(id, call);
   way.opened?.(call);
   const reply = answer(call);
-  if (isPromise(reply)) return reply.finally(() => calls.delete(id));
-  calls.delete(id);
-  return reply;
+  if (!isPromise(reply)) return reply;
+  session.begin(call);
+  return reply.finally(() => session.finish(id));
 }
 
-function refuse({ calls, core }: Session, { id, method }: JsonRpcRequest): ProtocolError | undefined {
+function refuse(session: Session, { id, method }: JsonRpcRequest): ProtocolError | undefined {
   if (method === Method.initialize) {
     return new ProtocolError(ErrorCode.InvalidRequest, "This session is initialized already.");
   }
-  if (calls.has(id)) {
+  if (session.isAnswering(id)) {
     return new ProtocolError(
       ErrorCode.InvalidRequest,
       `A request with the id ${JSON.stringify(id)} is in flight already.`,
     );
   }
-  if (calls.size < core.limits.inFlight) return undefined;
-  const message = `More than ${core.limits.inFlight} calls in flight. Wait for answers before sending more.`;
+  const { inFlight } = session.core.limits;
+  if (session.inFlight < inFlight) return undefined;
+  const message = `More than ${inFlight} calls in flight. Wait for answers before sending more.`;
   return new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
 }
 

@@ -431,3 +431,39 @@ describe("limits", () => {
     );
   });
 });
+
+test.each(["2025-11-25", modern])(
+  "a call whose handler brings about the end of its connection is given up: %s",
+  async (version) => {
+    let receiver!: Receiver;
+    const aborted: unknown[] = [];
+    const quit = tool({
+      call: (_, ctx) => {
+        receiver.closed();
+        return new Promise<string>((resolve) => {
+          const end = (): void => {
+            aborted.push(ctx.signal.reason);
+            resolve("");
+          };
+          if (ctx.signal.aborted) end();
+          else ctx.signal.addEventListener("abort", end);
+        });
+      },
+    });
+    const server = createServer({ name: "example", version: "1.0.0", tools: { quit } });
+    const connection = await server.attach({
+      start: (given) => void (receiver = given),
+      send: () => {},
+      close: () => Promise.resolve(),
+    });
+    const isLegacy = version !== modern;
+    if (isLegacy) {
+      const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "c", version: "1" } };
+      receiver.message({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    }
+    const params = isLegacy ? { name: "quit" } : { name: "quit", _meta: modernMeta(modern) };
+    receiver.message({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    await connection.closed;
+    expect(aborted).toEqual([expect.objectContaining({ code: "closed" })]);
+  },
+);

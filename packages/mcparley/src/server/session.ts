@@ -52,12 +52,12 @@ export class Session implements Listener {
   readonly lowering: Lowering;
   readonly peer: Peer;
   readonly principal: Principal | undefined;
-  /** The calls of this session that are being answered, by id. */
-  readonly calls: Map<RequestId, Call> = new Map();
   logLevel: LoggingLevel = "info";
   readonly #link: Link;
   readonly #shared: SharedBy | undefined;
-  // Most sessions need none of these three, and there may be many sessions.
+  // Most sessions need none of these four, and there may be many sessions.
+  /** The calls that are not answered yet, by id. */
+  #calls: Map<RequestId, Call> | undefined;
   #subscriptions: Set<string> | undefined;
   #questions: Outbound | undefined;
   /** Questions that were asked before the client was ready. */
@@ -66,7 +66,8 @@ export class Session implements Listener {
   #mayAsk = false;
   #leave: (() => void) | undefined;
   readonly #since: number;
-  #ended = false;
+  /** Why it has ended. */
+  #ended: Error | undefined;
 
   constructor(init: SessionInit) {
     this.core = init.core;
@@ -148,9 +149,33 @@ export class Session implements Listener {
     this.#questions?.progress(params.progressToken, params);
   }
 
+  /**
+   * Notes that a call is going on, once it turns out to have no answer yet: most have one at once, and a table that
+   * something is put into and taken out of for each call leaves garbage that only a full collection finds.
+   */
+  begin(call: Call): void {
+    this.#calls ??= new Map();
+    this.#calls.set(call.id, call);
+    if (this.#ended) call.cancel(this.#ended);
+  }
+
+  /** Notes that a call has its answer. */
+  finish(id: RequestId): void {
+    this.#calls?.delete(id);
+  }
+
+  /** How many calls are going on. */
+  get inFlight(): number {
+    return this.#calls?.size ?? 0;
+  }
+
+  isAnswering(id: RequestId): boolean {
+    return this.#calls?.has(id) ?? false;
+  }
+
   /** Gives one call up because the client said so. Unknown and finished ones are ignored, as the specification says. */
   cancel(params: JsonObject): void {
-    this.calls.get(params.requestId as RequestId)?.cancel(cancelledFor(params.reason));
+    this.#calls?.get(params.requestId as RequestId)?.cancel(cancelledFor(params.reason));
   }
 
   /** Fails the questions that wait, as when the client can send nothing more. */
@@ -161,10 +186,10 @@ export class Session implements Listener {
   /** Ends the session: gives up its calls and its questions. A second call does nothing. */
   end(cause: Error): void {
     if (this.#ended) return;
-    this.#ended = true;
+    this.#ended = cause;
     this.#leave?.();
     this.core.clock.clearTimeout(this.#forgotten);
-    for (const call of this.calls.values()) call.cancel(cause);
+    for (const call of this.#calls?.values() ?? []) call.cancel(cause);
     this.#questions?.failAll(cause);
     const { core, revision } = this;
     const durationMs = core.clock.now() - this.#since;

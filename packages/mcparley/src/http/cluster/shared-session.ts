@@ -63,7 +63,7 @@ export class SharedSession extends HttpSession {
     if (heard.kind === "response") return this.#route(heard, heard.message.id);
     const { method, params = {} } = heard.message;
     if (method === Notification.progress) return this.#route(heard, params.progressToken);
-    if (method === Notification.cancelled && !this.session.calls.has(params.requestId as RequestId)) {
+    if (method === Notification.cancelled && !this.session.isAnswering(params.requestId as RequestId)) {
       return this.#announceCancelled(params);
     }
     if (method === Notification.initialized) await this.#init.change(this, madeReady);

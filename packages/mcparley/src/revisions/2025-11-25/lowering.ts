@@ -1,5 +1,6 @@
 import { isObject } from "../../jsonrpc/messages.ts";
 import type { ElicitParams } from "../../protocol/elicitation.ts";
+import type { ReadResourceResult } from "../../protocol/resources.ts";
 import type { CallToolResult, Tool } from "../../protocol/tools.ts";
 import { lowering as newer } from "../2026-07-28/lowering.ts";
 import { type LoweredElicitation, type Lowering, lowerFurther, without } from "../lowering.ts";
@@ -7,13 +8,18 @@ import { type LoweredElicitation, type Lowering, lowerFurther, without } from ".
 export const lowering: Lowering = /* @__PURE__ */ lowerFurther(newer, {
   tool: requireObjectOutput,
   callToolResult: requireObjectContent,
-  readResourceResult: (result) => without(result, "ttlMs", "cacheScope"),
+  readResourceResult: uncached,
   elicitation: identifyUrl,
 });
 
 /** Until this revision a tool's output was an object; what is not one is still in the result's text. */
 function requireObjectOutput(tool: Tool): Tool {
   return tool.outputSchema === undefined || tool.outputSchema.type === "object" ? tool : without(tool, "outputSchema");
+}
+
+function uncached(result: ReadResourceResult): ReadResourceResult {
+  const { ttlMs: _, cacheScope: __, ...others } = result;
+  return others;
 }
 
 function requireObjectContent(result: CallToolResult): CallToolResult {

@@ -1,0 +1,106 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, type Socket, connect } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { HttpRefusal } from "../http/refusal.ts";
+import type { NodeRequest } from "./node-exchange.ts";
+import { readBody } from "./read-body.ts";
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+const context = new AsyncLocalStorage<string>();
+const head = (length: string): string => `POST / HTTP/1.1\r\nHost: localhost\r\n${length}\r\n\r\n`;
+
+interface Read {
+  socket: Socket;
+  /** Settles when the request has come, before its body is read. */
+  begun: Promise<unknown>;
+  /** What was read, and the context in which its reader was told. */
+  read: Promise<{ text: string; told: string | undefined }>;
+}
+
+/** Serves one request, whose body is read by code that runs in a context of its own. */
+async function reading(limit: number, before: (request: NodeRequest) => void = () => {}): Promise<Read> {
+  const http = createServer();
+  const begun = once(http, "request");
+  const read = new Promise<{ text: string; told: string | undefined }>((resolve, reject) => {
+    http.once("request", (request) =>
+      context.run("of the request", () => {
+        before(request);
+        const taken = (text: string): void => resolve({ text, told: context.getStore() });
+        readBody(request, limit, { resolve: taken, reject });
+      }),
+    );
+  });
+  read.catch(() => {});
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const socket = connect((http.address() as AddressInfo).port, "127.0.0.1");
+  closers.push(() => {
+    socket.destroy();
+    http.close();
+    http.closeAllConnections();
+  });
+  return { socket, begun, read };
+}
+
+const whole = { text: "a whole body", told: "of the request" };
+
+test("a body that comes with its head is read at once", async () => {
+  const { socket, read } = await reading(100);
+  socket.write(`${head("Content-Length: 12")}a whole body`);
+  expect(await read).toEqual(whole);
+});
+
+test("a body that comes later, and in pieces, is read in the context of its request", async () => {
+  const { socket, begun, read } = await reading(100);
+  socket.write(head("Content-Length: 12"));
+  await begun;
+  socket.write("a whole ");
+  socket.write("body");
+  expect(await read).toEqual(whole);
+});
+
+test("a body of which a part comes with its head is read whole", async () => {
+  const { socket, begun, read } = await reading(100);
+  socket.write(`${head("Content-Length: 12")}a who`);
+  await begun;
+  socket.write("le body");
+  expect(await read).toEqual(whole);
+});
+
+test.each([
+  ["in one chunk", "c\r\na whole body\r\n0\r\n\r\n"],
+  ["in two chunks", "5\r\na who\r\n7\r\nle body\r\n0\r\n\r\n"],
+])("a body of unknown length is read to its end: %s", async (_, body) => {
+  const { socket, read } = await reading(100);
+  socket.write(`${head("Transfer-Encoding: chunked")}${body}`);
+  expect(await read).toEqual(whole);
+});
+
+test("a request without a body has an empty one", async () => {
+  const { socket, read } = await reading(100);
+  socket.write(head("Content-Length: 0"));
+  expect((await read).text).toBe("");
+});
+
+test("a chunk that is too large is refused, also where it is the first", async () => {
+  const { socket, read } = await reading(5);
+  socket.write(`${head("Transfer-Encoding: chunked")}c\r\na whole body\r\n0\r\n\r\n`);
+  const error = await read.catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(HttpRefusal);
+  expect(error).toMatchObject({ status: 413 });
+});
+
+test("who reads along misses nothing", async () => {
+  let along = "";
+  const { socket, read } = await reading(100, (request) => {
+    request.on("data", (chunk: Buffer) => (along += chunk.toString()));
+  });
+  socket.write(`${head("Content-Length: 12")}a whole body`);
+  expect(await read).toEqual(whole);
+  expect(along).toBe("a whole body");
+});
