@@ -11,7 +11,10 @@ import { root } from "./ready.mjs";
  * What is loaded `together` is one file. It holds what every one of the modules needs before it runs, and what another
  * may need while it does, if that is not in a file before it. The bundler divides the rest.
  *
- * @typedef {{ neededBy: readonly string[]; laterBy?: string }} Together
+ * A dependency of many small files that each start needs is a chunk of its own, though it is installed as well: it is
+ * pinned to one version, so that what is installed and audited is what is in the chunk. All others stay outside.
+ *
+ * @typedef {{ neededBy: readonly string[]; laterBy?: string; with?: readonly string[] }} Together
  */
 const packages = [
   {
@@ -40,10 +43,14 @@ const packages = [
       "auth/client/no-loopback-sign-in.ts",
     ],
     together: {
-      shared: { neededBy: ["entries/server.ts", "entries/client.ts"] },
+      // What asks, and what hides secrets, is what a server on stdio needs of the client's, and not the client with it.
+      shared: {
+        neededBy: ["entries/server.ts", "entries/client.ts"],
+        with: ["jsonrpc/outbound.ts", "jsonrpc/redact.ts"],
+      },
       schema: { neededBy: ["entries/server.ts"], laterBy: "entries/client.ts" },
       server: { neededBy: ["entries/server.ts"] },
-      redact: { neededBy: ["entries/client.ts", "entries/stdio.ts"] },
+      lines: { neededBy: ["entries/stdio.ts", "stdio/command-transport.ts"] },
       headers: { neededBy: ["http/endpoint.ts"], laterBy: "entries/client.ts" },
       client: { neededBy: ["entries/client.ts"] },
       // What follows is loaded with the first message, of any revision or of a legacy one, and with an endpoint.
@@ -53,12 +60,13 @@ const packages = [
       // Parts of it are loaded by themselves, which would otherwise take what they need from the exports of the entry.
       tasks: { neededBy: ["entries/tasks.ts"] },
     },
+    inside: { "json-schema-library": "@cfworker/json-schema" },
   },
-  { folder: "packages/redis", entries: ["index.ts"], together: {} },
-  { folder: "packages/cli", entries: ["main.ts"], together: {} },
+  { folder: "packages/redis", entries: ["index.ts"], together: {}, inside: {} },
+  { folder: "packages/cli", entries: ["main.ts"], together: {}, inside: {} },
 ];
 
-for (const { folder, entries, together } of packages) {
+for (const { folder, entries, together, inside } of packages) {
   const source = path.join(root, folder, "src");
   const outdir = path.join(root, folder, "dist");
   rmSync(path.join(outdir, "chunks"), { recursive: true, force: true });
@@ -67,7 +75,7 @@ for (const { folder, entries, together } of packages) {
   const inputs = entries.map((entry) => /** @type {const} */ ([entry.replace(/\.ts$/, ""), path.join(source, entry)]));
   const bundle = await rolldown({
     input: Object.fromEntries(inputs),
-    external: (id) => !id.startsWith(".") && !path.isAbsolute(id),
+    external: (id) => !/^[.\0]/.test(id) && !path.isAbsolute(id) && !Object.values(inside).includes(id),
     platform: "neutral",
     preserveEntrySignatures: "allow-extension",
     plugins: [{ name: "imports", moduleParsed: (module) => void imports.set(module.id, module) }],
@@ -85,7 +93,7 @@ for (const { folder, entries, together } of packages) {
       groups: [
         {
           debugName: "together",
-          name: (id) => (names ??= nameModules(source, { inputs, together, imports })).get(id) ?? null,
+          name: (id) => (names ??= nameModules(source, { inputs, together, inside, imports })).get(id) ?? null,
         },
       ],
     },
@@ -100,14 +108,20 @@ for (const { folder, entries, together } of packages) {
  * @param {{
  *   inputs: readonly (readonly [string, string])[];
  *   together: Record<string, Together>;
+ *   inside: Record<string, string>;
  *   imports: Imports;
  * }} graph
  */
-function nameModules(source, { inputs, together, imports }) {
+function nameModules(source, { inputs, together, inside, imports }) {
   const entries = new Set(inputs.map(([, file]) => file));
   /** @type {Map<string, string>} */
   const names = new Map();
-  for (const [name, { neededBy, laterBy }] of Object.entries(together)) {
+  for (const id of imports.keys()) {
+    const [name] = Object.entries(inside).find(([, library]) => id.includes(`/node_modules/${library}/`)) ?? [];
+    if (name !== undefined) names.set(id, name);
+  }
+  for (const [name, { neededBy, laterBy, with: also = [] }] of Object.entries(together)) {
+    for (const module of also) names.set(path.join(source, module), name);
     const needs = neededBy.map((module) => needsOf(path.join(source, module), imports));
     if (laterBy) needs.push(needsOf(path.join(source, laterBy), imports, true));
     for (const id of needs[0] ?? []) {

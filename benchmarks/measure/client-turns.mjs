@@ -19,19 +19,17 @@ export async function clientTurns(implementation, { way, mode }, peers) {
   const server = programOf(/** @type {Implementation} */ (serverOfAll), peers);
   const args = [JSON.stringify(settings)];
   const serving = way === "http" ? new Program({ side: "load", file: server, args }) : undefined;
+  const url = (await serving?.firstLine()) ?? "";
+  const [command = "", ...rest] = onCore("load", [process.execPath, server, ...args]);
+  const revision = mode === "modern" ? modernRevision : legacyRevision;
+  /** @type {Omit<ClientTarget, "answer">} */
+  const target = { way, revision, url, command, args: rest };
+  const job = JSON.stringify({ file: pathToFileURL(clientOf(implementation, peers)).href, target });
   const file = path.join(import.meta.dirname, "client-run.mjs");
-  const client = new Program({ side: "server", file, args, isProbed: true });
-  const end = () => Promise.all([client.end(), serving?.end()]);
-  try {
-    const url = (await serving?.firstLine()) ?? "";
-    const [command = "", ...rest] = onCore("load", [process.execPath, server, ...args]);
-    const revision = mode === "modern" ? modernRevision : legacyRevision;
-    /** @type {Omit<ClientTarget, "answer">} */
-    const target = { way, revision, url, command, args: rest };
-    client.tell({ file: pathToFileURL(clientOf(implementation, peers)).href, target });
-  } catch (error) {
-    await end();
-    throw error;
-  }
-  return turnsOf({ load: client, cpu: () => client.ask("cpu"), end });
+  const client = new Program({ side: "server", file, args: [job], isProbed: true });
+  return turnsOf({
+    load: client,
+    cpu: () => client.ask("cpu"),
+    end: () => Promise.all([client.end(), serving?.end()]),
+  });
 }

@@ -1,6 +1,7 @@
 // @ts-check
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { helloOf } from "../implementations/implementations.mjs";
 import { initializeMessage } from "../load/open-session.mjs";
@@ -58,18 +59,32 @@ function checkFirst(text) {
   if (id !== 0 || (result === undefined && method !== "initialize")) throw new Error(`Answered with ${text}.`);
 }
 
-/** The time that the modules of a server on stdio take, in a process that does nothing else. @param {Implementation} implementation @param {string} peers @returns {Sample} */
+/**
+ * The time that the modules of a server on stdio take, in a program that does nothing else. It is a file, as servers are,
+ * where what is named is found.
+ *
+ * @param {Implementation} implementation @param {string} peers @returns {Sample}
+ */
 export function importSample({ isPeer, stdioImports = [] }, peers) {
-  const all = stdioImports.map((specifier) => `await import(${JSON.stringify(specifier)});`).join("");
-  const told = "JSON.stringify([performance.now() - begun, user + system])";
-  const code = `const begun = performance.now(), before = process.cpuUsage(); ${all}
-    const { user, system } = process.cpuUsage(before); process.stdout.write(${told});`;
-  const cwd = isPeer ? peers : path.dirname(import.meta.dirname);
-  const [command = "", ...args] = onCore("server", [process.execPath, "--input-type=module", "-e", code]);
+  const folder = isPeer ? peers : path.dirname(peers);
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, "import-time.mjs");
+  writeFileSync(file, importing(stdioImports));
+  const [command = "", ...args] = onCore("server", [process.execPath, file]);
   const taken = Array.from({ length: times }, () => {
-    const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(command, args, { encoding: "utf8" });
     if (status !== 0) throw new Error(stderr.trim().slice(-300));
     return JSON.parse(stdout);
   });
   return { import: median(taken.map(([time]) => time)), cpu: median(taken.map(([, cpu]) => cpu)) / 1_000 };
+}
+
+/** @param {readonly string[]} specifiers */
+function importing(specifiers) {
+  return `
+    const begun = performance.now(), before = process.cpuUsage();
+    ${specifiers.map((specifier) => `await import(${JSON.stringify(specifier)});`).join("\n    ")}
+    const took = performance.now() - begun, { user, system } = process.cpuUsage(before);
+    process.stdout.write(JSON.stringify([took, user + system]));
+  `;
 }

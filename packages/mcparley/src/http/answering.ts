@@ -10,7 +10,7 @@ import type { Accepted } from "./accept.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { encodeReply } from "./encode-reply.ts";
 import { EventStream, type Events, asEvent, eventHeaders } from "./event-stream.ts";
-import type { Exchange, ResponseHeaders } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
 import { headersOf } from "./reply-headers.ts";
 import { jsonHeaders } from "./refusal.ts";
@@ -20,7 +20,7 @@ export interface AnswerStream {
   /** Called once, when there is an answer to be made. */
   opened(answer: OpenExchange): void;
   /** Called when the answer becomes a stream. */
-  begin(exchange: Exchange, headers: ResponseHeaders | undefined): Events;
+  begin(exchange: Exchange): Events;
   /** Called when the answer is made, or nobody reads it on this exchange any more. */
   closed(): void;
 }
@@ -30,8 +30,6 @@ export interface Belonging {
   /** The legacy session that the request belongs to. */
   session?: Session;
   stream?: AnswerStream | undefined;
-  /** Added to the answer. */
-  headers?: ResponseHeaders;
 }
 
 const toNone: Belonging = {};
@@ -122,10 +120,10 @@ export class Answering implements Link, Origin, OpenExchange {
       this.#events.end();
     } else if (!reply || !this.#accepted.json) {
       // A stream that says nothing before its end is not worth coming back to: it is sent whole.
-      this.#respond(200, eventHeaders, reply ? asEvent(this.#encoded(reply.message)) : "");
+      this.#exchange.respond(200, eventHeaders, reply ? asEvent(this.#encoded(reply.message)) : "");
     } else {
       const headers = headersOf(reply, this.#context.auth, this.#exchange);
-      this.#respond(reply.status, headers, this.#encoded(reply.message));
+      this.#exchange.respond(reply.status, headers, this.#encoded(reply.message));
     }
   }
 
@@ -143,9 +141,9 @@ export class Answering implements Link, Origin, OpenExchange {
       for (const json of encoded) this.#events.send(json);
       this.#events.end();
     } else if (encoded.length === 0 || !this.#accepted.json) {
-      this.#respond(200, eventHeaders, encoded.map(asEvent).join(""));
+      this.#exchange.respond(200, eventHeaders, encoded.map(asEvent).join(""));
     } else {
-      this.#respond(200, jsonHeaders, `[${encoded.join(",")}]`);
+      this.#exchange.respond(200, jsonHeaders, `[${encoded.join(",")}]`);
     }
   }
 
@@ -153,18 +151,12 @@ export class Answering implements Link, Origin, OpenExchange {
     return encodeReply(this.#context.core, message);
   }
 
-  #respond(status: number, headers: ResponseHeaders, body: string): void {
-    const more = this.#belonging.headers;
-    this.#exchange.respond(status, more ? { ...headers, ...more } : headers, body);
-  }
-
   #startEvents(): Events {
     return (this.#events ??= this.#makeEvents(this.#gone ? undefined : this.#belonging.stream));
   }
 
   #makeEvents(stream: AnswerStream | undefined): Events {
-    const { headers } = this.#belonging;
-    return stream ? stream.begin(this.#exchange, headers) : new EventStream(this.#exchange, headers);
+    return stream ? stream.begin(this.#exchange) : new EventStream(this.#exchange);
   }
 
   #close(): void {

@@ -13,7 +13,7 @@ function recorded(): { written: string[]; stream: ResponseStream & { backlog: nu
     destroy: () => void written.push("destroy"),
   };
   const exchange = { stream: () => stream } as unknown as Exchange;
-  return { written, stream, events: new EventStream(exchange, undefined) };
+  return { written, stream, events: new EventStream(exchange) };
 }
 
 test("a message is one event on one line, whatever line breaks are in it", () => {

@@ -31,8 +31,8 @@ export function asEvent(json: string): string {
 export class EventStream implements Events {
   readonly #stream: ResponseStream;
 
-  constructor(exchange: Exchange, headers: ResponseHeaders | undefined) {
-    this.#stream = exchange.stream(200, headers ? { ...streamHeaders, ...headers } : streamHeaders);
+  constructor(exchange: Exchange) {
+    this.#stream = exchange.stream(200, streamHeaders);
   }
 
   send(json: string): void {

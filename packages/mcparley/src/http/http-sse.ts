@@ -113,7 +113,7 @@ export class HttpSse {
 
   #open(exchange: Exchange, principal: Principal | undefined, id: string): void {
     const { core, open } = this.#context;
-    const events = new EventStream(exchange, undefined);
+    const events = new EventStream(exchange);
     const session = new HttpSseSession({ id, core, principal, events, onEnd: () => leave() });
     const timer = core.clock.setTimeout(() => {
       if (!session.isInitialized) session.end(new LocalError("closed", "The client did not initialize its session."));

@@ -53,6 +53,6 @@ async function openSession(context: LegacyContext, posted: Posted, request: Json
   if (!sessions || !prepared || !session) return new Answering(context, posted).finish(reply);
   prepared.session = session;
   await sessions.add(prepared);
-  const headers = { [SESSION_ID_HEADER]: prepared.id };
-  return new Answering(context, posted, { headers }).finish(reply);
+  posted.exchange.decorate({ [SESSION_ID_HEADER]: prepared.id });
+  return new Answering(context, posted).finish(reply);
 }

@@ -1,6 +1,6 @@
 import type { AnswerStream } from "./answering.ts";
 import type { Events } from "./event-stream.ts";
-import type { Exchange, ResponseHeaders } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import type { OpenExchange, OpenExchanges } from "./open-exchanges.ts";
 import type { Connection, ResumableStream } from "./resumable-stream.ts";
 
@@ -23,9 +23,9 @@ export class ResumableAnswer implements AnswerStream, OpenExchange {
     this.#limits?.add(this);
   }
 
-  begin(exchange: Exchange, headers: ResponseHeaders | undefined): Events {
+  begin(exchange: Exchange): Events {
     const stream = this.#create();
-    this.#begun = { stream, connection: stream.begin(exchange, headers, () => {}) };
+    this.#begun = { stream, connection: stream.begin(exchange, () => {}) };
     return stream;
   }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../jsonrpc/clock.ts";
 import type { LogEntry } from "../store/store.ts";
 import { EventStream, type Events } from "./event-stream.ts";
-import type { Exchange, ResponseHeaders } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import type { OpenExchange, OpenExchanges } from "./open-exchanges.ts";
 
 /** The log in which the events of one stream are kept. */
@@ -78,8 +78,8 @@ export class ResumableStream implements Events {
   }
 
   /** Opens the first connection. Its client is told how to come back once there is something to come back to. */
-  begin(exchange: Exchange, headers: ResponseHeaders | undefined, left: () => void): Connection {
-    const events = new EventStream(exchange, headers);
+  begin(exchange: Exchange, left: () => void): Connection {
+    const events = new EventStream(exchange);
     void this.#inOrder(async () => {
       await this.#announce();
       events.write(firstEvent(this.#init, this.#opened ? eventId(this.id, "") : undefined));
@@ -97,7 +97,7 @@ export class ResumableStream implements Events {
       let page = await log.readFrom(after === "" ? undefined : after);
       this.#drop(this.#connection);
       this.#elsewhere = false;
-      const events = new EventStream(exchange, undefined);
+      const events = new EventStream(exchange);
       events.write(firstEvent(this.#init, eventId(this.id, after)));
       try {
         for (let last = page.at(-1); last; last = page.at(-1)) {

@@ -55,7 +55,7 @@ export class Resumption {
   open(exchange: Exchange, session: HttpSession): void {
     const stream = this.#create(session, this.#newId(byGet), { requests: [] });
     void new Standalone(exchange, this.#context.open, session, (leave) => {
-      stream.begin(exchange, undefined, leave);
+      stream.begin(exchange, leave);
       return stream;
     });
     this.#forgetStandby(session);

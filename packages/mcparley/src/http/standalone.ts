@@ -15,7 +15,7 @@ export class Standalone implements OpenExchange {
     exchange: Exchange,
     open: OpenExchanges,
     session: HttpSession,
-    begin: (leave: () => void) => Events = () => new EventStream(exchange, undefined),
+    begin: (leave: () => void) => Events = () => new EventStream(exchange),
   ) {
     this.#leave = () => {
       open.remove(this);

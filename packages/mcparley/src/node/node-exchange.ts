@@ -1,7 +1,5 @@
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { eventHeaders } from "../http/event-stream.ts";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import type { Exchange, Reader, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
-import { jsonHeaders } from "../http/refusal.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
 import { readBody } from "./read-body.ts";
 
@@ -76,7 +74,7 @@ export class NodeExchange implements Exchange {
   }
 
   decorate(headers: ResponseHeaders): void {
-    this.#extra = { ...this.#extra, ...headers };
+    this.#extra = this.#extra ? { ...this.#extra, ...headers } : headers;
   }
 
   respond(status: number, headers: ResponseHeaders, body?: string): void {
@@ -95,15 +93,13 @@ export class NodeExchange implements Exchange {
     process.nextTick(() => response.end());
   }
 
-  #headersOf(status: number, headers: ResponseHeaders, length: number): OutgoingHttpHeaders {
-    // Nearly all answers are these two, and a copy of given headers takes as long as all the rest of them.
-    if (!this.#extra && headers === jsonHeaders) {
-      return { "content-type": "application/json", "content-length": length };
-    }
-    if (!this.#extra && headers === eventHeaders) {
-      return { "content-type": "text/event-stream", "x-accel-buffering": "no", "content-length": length };
-    }
-    return status === 204 ? { ...headers, ...this.#extra } : { ...headers, "content-length": length, ...this.#extra };
+  /** Names and values in turn: a copy of an object of them would take as long as all the rest of an answer. */
+  #headersOf(status: number, headers: ResponseHeaders, length: number): OutgoingHttpHeader[] {
+    const list: OutgoingHttpHeader[] = [];
+    for (const name in headers) list.push(name, headers[name] as string);
+    if (status !== 204) list.push("content-length", length);
+    for (const name in this.#extra) list.push(name, this.#extra[name] as string);
+    return list;
   }
 
   stream(status: number, headers: ResponseHeaders): ResponseStream {

@@ -14,6 +14,7 @@ export const DEFAULT_BUDGET: Budget = { depth: 64, elements: 100_000 };
  * JSON, before any schema sees them: validators recurse, and take time and memory for each element.
  */
 export function checkBudget(value: unknown, { depth, elements }: Budget = DEFAULT_BUDGET): string | undefined {
+  if (isFlat(value, depth, elements)) return undefined;
   let level: readonly unknown[] = [value];
   let count = 0;
   // Level by level and without recursion, so that no nesting can exhaust the stack.
@@ -30,4 +31,15 @@ export function checkBudget(value: unknown, { depth, elements }: Budget = DEFAUL
     level = next;
   }
   return undefined;
+}
+
+/** Whether a value is an object of plain values, within its limits: most arguments are, and nothing is gathered for them. */
+function isFlat(value: unknown, depth: number, elements: number): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || depth < 1) return false;
+  let count = 0;
+  for (const key in value) {
+    const child = (value as Record<string, unknown>)[key];
+    if ((typeof child === "object" && child !== null) || ++count > elements) return false;
+  }
+  return true;
 }

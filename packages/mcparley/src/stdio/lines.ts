@@ -40,43 +40,42 @@ export function lineReader(limit: number, sink: LineSink): LineReader {
   const gathered = gather(limit);
 
   function push(chunk: Uint8Array): void {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      finish(bytes.subarray(start, end));
+      // A line that is whole is read where it is: a view of it would take longer to make than the text.
+      if (gathered.size() === 0) deliver(bytes, start, end);
+      else finish(bytes.subarray(start, end));
       start = end + 1;
     }
     if (start < bytes.length) gathered.add(bytes.subarray(start));
   }
 
   function finish(rest: Buffer): void {
-    if (gathered.size() === 0) {
-      deliver(rest, rest.length);
-      return;
-    }
     gathered.add(rest);
-    deliver(gathered.bytes(), gathered.size());
+    deliver(gathered.bytes(), 0, gathered.size());
     gathered.clear();
   }
 
-  /** Delivers a line; of one that is too large, `bytes` is only the beginning. */
-  function deliver(bytes: Buffer, size: number): void {
-    const length = bytes[size - 1] === CR ? size - 1 : size;
+  /** Delivers a line; of one that is too large, only the beginning may be there. */
+  function deliver(bytes: Buffer, start: number, end: number): void {
+    const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
+    const length = stop - start;
     if (length === 0) return;
     if (length > limit) {
-      sink.dropped({ reason: "too_large", bytes: size, head: headOf(bytes) });
+      sink.dropped({ reason: "too_large", bytes: end - start, head: headOf(bytes, start, end) });
       return;
     }
-    const text = bytes.toString("utf8", 0, length);
+    const text = bytes.toString("utf8", start, stop);
     // Only text with a replacement character can come from bytes that are not UTF-8; the check is for that rare case.
-    if (text.includes("\uFFFD") && !isUtf8(bytes.subarray(0, length))) {
-      sink.dropped({ reason: "not_utf8", bytes: length, head: headOf(bytes) });
+    if (text.includes("\uFFFD") && !isUtf8(bytes.subarray(start, stop))) {
+      sink.dropped({ reason: "not_utf8", bytes: length, head: headOf(bytes, start, end) });
     } else sink.line(text);
   }
 
   function end(): void {
     const size = gathered.size();
-    if (size > limit) sink.dropped({ reason: "too_large", bytes: size, head: headOf(gathered.bytes()) });
+    if (size > limit) sink.dropped({ reason: "too_large", bytes: size, head: headOf(gathered.bytes(), 0, size) });
     else if (size > 0) sink.unfinished(gathered.bytes().toString("utf8", 0, size));
     gathered.clear();
   }
@@ -129,6 +128,6 @@ function gather(limit: number): Gathered {
   return { add, bytes: () => space.subarray(0, Math.min(size, space.length)), size: () => size, clear };
 }
 
-function headOf(bytes: Buffer): string {
-  return bytes.toString("utf8", 0, Math.min(bytes.length, HEAD_BYTES));
+function headOf(bytes: Buffer, start: number, end: number): string {
+  return bytes.toString("utf8", start, Math.min(end, bytes.length, start + HEAD_BYTES));
 }

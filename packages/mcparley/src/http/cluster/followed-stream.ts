@@ -52,7 +52,7 @@ export class FollowedStream implements OpenExchange {
     this.#head = init.head;
     const { node, log, open, limits } = init;
     const { core, store } = node;
-    this.#events = new EventStream(exchange, undefined);
+    this.#events = new EventStream(exchange);
     this.#tail = new LogTail({
       store,
       log: log.name,
