@@ -21,9 +21,9 @@ import { floor, own } from "../implementations/implementations.mjs";
 /** @param {boolean} isQuick @param {Pick<Plan, "implementations" | "peers">} what @returns {Plan} */
 export function planOf(isQuick, what) {
   const quick = {
-    rounds: { own: 2, others: 1 },
+    rounds: { own: 1, others: 1 },
     sideRounds: { own: 1, others: 1 },
-    amount: { warmup: 800, duration: 400 },
+    amount: { warmup: 600, duration: 400 },
     minutes: 6,
   };
   const full = {
