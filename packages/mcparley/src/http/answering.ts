@@ -1,6 +1,14 @@
 import { type Awaitable, isPromise } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
-import { type JsonRpcMessage, type JsonRpcResponse, encode, failure, isRequest } from "../jsonrpc/messages.ts";
+import {
+  type JsonRpcMessage,
+  type JsonRpcResponse,
+  type RequestId,
+  beginningOf,
+  encode,
+  failure,
+  isRequest,
+} from "../jsonrpc/messages.ts";
 import type { Reply } from "../server/answer.ts";
 import type { Call, Link } from "../server/call.ts";
 import type { Principal } from "../server/context.ts";
@@ -8,7 +16,7 @@ import type { Origin } from "../server/modern.ts";
 import type { Session } from "../server/session.ts";
 import type { Accepted } from "./accept.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
-import { encodeReply } from "./encode-reply.ts";
+import { encodeReply, preparedEnd } from "./encode-reply.ts";
 import { EventStream, type Events, asEvent, eventHeaders } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
@@ -122,9 +130,16 @@ export class Answering implements Link, Origin, OpenExchange {
       // A stream that says nothing before its end is not worth coming back to: it is sent whole.
       this.#exchange.respond(200, eventHeaders, reply ? asEvent(this.#encoded(reply.message)) : "");
     } else {
-      const headers = headersOf(reply, this.#context.auth, this.#exchange);
-      this.#exchange.respond(reply.status, headers, this.#encoded(reply.message));
+      this.#finishAsJson(reply);
     }
+  }
+
+  #finishAsJson(reply: Reply): void {
+    const { message, status } = reply;
+    const headers = headersOf(reply, this.#context.auth, this.#exchange);
+    const prepared = preparedEnd(message);
+    if (prepared) this.#exchange.respond(status, headers, beginningOf(message.id as RequestId), prepared);
+    else this.#exchange.respond(status, headers, this.#encoded(message));
   }
 
   /** Sends one of the answers of a batch, if it is a stream of events already. */

@@ -63,6 +63,22 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     });
   });
 
+  test("a long list that was prepared arrives whole, whatever letters are in it", async () => {
+    const names = Array.from({ length: 50 }, (_, index) => `tool-${index}`);
+    const greets = tool({ description: "Grüßt: “你好”, 👋.", call: () => "" });
+    const { client } = await serve(adapter, { tools: Object.fromEntries(names.map((name) => [name, greets])) });
+    // Twice: it is sent from what was made for the first.
+    for (const id of [1, 'a "quoted" id']) {
+      const answer = await client.modern("tools/list", {}, { id });
+      expect(answer.type).toBe("application/json");
+      const message = await answer.json();
+      expect(message).toMatchObject({ jsonrpc: "2.0", id });
+      const tools = message.result?.tools as unknown[];
+      expect(tools).toHaveLength(50);
+      expect(tools.at(-1)).toMatchObject({ description: "Grüßt: “你好”, 👋." });
+    }
+  });
+
   test("a call that reports progress becomes a stream of events that ends with its result", async () => {
     const progress = tool({
       call: (_, ctx) => {

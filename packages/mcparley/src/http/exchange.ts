@@ -39,8 +39,8 @@ export interface Exchange extends RequestHead {
   readText(limit: number, reader: Reader<string>): void;
   /** Adds headers to whatever will be answered. */
   decorate(headers: ResponseHeaders): void;
-  /** Sends a whole response. */
-  respond(status: number, headers: ResponseHeaders, body?: string): void;
+  /** Sends a whole response. Its body is the text, and then the bytes that were made before, if there are any. */
+  respond(status: number, headers: ResponseHeaders, body?: string, rest?: Uint8Array): void;
   /** Sends the head of a response now and its body piece by piece. */
   stream(status: number, headers: ResponseHeaders): ResponseStream;
   /**

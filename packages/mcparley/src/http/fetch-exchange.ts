@@ -77,9 +77,14 @@ export class FetchExchange implements Exchange {
     this.#extra = { ...this.#extra, ...headers };
   }
 
-  respond(status: number, headers: ResponseHeaders, body?: string): void {
+  respond(status: number, headers: ResponseHeaders, body?: string, rest?: Uint8Array<ArrayBuffer>): void {
     this.#state = "done";
-    this.#answer(new Response(body ?? null, { status, headers: { ...headers, ...this.#extra } }));
+    this.#answer(
+      new Response(rest ? new Blob([body ?? "", rest]) : (body ?? null), {
+        status,
+        headers: { ...headers, ...this.#extra },
+      }),
+    );
   }
 
   stream(status: number, headers: ResponseHeaders): ResponseStream {

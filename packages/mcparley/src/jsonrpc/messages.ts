@@ -136,7 +136,12 @@ export function notification(method: string, params?: JsonObject): JsonRpcNotifi
 /** Serialises a message to one line of JSON; a prepared result is spliced in and not serialised again. */
 export function encode(message: JsonRpcMessage): string {
   if ("result" in message && message.result instanceof Prepared) {
-    return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${message.result.json}}`;
+    return `${beginningOf(message.id)}${message.result.json}}`;
   }
   return JSON.stringify(message);
+}
+
+/** A response up to its result. */
+export function beginningOf(id: RequestId): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 }

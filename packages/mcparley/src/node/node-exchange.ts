@@ -77,7 +77,7 @@ export class NodeExchange implements Exchange {
     this.#extra = this.#extra ? { ...this.#extra, ...headers } : headers;
   }
 
-  respond(status: number, headers: ResponseHeaders, body?: string): void {
+  respond(status: number, headers: ResponseHeaders, body?: string, rest?: Uint8Array): void {
     const response = this.#response;
     if (response.headersSent) {
       // Too late to say it: the client must at least not take what it has for the whole.
@@ -85,11 +85,12 @@ export class NodeExchange implements Exchange {
       return;
     }
     const length = body === undefined ? 0 : Buffer.byteLength(body);
-    response.writeHead(status, this.#headersOf(status, headers, length));
+    response.writeHead(status, this.#headersOf(status, headers, length + (rest?.length ?? 0)));
     if (!body) return void response.end();
     // Head and body are one write that way; `end(body)` would add an empty one, and gather the two. What is all ASCII is
     // copied as it is, where UTF-8 would be made of each character once more.
     response.write(body, length === body.length ? "latin1" : "utf8");
+    if (rest) response.write(rest);
     process.nextTick(() => response.end());
   }
 
