@@ -46,7 +46,8 @@ async function startNode(index, port, env) {
 /** @param {number} front @param {readonly number[]} ports */
 async function startNginx(front, ports) {
   const folder = mkdtempSync(path.join(tmpdir(), "mcparley-nginx-"));
-  const upstream = ports.map((port) => `    server 127.0.0.1:${port} fail_timeout=1s;`).join("\n");
+  // A process that is back is asked at once: after three of them in one second nginx would find none that it trusts.
+  const upstream = ports.map((port) => `    server 127.0.0.1:${port} max_fails=0;`).join("\n");
   const conf = readFileSync(example, "utf8")
     .replace(/(\n\s*server 127\.0\.0\.1:\d+;)+/, `\n${upstream}`)
     .replace(/listen [^;]+;/, `listen 127.0.0.1:${front};`)
