@@ -24,7 +24,7 @@ export function planOf(isQuick, what) {
     rounds: { own: 1, others: 1 },
     sideRounds: { own: 1, others: 1 },
     amount: { warmup: 600, duration: 400 },
-    minutes: 6,
+    minutes: 10,
   };
   const full = {
     rounds: { own: 5, others: 2 },
