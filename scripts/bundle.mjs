@@ -119,7 +119,9 @@ function nameModules(source, { inputs, together, inside, imports }) {
   /** @type {Map<string, string>} */
   const names = new Map();
   for (const id of imports.keys()) {
-    const [name] = Object.entries(inside).find(([, library]) => id.includes(`/node_modules/${library}/`)) ?? [];
+    const [name] =
+      Object.entries(inside).find(([, library]) => id.replaceAll("\\", "/").includes(`/node_modules/${library}/`)) ??
+      [];
     if (name !== undefined) names.set(id, name);
   }
   for (const [name, { neededBy, laterBy, with: also = [] }] of Object.entries(together)) {

@@ -11,8 +11,8 @@ import { makeReady, root } from "./ready.mjs";
  * Prints what the library costs those who use it, and fails where that is over its budget.
  *
  * The budget is for what is loaded at start, without the schema library, which is the JSON Schema validator that the
- * library depends on, in a chunk of its own. What is loaded when it is first needed (legacy revisions, questions, subscriptions, streams) is
- * counted in the last figure, which is everything, the schema library too.
+ * library depends on, in a chunk of its own. What is loaded when it is first needed (legacy revisions, questions,
+ * subscriptions, streams) is counted in the last figure, which is everything, the schema library too.
  */
 const schemaLibrary = {
   name: "schema-library",

@@ -95,6 +95,18 @@ test("a chunk that is too large is refused, also where it is the first", async (
   expect(error).toMatchObject({ status: 413 });
 });
 
+test.each([
+  ["of known length", `${head("Content-Length: 12")}a whole body`],
+  ["in a chunk", `${head("Transfer-Encoding: chunked")}c\r\na whole body\r\n0\r\n\r\n`],
+])("a body may have as many bytes as the limit, and not one more: %s", async (_, sent) => {
+  const within = await reading(12);
+  within.socket.write(sent);
+  expect(await within.read).toEqual(whole);
+  const over = await reading(11);
+  over.socket.write(sent);
+  await expect(over.read).rejects.toMatchObject({ status: 413 });
+});
+
 test("who reads along misses nothing", async () => {
   let along = "";
   const { socket, read } = await reading(100, (request) => {
