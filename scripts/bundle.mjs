@@ -11,8 +11,7 @@ import { root } from "./ready.mjs";
  * What is loaded `together` is one file. It holds what every one of the modules needs before it runs, and what another
  * may need while it does, if that is not in a file before it. The bundler divides the rest.
  *
- * A dependency of many small files that each start needs is a chunk of its own, though it is installed as well: it is
- * pinned to one version, so that what is installed and audited is what is in the chunk. All others stay outside.
+ * Dependencies are not part of it.
  *
  * @typedef {{ neededBy: readonly string[]; laterBy?: string; with?: readonly string[] }} Together
  */
@@ -46,8 +45,16 @@ const packages = [
       // What asks, and what hides secrets, is what a server on stdio needs of the client's, and not the client with it.
       shared: {
         neededBy: ["entries/server.ts", "entries/client.ts"],
-        with: ["jsonrpc/outbound.ts", "jsonrpc/redact.ts"],
+        with: [
+          "jsonrpc/outbound.ts",
+          "jsonrpc/redact.ts",
+          "schema/budget.ts",
+          "schema/schema.ts",
+          "schema/standard-schema.ts",
+        ],
       },
+      // Checks the schemas of definitions. `npm run size` reports it apart from the rest of a start.
+      "json-schema-reader": { neededBy: ["schema/json-schema/document.ts"], with: ["schema/json-schema/document.ts"] },
       schema: { neededBy: ["entries/server.ts"], laterBy: "entries/client.ts" },
       server: { neededBy: ["entries/server.ts"] },
       lines: { neededBy: ["entries/stdio.ts", "stdio/command-transport.ts"] },
@@ -60,13 +67,12 @@ const packages = [
       // Parts of it are loaded by themselves, which would otherwise take what they need from the exports of the entry.
       tasks: { neededBy: ["entries/tasks.ts"] },
     },
-    inside: { "json-schema-library": "@cfworker/json-schema" },
   },
-  { folder: "packages/redis", entries: ["index.ts"], together: {}, inside: {} },
-  { folder: "packages/cli", entries: ["main.ts"], together: {}, inside: {} },
+  { folder: "packages/redis", entries: ["index.ts"], together: {} },
+  { folder: "packages/cli", entries: ["main.ts"], together: {} },
 ];
 
-for (const { folder, entries, together, inside } of packages) {
+for (const { folder, entries, together } of packages) {
   const source = path.join(root, folder, "src");
   const outdir = path.join(root, folder, "dist");
   rmSync(path.join(outdir, "chunks"), { recursive: true, force: true });
@@ -75,7 +81,7 @@ for (const { folder, entries, together, inside } of packages) {
   const inputs = entries.map((entry) => /** @type {const} */ ([entry.replace(/\.ts$/, ""), path.join(source, entry)]));
   const bundle = await rolldown({
     input: Object.fromEntries(inputs),
-    external: (id) => !/^[.\0]/.test(id) && !path.isAbsolute(id) && !Object.values(inside).includes(id),
+    external: (id) => !/^[.\0]/.test(id) && !path.isAbsolute(id),
     platform: "neutral",
     preserveEntrySignatures: "allow-extension",
     plugins: [{ name: "imports", moduleParsed: (module) => void imports.set(module.id, module) }],
@@ -95,7 +101,7 @@ for (const { folder, entries, together, inside } of packages) {
       groups: [
         {
           debugName: "together",
-          name: (id) => (names ??= nameModules(source, { inputs, together, inside, imports })).get(id) ?? null,
+          name: (id) => (names ??= nameModules(source, { inputs, together, imports })).get(id) ?? null,
         },
       ],
     },
@@ -110,20 +116,13 @@ for (const { folder, entries, together, inside } of packages) {
  * @param {{
  *   inputs: readonly (readonly [string, string])[];
  *   together: Record<string, Together>;
- *   inside: Record<string, string>;
  *   imports: Imports;
  * }} graph
  */
-function nameModules(source, { inputs, together, inside, imports }) {
+function nameModules(source, { inputs, together, imports }) {
   const entries = new Set(inputs.map(([, file]) => file));
   /** @type {Map<string, string>} */
   const names = new Map();
-  for (const id of imports.keys()) {
-    const [name] =
-      Object.entries(inside).find(([, library]) => id.replaceAll("\\", "/").includes(`/node_modules/${library}/`)) ??
-      [];
-    if (name !== undefined) names.set(id, name);
-  }
   for (const [name, { neededBy, laterBy, with: also = [] }] of Object.entries(together)) {
     for (const module of also) names.set(path.join(source, module), name);
     const needs = neededBy.map((module) => needsOf(path.join(source, module), imports));

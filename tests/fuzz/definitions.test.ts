@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { ProtocolError } from "../../packages/mcparley/src/jsonrpc/errors.ts";
 import { checkBudget } from "../../packages/mcparley/src/schema/budget.ts";
-import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema.ts";
+import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";
 import { decodeHeaderValue, encodeHeaderValue } from "../../packages/mcparley/src/schema/mcp-header-values.ts";
 import { mcpHeaders } from "../../packages/mcparley/src/schema/mcp-headers.ts";
 import { SchemaError } from "../../packages/mcparley/src/schema/schema.ts";

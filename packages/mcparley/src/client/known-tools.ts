@@ -2,20 +2,27 @@ import { LocalError } from "../jsonrpc/errors.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import type { CallToolResult, Tool } from "../protocol/tools.ts";
 import type { McpHeader } from "../schema/mcp-headers.ts";
-import { type Validator, formatIssue } from "../schema/schema.ts";
+import type { PeerSchema } from "../schema/peer-schema.ts";
+import { formatIssue } from "../schema/schema.ts";
 
 interface Known {
   tool: Tool;
-  /** Compiled when the tool is called first. */
-  check?: Validator;
+  /** The output schema, prepared when the tool returns its first result. */
+  output?: Promise<PeerSchema>;
   headers?: readonly McpHeader[];
 }
 
 /** The tools that were listed: what a call needs to know of its tool. */
 export class KnownTools {
   readonly #known = new Map<string, Known>();
+  readonly #report: (error: Error) => void;
   /** The whole list was read since the last change, so a tool that is not here does not exist. */
   isComplete = false;
+
+  /** `report` receives an error for each output schema that is not checked, or not in full. */
+  constructor(report: (error: Error) => void) {
+    this.#report = report;
+  }
 
   get(name: string): Tool | undefined {
     return this.#known.get(name)?.tool;
@@ -42,34 +49,40 @@ export class KnownTools {
   }
 
   /**
-   * Checks a result against the output schema of its tool. Throws `invalid_result`, with the result in `data`, where it
-   * does not fit. The result of a tool that is not known is not checked, and neither is that of a failure.
+   * Checks a result against the output schema of its tool. Throws `invalid_result`, with the result in `data`, if it does
+   * not fit or is too complex to be checked. The result of an unknown tool is not checked, and neither is a tool error.
    */
   async checkResult(name: string, result: CallToolResult): Promise<void> {
     const known = this.#known.get(name);
     const schema = known?.tool.outputSchema;
     if (!known || !schema || result.isError) return;
     const reason =
-      result.structuredContent === undefined ? "it has no structuredContent" : await misfit(known, schema, result);
+      result.structuredContent === undefined
+        ? "it has no structuredContent"
+        : await this.#misfit(known, schema, result.structuredContent);
     if (reason === undefined) return;
     const message = `The result of the tool "${name}" does not match its output schema: ${reason}`;
     throw new LocalError("invalid_result", message, { data: { result } });
   }
-}
 
-/** Says how a result does not fit its schema. The validator is loaded when a result has to be checked first. */
-async function misfit(
-  known: Known,
-  schema: JsonObject,
-  { structuredContent }: CallToolResult,
-): Promise<string | undefined> {
-  const { compileJsonSchema } = await import("../schema/json-schema.ts");
-  try {
-    known.check ??= compileJsonSchema(schema);
-  } catch (error) {
-    return `the schema cannot be used. ${(error as Error).message}`;
+  async #misfit(known: Known, schema: JsonObject, value: unknown): Promise<string | undefined> {
+    try {
+      const { validate } = await (known.output ??= this.#prepare(known.tool.name, schema));
+      return validate(value).issues?.map(formatIssue).join("; ");
+    } catch (error) {
+      return `the schema cannot be used. ${(error as Error).message}`;
+    }
   }
-  return known.check(structuredContent).issues?.map(formatIssue).join("; ");
+
+  async #prepare(name: string, schema: JsonObject): Promise<PeerSchema> {
+    const { preparePeerSchema } = await import("../schema/peer-schema.ts");
+    const prepared = await preparePeerSchema(schema);
+    for (const reason of prepared.unchecked) {
+      const message = `Results of the tool "${name}" are not fully checked against its output schema. ${reason}`;
+      this.#report(new LocalError("invalid_message", message));
+    }
+    return prepared;
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ import { type CreateMessageParams, findToolImbalance } from "../protocol/samplin
 import { unlessAborted } from "./abort.ts";
 import { checkRoots } from "./check-roots.ts";
 import { elicitModesOf } from "./client-capabilities.ts";
-import { prepareForm } from "./form-answer.ts";
+import { type CompleteForm, prepareForm } from "./form-answer.ts";
 import type { Asker, ConnectOptions } from "./options.ts";
 import { checkUrl } from "./safe-url.ts";
 
@@ -24,11 +24,14 @@ import { checkUrl } from "./safe-url.ts";
  */
 export class Questions {
   readonly #options: ConnectOptions;
+  readonly #report: (error: Error) => void;
   /** Settles when the person is free for the next question. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(options: ConnectOptions) {
+  /** `report` receives errors that refuse nothing, such as a part of a form's schema that cannot be checked. */
+  constructor(options: ConnectOptions, report: (error: Error) => void) {
     this.#options = options;
+    this.#report = report;
   }
 
   async answer(method: string, params: JsonObject, asker: Asker): Promise<JsonObject> {
@@ -45,7 +48,7 @@ export class Questions {
 
   /** Asks the person, once it is this question's turn. */
   async elicit(params: JsonObject, asker: Asker): Promise<ElicitResult> {
-    const { question, complete } = this.#readQuestion(params);
+    const { question, complete } = await this.#readQuestion(params);
     return this.#inTurn(asker, async () => {
       const result = await this.#ask(question, asker);
       if (result.action !== "accept") return { action: result.action };
@@ -63,7 +66,7 @@ export class Questions {
     }
   }
 
-  #readQuestion(params: JsonObject): { question: ElicitParams; complete?: ReturnType<typeof prepareForm> } {
+  async #readQuestion(params: JsonObject): Promise<{ question: ElicitParams; complete?: CompleteForm }> {
     const { mode = "form", message, requestedSchema } = params;
     if (typeof message !== "string") throw invalidParams("params.message must be a string");
     if (mode !== "form" && mode !== "url") throw invalidParams('params.mode must be "form" or "url"');
@@ -78,7 +81,7 @@ export class Questions {
       throw invalidParams("params.requestedSchema must be an object with properties");
     }
     const question = params as unknown as ElicitFormParams;
-    return { question, complete: prepareForm(question.requestedSchema) };
+    return { question, complete: await prepareForm(question.requestedSchema, this.#report) };
   }
 
   #inTurn<T>(asker: Asker, run: () => Promise<T>): Promise<T> {

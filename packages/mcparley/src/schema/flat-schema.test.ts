@@ -6,7 +6,7 @@ import { z } from "zod";
 import { toRequestedSchema } from "./flat-schema.ts";
 import { SchemaError } from "./schema.ts";
 import type { JsonSchema } from "./schema.ts";
-import { compileSchema } from "./standard-schema.ts";
+import { compileSchema } from "./compile-schema.ts";
 
 const fromZod = (shape: z.ZodRawShape): unknown =>
   toRequestedSchema(compileSchema(z.object(shape), "input").json).properties;

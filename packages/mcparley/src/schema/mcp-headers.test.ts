@@ -3,7 +3,7 @@ import { z } from "zod";
 import { InvalidMcpHeader, mcpHeaders } from "./mcp-headers.ts";
 import { SchemaError } from "./schema.ts";
 import type { JsonSchema } from "./schema.ts";
-import { compileSchema } from "./standard-schema.ts";
+import { compileSchema } from "./compile-schema.ts";
 
 const failure = (schema: JsonSchema): unknown => {
   try {

@@ -1,6 +1,7 @@
 import { SchemaError, isObject, shorten } from "./schema.ts";
 import type { JsonSchema } from "./schema.ts";
-import { subschemasOf } from "./subschemas.ts";
+import { type Dialect, dialectOf } from "./json-schema/keywords.ts";
+import { subschemasOf } from "./json-schema/subschemas.ts";
 
 /** The type of a parameter that may be mirrored in a header. */
 export type McpHeaderType = "string" | "integer" | "boolean";
@@ -48,6 +49,7 @@ const MAX_DEPTH = 64;
  */
 export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
   const found = new Map<string, McpHeader>();
+  const dialect = dialectOf(json["$schema"]) ?? "2020-12";
   const places: Place[] = [{ schema: json, path: [], pointer: "", depth: 0 }];
   // A schema may come from a peer: no recursion, so that no nesting can exhaust the stack.
   for (let place = places.pop(); place !== undefined; place = places.pop()) {
@@ -57,21 +59,20 @@ export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
       if (found.has(key)) throw new InvalidMcpHeader(header.path.join("."), "is used twice (case does not count)");
       found.set(key, header);
     }
-    places.push(...placesBelow(place));
+    places.push(...placesBelow(place, dialect));
   }
   return [...found.values()];
 }
 
-function placesBelow({ schema, path, pointer, depth }: Place): Place[] {
+function placesBelow({ schema, path, pointer, depth }: Place, dialect: Dialect): Place[] {
   const below: Place[] = [];
   if (depth > MAX_DEPTH) {
     throw new SchemaError("too_complex", `The schema is nested more than ${MAX_DEPTH} levels deep.`);
   }
-  for (const sub of subschemasOf(schema)) {
-    const found = sub.holder[sub.key];
+  for (const { schema: found, keyword, key, pointer: step } of subschemasOf(schema, dialect)) {
     if (!isObject(found)) continue;
-    const next = path && sub.keyword === "properties" ? [...path, sub.key] : undefined;
-    below.push({ schema: found, path: next, pointer: pointer + sub.pointer, depth: depth + 1 });
+    const next = path && keyword === "properties" ? [...path, key!] : undefined;
+    below.push({ schema: found, path: next, pointer: pointer + step, depth: depth + 1 });
   }
   // The places are taken from the end, and the headers are to come in the order of the properties.
   return below.toReversed();

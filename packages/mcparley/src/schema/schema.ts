@@ -18,8 +18,8 @@ export type Outcome = { readonly value: unknown; readonly issues?: undefined } |
 /** Checks a value, synchronously and without changing it. */
 export type Validator = (value: unknown) => Outcome;
 
-/** No more issues than this are reported for one value: whoever reads them corrects a few and tries again. */
-export const MAX_ISSUES = 8;
+/** The largest number of issues that are reported for one value. A reader corrects a few and tries again. */
+export const MAX_ISSUES = 20;
 
 export type SchemaErrorCode =
   | "unsupported_dialect"
@@ -52,6 +52,11 @@ export function formatIssue(issue: Issue): string {
 /** Cuts text to `length` characters and marks the cut, so that no peer decides how long our messages get. */
 export function shorten(text: string, length = 80): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** Writes a number of things: `1 item`, `2 items`. */
+export function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
 export function isObject(value: unknown): value is { readonly [key: string]: unknown } {

@@ -4,7 +4,8 @@ import * as v from "valibot";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { SchemaError } from "./schema.ts";
-import { compileSchema, isStandardSchema } from "./standard-schema.ts";
+import { isStandardSchema } from "./standard-schema.ts";
+import { compileSchema } from "./compile-schema.ts";
 import type { InferInput, InferOutput, StandardSchema } from "./standard-schema.ts";
 
 const zodUser = z.object({ name: z.string(), age: z.number().default(18) });
@@ -98,7 +99,7 @@ describe("a schema that has no JSON Schema is refused with a cure", () => {
     const old = { "~standard": { version: 1 as const, vendor: "zod", validate: (value: unknown) => ({ value }) } };
     expect(failure(() => compileSchema(old, "input"))).toMatchObject({
       code: "no_json_schema",
-      message: expect.stringMatching(/^This zod schema .*use zod 4\.2/) as string,
+      message: expect.stringMatching(/^Cannot convert this zod schema .*use zod 4\.2/) as string,
     });
   });
 
@@ -125,10 +126,10 @@ describe("validation by a library", () => {
     });
   });
 
-  test("no more than 8 issues, none endless", async () => {
-    const schema = handmade(() => ({ issues: Array.from({ length: 20 }, () => ({ message: "x".repeat(1000) })) }));
+  test("returns at most 20 issues of at most 300 characters", async () => {
+    const schema = handmade(() => ({ issues: Array.from({ length: 21 }, () => ({ message: "x".repeat(1000) })) }));
     const { issues = [] } = await compileSchema(schema, "input").validate(1);
-    expect(issues).toHaveLength(8);
+    expect(issues).toHaveLength(20);
     expect(issues[0]?.message).toHaveLength(300);
   });
 
@@ -174,19 +175,19 @@ describe("JSON Schema objects", () => {
 
   test("what comes in is checked", async () => {
     const { validate } = compileSchema(schema, "input");
-    expect(validate({ at: "x" })).toEqual({ value: { at: "x" } });
+    expect(await validate({ at: "x" })).toEqual({ value: { at: "x" } });
     expect(await validate({})).toEqual({
-      issues: [{ path: "", message: 'Instance does not have required property "at".' }],
+      issues: [{ path: "", message: 'must have the property "at"' }],
     });
   });
 
   test("what goes out is checked as JSON would carry it", async () => {
     const { validate } = compileSchema(schema, "output");
     const plain = { at: "x" };
-    expect(validate(plain)).toHaveProperty("value", plain);
-    expect(validate({ at: new Date(0), more: undefined })).toEqual({ value: { at: "1970-01-01T00:00:00.000Z" } });
+    expect(await validate(plain)).toHaveProperty("value", plain);
+    expect(await validate({ at: new Date(0), more: undefined })).toEqual({ value: { at: "1970-01-01T00:00:00.000Z" } });
     expect(await validate({ at: undefined })).toEqual({
-      issues: [{ path: "", message: 'Instance does not have required property "at".' }],
+      issues: [{ path: "", message: 'must have the property "at"' }],
     });
     expect(validate({ at: 1n })).toEqual({
       issues: [{ path: "", message: expect.stringContaining("cannot be written as JSON") as string }],

@@ -2,6 +2,7 @@ import type { Awaitable } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import { type ClientCapabilities, canElicit } from "../protocol/capabilities.ts";
+import { type Budget, checkBudget } from "../schema/budget.ts";
 import type { InputRequired } from "./input-required.ts";
 
 /** One question of a handler to the client, in the neutral shape. */
@@ -20,6 +21,13 @@ export class InvalidAnswer extends LocalError {
   constructor(message: string) {
     super("invalid_message", message);
   }
+}
+
+/** Reads a client's answer. Throws `InvalidAnswer` if it is nested too deep or too large for anything to look at it. */
+export function readAnswer<T>(question: Question<T>, answer: unknown, limits: Budget): T | Promise<T> {
+  const excess = checkBudget(answer, limits);
+  if (excess) throw new InvalidAnswer(`The answer to ${question.method} cannot be used. ${excess}`);
+  return question.read(answer);
 }
 
 /** How a call's handler reaches its client: by requests on a legacy session, by the call's own result on a modern one. */

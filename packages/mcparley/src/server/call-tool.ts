@@ -3,7 +3,6 @@ import { Cancelled, Declined, ToolError, invalidParams } from "../jsonrpc/errors
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import type { ContentBlock } from "../protocol/content.ts";
 import { type CallToolResult, readCallToolParams } from "../protocol/tools.ts";
-import { checkBudget } from "../schema/budget.ts";
 import type { Issue } from "../schema/schema.ts";
 import type { Call } from "./call.ts";
 import type { ToolExtension } from "./extension.ts";
@@ -19,8 +18,6 @@ export function callTool(call: Call): Awaitable<JsonObject | InputRequired> {
   const entry = core.offering.tools.entry(name);
   if (!entry) throw invalidParams(`Unknown tool: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
   requireScopes(entry.definition.scopes, call.principal);
-  const exceeded = checkBudget(args, core.limits);
-  if (exceeded) throw invalidParams(`params.arguments: ${exceeded}`);
   const run = (input: unknown): Awaitable<JsonObject | InputRequired> =>
     after(
       core.run(call, (context) => entry.definition.call(input as never, context)),

@@ -1,10 +1,11 @@
 import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
 import { type Clock, systemClock } from "../jsonrpc/clock.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
+import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
 import { checkExtensionId } from "../protocol/extension-id.ts";
 import type { CacheHint } from "../protocol/resources.ts";
+import { checkBudget } from "../schema/budget.ts";
 import type { Call } from "./call.ts";
 import { checkCacheHint } from "./cache-hint.ts";
 import { Changes, type Listener } from "./changes.ts";
@@ -147,6 +148,7 @@ export class ServerCore {
   }
 
   #settle(call: Call): Awaitable<JsonObject | Prepared> {
+    checkParams(call.params, this.limits);
     const run = (): ReturnType<Answer> => this.#answer(call);
     const isRetried = call.params.requestState !== undefined && !call.session;
     return isRetried ? call.asking.then(() => settle(call, run)) : settle(call, run);
@@ -181,6 +183,14 @@ export class ServerCore {
       }
       this.#extensionMethods.set(method, answer);
     }
+  }
+}
+
+/** Refuses params that are too deep or too large, before a validator, a digest or anything else that is recursive sees them. */
+function checkParams(params: JsonObject, limits: ServerLimits): void {
+  for (const name in params) {
+    const excess = checkBudget(params[name], limits);
+    if (excess) throw invalidParams(`params.${name.slice(0, 80)}: ${excess}`);
   }
 }
 

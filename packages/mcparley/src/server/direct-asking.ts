@@ -7,6 +7,7 @@ import {
   type Recorded,
   type Run,
   capabilityFor,
+  readAnswer,
   requireCapability,
 } from "./asking.ts";
 import type { Call, Link } from "./call.ts";
@@ -43,7 +44,7 @@ export class DirectAsking implements Asking {
       signal: this.#call.signal,
     });
     try {
-      return await question.read(lowered.lift(result));
+      return await readAnswer(question, lowered.lift(result), this.#call.core.limits);
     } catch (error) {
       throw error instanceof InvalidAnswer ? new ToolError(error.message, { cause: error }) : error;
     }

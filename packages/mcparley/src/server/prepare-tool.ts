@@ -1,6 +1,6 @@
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import type { Tool as ListedTool } from "../protocol/tools.ts";
-import { type CompiledSchema, compileSchema } from "../schema/standard-schema.ts";
+import { type CompiledSchema, compileSchema } from "../schema/compile-schema.ts";
 import type { Tool } from "./definition.ts";
 import { describe, explained } from "./describe.ts";
 import type { Entry } from "./registry.ts";

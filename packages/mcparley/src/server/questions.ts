@@ -10,7 +10,7 @@ import {
   readCreateMessageResult,
 } from "../protocol/sampling.ts";
 import { toRequestedSchema } from "../schema/flat-schema.ts";
-import { compileSchema } from "../schema/standard-schema.ts";
+import { compileSchema } from "../schema/compile-schema.ts";
 import { InvalidAnswer, type Question, capabilityFor } from "./asking.ts";
 import type { FormQuestion, UrlQuestion } from "./context.ts";
 import type { Schema } from "./definition.ts";

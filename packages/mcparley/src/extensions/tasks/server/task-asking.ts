@@ -8,6 +8,7 @@ import {
   type Run,
   capabilityFor,
   requireCapability,
+  readAnswer,
 } from "../../../server/asking.ts";
 import type { Call } from "../../../server/call.ts";
 import { InputRequired } from "../../../server/input-required.ts";
@@ -78,7 +79,7 @@ export class TaskAsking implements Asking {
       this.#answers.set(key, answer);
       if ("error" in answer) throw ProtocolError.from(answer.error);
       try {
-        return await question.read(answer.result);
+        return await readAnswer(question, answer.result, this.#init.call.core.limits);
       } catch (error) {
         if (!(error instanceof InvalidAnswer)) throw error;
         if (round >= maxRounds) throw new ToolError(error.message, { cause: error });

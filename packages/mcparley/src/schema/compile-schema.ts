@@ -1,0 +1,164 @@
+import { checkBudget } from "./budget.ts";
+import { type SchemaDocument, readDocument } from "./json-schema/document.ts";
+import { dialectOf, keywordsOf } from "./json-schema/keywords.ts";
+import { MAX_ISSUES, SchemaError, isObject, pointerStep, shorten } from "./schema.ts";
+import type { Issue, JsonSchema, Outcome, Validator } from "./schema.ts";
+import { type StandardIssue, type StandardResult, type StandardSchema, isStandardSchema } from "./standard-schema.ts";
+
+/** "input": the value comes from the peer and goes to our code; "output": it comes from our code and goes to the peer. */
+export type Direction = "input" | "output";
+
+/** A schema that is ready for use. */
+export interface CompiledSchema {
+  /** For the wire: a JSON Schema as it was written, or that of a schema library, with a `$schema` only if it is not 2020-12. */
+  readonly json: JsonSchema;
+  /** Returns the value to continue with. A promise if the schema library returns one, and at the first use of the evaluator. */
+  readonly validate: (value: unknown) => Outcome | Promise<Outcome>;
+}
+
+/**
+ * Values in arguments from which on the published JSON Schema is checked before the schema of a library. A library has no
+ * budget: with a union of 30 objects, zod needs seconds and 500 MB for 768 kB of arguments.
+ */
+const LARGE = 1_000;
+
+/** Steps for results of the server's own handlers, which are no attack, but can be large. */
+const OUTPUT_STEPS = 20_000_000;
+
+const compiled: Record<Direction, WeakMap<object, CompiledSchema>> = { input: new WeakMap(), output: new WeakMap() };
+
+/**
+ * Prepares a Standard Schema or a JSON Schema for one direction. The result is cached for as long as the schema object
+ * lives, so a schema must not be changed after its first use.
+ *
+ * For "output", `validate` takes what a handler returned, and its value is what to send. With a JSON Schema that is
+ * the value as JSON would carry it: without undefined properties, and with dates as strings.
+ *
+ * Throws a SchemaError: `no_json_schema` if the library cannot convert the schema, otherwise as `readDocument` does.
+ */
+export function compileSchema(schema: StandardSchema | JsonSchema, direction: Direction): CompiledSchema {
+  const cache = compiled[direction];
+  const known = isObject(schema) || typeof schema === "function" ? cache.get(schema) : undefined;
+  if (known) return known;
+  const fresh = isStandardSchema(schema) ? compileStandard(schema, direction) : compilePlain(schema, direction);
+  cache.set(schema, fresh);
+  return fresh;
+}
+
+function compilePlain(schema: JsonSchema, direction: Direction): CompiledSchema {
+  refuseOthers(schema);
+  const document = readDocument(schema);
+  if (direction === "input") return { json: schema, validate: evaluatorOf(document) };
+  const validate = evaluatorOf(document, OUTPUT_STEPS);
+  return { json: schema, validate: (value) => validateAsJson(value, validate) };
+}
+
+/** Refuses objects that would be a JSON Schema without any effect. */
+function refuseOthers(schema: unknown): void {
+  if (!isObject(schema)) throw new SchemaError("invalid_schema", `The schema is ${typeof schema}, not an object.`);
+  const names = Object.keys(schema);
+  const named = names.find((name) => isStandardSchema(schema[name]));
+  if (named !== undefined) {
+    const { vendor } = (schema[named] as StandardSchema)["~standard"];
+    const cure = `make it one ${vendor} schema, as z.object({ ... }) does`;
+    throw new SchemaError(
+      "invalid_schema",
+      `The schema is an object that has a ${vendor} schema at "${shorten(named)}"; ${cure}.`,
+    );
+  }
+  const keywords = keywordsOf[dialectOf(schema["$schema"]) ?? "2020-12"];
+  if (names.length === 0 || names.some((name) => Object.hasOwn(keywords, name))) return;
+  const cure = 'write { type: "object", properties: { ... } }';
+  const shown = shorten(names.map((name) => `"${name}"`).join(", "));
+  throw new SchemaError("invalid_schema", `The schema has no keyword of JSON Schema, only ${shown}; ${cure}.`);
+}
+
+/** Validates with the evaluator, which is loaded and compiles the schema when the first value comes. */
+function evaluatorOf(document: SchemaDocument, steps?: number): (value: unknown) => Outcome | Promise<Outcome> {
+  let validator: Validator | undefined;
+  return (value) => {
+    if (validator) return validator(value);
+    return import("./json-schema/compile.ts").then(({ compileDocument }) => {
+      validator ??= compileDocument(document, { steps });
+      return validator(value);
+    });
+  };
+}
+
+function validateAsJson(value: unknown, validate: CompiledSchema["validate"]): Outcome | Promise<Outcome> {
+  let json: unknown;
+  try {
+    // Parsing fails for a value that has no JSON text at all.
+    json = JSON.parse(JSON.stringify(value));
+  } catch (error) {
+    return { issues: [{ path: "", message: `cannot be written as JSON: ${shorten(String(error))}` }] };
+  }
+  return validate(json);
+}
+
+function compileStandard(schema: StandardSchema, direction: Direction): CompiledSchema {
+  const { vendor, validate } = schema["~standard"];
+  const json = withoutDefaultDialect(toJsonSchema(schema, direction));
+  const runLibrary = (value: unknown): Outcome | Promise<Outcome> => {
+    const result = validate(value);
+    return result instanceof Promise ? result.then(outcomeOf) : outcomeOf(result);
+  };
+  let document: SchemaDocument;
+  try {
+    document = readDocument(json);
+  } catch (error) {
+    const { code, message } = error as SchemaError;
+    throw new SchemaError(code, `The JSON Schema of this ${vendor} schema cannot be used. ${message}`, {
+      cause: error,
+    });
+  }
+  if (direction === "output") return { json, validate: runLibrary };
+  const evaluate = evaluatorOf(document);
+  return {
+    json,
+    validate: (value) => (isLarge(value) ? validateBoth(value, evaluate, runLibrary) : runLibrary(value)),
+  };
+}
+
+function isLarge(value: unknown): boolean {
+  return checkBudget(value, { depth: Infinity, elements: LARGE }) !== undefined;
+}
+
+async function validateBoth(
+  value: unknown,
+  evaluate: CompiledSchema["validate"],
+  runLibrary: CompiledSchema["validate"],
+): Promise<Outcome> {
+  const outcome = await evaluate(value);
+  return outcome.issues ? outcome : runLibrary(value);
+}
+
+function toJsonSchema(schema: StandardSchema, direction: Direction): JsonSchema {
+  const { vendor, jsonSchema } = schema["~standard"];
+  let cause: unknown =
+    "use zod 4.2, ArkType 2.1.28, toStandardJsonSchema of @valibot/to-json-schema, or a JSON Schema object";
+  try {
+    if (jsonSchema) return jsonSchema[direction]({ target: "draft-2020-12" });
+  } catch (error) {
+    cause = error;
+  }
+  throw new SchemaError("no_json_schema", `Cannot convert this ${vendor} schema to JSON Schema: ${String(cause)}`, {
+    cause,
+  });
+}
+
+function withoutDefaultDialect(schema: JsonSchema): JsonSchema {
+  const { $schema, ...rest } = schema;
+  return dialectOf($schema) === "2020-12" ? rest : schema;
+}
+
+function outcomeOf(result: StandardResult<unknown>): Outcome {
+  return result.issues === undefined
+    ? { value: result.value }
+    : { issues: result.issues.slice(0, MAX_ISSUES).map(toIssue) };
+}
+
+function toIssue({ path = [], message }: StandardIssue): Issue {
+  const keys = path.map((step) => pointerStep(String(typeof step === "object" ? step.key : step)));
+  return { path: keys.join(""), message: shorten(message, 300) };
+}

@@ -1,0 +1,85 @@
+import type { Place } from "./document.ts";
+import { Evaluated, every } from "./run.ts";
+import type { Run } from "./run.ts";
+
+/** Checks a value against one keyword, or a few that belong together. */
+export type Check<T = unknown> = (value: T, run: Run, evaluated: Evaluated | undefined) => boolean;
+
+/** The types of JSON, as bits. A whole number has both number bits. */
+export const Type = { null: 1, boolean: 2, number: 4, integer: 8, string: 16, array: 32, object: 64 } as const;
+export type TypeName = keyof typeof Type;
+export const ANY_TYPE = 127;
+
+/** The types that have keywords of their own, and all others. */
+export type Kind = "number" | "string" | "array" | "object" | "other";
+
+/** A subschema that is ready for use. */
+export interface Node {
+  readonly place: Place;
+  /** Steps that an application takes, apart from what its checks take themselves. */
+  cost: number;
+  /** The types that `type` allows, as bits. */
+  types: number;
+  typeNames: string;
+  readonly checks: Record<Kind, Check<any>[]>;
+  /** `unevaluatedItems` and `unevaluatedProperties`, which come after everything else. */
+  readonly last: Check<any>[];
+  /** Whether entering it matters to a `$dynamicRef`. */
+  readonly isScope: boolean;
+}
+
+/** Decides whether a value fits a schema. Throws TooComplex. */
+export function apply(node: Node, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
+  run.take(node.cost);
+  if (run.isFull) return false;
+  const type = typeOf(value);
+  if ((node.types & type) === 0) return failType(node, type, run);
+  const checks = node.checks[kindOf(type)];
+  if (checks.length === 0 && node.last.length === 0) return true;
+  run.enter();
+  const { scope } = run;
+  if (node.isScope && scope?.resource !== node.place.resource)
+    run.scope = { resource: node.place.resource, outer: scope };
+  const own = node.last.length > 0 ? new Evaluated() : evaluated;
+  const fits =
+    every(checks, run, (check) => check(value, run, own)) && every(node.last, run, (check) => check(value, run, own));
+  if (fits && evaluated && own && own !== evaluated) evaluated.addFrom(own, run);
+  run.scope = scope;
+  run.leave();
+  return fits;
+}
+
+/** Applies a schema to a property or an item. */
+export function applyAt(node: Node, value: unknown, key: string | number, run: Run): boolean {
+  return run.findings ? run.at(key, () => apply(node, value, run, undefined)) : apply(node, value, run, undefined);
+}
+
+function typeOf(value: unknown): number {
+  switch (typeof value) {
+    case "string":
+      return Type.string;
+    case "number":
+      return Number.isInteger(value) ? Type.number | Type.integer : Type.number;
+    case "boolean":
+      return Type.boolean;
+    case "object":
+      return value === null ? Type.null : Array.isArray(value) ? Type.array : Type.object;
+    default:
+      return 0;
+  }
+}
+
+function kindOf(type: number): Kind {
+  if (type === Type.string) return "string";
+  if (type === Type.object) return "object";
+  if (type === Type.array) return "array";
+  return type & Type.number ? "number" : "other";
+}
+
+function failType(node: Node, type: number, run: Run): false {
+  if (!run.findings) return false;
+  if (node.types === 0) return run.fail("false", "is not allowed");
+  const actual = Object.entries(Type).find(([, bit]) => (bit & type) !== 0)?.[0];
+  if (actual === undefined) return run.fail("type", "is a value that JSON does not have");
+  return run.fail("type", `must be ${node.typeNames}, not ${actual}`);
+}

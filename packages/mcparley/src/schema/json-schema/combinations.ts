@@ -1,0 +1,139 @@
+import { MAX_ISSUES } from "../schema.ts";
+import type { JsonSchema } from "../schema.ts";
+import { type Check, type Node, apply } from "./apply.ts";
+import type { Compiler } from "./compiler.ts";
+import type { DynamicReference } from "./document.ts";
+import { Evaluated, type Finding, type Run, every } from "./run.ts";
+
+type Subschema = JsonSchema | boolean;
+
+/** The keywords that apply other schemas to the same value. */
+export function combinationChecks(schema: JsonSchema, compiler: Compiler): Check[] {
+  const nodes = (keyword: string): Node[] | undefined =>
+    (schema[keyword] as readonly Subschema[] | undefined)?.map((below) => compiler.node(below));
+  const checks = [
+    allOf(nodes("allOf")),
+    anyOf(nodes("anyOf")),
+    oneOf(nodes("oneOf")),
+    not(schema["not"] === undefined ? undefined : compiler.node(schema["not"] as Subschema)),
+    compiler.knows("if") ? conditional(schema, compiler) : undefined,
+  ];
+  return checks.filter((check) => check !== undefined);
+}
+
+/** Applies the schema that a `$ref` leads to. */
+export function referenceTo(node: Node): Check {
+  return (value, run, evaluated) => apply(node, value, run, evaluated);
+}
+
+/**
+ * Applies the schema that a `$dynamicRef` or `$recursiveRef` leads to: the one with its anchor in the outermost resource
+ * of those that validation came through.
+ */
+export function dynamicReferenceTo({ initial, anchor }: DynamicReference, compiler: Compiler): Check {
+  if (anchor === undefined) return referenceTo(compiler.nodeAt(initial));
+  return (value, run, evaluated) => {
+    let target = initial;
+    for (let { scope } = run; scope; scope = scope.outer) {
+      run.take(1);
+      target = scope.resource.dynamicAnchors.get(anchor) ?? target;
+    }
+    return apply(compiler.nodeAt(target), value, run, evaluated);
+  };
+}
+
+function allOf(nodes: readonly Node[] | undefined): Check | undefined {
+  return nodes && ((value, run, evaluated) => every(nodes, run, (node) => apply(node, value, run, evaluated)));
+}
+
+function anyOf(nodes: readonly Node[] | undefined): Check | undefined {
+  return (
+    nodes &&
+    ((value, run, evaluated) => {
+      let fits = false;
+      for (const node of nodes) {
+        if (!matches(node, value, run, evaluated)) continue;
+        fits = true;
+        // Without a need to know what each of them evaluates, the first one decides.
+        if (!evaluated) break;
+      }
+      return fits || failAlternatives("anyOf", nodes, value, run);
+    })
+  );
+}
+
+function oneOf(nodes: readonly Node[] | undefined): Check | undefined {
+  return (
+    nodes &&
+    ((value, run, evaluated) => {
+      const { unchecked } = run;
+      let count = 0;
+      for (const node of nodes) {
+        if (matches(node, value, run, evaluated) && ++count > 1 && run.unchecked === unchecked) {
+          return run.fail("oneOf", `must match exactly one of the ${nodes.length} alternatives, but matches several`);
+        }
+      }
+      return count > 0 || failAlternatives("oneOf", nodes, value, run);
+    })
+  );
+}
+
+function not(node: Node | undefined): Check | undefined {
+  return (
+    node &&
+    ((value, run) => {
+      const { unchecked } = run;
+      const fits = !run.isolated(undefined, () => apply(node, value, run, undefined));
+      return fits || run.unchecked > unchecked || run.fail("not", 'must not match the schema in "not"');
+    })
+  );
+}
+
+function conditional(schema: JsonSchema, compiler: Compiler): Check | undefined {
+  const { if: condition, then: whenTrue, else: whenFalse } = schema as Record<string, Subschema | undefined>;
+  if (condition === undefined) return undefined;
+  const test = compiler.node(condition);
+  const consequence = whenTrue === undefined ? undefined : compiler.node(whenTrue);
+  const alternative = whenFalse === undefined ? undefined : compiler.node(whenFalse);
+  return (value, run, evaluated) => {
+    const { unchecked } = run;
+    const branch = matches(test, value, run, evaluated) ? consequence : alternative;
+    return branch === undefined || run.unchecked > unchecked || apply(branch, value, run, evaluated);
+  };
+}
+
+/** Applies one of several schemas without reporting, and keeps what it evaluated if the value fits. */
+function matches(node: Node, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
+  const own = evaluated && new Evaluated();
+  const fits = run.findings
+    ? run.isolated(undefined, () => apply(node, value, run, own))
+    : apply(node, value, run, own);
+  if (fits && own) evaluated.addFrom(own, run);
+  return fits;
+}
+
+/**
+ * Reports that no alternative fits, and what the closest ones require: those for a value of this type and with the same
+ * tags, such as `kind: "circle"`. If none is close, reports what all of them require.
+ */
+function failAlternatives(keyword: string, nodes: readonly Node[], value: unknown, run: Run): false {
+  if (!run.findings) return false;
+  const { path } = run;
+  run.fail(keyword, `must match ${keyword === "oneOf" ? "exactly" : "at least"} one of ${nodes.length} alternatives`);
+  const all: Finding[] = [];
+  const close: Finding[] = [];
+  for (const node of nodes) {
+    if (close.length >= MAX_ISSUES) break;
+    const reported: Finding[] = [];
+    run.isolated(reported, () => apply(node, value, run, undefined));
+    if (all.length < MAX_ISSUES) all.push(...reported);
+    if (!reported.some((finding) => isDecisive(finding, path))) close.push(...reported);
+  }
+  for (const finding of close.length > 0 ? close : all) run.add(finding);
+  return false;
+}
+
+/** Whether an alternative is meant for another kind of value altogether. */
+function isDecisive({ keyword, path }: Finding, ofUnion: string): boolean {
+  return keyword === "type" || keyword === "false" ? path === ofUnion : keyword === "const" || keyword === "enum";
+}

@@ -1,0 +1,298 @@
+import { checkBudget } from "../budget.ts";
+import { SchemaError, isObject, pointerStep, shorten } from "../schema.ts";
+import type { JsonSchema } from "../schema.ts";
+import { isStandardSchema } from "../standard-schema.ts";
+import { type Dialect, dialectOf, keywordsOf } from "./keywords.ts";
+import { type Misfit, misfitOf } from "./shapes.ts";
+import { subschemasOf } from "./subschemas.ts";
+
+/** Levels of subschemas within subschemas. */
+const MAX_DEPTH = 64;
+const MAX_SUBSCHEMAS = 10_000;
+/** Characters of the schema as JSON. */
+const MAX_LENGTH = 1_048_576;
+/** Any hierarchical URI serves as the base URI of a schema without `$id`. No reference to it is ever fetched. */
+const BASE_URI = "document:///schema";
+
+/** A schema with an identifier of its own, and the subschemas that belong to it. */
+export interface Resource {
+  readonly uri: string;
+  readonly root: Place;
+  readonly anchors: Map<string, Place>;
+  /** The anchors that `$dynamicRef` can find; with the key "" if the resource has a `$recursiveAnchor`. */
+  readonly dynamicAnchors: Map<string, Place>;
+}
+
+/** One subschema of a document. */
+export interface Place {
+  readonly schema: JsonSchema | boolean;
+  /** Where it is, as a JSON pointer in a URI fragment: `#/properties/a`. */
+  readonly pointer: string;
+  readonly depth: number;
+  resource: Resource;
+  /** Targets of `$ref`, and of `$dynamicRef` or `$recursiveRef`. */
+  reference?: Place;
+  dynamicReference?: DynamicReference;
+}
+
+export interface DynamicReference {
+  /** Used if no resource on the way has the anchor. */
+  readonly initial: Place;
+  /** Undefined if the reference is an ordinary one. */
+  readonly anchor: string | undefined;
+}
+
+/** A schema that was checked against the meta-schema of its dialect, with its references resolved. */
+export interface SchemaDocument {
+  readonly root: Place;
+  readonly dialect: Dialect;
+  /** The subschemas by their objects. Schemas `true` and `false` have no entry. */
+  readonly places: ReadonlyMap<object, Place>;
+  readonly resources: Iterable<Resource>;
+  /** Whether a `$dynamicRef` or `$recursiveRef` occurs, so that validation has to know how it got to a subschema. */
+  readonly isDynamic: boolean;
+}
+
+export interface DocumentOptions {
+  /** Other documents that references may lead to, by absolute URI. Only tests set this. */
+  documents?: ReadonlyMap<string, JsonSchema | boolean> | undefined;
+  /** Accepts patterns that are no regular expressions of JavaScript. For schemas of a peer. */
+  anyPattern?: boolean | undefined;
+}
+
+/**
+ * Copies a schema, checks it against its dialect, and resolves its references. Nothing is ever fetched.
+ *
+ * Throws a SchemaError: `unsupported_dialect`, `invalid_schema`, `external_ref` for a reference that leads outside the
+ * document and `documents`, or `too_complex` for over 64 levels, 10,000 subschemas or 1 MiB of JSON.
+ */
+export function readDocument(schema: JsonSchema | boolean, options: DocumentOptions = {}): SchemaDocument {
+  const copy = copyOf(schema);
+  const dialect = dialectAt(copy, "#");
+  const reader = new DocumentReader(dialect, options);
+  const root = reader.addRoot(copy, BASE_URI);
+  reader.finish();
+  return { root, dialect, places: reader.places, resources: reader.resources, isDynamic: reader.isDynamic };
+}
+
+function copyOf(schema: JsonSchema | boolean): JsonSchema | boolean {
+  const excess = checkBudget(schema, { depth: 4 * MAX_DEPTH, elements: 50 * MAX_SUBSCHEMAS });
+  if (excess) throw new SchemaError("too_complex", `The schema is too large. ${excess}`);
+  let text: string;
+  try {
+    text = JSON.stringify(schema, refuseLibrarySchemas);
+  } catch (error) {
+    if (error instanceof SchemaError) throw error;
+    throw new SchemaError("invalid_schema", `The schema cannot be written as JSON: ${String(error)}`, { cause: error });
+  }
+  if (text.length > MAX_LENGTH)
+    refuse("too_complex", `has ${text.length} characters; at most ${MAX_LENGTH} are allowed`);
+  return JSON.parse(text) as JsonSchema | boolean;
+}
+
+/** JSON would reduce the schema of a library, such as zod, to something without meaning. */
+function refuseLibrarySchemas(key: string, value: unknown): unknown {
+  if (!isStandardSchema(value)) return value;
+  const { vendor } = value["~standard"];
+  return refuse("invalid_schema", `has a ${vendor} schema at "${shorten(key)}"; write the whole schema with ${vendor}`);
+}
+
+function dialectAt(schema: JsonSchema | boolean, pointer: string): Dialect {
+  const named = isObject(schema) ? schema["$schema"] : undefined;
+  const supported = "2020-12, 2019-09, draft-07 or draft-04";
+  return (
+    dialectOf(named) ?? refuse("unsupported_dialect", `has ${show(named)} at ${pointer}/$schema; use ${supported}`)
+  );
+}
+
+/** Collects the subschemas of a document, without recursion, so that no nesting exhausts the stack. */
+class DocumentReader {
+  readonly places = new Map<object, Place>();
+  isDynamic = false;
+  readonly #dialect: Dialect;
+  readonly #options: DocumentOptions;
+  readonly #misfit: Misfit;
+  readonly #resources = new Map<string, Resource>();
+  readonly #found: Place[] = [];
+  #next = 0;
+
+  constructor(dialect: Dialect, options: DocumentOptions) {
+    this.#dialect = dialect;
+    this.#options = options;
+    this.#misfit = misfitOf(dialect, options.anyPattern ?? false);
+  }
+
+  /** Adds a whole document with everything in it. */
+  addRoot(schema: JsonSchema | boolean, uri: string): Place {
+    const root = { schema, pointer: "#", depth: 0 } as Place;
+    root.resource = this.#addResource(uri, root);
+    this.#add(root);
+    return root;
+  }
+
+  /** Resolves all references. A reference may lead to a place that was not known as a subschema, and so on. */
+  finish(): void {
+    for (let index = 0; index < this.#found.length; index++) this.#resolveReferences(this.#found[index]!);
+  }
+
+  get resources(): readonly Resource[] {
+    return [...this.#resources.values()];
+  }
+
+  #add(place: Place): void {
+    this.#found.push(place);
+    for (; this.#next < this.#found.length; this.#next++) this.#read(this.#found[this.#next]!);
+  }
+
+  #read(place: Place): void {
+    const { schema, pointer, depth } = place;
+    if (depth > MAX_DEPTH || this.#found.length > MAX_SUBSCHEMAS) {
+      refuse("too_complex", `has more than ${MAX_DEPTH} levels or ${MAX_SUBSCHEMAS} subschemas`);
+    }
+    if (!isObject(schema)) return;
+    this.places.set(schema, place);
+    if (schema["$schema"] !== undefined && dialectAt(schema, pointer) !== this.#dialect) {
+      refuse("unsupported_dialect", `has ${show(schema["$schema"])} at ${pointer}/$schema, unlike its root`);
+    }
+    this.#checkKeywords(schema, pointer);
+    this.#readIdentifiers(place, schema);
+    for (const { schema: below, pointer: step } of subschemasOf(schema, this.#dialect)) {
+      const child = { schema: below, pointer: pointer + step, depth: depth + 1, resource: place.resource };
+      this.#found.push(child);
+    }
+  }
+
+  #checkKeywords(schema: JsonSchema, pointer: string): void {
+    const keywords = keywordsOf[this.#dialect];
+    for (const keyword of Object.keys(schema)) {
+      const shape = Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined;
+      const expected = shape && this.#misfit(shape, schema[keyword]);
+      if (expected) {
+        refuse(
+          "invalid_schema",
+          `has ${show(schema[keyword])} at ${pointer + pointerStep(keyword)}, which must be ${expected}`,
+        );
+      }
+    }
+  }
+
+  /** Up to draft-07, everything beside a `$ref` is ignored, and `$id: "#name"` is an anchor. */
+  #readIdentifiers(place: Place, schema: JsonSchema): void {
+    const isOld = this.#dialect.startsWith("draft");
+    const id = schema[this.#dialect === "draft-04" ? "id" : "$id"];
+    if (typeof id === "string" && !(isOld && typeof schema["$ref"] === "string")) {
+      const [before, fragment] = splitAtHash(id);
+      if (before) place.resource = this.#addResource(this.#absolute(before, place), place);
+      if (fragment && isOld) place.resource.anchors.set(fragment, place);
+    }
+    if (isOld) return;
+    const { $anchor, $dynamicAnchor, $recursiveAnchor } = schema;
+    if (typeof $anchor === "string") place.resource.anchors.set($anchor, place);
+    if (typeof $dynamicAnchor === "string" && this.#dialect === "2020-12") {
+      place.resource.anchors.set($dynamicAnchor, place);
+      place.resource.dynamicAnchors.set($dynamicAnchor, place);
+    }
+    if ($recursiveAnchor === true && this.#dialect === "2019-09") place.resource.dynamicAnchors.set("", place);
+  }
+
+  #addResource(uri: string, root: Place): Resource {
+    const known = this.#resources.get(uri);
+    // The root of a document that was found by its URI, and that has this URI as its identifier.
+    if (known?.root === root) return known;
+    if (known) refuse("invalid_schema", `has the identifier ${show(uri)} twice`);
+    const resource = { uri, root, anchors: new Map<string, Place>(), dynamicAnchors: new Map<string, Place>() };
+    this.#resources.set(uri, resource);
+    return resource;
+  }
+
+  #resolveReferences(place: Place): void {
+    const { schema } = place;
+    if (!isObject(schema)) return;
+    const { $ref, $dynamicRef, $recursiveRef } = schema;
+    if (typeof $ref === "string") place.reference = this.#resolve($ref, place);
+    if (typeof $dynamicRef === "string" && this.#dialect === "2020-12") {
+      const initial = this.#resolve($dynamicRef, place);
+      const [, anchor] = splitAtHash($dynamicRef);
+      const isBound = anchor !== undefined && initial.resource.dynamicAnchors.get(anchor) === initial;
+      place.dynamicReference = { initial, anchor: isBound ? anchor : undefined };
+      this.isDynamic = true;
+    }
+    if (typeof $recursiveRef === "string" && this.#dialect === "2019-09") {
+      const initial = this.#resolve($recursiveRef, place);
+      place.dynamicReference = {
+        initial,
+        anchor: initial.resource.dynamicAnchors.get("") === initial ? "" : undefined,
+      };
+      this.isDynamic = true;
+    }
+  }
+
+  #resolve(reference: string, from: Place): Place {
+    const [before, fragment = ""] = splitAtHash(reference);
+    const resource = before ? this.#resourceAt(this.#absolute(before, from), reference) : from.resource;
+    const name = decode(fragment);
+    if (name === "") return resource.root;
+    const target = name.startsWith("/") ? this.#followPointer(name, resource) : resource.anchors.get(name);
+    return (
+      target ?? refuse("invalid_schema", `has a reference ${show(reference)} at ${from.pointer} that leads nowhere`)
+    );
+  }
+
+  #resourceAt(uri: string, reference: string): Resource {
+    const known = this.#resources.get(uri);
+    if (known) return known;
+    const document = this.#options.documents?.get(uri);
+    if (document === undefined) {
+      const cure = 'nothing is fetched, so copy that schema to "#/$defs/<name>"';
+      return refuse("external_ref", `has a reference ${show(reference)} to another document; ${cure}`);
+    }
+    this.addRoot(copyOf(document), uri);
+    return this.#resources.get(uri)!;
+  }
+
+  #followPointer(pointer: string, resource: Resource): Place | undefined {
+    let at: unknown = resource.root.schema;
+    let nearest = resource.root;
+    for (const step of pointer.slice(1).split("/")) {
+      const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+      if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
+      at = (at as Record<string, unknown>)[key];
+      nearest = this.places.get(at as object) ?? nearest;
+    }
+    const known = isObject(at) ? this.places.get(at) : undefined;
+    if (known) return known;
+    if (!isObject(at) && typeof at !== "boolean") return undefined;
+    const found: Place = { schema: at, pointer: `#${pointer}`, depth: nearest.depth + 1, resource: nearest.resource };
+    this.#add(found);
+    return found;
+  }
+
+  #absolute(reference: string, from: Place): string {
+    try {
+      return new URL(reference, from.resource.uri).href;
+    } catch {
+      return refuse("invalid_schema", `has ${show(reference)} at ${from.pointer}, which is no URI reference`);
+    }
+  }
+}
+
+function splitAtHash(reference: string): [before: string, fragment: string | undefined] {
+  const index = reference.indexOf("#");
+  return index === -1 ? [reference, undefined] : [reference.slice(0, index), reference.slice(index + 1)];
+}
+
+function decode(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+function show(value: unknown): string {
+  return shorten(JSON.stringify(value));
+}
+
+function refuse(code: SchemaError["code"], reason: string): never {
+  throw new SchemaError(code, `The schema ${reason}.`);
+}

@@ -1,0 +1,138 @@
+/** A version of JSON Schema. */
+export type Dialect = "2020-12" | "2019-09" | "draft-07" | "draft-04";
+
+/** The form that the meta-schema of a dialect requires for the value of a keyword. */
+export type Shape =
+  | "schema"
+  | "schemaOrBoolean"
+  | "items"
+  | "schemas"
+  | "schemaOrSchemas"
+  | "schemaMap"
+  | "patternMap"
+  | "dependencies"
+  | "stringsMap"
+  | "strings"
+  | "types"
+  | "string"
+  | "pattern"
+  | "name"
+  | "id"
+  | "boolean"
+  | "booleanMap"
+  | "number"
+  | "positive"
+  | "count"
+  | "list"
+  | "anything";
+
+type Keywords = Readonly<Record<string, Shape>>;
+
+const inEveryDialect: Keywords = {
+  $schema: "string",
+  $ref: "string",
+  title: "string",
+  description: "string",
+  default: "anything",
+  format: "string",
+  type: "types",
+  enum: "list",
+  multipleOf: "positive",
+  minimum: "number",
+  maximum: "number",
+  exclusiveMinimum: "number",
+  exclusiveMaximum: "number",
+  minLength: "count",
+  maxLength: "count",
+  pattern: "pattern",
+  items: "schemaOrSchemas",
+  additionalItems: "schema",
+  minItems: "count",
+  maxItems: "count",
+  uniqueItems: "boolean",
+  properties: "schemaMap",
+  patternProperties: "patternMap",
+  additionalProperties: "schema",
+  minProperties: "count",
+  maxProperties: "count",
+  required: "strings",
+  dependencies: "dependencies",
+  definitions: "schemaMap",
+  allOf: "schemas",
+  anyOf: "schemas",
+  oneOf: "schemas",
+  not: "schema",
+};
+
+const draft04: Keywords = {
+  ...inEveryDialect,
+  id: "string",
+  exclusiveMinimum: "boolean",
+  exclusiveMaximum: "boolean",
+  additionalItems: "schemaOrBoolean",
+  additionalProperties: "schemaOrBoolean",
+};
+
+const draft07: Keywords = {
+  ...inEveryDialect,
+  $id: "string",
+  $comment: "string",
+  const: "anything",
+  contains: "schema",
+  propertyNames: "schema",
+  if: "schema",
+  // oxlint-disable-next-line unicorn/no-thenable -- the name of a keyword
+  then: "schema",
+  else: "schema",
+  examples: "list",
+  readOnly: "boolean",
+  contentMediaType: "string",
+  contentEncoding: "string",
+};
+
+const draft201909: Keywords = {
+  ...draft07,
+  $id: "id",
+  $anchor: "name",
+  $recursiveRef: "string",
+  $recursiveAnchor: "boolean",
+  $vocabulary: "booleanMap",
+  $defs: "schemaMap",
+  dependentSchemas: "schemaMap",
+  dependentRequired: "stringsMap",
+  minContains: "count",
+  maxContains: "count",
+  unevaluatedItems: "schema",
+  unevaluatedProperties: "schema",
+  writeOnly: "boolean",
+  deprecated: "boolean",
+  contentSchema: "schema",
+};
+
+const { additionalItems: _, $recursiveRef: __, $recursiveAnchor: ___, ...kept } = draft201909;
+const draft202012: Keywords = {
+  ...kept,
+  $dynamicRef: "string",
+  $dynamicAnchor: "name",
+  prefixItems: "schemas",
+  items: "items",
+};
+
+/** The keywords of each dialect. A keyword that is missing has no meaning in the dialect. */
+export const keywordsOf: Readonly<Record<Dialect, Keywords>> = {
+  "2020-12": draft202012,
+  "2019-09": draft201909,
+  "draft-07": draft07,
+  "draft-04": draft04,
+};
+
+/**
+ * Returns the dialect that a `$schema` names. Without one it is 2020-12 (SEP-1613). Returns undefined for an unsupported
+ * dialect.
+ */
+export function dialectOf($schema: unknown): Dialect | undefined {
+  if ($schema === undefined) return "2020-12";
+  if (typeof $schema !== "string") return undefined;
+  const [, name] = /^https?:\/\/json-schema\.org\/(draft[-/](?:2020-12|2019-09|0[47]))\/schema#?$/.exec($schema) ?? [];
+  return name?.replace("draft/", "") as Dialect | undefined;
+}

@@ -1,0 +1,155 @@
+import { counted, shorten } from "../schema.ts";
+import type { JsonSchema } from "../schema.ts";
+import { type Check, type Node, apply, applyAt } from "./apply.ts";
+import type { Compiler } from "./compiler.ts";
+import type { Pattern } from "./patterns.ts";
+import { type Evaluated, type Run, every } from "./run.ts";
+
+type Properties = Readonly<Record<string, unknown>>;
+type Subschema = JsonSchema | boolean;
+
+/** The keywords of objects. */
+export function objectChecks(schema: JsonSchema, compiler: Compiler): Check<Properties>[] {
+  const checks = [
+    required(schema["required"] as readonly string[] | undefined),
+    countProperties(schema),
+    properties(schema, compiler),
+    propertyNames(schema, compiler),
+    ...dependencies(schema, compiler),
+  ];
+  return checks.filter((check) => check !== undefined);
+}
+
+function required(names: readonly string[] = []): Check<Properties> | undefined {
+  if (names.length === 0) return undefined;
+  return (value, run) =>
+    every(names, run, (name) => {
+      run.take(1);
+      return Object.hasOwn(value, name) || run.fail("required", `must have the property "${shorten(name)}"`);
+    });
+}
+
+function countProperties({ minProperties, maxProperties }: JsonSchema): Check<Properties> | undefined {
+  if (minProperties === undefined && maxProperties === undefined) return undefined;
+  const min = (minProperties as number | undefined) ?? 0;
+  const max = (maxProperties as number | undefined) ?? Infinity;
+  const tooFew = `must have at least ${counted(min, "property", "properties")}`;
+  const tooMany = `must have at most ${counted(max, "property", "properties")}`;
+  return (value, run) => {
+    const count = Object.keys(value).length;
+    run.take(count);
+    if (count < min) return run.fail("minProperties", tooFew);
+    return count <= max || run.fail("maxProperties", tooMany);
+  };
+}
+
+/** What `properties`, `patternProperties` and `additionalProperties` of one schema require together. */
+interface Parts {
+  readonly named: ReadonlyMap<string, Node>;
+  readonly patterns: readonly { readonly pattern: Pattern | undefined; readonly node: Node }[];
+  readonly others: Node | undefined;
+}
+
+function properties(schema: JsonSchema, compiler: Compiler): Check<Properties> | undefined {
+  const { properties: named = {}, patternProperties = {}, additionalProperties } = schema;
+  const parts: Parts = {
+    named: new Map(Object.entries(named as Properties).map(([key, below]) => [key, compiler.node(below as Subschema)])),
+    patterns: Object.entries(patternProperties as Properties).map(([source, below]) => ({
+      pattern: compiler.patterns(source),
+      node: compiler.node(below as Subschema),
+    })),
+    others: additionalProperties === undefined ? undefined : compiler.node(additionalProperties as Subschema),
+  };
+  if (parts.named.size === 0 && parts.patterns.length === 0 && !parts.others) return undefined;
+  return (value, run, evaluated) => {
+    let fits = true;
+    // Cheaper than Object.keys for the objects that JSON.parse makes, which inherit nothing enumerable.
+    for (const key in value) {
+      if (property(parts, key, value[key], run, evaluated)) continue;
+      if (!run.findings) return false;
+      fits = false;
+    }
+    return fits;
+  };
+}
+
+// oxlint-disable-next-line max-params -- called for each property of each object
+function property(parts: Parts, key: string, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
+  run.take(1);
+  const node = parts.named.get(key);
+  let isKnown = node !== undefined;
+  let fits = node === undefined || applyAt(node, value, key, run);
+  for (const { pattern, node: matching } of parts.patterns) {
+    if (pattern) {
+      run.take(pattern.cost(key));
+      if (!pattern.test(key)) continue;
+      fits = applyAt(matching, value, key, run) && fits;
+    } else run.skip();
+    // If the pattern cannot be evaluated, the property may be one that it allows.
+    isKnown = true;
+  }
+  if (!isKnown && parts.others) {
+    fits = other(parts.others, key, value, run);
+    isKnown = true;
+  }
+  if (isKnown) evaluated?.add(key);
+  return fits;
+}
+
+function other(node: Node, key: string, value: unknown, run: Run): boolean {
+  if (node.place.schema !== false) return applyAt(node, value, key, run);
+  return run.findings ? run.at(key, () => run.fail("additionalProperties", "is not a known property")) : false;
+}
+
+function propertyNames(schema: JsonSchema, compiler: Compiler): Check<Properties> | undefined {
+  if (schema["propertyNames"] === undefined || !compiler.knows("propertyNames")) return undefined;
+  const node = compiler.node(schema["propertyNames"] as Subschema);
+  return (value, run) =>
+    every(Object.keys(value), run, (key) => {
+      run.take(1);
+      if (run.isolated(undefined, () => apply(node, key, run, undefined))) return true;
+      return run.fail("propertyNames", `must not have a property named "${shorten(key)}"`);
+    });
+}
+
+/** `dependentRequired` and `dependentSchemas`, and `dependencies`, which is both and still in use after draft-07. */
+function dependencies(schema: JsonSchema, compiler: Compiler): Check<Properties>[] {
+  const keywords = ["dependencies", "dependentRequired", "dependentSchemas"].filter((name) => compiler.knows(name));
+  return keywords.flatMap((keyword) =>
+    Object.entries((schema[keyword] as Properties | undefined) ?? {}).map(([key, dependency]) =>
+      Array.isArray(dependency)
+        ? requiredWith(key, dependency as string[])
+        : schemaWith(key, compiler.node(dependency as Subschema)),
+    ),
+  );
+}
+
+function requiredWith(key: string, names: readonly string[]): Check<Properties> {
+  return (value, run) => {
+    run.take(1 + names.length);
+    if (!Object.hasOwn(value, key)) return true;
+    const missing = names.find((name) => !Object.hasOwn(value, name));
+    if (missing === undefined) return true;
+    return run.fail("dependentRequired", `must have the property "${shorten(missing)}" if it has "${shorten(key)}"`);
+  };
+}
+
+function schemaWith(key: string, node: Node): Check<Properties> {
+  return (value, run, evaluated) => {
+    run.take(1);
+    return !Object.hasOwn(value, key) || apply(node, value, run, evaluated);
+  };
+}
+
+/** Applies `unevaluatedProperties` to the properties that no other keyword has evaluated. */
+export function unevaluatedProperties(node: Node): Check {
+  return (value, run, evaluated) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return true;
+    const fits = every(Object.entries(value), run, ([key, item]) => {
+      run.take(1);
+      return evaluated?.has(key) || other(node, key, item, run);
+    });
+    evaluated?.addAll();
+    return fits;
+  };
+}

@@ -1,0 +1,20 @@
+import { toRegExp } from "./shapes.ts";
+
+/** A compiled regular expression. */
+export interface Pattern {
+  /** Steps that a test of a text takes. */
+  cost(text: string): number;
+  test(text: string): boolean;
+}
+
+/** Compiles regular expressions. Returns undefined for one that it cannot evaluate. */
+export type PatternEngine = (source: string) => Pattern | undefined;
+
+/**
+ * Compiles a pattern with the RegExp of the runtime, which can take exponential time for some patterns. Use it only for
+ * patterns of the program's own author.
+ */
+export const nativePatterns: PatternEngine = (source) => {
+  const compiled = toRegExp(source);
+  return compiled && { cost: (text) => 1 + (text.length >> 3), test: (text) => compiled.test(text) };
+};

@@ -1,0 +1,141 @@
+import { MAX_ISSUES, pointerStep, shorten } from "../schema.ts";
+import type { Issue } from "../schema.ts";
+import type { Resource } from "./document.ts";
+
+/** Thrown inside a validation that takes too many steps or is nested too deep. The value is not accepted. */
+export class TooComplex extends Error {}
+
+/** Schemas being applied within each other. Values have at most 64 levels; a trap has no end. */
+const MAX_DEPTH = 1_024;
+
+/** A problem that was found, with what is needed to choose the helpful ones among those of several alternatives. */
+export interface Finding extends Issue {
+  readonly keyword: string;
+}
+
+/** The resources that lead to the current subschema, innermost first; `$dynamicRef` looks for the outermost. */
+export interface Scope {
+  readonly resource: Resource;
+  readonly outer: Scope | undefined;
+}
+
+/**
+ * The state of one validation.
+ *
+ * The first pass only decides, and stops at the first failure. If it fails, a second pass runs with `findings`, and then
+ * every keyword reports what it finds.
+ */
+export class Run {
+  scope: Scope | undefined;
+  /** Undefined unless problems are to be reported. */
+  findings: Finding[] | undefined;
+  /** Patterns of a peer that were met and could not be evaluated. */
+  unchecked = 0;
+  #left: number;
+  #depth = 0;
+  readonly #path: string[] = [];
+
+  constructor(steps: number) {
+    this.#left = steps;
+  }
+
+  /** Takes steps from the budget. Throws TooComplex if fewer are left. */
+  take(steps: number): void {
+    if ((this.#left -= steps) < 0) throw new TooComplex();
+  }
+
+  enter(): void {
+    if (++this.#depth > MAX_DEPTH) throw new TooComplex();
+  }
+
+  leave(): void {
+    this.#depth--;
+  }
+
+  /** Runs a check of the property or item `key`. */
+  at(key: string | number, check: () => boolean): boolean {
+    this.#path.push(pointerStep(shorten(String(key))));
+    const fits = check();
+    this.#path.pop();
+    return fits;
+  }
+
+  get path(): string {
+    return this.#path.join("");
+  }
+
+  /** Whether no more problems are reported. */
+  get isFull(): boolean {
+    return this.findings !== undefined && this.findings.length >= MAX_ISSUES;
+  }
+
+  /** Reports a problem, if problems are reported. Always returns false. */
+  fail(keyword: string, message: string): false {
+    if (this.findings) this.add({ keyword, path: this.path, message: shorten(message, 300) });
+    return false;
+  }
+
+  /** Reports a problem, unless it is reported already or there are enough of them. */
+  add(finding: Finding): void {
+    const { findings = [] } = this;
+    if (findings.some(({ path, message }) => path === finding.path && message === finding.message)) return;
+    if (!this.isFull) findings.push(finding);
+  }
+
+  /** Skips a check that cannot be made. Always returns true. */
+  skip(): true {
+    this.unchecked++;
+    return true;
+  }
+
+  /** Runs a check and collects what it reports apart from everything else. */
+  isolated(findings: Finding[] | undefined, check: () => boolean): boolean {
+    const outer = this.findings;
+    this.findings = findings;
+    const fits = check();
+    this.findings = outer;
+    return fits;
+  }
+}
+
+/** Whether all items fit. Stops at the first that does not, unless problems are to be reported. */
+export function every<T>(items: Iterable<T>, run: Run, check: (item: T) => boolean): boolean {
+  let fits = true;
+  for (const item of items) {
+    if (check(item)) continue;
+    if (!run.findings) return false;
+    fits = false;
+  }
+  return fits;
+}
+
+/** The properties and items of one object or array that keywords have evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
+export class Evaluated {
+  readonly #keys = new Set<string | number>();
+  #isAll = false;
+  /** The items before this index. */
+  #items = 0;
+
+  has(key: string | number): boolean {
+    return this.#isAll || this.#keys.has(key) || (typeof key === "number" && key < this.#items);
+  }
+
+  add(key: string | number): void {
+    this.#keys.add(key);
+  }
+
+  addItems(count: number): void {
+    this.#items = Math.max(this.#items, count);
+  }
+
+  addAll(): void {
+    this.#isAll = true;
+  }
+
+  addFrom(other: Evaluated, run: Run): void {
+    run.take(other.#keys.size);
+    for (const key of other.#keys) this.#keys.add(key);
+    this.addItems(other.#items);
+    this.#isAll ||= other.#isAll;
+  }
+}

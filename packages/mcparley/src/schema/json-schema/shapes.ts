@@ -1,0 +1,105 @@
+import { isObject } from "../schema.ts";
+import type { Dialect, Shape } from "./keywords.ts";
+
+/** What a dialect, and the origin of a schema, make of a value. */
+interface Rules {
+  readonly isDraft04: boolean;
+  isSchema(this: void, value: unknown): boolean;
+  isPattern(this: void, value: unknown): boolean;
+  /** A list of different strings. */
+  isStrings(this: void, value: unknown): boolean;
+}
+
+const anySchema = "a schema (an object, true or false)";
+const typeNames = ["array", "boolean", "integer", "null", "number", "object", "string"];
+const isType = (value: unknown): boolean => typeNames.includes(value as string);
+
+/** What the value of a keyword must be, as the rest of a sentence, and whether a value is that. */
+const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: unknown, rules: Rules) => boolean]>> = {
+  schema: [anySchema, (value, { isSchema }) => isSchema(value)],
+  schemaOrBoolean: [anySchema, (value) => isObject(value) || typeof value === "boolean"],
+  items: [`${anySchema}; since 2020-12 a list is written as prefixItems`, (value, { isSchema }) => isSchema(value)],
+  schemas: ["a list of schemas that is not empty", (value, { isSchema }) => isList(value, isSchema, 1)],
+  schemaOrSchemas: [
+    "a schema or a list of schemas",
+    (value, { isSchema, isDraft04 }) => isSchema(value) || isList(value, isSchema, isDraft04 ? 1 : 0),
+  ],
+  schemaMap: ["an object of schemas", (value, { isSchema }) => isMap(value, isSchema)],
+  patternMap: [
+    "an object of schemas with regular expressions as keys",
+    (value, { isSchema, isPattern }) => isMap(value, isSchema) && Object.keys(value as object).every(isPattern),
+  ],
+  dependencies: [
+    "an object of schemas or lists of names",
+    (value, { isSchema, isStrings }) => isMap(value, (below) => isSchema(below) || isStrings(below)),
+  ],
+  stringsMap: ["an object of lists of different names", (value, { isStrings }) => isMap(value, isStrings)],
+  strings: ["a list of different strings", (value, { isStrings }) => isStrings(value)],
+  types: [
+    `${typeNames.join(", ")}, or a list of these`,
+    (value) => isType(value) || (isList(value, isType, 1) && isSet(value)),
+  ],
+  pattern: ["a regular expression", (value, { isPattern }) => isPattern(value)],
+  name: [
+    "a name of letters, digits and - . _, and not begin with a digit, - or .",
+    (value) => isString(value) && /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value),
+  ],
+  id: ["a URI without a fragment", (value) => isString(value) && /^[^#]*#?$/.test(value)],
+  booleanMap: ["an object of booleans", (value) => isMap(value, (item) => typeof item === "boolean")],
+  positive: ["a number greater than 0", (value) => typeof value === "number" && value > 0],
+  count: ["an integer that is not negative", (value) => Number.isInteger(value) && (value as number) >= 0],
+  list: ["a list", (value, { isDraft04 }) => isList(value, () => true, isDraft04 ? 1 : 0)],
+  string: ["a string", isString],
+  boolean: ["a boolean", (value) => typeof value === "boolean"],
+  number: ["a number", (value) => typeof value === "number"],
+  anything: ["a value", () => true],
+};
+
+/** The function returns what the value of a keyword must be by the meta-schema of a dialect, or undefined if it is that. */
+export type Misfit = (shape: Shape, value: unknown) => string | undefined;
+
+/** Makes the check of one document. `anyPattern` accepts patterns that are no regular expressions of JavaScript. */
+export function misfitOf(dialect: Dialect, anyPattern: boolean): Misfit {
+  const isDraft04 = dialect === "draft-04";
+  const least = isDraft04 ? 1 : 0;
+  const rules: Rules = {
+    isDraft04,
+    isSchema: (value) => isObject(value) || (typeof value === "boolean" && !isDraft04),
+    isPattern: (value) => isString(value) && (anyPattern || toRegExp(value) !== undefined),
+    isStrings: (value) => isList(value, isString, least) && isSet(value),
+  };
+  return (shape, value) => {
+    const [expected, fits] = shapes[shape];
+    if (fits(value, rules)) return undefined;
+    return isDraft04 && Array.isArray(value) && value.length === 0 ? `${expected} that is not empty` : expected;
+  };
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isList(value: unknown, fits: (item: unknown) => boolean, least: number): value is unknown[] {
+  return Array.isArray(value) && value.length >= least && value.every((item) => fits(item));
+}
+
+function isMap(value: unknown, fits: (item: unknown) => boolean): boolean {
+  return isObject(value) && Object.values(value).every((item) => fits(item));
+}
+
+/** Whether a list has no primitive value twice. */
+function isSet(values: readonly unknown[]): boolean {
+  return new Set(values).size === values.length;
+}
+
+/** Compiles a pattern as Unicode-aware, or else as browsers do for the web. Returns undefined if neither is possible. */
+export function toRegExp(pattern: string): RegExp | undefined {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(pattern, flags);
+    } catch {
+      // The next flags may do.
+    }
+  }
+  return undefined;
+}

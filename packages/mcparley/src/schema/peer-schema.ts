@@ -1,0 +1,43 @@
+import { compileDocument } from "./json-schema/compile.ts";
+import { type Place, readDocument } from "./json-schema/document.ts";
+import { type PatternEngine, nativePatterns } from "./json-schema/patterns.ts";
+import { SchemaError, isObject, shorten } from "./schema.ts";
+import type { JsonSchema, Validator } from "./schema.ts";
+
+/** The schema of a peer, ready for use. */
+export interface PeerSchema {
+  readonly validate: Validator;
+  /** What of the schema is not checked, in sentences. */
+  readonly unchecked: readonly string[];
+}
+
+/**
+ * Prepares a JSON Schema that a peer sent, such as the `outputSchema` of a server's tool.
+ *
+ * Its patterns run in an engine that needs linear time, which is loaded only if the schema has a pattern. A pattern that
+ * the engine cannot evaluate is not checked, and neither is anything if the schema is invalid; `unchecked` says so.
+ *
+ * Throws a SchemaError `unsupported_dialect`, `external_ref` or `too_complex` (2026-07-28, basic, "Implementation
+ * Requirements" and "`$ref` Resolution").
+ */
+export async function preparePeerSchema(schema: JsonSchema): Promise<PeerSchema> {
+  try {
+    const document = readDocument(schema, { anyPattern: true });
+    const hasPatterns = [...document.places.values()].some(hasPattern);
+    const engine = hasPatterns ? (await import("./json-schema/linear-patterns.ts")).linearPatterns() : nativePatterns;
+    const unchecked: string[] = [];
+    const patterns: PatternEngine = (source) => {
+      const compiled = engine(source);
+      if (!compiled) unchecked.push(`The pattern ${shorten(source)} cannot be evaluated in linear time.`);
+      return compiled;
+    };
+    return { validate: compileDocument(document, { patterns }), unchecked };
+  } catch (error) {
+    if (!(error instanceof SchemaError) || error.code !== "invalid_schema") throw error;
+    return { validate: (value) => ({ value }), unchecked: [error.message] };
+  }
+}
+
+function hasPattern({ schema }: Place): boolean {
+  return isObject(schema) && (schema["pattern"] !== undefined || schema["patternProperties"] !== undefined);
+}
