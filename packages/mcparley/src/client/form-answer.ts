@@ -2,27 +2,36 @@ import { LocalError, invalidParams } from "../jsonrpc/errors.ts";
 import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
 import type { RequestedSchema } from "../protocol/elicitation.ts";
 import { type PeerSchema, preparePeerSchema } from "../schema/peer-schema.ts";
-import { formatIssue } from "../schema/schema.ts";
+import { type Issue, type Outcome, formatIssue } from "../schema/schema.ts";
 
 type Content = Record<string, string | number | boolean | string[]>;
 
-/** Checks the answer to a form and fills in its defaults. Throws `invalid_result` for an answer that does not fit. */
-export type CompleteForm = (content: Content | undefined) => Content;
+/** A form of a server that is ready to be answered. */
+export interface Form {
+  /** Fills in the defaults of fields that were left out. Throws `invalid_result` for an answer that does not fit. */
+  complete(content: Content | undefined): Content;
+  /** Returns the problems of an answer, defaults filled in. */
+  check(content: Content): readonly Issue[];
+}
 
 /**
- * Prepares the check of a form's answer, so that an unusable schema is refused before the user sees the form. `report`
- * receives an error for each part of the schema that cannot be checked.
+ * Prepares a form, so that an unusable schema is refused before the user sees it. `report` receives an error for each part
+ * of the schema that cannot be checked.
  */
-export async function prepareForm(schema: RequestedSchema, report: (error: Error) => void): Promise<CompleteForm> {
+export async function prepareForm(schema: RequestedSchema, report: (error: Error) => void): Promise<Form> {
   const { validate, unchecked } = await prepare(schema);
   for (const reason of unchecked) {
     report(new LocalError("invalid_message", `Answers to a form of the server are not fully checked. ${reason}`));
   }
-  return (content = {}) => {
-    const outcome = validate({ ...defaultsOf(schema), ...content });
-    if (!outcome.issues) return outcome.value as Content;
-    const issues = outcome.issues.map(formatIssue).join("; ");
-    throw new LocalError("invalid_result", `The answer of the elicit handler does not fit the form: ${issues}`);
+  const check = (content: Content = {}): Outcome => validate({ ...defaultsOf(schema), ...content });
+  return {
+    check: (content) => check(content).issues ?? [],
+    complete: (content) => {
+      const outcome = check(content);
+      if (!outcome.issues) return outcome.value as Content;
+      const issues = outcome.issues.map(formatIssue).join("; ");
+      throw new LocalError("invalid_result", `The answer of the elicit handler does not fit the form: ${issues}`);
+    },
   };
 }
 

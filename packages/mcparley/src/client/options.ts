@@ -7,6 +7,7 @@ import type { Progress } from "../protocol/progress.ts";
 import type { Root } from "../protocol/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.ts";
 import type { Tool } from "../protocol/tools.ts";
+import type { Issue } from "../schema/schema.ts";
 import type { ClientExtension } from "./extension.ts";
 import type { ClientObserver } from "./observer.ts";
 
@@ -20,6 +21,11 @@ export interface Asker {
   readonly during: string | undefined;
   /** Aborted when the answer is not wanted any more. */
   readonly signal: AbortSignal;
+  /**
+   * Returns the problems of an answer to the form, by its schema, so that the user can correct it before it is sent. The
+   * patterns in the schema are evaluated in linear time. Undefined for requests other than forms.
+   */
+  readonly check?: (content: Record<string, string | number | boolean | string[]>) => readonly Issue[];
 }
 
 type MaybePromise<T> = T | Promise<T>;

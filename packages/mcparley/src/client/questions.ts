@@ -12,7 +12,7 @@ import { type CreateMessageParams, findToolImbalance } from "../protocol/samplin
 import { unlessAborted } from "./abort.ts";
 import { checkRoots } from "./check-roots.ts";
 import { elicitModesOf } from "./client-capabilities.ts";
-import { type CompleteForm, prepareForm } from "./form-answer.ts";
+import { type Form, prepareForm } from "./form-answer.ts";
 import type { Asker, ConnectOptions } from "./options.ts";
 import { checkUrl } from "./safe-url.ts";
 
@@ -48,11 +48,11 @@ export class Questions {
 
   /** Asks the person, once it is this question's turn. */
   async elicit(params: JsonObject, asker: Asker): Promise<ElicitResult> {
-    const { question, complete } = await this.#readQuestion(params);
+    const { question, form } = await this.#readQuestion(params);
     return this.#inTurn(asker, async () => {
-      const result = await this.#ask(question, asker);
+      const result = await this.#ask(question, form ? { ...asker, check: form.check } : asker);
       if (result.action !== "accept") return { action: result.action };
-      return complete ? { action: "accept", content: complete(result.content) } : { action: "accept" };
+      return form ? { action: "accept", content: form.complete(result.content) } : { action: "accept" };
     });
   }
 
@@ -66,7 +66,7 @@ export class Questions {
     }
   }
 
-  async #readQuestion(params: JsonObject): Promise<{ question: ElicitParams; complete?: CompleteForm }> {
+  async #readQuestion(params: JsonObject): Promise<{ question: ElicitParams; form?: Form }> {
     const { mode = "form", message, requestedSchema } = params;
     if (typeof message !== "string") throw invalidParams("params.message must be a string");
     if (mode !== "form" && mode !== "url") throw invalidParams('params.mode must be "form" or "url"');
@@ -81,7 +81,7 @@ export class Questions {
       throw invalidParams("params.requestedSchema must be an object with properties");
     }
     const question = params as unknown as ElicitFormParams;
-    return { question, complete: await prepareForm(question.requestedSchema, this.#report) };
+    return { question, form: await prepareForm(question.requestedSchema, this.#report) };
   }
 
   #inTurn<T>(asker: Asker, run: () => Promise<T>): Promise<T> {

@@ -55,22 +55,21 @@ function compilePlain(schema: JsonSchema, direction: Direction): CompiledSchema 
 
 /** Refuses objects that would be a JSON Schema without any effect. */
 function refuseOthers(schema: unknown): void {
-  if (!isObject(schema)) throw new SchemaError("invalid_schema", `The schema is ${typeof schema}, not an object.`);
-  const names = Object.keys(schema);
+  if (!isObject(schema)) {
+    throw new SchemaError("invalid_schema", `The schema is ${JSON.stringify(schema)}, not an object.`);
+  }
+  const names = Object.keys(schema).filter((name) => name !== "$schema");
   const named = names.find((name) => isStandardSchema(schema[name]));
   if (named !== undefined) {
     const { vendor } = (schema[named] as StandardSchema)["~standard"];
-    const cure = `make it one ${vendor} schema, as z.object({ ... }) does`;
-    throw new SchemaError(
-      "invalid_schema",
-      `The schema is an object that has a ${vendor} schema at "${shorten(named)}"; ${cure}.`,
-    );
+    const fact = `The schema is an object with a schema of ${vendor} at "${shorten(named)}".`;
+    throw new SchemaError("invalid_schema", `${fact} Make it one schema of ${vendor}, as z.object({ ... }) does.`);
   }
   const keywords = keywordsOf[dialectOf(schema["$schema"]) ?? "2020-12"];
   if (names.length === 0 || names.some((name) => Object.hasOwn(keywords, name))) return;
-  const cure = 'write { type: "object", properties: { ... } }';
   const shown = shorten(names.map((name) => `"${name}"`).join(", "));
-  throw new SchemaError("invalid_schema", `The schema has no keyword of JSON Schema, only ${shown}; ${cure}.`);
+  const cure = 'Write { type: "object", properties: { ... } }.';
+  throw new SchemaError("invalid_schema", `The schema has no keyword of JSON Schema, only ${shown}. ${cure}`);
 }
 
 /** Validates with the evaluator, which is loaded and compiles the schema when the first value comes. */

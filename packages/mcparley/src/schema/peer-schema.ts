@@ -1,13 +1,13 @@
 import { compileDocument } from "./json-schema/compile.ts";
 import { type Place, readDocument } from "./json-schema/document.ts";
 import { type PatternEngine, nativePatterns } from "./json-schema/patterns.ts";
-import { SchemaError, isObject, shorten } from "./schema.ts";
+import { MAX_ISSUES, SchemaError, isObject, shorten } from "./schema.ts";
 import type { JsonSchema, Validator } from "./schema.ts";
 
 /** The schema of a peer, ready for use. */
 export interface PeerSchema {
   readonly validate: Validator;
-  /** What of the schema is not checked, in sentences. */
+  /** Sentences that name the parts of the schema which are not checked. At most 20. */
   readonly unchecked: readonly string[];
 }
 
@@ -28,7 +28,8 @@ export async function preparePeerSchema(schema: JsonSchema): Promise<PeerSchema>
     const unchecked: string[] = [];
     const patterns: PatternEngine = (source) => {
       const compiled = engine(source);
-      if (!compiled) unchecked.push(`The pattern ${shorten(source)} cannot be evaluated in linear time.`);
+      if (!compiled && unchecked.length < MAX_ISSUES)
+        unchecked.push(`The pattern ${shorten(source)} cannot be evaluated in linear time.`);
       return compiled;
     };
     return { validate: compileDocument(document, { patterns }), unchecked };

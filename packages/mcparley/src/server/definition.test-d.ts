@@ -1,4 +1,5 @@
 import { expectTypeOf, test } from "vitest";
+import { z } from "zod";
 import type { Context } from "./context.ts";
 import { type Prompt, type Resource, type Tool, prompt, resource, tool, withContext } from "./definition.ts";
 
@@ -21,4 +22,14 @@ test("withContext adds to it", () => {
     a: own.tool({ call: (_, ctx) => expectTypeOf(ctx).toEqualTypeOf<Context & { db: number }>() as never }),
   };
   expectTypeOf(tools).not.toBeAny();
+});
+
+test("refuses an object of schemas in place of a schema", () => {
+  const call = (): never => undefined as never;
+  // @ts-expect-error Make this object one schema, as z.object({ ... }) does.
+  tool({ input: { a: z.number() }, call });
+  // @ts-expect-error Make this object one schema, as z.object({ ... }) does.
+  tool({ output: { a: z.number() }, call });
+  expectTypeOf(tool({ input: z.object({ a: z.number() }), call })).not.toBeAny();
+  expectTypeOf(tool({ input: { type: "object", properties: { a: { type: "number" } } }, call })).not.toBeAny();
 });

@@ -63,6 +63,16 @@ interface Described {
   meta?: JsonObject;
 }
 
+/**
+ * Refuses an object whose properties are schemas of a library, which is no schema itself. For any other type it is
+ * `unknown`, so that `S & NotAShape<S>` is `S`.
+ */
+export type NotAShape<S> = S extends StandardSchema
+  ? unknown
+  : {
+      [K in keyof S]: S[K] extends StandardSchema ? "Make this object one schema, as z.object({ ... }) does." : unknown;
+    };
+
 declare const none: unique symbol;
 /** Stands for a schema that was not given. */
 export interface None {
@@ -71,9 +81,9 @@ export interface None {
 
 export interface ToolDefinition<I, O, C> extends Described {
   /** What the tool takes. Left out, it takes an empty object. */
-  input?: I;
+  input?: I & NotAShape<I>;
   /** What the tool returns as `structuredContent`. */
-  output?: O;
+  output?: O & NotAShape<O>;
   annotations?: ToolAnnotations;
   /** What extensions add to this tool. */
   extensions?: readonly ToolExtension[];

@@ -63,7 +63,6 @@ describe("fieldsOf", () => {
     [{ type: "string", format: "date-time" }, "2023-02-28 10:00", "not a valid date and time"],
     [{ type: "string", minLength: 3 }, "ab", "at least 3 characters; this has 2"],
     [{ type: "string", maxLength: 1 }, "ab", "at most 1 characters"],
-    [{ type: "string", pattern: "^a+$" }, "b", "matches the pattern"],
     [{ type: "number" }, "0x", "Type a number"],
     [{ type: "number" }, "Infinity", "Type a number"],
     [{ type: "integer", minimum: 1, maximum: 5 }, "6", "Type a whole number from 1 to 5"],
@@ -76,6 +75,16 @@ describe("fieldsOf", () => {
     expect(() => field(property).read(typed)).toThrow(InvalidField);
     expect(() => field(property).read(typed)).toThrow(message);
   });
+});
+
+test("refuses a typed value that the check of the whole form refuses in this field", () => {
+  const properties = { "a/b": { type: "string" }, c: { type: "string" } } as const;
+  const [first, second] = fieldsOf({ type: "object", properties }, (content) => [
+    { path: "", message: 'must have the property "d"' },
+    ...("a/b" in content ? [{ path: "/a~1b", message: "must match the pattern ^x" }] : []),
+  ]);
+  expect(() => first?.read("y")).toThrow("The answer must match the pattern ^x.");
+  expect(second?.read("y")).toBe("y");
 });
 
 describe("readAnswers", () => {

@@ -1,22 +1,41 @@
 import type { JsonObject, RequestedSchema } from "mcparley";
+import type { Asker } from "mcparley/client";
 import { isObject } from "../is-object.ts";
 import { type Choice, type Field, type FieldValue, InvalidField } from "./field.ts";
 import { checkText, readNumber, textExpects } from "./plain-values.ts";
 
-/** The questions of a form in their order. A property that is none of the known kinds is asked for as text. */
-export function fieldsOf(schema: RequestedSchema): Field[] {
+/**
+ * Returns the fields of a form in their order. A property of an unknown kind is asked for as text. `check` returns the
+ * problems of a value that a field of its kind accepts, such as a text that does not match the field's pattern.
+ */
+export function fieldsOf(schema: RequestedSchema, check: CheckForm = () => []): Field[] {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   return Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, value]) => {
     const property = isObject(value) ? value : {};
+    const kind = kindOf(property);
     return {
       name,
       title: text(property.title) ?? name,
       description: text(property.description),
       required: required.has(name),
       default: defaultOf(property),
-      ...kindOf(property),
+      ...kind,
+      read: (typed) => {
+        const answer = kind.read(typed);
+        const problem = check({ [name]: answer }).find(({ path }) => isInField(path, name));
+        if (problem) throw new InvalidField(`The answer ${problem.message}.`);
+        return answer;
+      },
     };
   });
+}
+
+type CheckForm = NonNullable<Asker["check"]>;
+
+/** Whether a JSON pointer leads to a field. Other fields may still be empty, which is no problem of this one. */
+function isInField(path: string, name: string): boolean {
+  const field = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return path === field || path.startsWith(`${field}/`);
 }
 
 type Kind = Pick<Field, "expects" | "choices" | "read">;

@@ -43,16 +43,9 @@ export function checkText(text: string, property: JsonObject): string {
   if (typeof maxLength === "number" && length > maxLength) {
     throw new InvalidField(`Type at most ${maxLength} characters; this has ${length}.`);
   }
-  requirePattern(text, property.pattern);
   const format = formats.get(property.format);
   if (!format || format.matches(text)) return text;
   throw new InvalidField(`That is not a valid ${format.expects}; write it like ${format.example}.`);
-}
-
-/** Patterns are not among what the specification lets a form have, and servers send them all the same. */
-function requirePattern(text: string, pattern: unknown): void {
-  if (typeof pattern !== "string" || new RegExp(pattern, "u").test(text)) return;
-  throw new InvalidField(`Type what matches the pattern ${pattern}`);
 }
 
 /** The kind of a number or integer property. */

@@ -52,7 +52,7 @@ interface Asking extends Setting {
 
 async function elicitForm(question: ElicitFormParams, asker: Asker, asking: Asking): Promise<ElicitResult> {
   const { options, screen } = asking;
-  const fields = fieldsOf(question.requestedSchema);
+  const fields = fieldsOf(question.requestedSchema, asker.check);
   const given = readAnswers(fields, options.answers);
   for (const problem of given.problems) screen.note(screen.err.style.yellow(visibleLine(problem)));
   const complete = given.missing.length === 0 && given.problems.length === 0 && fields.length > 0;

@@ -94,7 +94,7 @@ function copyOf(schema: JsonSchema | boolean): JsonSchema | boolean {
 function refuseLibrarySchemas(key: string, value: unknown): unknown {
   if (!isStandardSchema(value)) return value;
   const { vendor } = value["~standard"];
-  return refuse("invalid_schema", `has a ${vendor} schema at "${shorten(key)}"; write the whole schema with ${vendor}`);
+  return refuse("invalid_schema", `has a schema of ${vendor} at "${shorten(key)}"; write all of it with ${vendor}`);
 }
 
 function dialectAt(schema: JsonSchema | boolean, pointer: string): Dialect {

@@ -3,10 +3,9 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { SchemaError } from "./schema.ts";
-import { isStandardSchema } from "./standard-schema.ts";
 import { compileSchema } from "./compile-schema.ts";
-import type { InferInput, InferOutput, StandardSchema } from "./standard-schema.ts";
+import { type JsonSchema, SchemaError } from "./schema.ts";
+import { type InferInput, type InferOutput, type StandardSchema, isStandardSchema } from "./standard-schema.ts";
 
 const zodUser = z.object({ name: z.string(), age: z.number().default(18) });
 const arkUser = type({ name: "string", age: "number = 18" });
@@ -199,5 +198,71 @@ describe("JSON Schema objects", () => {
 
   test("an unusable one is refused at once", () => {
     expect(failure(() => compileSchema({ $ref: "https://example.com" }, "input")).code).toBe("external_ref");
+  });
+});
+
+describe("objects that are no schema", () => {
+  const message = (schema: unknown): string => failure(() => compileSchema(schema as JsonSchema, "input")).message;
+
+  test("refuses an object of schemas, and names the property and the cure", () => {
+    expect(message({ a: z.number() })).toBe(
+      'The schema is an object with a schema of zod at "a". Make it one schema of zod, as z.object({ ... }) does.',
+    );
+    expect(message({ title: v.string(), a: v.number() })).toContain('a schema of valibot at "title"');
+    expect(message({ a: type("string") })).toContain('a schema of arktype at "a"');
+  });
+
+  test("refuses the schema of a library inside a JSON Schema", () => {
+    expect(message({ type: "object", properties: { a: z.string() } })).toContain(
+      'has a schema of zod at "a"; write all of it with zod',
+    );
+  });
+
+  test("refuses an object without any keyword", () => {
+    expect(message({ a: "string", b: "number" })).toBe(
+      'The schema has no keyword of JSON Schema, only "a", "b". Write { type: "object", properties: { ... } }.',
+    );
+    const $schema = "http://json-schema.org/draft-04/schema#";
+    expect(message({ $schema, const: 1 })).toContain('only "const"');
+    expect(compileSchema({ $schema }, "input").json).toEqual({ $schema });
+  });
+
+  test("accepts an empty object, and one with a keyword beside others", () => {
+    expect(compileSchema({}, "input").json).toEqual({});
+    expect(compileSchema({ description: "Anything.", "x-mine": 1 }, "input").json).toHaveProperty("x-mine");
+  });
+
+  test.each([1, "string", true, null, [z.string()]])("refuses %j", (schema) => {
+    expect(message(schema)).toMatch(/^The schema is .+, not an object\.$/);
+  });
+});
+
+describe("large values", () => {
+  /** Counts the calls of its validation. */
+  const counting = (): { schema: StandardSchema; calls: () => number } => {
+    let calls = 0;
+    const { "~standard": standard } = z.object({ list: z.array(z.union([z.string(), z.null()])) });
+    const validate: typeof standard.validate = (value) => {
+      calls++;
+      return standard.validate(value);
+    };
+    return { schema: { "~standard": { ...standard, validate } } as StandardSchema, calls: () => calls };
+  };
+  const list = (length: number, item: unknown): unknown => ({ list: Array.from({ length }, () => item) });
+
+  test("go to the library alone up to 1,000 values", async () => {
+    const { schema, calls } = counting();
+    const { issues } = await compileSchema(schema, "input").validate(list(999, 1));
+    expect(issues?.[0]?.message).toContain("Invalid input");
+    expect(calls()).toBe(1);
+  });
+
+  test("are checked against the published JSON Schema first beyond 1,000 values", async () => {
+    const { schema, calls } = counting();
+    const { issues } = await compileSchema(schema, "input").validate(list(1_000, 1));
+    expect(issues?.[0]?.message).toBe("must be string or null, not number");
+    expect(calls()).toBe(0);
+    expect(await compileSchema(schema, "input").validate(list(1_000, null))).toHaveProperty("value");
+    expect(calls()).toBe(1);
   });
 });
