@@ -65,14 +65,20 @@ function runDialect(suite: string, dialect: Dialect, exclusions: readonly Exclus
 
 type Verdict = boolean | Error;
 
-/** Returns a function that validates a value. If the schema does not compile, the function returns the error. */
+/** Returns a function that validates a value. It returns the error if the schema does not compile or validation throws. */
 function compileGroup(
   { schema, file }: Group,
   documents: ReadonlyMap<string, JsonSchema | boolean>,
 ): (value: unknown) => Verdict {
   try {
     const validate = compileJsonSchema(schema, { format: assertsFormat(file) ? "assert" : "annotate", documents });
-    return (value) => validate(value).issues === undefined;
+    return (value) => {
+      try {
+        return validate(value).issues === undefined;
+      } catch (error) {
+        return error as Error;
+      }
+    };
   } catch (error) {
     return () => error as Error;
   }
