@@ -65,7 +65,9 @@ async function main() {
     return 0;
   }
   makeReady();
-  const reason = plan.implementations.some(({ isPeer }) => isPeer) ? installPeers(plan.peers) : undefined;
+  const needsPeers =
+    plan.implementations.some(({ isPeer }) => isPeer) || workloads.some(({ contenders }) => contenders.some(isPeer));
+  const reason = needsPeers ? installPeers(plan.peers) : undefined;
   const results = await measure(
     reason === undefined ? workloads : workloads.map((one) => withoutPeers(one, reason)),
     plan,
@@ -109,8 +111,13 @@ async function measure(workloads, { isQuick, minutes }) {
 
 /** The same, where the packages that are compared cannot be had. @param {Workload} workload @param {string} reason @returns {Workload} */
 function withoutPeers(workload, reason) {
-  const contenders = workload.contenders.map((one) => (peers.has(one.name) ? { name: one.name, notRun: reason } : one));
+  const contenders = workload.contenders.map((one) => (isPeer(one) ? { name: one.name, notRun: reason } : one));
   return { ...workload, contenders };
+}
+
+/** @param {import("./types.ts").Contender} contender */
+function isPeer({ name, needsPeers = false }) {
+  return needsPeers || peers.has(name);
 }
 
 /** @param {readonly WorkloadResult[]} done @returns {number} the exit code */

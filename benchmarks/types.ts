@@ -82,6 +82,8 @@ export interface Contender {
   sample?: (this: void) => Promise<Sample>;
   /** Why there is nothing to run. */
   notRun?: string;
+  /** Whether it needs the packages of `peers`, although it is not one of the implementations. Default: false. */
+  needsPeers?: boolean;
   /** How many of the rounds it takes part in, the first ones. All unless given. */
   rounds?: number;
 }

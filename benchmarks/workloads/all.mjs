@@ -5,12 +5,21 @@ import { sessionWorkloads } from "./sessions.mjs";
 import { startWorkloads } from "./start.mjs";
 import { stdioWorkloads } from "./stdio.mjs";
 import { toolsWorkloads } from "./tools.mjs";
+import { validationWorkloads } from "./validation.mjs";
 
 /** @import { Workload } from "../types.ts" */
 /** @import { Plan } from "./plan.mjs" */
 
 /** Everything that is measured, in its order. @param {Plan} plan @returns {Workload[]} */
 export function allWorkloads(plan) {
-  const makers = [httpWorkloads, toolsWorkloads, sessionWorkloads, stdioWorkloads, clientWorkloads, startWorkloads];
+  const makers = [
+    httpWorkloads,
+    toolsWorkloads,
+    sessionWorkloads,
+    stdioWorkloads,
+    clientWorkloads,
+    startWorkloads,
+    validationWorkloads,
+  ];
   return makers.flatMap((make) => make(plan));
 }
