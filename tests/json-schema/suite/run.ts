@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../../packages/mcparley/src/schema/schema.ts";
-import { compileJsonSchema } from "../compile.ts";
+import { compileJsonSchema } from "../../../packages/mcparley/src/schema/json-schema/compile.ts";
 import { dialects } from "../dialects.ts";
 import type { Dialect } from "../dialects.ts";
 import { readMetaSchemas } from "../meta-schemas.ts";

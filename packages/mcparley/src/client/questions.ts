@@ -50,7 +50,7 @@ export class Questions {
   async elicit(params: JsonObject, asker: Asker): Promise<ElicitResult> {
     const { question, form } = await this.#readQuestion(params);
     return this.#inTurn(asker, async () => {
-      const result = await this.#ask(question, form ? { ...asker, check: form.check } : asker);
+      const result = await this.#ask(question, form ? { ...asker, check: (content) => form.check(content) } : asker);
       if (result.action !== "accept") return { action: result.action };
       return form ? { action: "accept", content: form.complete(result.content) } : { action: "accept" };
     });

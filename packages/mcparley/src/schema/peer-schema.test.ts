@@ -59,7 +59,7 @@ describe("patterns of a peer", () => {
   test.each<[string, JsonSchema, unknown]>([
     ["not", { not: { pattern: ahead } }, "x"],
     ["oneOf", { oneOf: [{ pattern: ahead }, { type: "string" }] }, "x"],
-    ["if", { if: { pattern: ahead }, then: false, else: false }, "x"],
+    ["if", JSON.parse(`{ "if": { "pattern": "${ahead}" }, "then": false, "else": false }`) as JsonSchema, "x"],
     ["maxContains", { contains: { pattern: ahead }, maxContains: 0, minContains: 0 }, ["x"]],
     ["patternProperties", { patternProperties: { [ahead]: false }, additionalProperties: false }, { x: 1 }],
     ["unevaluatedProperties", { patternProperties: { [ahead]: false }, unevaluatedProperties: false }, { x: 1 }],

@@ -2,7 +2,7 @@ import { checkBudget } from "../budget.ts";
 import { SchemaError, isObject, pointerStep, shorten } from "../schema.ts";
 import type { JsonSchema } from "../schema.ts";
 import { isStandardSchema } from "../standard-schema.ts";
-import { type Dialect, dialectOf, keywordsOf } from "./keywords.ts";
+import { type Dialect, type Shape, dialectOf, keywordsOf } from "./keywords.ts";
 import { type Misfit, misfitOf } from "./shapes.ts";
 import { subschemasOf } from "./subschemas.ts";
 
@@ -166,12 +166,10 @@ class DocumentReader {
     const keywords = keywordsOf[this.#dialect];
     for (const keyword of Object.keys(schema)) {
       const shape = Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined;
-      const expected = shape && this.#misfit(shape, schema[keyword]);
+      const expected = shape && (this.#misfit(shape, schema[keyword]) ?? missing(shape, keyword, schema));
       if (expected) {
-        refuse(
-          "invalid_schema",
-          `has ${show(schema[keyword])} at ${pointer + pointerStep(keyword)}, which must be ${expected}`,
-        );
+        const at = pointer + pointerStep(keyword);
+        refuse("invalid_schema", `has ${show(schema[keyword])} at ${at}, which must be ${expected}`);
       }
     }
   }
@@ -274,6 +272,12 @@ class DocumentReader {
       return refuse("invalid_schema", `has ${show(reference)} at ${from.pointer}, which is no URI reference`);
     }
   }
+}
+
+/** In draft-04, `exclusiveMinimum` is a flag that belongs to `minimum`. */
+function missing(shape: Shape, keyword: string, schema: JsonSchema): string | undefined {
+  const bound = keyword.replace("exclusiveM", "m");
+  return shape === "flag" && schema[bound] === undefined ? `beside ${bound}` : undefined;
 }
 
 function splitAtHash(reference: string): [before: string, fragment: string | undefined] {

@@ -15,7 +15,7 @@ export const formats: Readonly<Record<string, (text: string) => boolean>> = {
   ipv6: isIpv6,
   uri: (text) => /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) && isUriReference(text),
   "uri-reference": isUriReference,
-  "uri-template": matching(/^(?:[^\s"'<>\\^`{|}%]|%[0-9A-Fa-f]{2}|\{[^\s{}"'<>\\^`|]+\}|\{\|?[^\s{}"'<>\\^`]+\})*$/),
+  "uri-template": matching(/^(?:[^\s"'<>\\^`{|}%]|%[0-9A-Fa-f]{2}|\{[^\s{}"'<>\\^`]+\})*$/),
   uuid: matching(/^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/),
   regex: isPattern,
   "json-pointer": matching(/^(?:\/(?:[^~/]|~[01])*)*$/),

@@ -13,17 +13,20 @@ export type Shape =
   | "dependencies"
   | "stringsMap"
   | "strings"
+  | "someStrings"
   | "types"
   | "string"
   | "pattern"
   | "name"
   | "id"
   | "boolean"
+  | "flag"
   | "booleanMap"
   | "number"
   | "positive"
   | "count"
   | "list"
+  | "set"
   | "anything";
 
 type Keywords = Readonly<Record<string, Shape>>;
@@ -66,9 +69,13 @@ const inEveryDialect: Keywords = {
 
 const draft04: Keywords = {
   ...inEveryDialect,
+  // Its meta-schema does not mention references.
+  $ref: "anything",
   id: "string",
-  exclusiveMinimum: "boolean",
-  exclusiveMaximum: "boolean",
+  enum: "set",
+  required: "someStrings",
+  exclusiveMinimum: "flag",
+  exclusiveMaximum: "flag",
   additionalItems: "schemaOrBoolean",
   additionalProperties: "schemaOrBoolean",
 };
@@ -109,9 +116,12 @@ const draft201909: Keywords = {
   contentSchema: "schema",
 };
 
-const { additionalItems: _, $recursiveRef: __, $recursiveAnchor: ___, ...kept } = draft201909;
+const { additionalItems: _, ...kept } = draft201909;
 const draft202012: Keywords = {
   ...kept,
+  // Both have no effect any more, but the meta-schema still checks them.
+  $recursiveAnchor: "name",
+  $recursiveRef: "string",
   $dynamicRef: "string",
   $dynamicAnchor: "name",
   prefixItems: "schemas",

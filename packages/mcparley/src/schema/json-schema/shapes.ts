@@ -3,10 +3,9 @@ import type { Dialect, Shape } from "./keywords.ts";
 
 /** What a dialect, and the origin of a schema, make of a value. */
 interface Rules {
-  readonly isDraft04: boolean;
   isSchema(this: void, value: unknown): boolean;
   isPattern(this: void, value: unknown): boolean;
-  /** A list of different strings. */
+  /** Whether a value is a list of different strings; in draft-04 one that is not empty. */
   isStrings(this: void, value: unknown): boolean;
 }
 
@@ -17,12 +16,12 @@ const isType = (value: unknown): boolean => typeNames.includes(value as string);
 /** What the value of a keyword must be, as the rest of a sentence, and whether a value is that. */
 const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: unknown, rules: Rules) => boolean]>> = {
   schema: [anySchema, (value, { isSchema }) => isSchema(value)],
-  schemaOrBoolean: [anySchema, (value) => isObject(value) || typeof value === "boolean"],
+  schemaOrBoolean: [anySchema, (value) => isObject(value) || isBoolean(value)],
   items: [`${anySchema}; since 2020-12 a list is written as prefixItems`, (value, { isSchema }) => isSchema(value)],
   schemas: ["a list of schemas that is not empty", (value, { isSchema }) => isList(value, isSchema, 1)],
   schemaOrSchemas: [
-    "a schema or a list of schemas",
-    (value, { isSchema, isDraft04 }) => isSchema(value) || isList(value, isSchema, isDraft04 ? 1 : 0),
+    "a schema, or a list of schemas that is not empty",
+    (value, { isSchema }) => isSchema(value) || isList(value, isSchema, 1),
   ],
   schemaMap: ["an object of schemas", (value, { isSchema }) => isMap(value, isSchema)],
   patternMap: [
@@ -35,6 +34,7 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
   ],
   stringsMap: ["an object of lists of different names", (value, { isStrings }) => isMap(value, isStrings)],
   strings: ["a list of different strings", (value, { isStrings }) => isStrings(value)],
+  someStrings: ["a list of different strings that is not empty", (value, { isStrings }) => isStrings(value)],
   types: [
     `${typeNames.join(", ")}, or a list of these`,
     (value) => isType(value) || (isList(value, isType, 1) && isSet(value)),
@@ -45,12 +45,14 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
     (value) => isString(value) && /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value),
   ],
   id: ["a URI without a fragment", (value) => isString(value) && /^[^#]*#?$/.test(value)],
-  booleanMap: ["an object of booleans", (value) => isMap(value, (item) => typeof item === "boolean")],
+  booleanMap: ["an object of booleans", (value) => isMap(value, isBoolean)],
   positive: ["a number greater than 0", (value) => typeof value === "number" && value > 0],
   count: ["an integer that is not negative", (value) => Number.isInteger(value) && (value as number) >= 0],
-  list: ["a list", (value, { isDraft04 }) => isList(value, () => true, isDraft04 ? 1 : 0)],
+  list: ["a list", Array.isArray],
+  set: ["a list of different values that is not empty", (value) => isList(value, () => true, 1) && isSet(value)],
   string: ["a string", isString],
-  boolean: ["a boolean", (value) => typeof value === "boolean"],
+  boolean: ["a boolean", isBoolean],
+  flag: ["a boolean", isBoolean],
   number: ["a number", (value) => typeof value === "number"],
   anything: ["a value", () => true],
 };
@@ -61,22 +63,23 @@ export type Misfit = (shape: Shape, value: unknown) => string | undefined;
 /** Makes the check of one document. `anyPattern` accepts patterns that are no regular expressions of JavaScript. */
 export function misfitOf(dialect: Dialect, anyPattern: boolean): Misfit {
   const isDraft04 = dialect === "draft-04";
-  const least = isDraft04 ? 1 : 0;
   const rules: Rules = {
-    isDraft04,
-    isSchema: (value) => isObject(value) || (typeof value === "boolean" && !isDraft04),
+    isSchema: (value) => isObject(value) || (isBoolean(value) && !isDraft04),
     isPattern: (value) => isString(value) && (anyPattern || toRegExp(value) !== undefined),
-    isStrings: (value) => isList(value, isString, least) && isSet(value),
+    isStrings: (value) => isList(value, isString, isDraft04 ? 1 : 0) && isSet(value),
   };
   return (shape, value) => {
     const [expected, fits] = shapes[shape];
-    if (fits(value, rules)) return undefined;
-    return isDraft04 && Array.isArray(value) && value.length === 0 ? `${expected} that is not empty` : expected;
+    return fits(value, rules) ? undefined : expected;
   };
 }
 
 function isString(value: unknown): value is string {
   return typeof value === "string";
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === "boolean";
 }
 
 function isList(value: unknown, fits: (item: unknown) => boolean, least: number): value is unknown[] {
