@@ -33,38 +33,41 @@ function isPrimitive(value: unknown): value is Primitive {
 
 /**
  * Writes a value as JSON with sorted names, so that equal values have equal text. Returns undefined if the text would be
- * longer than `limit`. Takes a step for each value and for each 16 characters.
+ * longer than `limit`. Takes two steps for each value and name, and one for each 16 characters of a string.
  */
 function canonical(value: unknown, run: Run, limit: number): string | undefined {
-  const parts: string[] = [];
-  let length = 0;
-  const write = (text: string): boolean => {
-    run.take(1 + (text.length >> 4));
-    parts.push(text);
-    return (length += text.length) <= limit;
-  };
-  const visit = (item: unknown): boolean => {
-    // -0 is written as 0, to which it is equal.
-    if (isPrimitive(item)) return tooLong(item, limit) ? false : write(JSON.stringify(item) ?? "null");
-    run.enter();
-    const fits = Array.isArray(item) ? visitItems(item) : visitProperties(item as Record<string, unknown>);
-    run.leave();
-    return fits;
-  };
-  const visitItems = (items: readonly unknown[]): boolean =>
-    write("[") && items.every((item) => visit(item) && write(",")) && write("]");
-  const visitProperties = (object: Record<string, unknown>): boolean => {
-    const names = Object.keys(object);
-    run.take(names.length);
-    return (
-      write("{") &&
-      names.toSorted().every((name) => visit(name) && write(":") && visit(object[name]) && write(",")) &&
-      write("}")
-    );
-  };
-  return visit(value) ? parts.join("") : undefined;
+  run.take(2);
+  if (typeof value === "string") {
+    run.take(value.length >> 4);
+    return value.length > limit ? undefined : JSON.stringify(value);
+  }
+  // String writes -0 as 0, to which it is equal.
+  if (isPrimitive(value)) return String(value);
+  run.enter();
+  const text = Array.isArray(value)
+    ? canonicalItems(value, run, limit)
+    : canonicalProperties(value as Record<string, unknown>, run, limit);
+  run.leave();
+  return text;
 }
 
-function tooLong(value: Primitive, limit: number): boolean {
-  return typeof value === "string" && value.length > limit;
+function canonicalItems(items: readonly unknown[], run: Run, limit: number): string | undefined {
+  let text = "[";
+  for (const item of items) {
+    const part = canonical(item, run, limit - text.length);
+    if (part === undefined) return undefined;
+    text += `${part},`;
+  }
+  return text.length > limit ? undefined : `${text}]`;
+}
+
+function canonicalProperties(object: Record<string, unknown>, run: Run, limit: number): string | undefined {
+  let text = "{";
+  for (const name of Object.keys(object).toSorted()) {
+    const key = canonical(name, run, limit - text.length);
+    const part = key && canonical(object[name], run, limit - text.length);
+    if (part === undefined) return undefined;
+    text += `${key}:${part},`;
+  }
+  return text.length > limit ? undefined : `${text}}`;
 }
