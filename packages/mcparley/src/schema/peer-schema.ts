@@ -22,7 +22,7 @@ export interface PeerSchema {
  */
 export async function preparePeerSchema(schema: JsonSchema): Promise<PeerSchema> {
   try {
-    const document = readDocument(schema, { anyPattern: true });
+    const document = readDocument(schema, { isOfPeer: true });
     const hasPatterns = [...document.places.values()].some(hasPattern);
     const engine = hasPatterns ? (await import("./json-schema/linear-patterns.ts")).linearPatterns() : nativePatterns;
     const unchecked: string[] = [];

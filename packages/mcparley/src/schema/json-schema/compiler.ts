@@ -16,6 +16,9 @@ export interface CompilerOptions {
 
 const kinds: readonly Kind[] = ["number", "string", "array", "object", "other"];
 
+/** Keywords that need no check, or that `Compiler` handles itself. */
+const simple = /^(type|title|description|default)$/;
+
 /** Makes the subschemas of a document ready for use, each once. */
 export class Compiler {
   readonly dialect: Dialect;
@@ -83,14 +86,19 @@ export class Compiler {
     // Up to draft-07, everything beside a $ref is ignored.
     if (reference && this.dialect.startsWith("draft")) return;
     this.#setTypes(node, schema["type"]);
-    for (const [keyword, [kind, make]] of Object.entries(valueKeywords)) {
-      const check =
-        schema[keyword] !== undefined && this.knows(keyword) ? make(schema[keyword], schema, this) : undefined;
-      if (check) add(kind, check);
+    let isLeaf = true;
+    for (const keyword of Object.keys(schema)) {
+      const [kind, make] = (Object.hasOwn(valueKeywords, keyword) && valueKeywords[keyword]) || [];
+      const check = make && this.knows(keyword) ? make(schema[keyword], schema, this) : undefined;
+      if (check) add(kind!, check);
+      isLeaf &&= make !== undefined || simple.test(keyword);
     }
-    for (const check of objectChecks(schema, this)) add("object", check);
-    for (const check of arrayChecks(schema, this)) add("array", check);
-    for (const check of combinationChecks(schema, this)) add("any", check);
+    // Most subschemas have none of the other keywords.
+    if (!isLeaf) {
+      for (const check of objectChecks(schema, this)) add("object", check);
+      for (const check of arrayChecks(schema, this)) add("array", check);
+      for (const check of combinationChecks(schema, this)) add("any", check);
+    }
     if (dynamicReference) add("any", dynamicReferenceTo(dynamicReference, this));
     this.#addUnevaluated(node, schema);
   }

@@ -56,8 +56,8 @@ export interface SchemaDocument {
 export interface DocumentOptions {
   /** Other documents that references may lead to, by absolute URI. Only tests set this. */
   documents?: ReadonlyMap<string, JsonSchema | boolean> | undefined;
-  /** Accepts patterns that are no regular expressions of JavaScript. For schemas of a peer. */
-  anyPattern?: boolean | undefined;
+  /** The schema came from a peer: its patterns are accepted as they are, since another engine evaluates them. */
+  isOfPeer?: boolean | undefined;
 }
 
 /**
@@ -67,7 +67,7 @@ export interface DocumentOptions {
  * document and `documents`, or `too_complex` for over 64 levels, 10,000 subschemas or 1 MiB of JSON.
  */
 export function readDocument(schema: JsonSchema | boolean, options: DocumentOptions = {}): SchemaDocument {
-  const copy = copyOf(schema);
+  const copy = copyOf(schema, options);
   const dialect = dialectAt(copy, "#");
   const reader = new DocumentReader(dialect, options);
   const root = reader.addRoot(copy, BASE_URI);
@@ -75,12 +75,12 @@ export function readDocument(schema: JsonSchema | boolean, options: DocumentOpti
   return { root, dialect, places: reader.places, resources: reader.resources, isDynamic: reader.isDynamic };
 }
 
-function copyOf(schema: JsonSchema | boolean): JsonSchema | boolean {
+function copyOf(schema: JsonSchema | boolean, { isOfPeer }: DocumentOptions): JsonSchema | boolean {
   const excess = checkBudget(schema, { depth: 4 * MAX_DEPTH, elements: 50 * MAX_SUBSCHEMAS });
   if (excess) throw new SchemaError("too_complex", `The schema is too large. ${excess}`);
   let text: string;
   try {
-    text = JSON.stringify(schema, refuseLibrarySchemas);
+    text = JSON.stringify(schema, isOfPeer ? undefined : refuseLibrarySchemas);
   } catch (error) {
     if (error instanceof SchemaError) throw error;
     throw new SchemaError("invalid_schema", `The schema cannot be written as JSON: ${String(error)}`, { cause: error });
@@ -119,7 +119,7 @@ class DocumentReader {
   constructor(dialect: Dialect, options: DocumentOptions) {
     this.#dialect = dialect;
     this.#options = options;
-    this.#misfit = misfitOf(dialect, options.anyPattern ?? false);
+    this.#misfit = misfitOf(dialect, options.isOfPeer ?? false);
   }
 
   /** Adds a whole document with everything in it. */
@@ -244,7 +244,7 @@ class DocumentReader {
       const cure = 'nothing is fetched, so copy that schema to "#/$defs/<name>"';
       return refuse("external_ref", `has a reference ${show(reference)} to another document; ${cure}`);
     }
-    this.addRoot(copyOf(document), uri);
+    this.addRoot(copyOf(document, this.#options), uri);
     return this.#resources.get(uri)!;
   }
 
