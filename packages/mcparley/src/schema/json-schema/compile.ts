@@ -27,7 +27,7 @@ export interface CompileOptions extends DocumentOptions {
  * At most 20 issues are reported.
  *
  * Throws a SchemaError if the schema itself is at fault: `unsupported_dialect`, `external_ref`, `invalid_schema` or
- * `too_complex` (over 64 levels, 10,000 subschemas or 1 MiB of JSON).
+ * `too_complex` (over 64 levels, 5,000 subschemas or 1 MiB of JSON).
  */
 export function compileJsonSchema(schema: JsonSchema | boolean, options: CompileOptions = {}): Validator {
   return compileDocument(readDocument(schema, options), options);

@@ -267,11 +267,11 @@ describe("limits of a schema", () => {
     expect(failure(nest(100_000)).code).toBe("too_complex");
   });
 
-  test("accepts 10,000 subschemas", () => {
-    expect(issues(wide(9_999), {})).toEqual([]);
-    expect(failure(wide(10_000))).toMatchObject({
+  test("accepts 5,000 subschemas", () => {
+    expect(issues(wide(4_999), {})).toEqual([]);
+    expect(failure(wide(5_000))).toMatchObject({
       code: "too_complex",
-      message: expect.stringContaining("10000") as string,
+      message: expect.stringContaining("5000") as string,
     });
   });
 

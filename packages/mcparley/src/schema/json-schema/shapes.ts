@@ -41,7 +41,7 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
   ],
   pattern: ["a regular expression", (value, { isPattern }) => isPattern(value)],
   name: [
-    "a name of letters, digits and - . _, and not begin with a digit, - or .",
+    "a letter or _, then letters, digits, - . or _",
     (value) => isString(value) && /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value),
   ],
   id: ["a URI without a fragment", (value) => isString(value) && /^[^#]*#?$/.test(value)],
@@ -60,7 +60,7 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
 /** The function returns what the value of a keyword must be by the meta-schema of a dialect, or undefined if it is that. */
 export type Misfit = (shape: Shape, value: unknown) => string | undefined;
 
-/** Makes the check of one document. `anyPattern` accepts patterns that are no regular expressions of JavaScript. */
+/** Makes the check of one document. `anyPattern` accepts every string as a pattern. */
 export function misfitOf(dialect: Dialect, anyPattern: boolean): Misfit {
   const isDraft04 = dialect === "draft-04";
   const rules: Rules = {
