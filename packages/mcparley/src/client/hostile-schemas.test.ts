@@ -72,6 +72,16 @@ describe("the output schema of a hostile server", () => {
   });
 });
 
+test("lists and calls a tool whose input schema is nested 100,000 levels deep", async () => {
+  const inputSchema = Array.from({ length: 100_000 }).reduce<JsonObject>((a) => ({ properties: { a } }), {});
+  const tools = [{ name: "a", inputSchema }];
+  const peer = modernPeer({ answers: { "tools/list": () => ({ tools }), "tools/call": () => ({ content: [] }) } });
+  const client = await openClient({ ...peerDialer(peer), kind: "http" });
+  expect(await client.listTools().all()).toHaveLength(1);
+  expect(await client.callTool("a")).toEqual([]);
+  await client.close();
+});
+
 describe("the form of a hostile server", () => {
   async function answer(requestedSchema: unknown, elicit: ElicitHandler): Promise<JsonObject> {
     const peer = modernPeer();

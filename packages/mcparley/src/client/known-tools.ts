@@ -86,11 +86,20 @@ export class KnownTools {
 }
 
 /**
- * The arguments of a tool that are mirrored into headers. Throws where they are marked in a way that is not allowed.
- * Few tools mark any, and what it takes to read the marks is loaded for those.
+ * Returns the arguments of a tool that are mirrored into headers. Throws if a mark breaks the rules. Most tools mark none,
+ * so the code that reads the marks is loaded with the first tool that does.
  */
 export async function headersOf({ inputSchema }: Tool): Promise<readonly McpHeader[]> {
-  if (!JSON.stringify(inputSchema).includes('"x-mcp-header"')) return [];
+  if (!mentions(inputSchema, '"x-mcp-header"')) return [];
   const { mcpHeaders } = await import("../schema/mcp-headers.ts");
   return mcpHeaders(inputSchema);
+}
+
+function mentions(schema: JsonObject, name: string): boolean {
+  try {
+    return JSON.stringify(schema).includes(name);
+  } catch {
+    // Nested so deep that it exhausts the stack. No mark is valid there.
+    return false;
+  }
 }

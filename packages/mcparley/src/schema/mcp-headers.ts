@@ -39,13 +39,12 @@ interface Place {
   readonly depth: number;
 }
 
-/** As deep as schemas may be nested anywhere; without a bound, the paths alone would grow quadratically. */
+/** The depth of a definition's schema. Annotations of a peer below it are ignored; their paths would grow quadratically. */
 const MAX_DEPTH = 64;
 
 /**
  * Collects the `x-mcp-header` annotations of a tool's input schema.
- * Throws InvalidMcpHeader for the first one that breaks a rule (2026-07-28, Streamable HTTP, "Schema Extension"), and a
- * SchemaError `too_complex` for a schema nested over 64 levels deep.
+ * Throws InvalidMcpHeader for the first one that breaks a rule (2026-07-28, Streamable HTTP, "Schema Extension").
  */
 export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
   const found = new Map<string, McpHeader>();
@@ -66,9 +65,7 @@ export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
 
 function placesBelow({ schema, path, pointer, depth }: Place, dialect: Dialect): Place[] {
   const below: Place[] = [];
-  if (depth > MAX_DEPTH) {
-    throw new SchemaError("too_complex", `The schema is nested more than ${MAX_DEPTH} levels deep.`);
-  }
+  if (depth >= MAX_DEPTH) return below;
   for (const { schema: found, keyword, key, pointer: step } of subschemasOf(schema, dialect)) {
     if (!isObject(found)) continue;
     const next = path && keyword === "properties" ? [...path, key!] : undefined;

@@ -37,11 +37,10 @@ function isPattern(text: string): boolean {
 
 /** A full date of RFC 3339 that the calendar has. */
 function isDate(text: string): boolean {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)?.map(Number) ?? [];
-  if (year === undefined || month === undefined || day === undefined || month < 1 || month > 12 || day < 1)
-    return false;
-  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return day <= (month === 2 ? (isLeapYear ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31);
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  // Date moves the 31st of a shorter month to the next month.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
 /** A full time of RFC 3339. The second 60 is allowed only for a leap second, at the end of a day in UTC. */

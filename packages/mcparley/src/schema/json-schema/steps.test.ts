@@ -82,9 +82,9 @@ describe("values that are refused as too complex", () => {
     expect(compileJsonSchema(schema)(value)).toEqual(tooComplex);
   });
 
-  test("a chain of 5,000 references, without exhausting the stack", () => {
-    const $defs = Object.fromEntries(numbers(5000).map((n) => [`d${n}`, { $ref: `#/$defs/d${n + 1}` }]));
-    expect(compileJsonSchema({ $ref: "#/$defs/d0", $defs: { ...$defs, d5000: {} } })(1)).toEqual(tooComplex);
+  test("a chain of 4,000 references, without exhausting the stack", () => {
+    const $defs = Object.fromEntries(numbers(4000).map((n) => [`d${n}`, { $ref: `#/$defs/d${n + 1}` }]));
+    expect(compileJsonSchema({ $ref: "#/$defs/d0", $defs: { ...$defs, d4000: {} } })(1)).toEqual(tooComplex);
   });
 
   test("a value of 50,000 levels, without exhausting the stack", () => {
