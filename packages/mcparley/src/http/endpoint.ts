@@ -183,7 +183,7 @@ export class Endpoint {
 
   #take(posted: Posted, value: unknown): Awaitable<void> {
     if (Array.isArray(value)) return this.#useLegacy().then((legacy) => legacy.postBatch(posted, value));
-    const classified = classify(value);
+    const classified = classify(value, this.#context.core.limits.idLength);
     if (classified.kind === "invalid") {
       throw new HttpRefusal(400, `Invalid message: ${classified.reason}.`, { id: classified.id });
     }

@@ -57,7 +57,7 @@ export class HttpSseSession implements Link, OpenExchange {
   /** Takes a message, or a batch of them, with effect at once. Throws a refusal of 400 for what is none. */
   receive(value: unknown, principal: Principal | undefined): void {
     if (Array.isArray(value)) return this.#receiveBatch(value, principal);
-    const heard = readable(classify(value));
+    const heard = this.#read(value);
     if (heard.kind !== "request") return this.#hear(heard);
     void this.#answerAll([this.#side.answer(heard.message, principal)]).then(([json]) => this.#say(json));
   }
@@ -94,7 +94,7 @@ export class HttpSseSession implements Link, OpenExchange {
   #receiveBatch(batch: readonly unknown[], principal: Principal | undefined): void {
     const refusal = this.#side.refuseBatch(batch.length);
     if (refusal !== undefined) throw new HttpRefusal(400, refusal);
-    const all = batch.map((value) => readable(classify(value)));
+    const all = batch.map((value) => this.#read(value));
     const answering: Answering[] = [];
     for (const heard of all) {
       if (heard.kind === "request") answering.push(this.#side.answer(heard.message, principal));
@@ -103,6 +103,10 @@ export class HttpSseSession implements Link, OpenExchange {
     void this.#answerAll(answering).then((answers) =>
       this.#say(answers.length === 0 ? undefined : `[${answers.join(",")}]`),
     );
+  }
+
+  #read(value: unknown): Heard {
+    return readable(classify(value, this.#core.limits.idLength));
   }
 
   #hear(heard: Heard): void {

@@ -14,7 +14,7 @@ export async function postBatch(context: LegacyContext, posted: Posted, batch: r
   checkVersion(head, undefined);
   const place = await placeOf(context, { head, principal, id: undefined });
   checkBatch(place.session, batch);
-  const messages = batch.map(classify);
+  const messages = batch.map((value) => classify(value, context.core.limits.idLength));
   if (!messages.some(isAnswered)) {
     for (const message of messages) await hear(place, message);
     return head.respond(202, {});

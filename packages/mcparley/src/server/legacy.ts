@@ -4,6 +4,7 @@ import type { JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts
 import type { ServerCapabilities } from "../protocol/capabilities.ts";
 import { type InitializeParams, type InitializeResult, readInitializeParams } from "../protocol/lifecycle.ts";
 import { Method, Notification } from "../protocol/methods.ts";
+import { checkProgressToken } from "../protocol/progress.ts";
 import type { Revision } from "../revisions/revision.ts";
 import { negotiateLegacy } from "../revisions/revisions.ts";
 import { type Reply, answer, replyToError } from "./answer.ts";
@@ -87,10 +88,12 @@ export function answerInSession(
   const { id, method, params = {} } = request;
   const { core, revision, lowering, peer } = session;
   const { principal } = way;
-  const refusal = refuse(session, request);
-  if (refusal) {
-    core.refused(method, principal, refusal);
-    return replyToError(id, refusal, revision);
+  try {
+    refuse(session, request);
+    checkProgressToken(params, core.limits.idLength);
+  } catch (error) {
+    core.refused(method, principal, error as ProtocolError);
+    return replyToError(id, error as ProtocolError, revision);
   }
   const call = new Call({
     core,
@@ -112,20 +115,21 @@ export function answerInSession(
   return reply.finally(() => session.finish(id));
 }
 
-function refuse(session: Session, { id, method }: JsonRpcRequest): ProtocolError | undefined {
+/** Throws if the session cannot take the request now. */
+function refuse(session: Session, { id, method }: JsonRpcRequest): void {
   if (method === Method.initialize) {
-    return new ProtocolError(ErrorCode.InvalidRequest, "This session is initialized already.");
+    throw new ProtocolError(ErrorCode.InvalidRequest, "This session is initialized already.");
   }
   if (session.isAnswering(id)) {
-    return new ProtocolError(
+    throw new ProtocolError(
       ErrorCode.InvalidRequest,
       `A request with the id ${JSON.stringify(id)} is in flight already.`,
     );
   }
   const { inFlight } = session.core.limits;
-  if (session.inFlight < inFlight) return undefined;
+  if (session.inFlight < inFlight) return;
   const message = `More than ${inFlight} calls in flight. Wait for answers before sending more.`;
-  return new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
+  throw new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
 }
 
 /** Takes a notification of the client; one that is not known is ignored. */

@@ -4,6 +4,7 @@ import { type JsonObject, type JsonRpcRequest, isObject } from "../jsonrpc/messa
 import type { ClientCapabilities, Implementation } from "../protocol/capabilities.ts";
 import { readLoggingLevel } from "../protocol/logging.ts";
 import { MetaKey } from "../protocol/meta.ts";
+import { checkProgressToken } from "../protocol/progress.ts";
 import { modernLoweringOf } from "../revisions/modern-lowerings.ts";
 import type { Revision } from "../revisions/revision.ts";
 import { findRevision, latestLegacy, latestModern, supportedVersions } from "../revisions/revisions.ts";
@@ -49,6 +50,7 @@ function openCall(core: ServerCore, request: JsonRpcRequest, { link, principal }
   const revision = readRevision(meta);
   const capabilities = meta[MetaKey.clientCapabilities];
   if (!isObject(capabilities)) throw malformed(MetaKey.clientCapabilities, "an object");
+  checkProgressToken(params, core.limits.idLength);
   const level = meta[MetaKey.logLevel];
   const peer = {
     info: readClientInfo(meta),
