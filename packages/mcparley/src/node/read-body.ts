@@ -45,8 +45,15 @@ function readPieces(
   first: Buffer | null,
 ): void {
   let size = 0;
-  const chunks: Buffer[] = [];
-  const finish = (): void => settle(Buffer.concat(chunks), reader);
+  let chunks: Buffer[] = [];
+  const finish = (): void => {
+    const bytes = Buffer.concat(chunks);
+    // The request lives as long as its answer, which may be a stream that is open for days.
+    chunks = [];
+    request.off("data", onData);
+    request.off("end", finish);
+    settle(bytes, reader);
+  };
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
     if (size > limit) {

@@ -46,6 +46,8 @@ export interface CallInit {
 }
 
 const noMeta: JsonObject = Object.freeze({});
+/** Characters of a client's name and version that an open stream keeps; longer ones are dropped. */
+const maxKeptInfo = 1_000;
 
 /** Why a call was given up that its client cancelled; the reason is for whoever debugs it. */
 export function cancelledFor(reason: unknown): LocalError {
@@ -64,8 +66,8 @@ export class Call implements Context {
   readonly lowering: Lowering;
   readonly id: RequestId;
   readonly method: string;
-  readonly params: JsonObject;
-  readonly peer: Peer;
+  params: JsonObject;
+  peer: Peer;
   readonly principal: Principal | undefined;
   readonly session: Session | undefined;
   /** The URI of the resource being read, as the client gave it. */
@@ -165,6 +167,22 @@ export class Call implements Context {
       loggingLevels.map((level) => [level, (data: unknown, logger?: string) => this.#sendLog(level, data, logger)]),
     ) as unknown as Logger;
     return this.#log;
+  }
+
+  /**
+   * Releases the request's params and what the client said of itself, so that a call which stays open for days does not
+   * keep a large request in memory.
+   */
+  forgetRequest(): void {
+    this.params = noMeta;
+    const { info, revision, address } = this.peer;
+    const isShort = info && info.name.length + info.version.length <= maxKeptInfo;
+    this.peer = {
+      info: isShort ? { name: info.name, version: info.version } : undefined,
+      capabilities: {},
+      revision,
+      address,
+    };
   }
 
   /** Gives the call up: aborts its signal and silences it. Does nothing once it is answered. */

@@ -18,6 +18,8 @@ export interface Origin {
   /** The way back for what is said before the answer. */
   link: Link;
   principal: Principal | undefined;
+  /** The IP address that the request came from, if it is known. */
+  address?: string | undefined;
   /** Given the call once it exists, so that it can be cancelled. */
   opened?(call: Call): void;
 }
@@ -44,7 +46,7 @@ export function answerModern(core: ServerCore, request: JsonRpcRequest, origin: 
   return answer(call);
 }
 
-function openCall(core: ServerCore, request: JsonRpcRequest, { link, principal }: Origin): Call {
+function openCall(core: ServerCore, request: JsonRpcRequest, { link, principal, address }: Origin): Call {
   const { id, method, params = {} } = request;
   const meta = isObject(params._meta) ? params._meta : {};
   const revision = readRevision(meta);
@@ -56,6 +58,7 @@ function openCall(core: ServerCore, request: JsonRpcRequest, { link, principal }
     info: readClientInfo(meta),
     capabilities: capabilities as ClientCapabilities,
     revision: revision.version,
+    address,
   };
   const logLevel = level === undefined ? undefined : readLoggingLevel(level, `params._meta["${MetaKey.logLevel}"]`);
   return new Call({

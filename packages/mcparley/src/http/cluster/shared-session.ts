@@ -78,6 +78,7 @@ export class SharedSession extends HttpSession {
       await this.#init.change(this, change);
       return reply;
     } catch (error) {
+      if (error instanceof ProtocolError) return replyToError(request.id, error, this.session.revision);
       if (!isUnavailable(error)) throw error;
       this.#init.node.core.report(error, undefined);
       const message = "This could not be kept, since the server's store is out of reach. Send it again.";

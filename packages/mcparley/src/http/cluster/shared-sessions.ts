@@ -6,7 +6,6 @@ import { notification } from "../../jsonrpc/messages.ts";
 import { Notification } from "../../protocol/methods.ts";
 import { findRevision } from "../../revisions/revisions.ts";
 import type { Store } from "../../store/store.ts";
-import { HttpRefusal } from "../refusal.ts";
 import type { SessionOptions } from "../options.ts";
 import type { SessionTable } from "../sessions.ts";
 import { ClusterNode, type Mail, type News } from "./cluster-node.ts";
@@ -17,8 +16,6 @@ import { SharedSession } from "./shared-session.ts";
 
 /** How often, within an idle limit, the store is told that a session is in use. */
 const touchesPerLimit = 30;
-/** Characters of what is kept of a session: what its client says of itself, and what it subscribed to. */
-const maxRecord = 65_536;
 
 export interface SharedSessionsInit {
   core: ServerCore;
@@ -76,7 +73,6 @@ export class SharedSessions implements SessionTable {
     copy.openedAt = this.#init.changes.position;
     const record = initialRecord(session, principalKey(session.principal), copy.openedAt);
     const text = JSON.stringify(record);
-    if (text.length > maxRecord) throw tooLarge();
     await this.#init.store.set(this.#keyOf(copy.id), text, { ttl: this.#idle });
     copy.known = text;
     copy.touched = this.#init.core.clock.now();
@@ -183,10 +179,17 @@ export class SharedSessions implements SessionTable {
       const text = await this.#init.store.get(key);
       if (text === undefined) return;
       const record = JSON.parse(text) as SessionRecord;
-      const changed = JSON.stringify({ ...record, state: change(record.state) });
-      if (changed.length > maxRecord) throw tooLarge();
+      const state = change(record.state);
+      // Another process may have subscribed as well, so the copy's own check is not enough.
+      try {
+        copy.session.checkSubscriptions(state.subscriptions);
+      } catch (error) {
+        copy.session.restore(record.state);
+        throw error;
+      }
+      const changed = JSON.stringify({ ...record, state });
       if (!(await this.#init.store.compareAndSet(key, text, changed, { ttl: this.#idle }))) continue;
-      copy.session.restore(change(record.state));
+      copy.session.restore(state);
       copy.known = changed;
       // Nobody else acts on this one; it would only take the place of changes in their log.
       if (change === madeReady) return;
@@ -250,8 +253,4 @@ export class SharedSessions implements SessionTable {
   #keyOf(id: string): string {
     return this.node.keyOf("session", id);
   }
-}
-
-function tooLarge(): HttpRefusal {
-  return new HttpRefusal(400, `What is kept of this session would take more than ${maxRecord} characters.`);
 }
