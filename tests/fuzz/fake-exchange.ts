@@ -35,6 +35,9 @@ export function fakeExchange({ method = "POST", headers, body = "" }: FakeReques
     path: "/mcp",
     query: "",
     secure: false,
+    address: undefined,
+    network: undefined,
+    held: undefined,
     parsedBody: undefined,
     get closed() {
       return isOver;

@@ -1,6 +1,7 @@
 import { ErrorCode } from "../jsonrpc/errors.ts";
 import type { Exchange, Reader } from "./exchange.ts";
 import { HttpRefusal, shown, tooLarge } from "./refusal.ts";
+import type { RequestLimits, Wait } from "./request-limits.ts";
 
 /** Refuses with 415 a body that is not said to be JSON: a form or plain text is what a page can send unasked. */
 function requireJson(exchange: Exchange): void {
@@ -17,16 +18,38 @@ function requireJson(exchange: Exchange): void {
   throw new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it as it is.`);
 }
 
+/** How bodies are read. */
+export interface BodyLimits {
+  /** Bytes of a body. */
+  readonly max: number;
+  readonly requests: RequestLimits;
+}
+
 /**
- * Reads the body of a POST as JSON, or takes it as a framework has parsed it; of at most `limit` bytes.
+ * Reads the body of a POST as JSON, or takes it as a framework has parsed it.
  *
- * Throws what can be said before it is read.
+ * Throws a refusal for what is wrong with its headers. Rejects with 408 if the body takes too long.
  */
-export function readMessage(exchange: Exchange, limit: number, reader: Reader<unknown>): void {
+export function readMessage(exchange: Exchange, { max, requests }: BodyLimits, reader: Reader<unknown>): void {
   requireJson(exchange);
-  const { parsedBody } = exchange;
-  if (parsedBody !== undefined) return reader.resolve(withinLimit(exchange, parsedBody, limit));
-  exchange.readText(limit, { resolve: (text) => parse(text, reader), reject: reader.reject });
+  const { parsedBody, held } = exchange;
+  if (parsedBody !== undefined) return reader.resolve(withinLimit(exchange, parsedBody, max));
+  let wait: Wait | undefined;
+  exchange.readText(max, {
+    received: (bytes) => held?.grow(bytes),
+    resolve: (text) => {
+      if (wait?.end() !== false) parse(text, reader);
+    },
+    reject: (error) => {
+      if (wait?.end() !== false) reader.reject(error);
+    },
+    pending: (stop) => {
+      wait = requests.wait((refusal) => {
+        stop();
+        reader.reject(refusal);
+      });
+    },
+  });
 }
 
 function parse(text: string, reader: Reader<unknown>): void {

@@ -12,12 +12,32 @@ export interface RequestHead {
   header(name: string): string | undefined;
 }
 
+/** Where a request comes from, if the runtime or a trusted proxy tells. */
+export interface RequestSource {
+  /** The IP address of the client. */
+  readonly address: string | undefined;
+  /** The address, or the /64 prefix of an IPv6 address: what the shares of anonymous callers are counted by. */
+  readonly network: string | undefined;
+}
+
+/** The share of a request in the limits of its endpoint. */
+export interface Held {
+  /** Counts the bytes of the body that have arrived. Returns an error if they are more than the caller's share. */
+  grow(bytes: number): Error | undefined;
+  /** Returns the share. A second call does nothing. */
+  release(): void;
+}
+
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
 /** Where the body of a request goes once it has been read, or has turned out not to be readable. */
 export interface Reader<T> {
   resolve(this: void, value: T): void;
   reject(this: void, error: unknown): void;
+  /** Called with the bytes that have arrived. A returned error ends the reading, and `reject` is called with it. */
+  received?: ((this: void, bytes: number) => Error | undefined) | undefined;
+  /** Called if the body may not have arrived yet. `stop` ends the reading; what is called afterwards is ignored. */
+  pending?: ((this: void, stop: () => void) => void) | undefined;
 }
 
 /**
@@ -25,9 +45,11 @@ export interface Reader<T> {
  *
  * The endpoint calls `respond` once, or `stream` once, and never both.
  */
-export interface Exchange extends RequestHead {
+export interface Exchange extends RequestHead, RequestSource {
   /** The body as a framework has parsed it already; undefined where it has not been read. */
   readonly parsedBody: unknown;
+  /** Released by the adapter when the response has been sent, or the client is gone. */
+  held: Held | undefined;
   /** Whether the client is gone, or everything has been sent: then nothing that is written arrives. */
   readonly closed: boolean;
   /**

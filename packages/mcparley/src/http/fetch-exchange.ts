@@ -1,10 +1,13 @@
 import { LocalError } from "../jsonrpc/errors.ts";
-import type { Exchange, Reader, ResponseHeaders, ResponseStream } from "./exchange.ts";
+import type { Exchange, Held, Reader, ResponseHeaders, ResponseStream } from "./exchange.ts";
 import { notUtf8, tooLarge } from "./refusal.ts";
 
 /** An exchange on web `Request` and `Response`. */
 export class FetchExchange implements Exchange {
   readonly parsedBody: undefined;
+  readonly address: undefined;
+  readonly network: undefined;
+  held: Held | undefined;
   /** Settles once the head of the response is known. */
   readonly response: Promise<Response>;
   readonly #request: Request;
@@ -49,13 +52,18 @@ export class FetchExchange implements Exchange {
     return value ?? (name === "host" ? this.#url.host : undefined);
   }
 
-  readText(limit: number, { resolve, reject }: Reader<string>): void {
-    void this.#readAll(limit).then(resolve, reject);
+  readText(limit: number, { resolve, reject, received, pending }: Reader<string>): void {
+    const reader = this.#request.body?.getReader();
+    pending?.(() => void reader?.cancel().catch(() => {}));
+    void this.#readAll(reader, limit, received).then(resolve, reject);
   }
 
-  async #readAll(limit: number): Promise<string> {
+  async #readAll(
+    reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+    limit: number,
+    received: Reader<string>["received"],
+  ): Promise<string> {
     if (Number(this.header("content-length") ?? 0) > limit) throw tooLarge(limit);
-    const reader = this.#request.body?.getReader();
     if (!reader) return "";
     const chunks: Uint8Array[] = [];
     let size = 0;
@@ -65,9 +73,10 @@ export class FetchExchange implements Exchange {
       });
       if (done) return decode(chunks);
       size += value.length;
-      if (size > limit) {
+      const refusal = size > limit ? tooLarge(limit) : received?.(size);
+      if (refusal) {
         void reader.cancel().catch(() => {});
-        throw tooLarge(limit);
+        throw refusal;
       }
       chunks.push(value);
     }
@@ -78,7 +87,7 @@ export class FetchExchange implements Exchange {
   }
 
   respond(status: number, headers: ResponseHeaders, body?: string, rest?: Uint8Array<ArrayBuffer>): void {
-    this.#state = "done";
+    this.#end();
     this.#answer(
       new Response(rest ? new Blob([body ?? "", rest]) : (body ?? null), {
         status,
@@ -112,7 +121,7 @@ export class FetchExchange implements Exchange {
       write: (chunk) => whileOpen(() => controller.enqueue(encoder.encode(chunk))),
       end: () =>
         whileOpen(() => {
-          this.#state = "done";
+          this.#end();
           controller.close();
         }),
       destroy: () =>
@@ -130,8 +139,13 @@ export class FetchExchange implements Exchange {
 
   #gone(): void {
     if (this.#state === "done") return;
-    this.#state = "done";
+    this.#end();
     this.#onGone?.();
+  }
+
+  #end(): void {
+    this.#state = "done";
+    this.held?.release();
   }
 }
 

@@ -1,9 +1,9 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import { type Principal, principalKey } from "../server/context.ts";
 import { readAccept } from "./accept.ts";
-import { readMessage } from "./body.ts";
+import { type BodyLimits, readMessage } from "./body.ts";
 import type { SharedSse } from "./cluster/shared-sse.ts";
-import type { EndpointContext } from "./endpoint-context.ts";
+import type { EndpointContext, Sender } from "./endpoint-context.ts";
 import { EventStream } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
 import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
@@ -16,7 +16,7 @@ const initializeTimeout = 60_000;
 export interface HttpSseOptions {
   /** Where clients are told to post their messages. */
   messages: string;
-  maxBody: number;
+  bodies: BodyLimits;
   sessions: SessionOptions;
 }
 
@@ -43,7 +43,7 @@ export class HttpSse {
   }
 
   /** Answers a request for a stream. */
-  async getStream(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+  async getStream(exchange: Exchange, { principal }: Sender): Promise<void> {
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
     if (this.#context.open.isEnding) throw shuttingDown();
     if (!readAccept(exchange.header("accept")).events) {
@@ -83,7 +83,7 @@ export class HttpSse {
   }
 
   #read(exchange: Exchange): Promise<unknown> {
-    return new Promise((resolve, reject) => readMessage(exchange, this.#options.maxBody, { resolve, reject }));
+    return new Promise((resolve, reject) => readMessage(exchange, this.#options.bodies, { resolve, reject }));
   }
 
   /** Ends the sessions, and what goes on in them. */

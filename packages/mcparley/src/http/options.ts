@@ -35,6 +35,18 @@ export interface HttpOptions {
   /** Bytes of a request's body, also where a framework parsed it. 4 MiB unless given. */
   maxBody?: number;
   /**
+   * Milliseconds for the body of a request to arrive. A slower one is answered with 408 and its connection is closed.
+   * Default: 30,000.
+   */
+  bodyTimeout?: number;
+  /**
+   * The header in which a proxy in front of the server sends the client's IP address, such as `"x-forwarded-for"`,
+   * `"cf-connecting-ip"` or `"forwarded"`. With more than one proxy, `hops` is the number of proxies. Shares of sessions,
+   * streams and requests, and `rateLimit`, tell anonymous callers apart by this address. Default: none, and such headers
+   * are ignored, because any client can send them.
+   */
+  trustProxy?: string | TrustedProxy;
+  /**
    * Milliseconds after which an answer that has said nothing becomes a stream, and between the comments that keep a
    * silent stream open. 15,000 unless given.
    */
@@ -60,6 +72,13 @@ export interface HttpOptions {
   legacySse?: boolean | LegacySseOptions;
   /** How the events of streams are kept; only where there is a `store`. */
   events?: EventOptions;
+}
+
+export interface TrustedProxy {
+  /** Name of the header. */
+  header: string;
+  /** Which entry of the header counts, from the right: the number of trusted proxies. Default: 1. */
+  hops?: number;
 }
 
 export interface HealthOptions {

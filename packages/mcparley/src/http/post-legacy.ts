@@ -48,7 +48,7 @@ async function openSession(context: LegacyContext, posted: Posted, request: Json
     const headers = { "retry-after": String(sessions.retryAfter) };
     throw new HttpRefusal(503, "Too many sessions are open. Try again later.", { headers, id: request.id });
   }
-  const way = { link: prepared ?? nowhere, principal, shared: prepared?.shared };
+  const way = { link: prepared ?? nowhere, principal, address: posted.address, shared: prepared?.shared };
   const { reply, session } = initialize(core, request, way);
   if (!sessions || !prepared || !session) return new Answering(context, posted).finish(reply);
   prepared.session = session;

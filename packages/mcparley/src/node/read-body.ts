@@ -34,7 +34,7 @@ function readBuffered(request: NodeRequest, size: Size, reader: Reader<string>):
 /** Pieces come in a context of their socket; a promise keeps that of the request, which its caller may have made. */
 function readLater(request: NodeRequest, size: Size, reader: Reader<string>, first: Buffer | null = null): void {
   new Promise<string>((resolve, reject) => {
-    readPieces(request, size, { resolve, reject }, first);
+    readPieces(request, size, { ...reader, resolve, reject }, first);
   }).then(reader.resolve, reader.reject);
 }
 
@@ -46,20 +46,24 @@ function readPieces(
 ): void {
   let size = 0;
   let chunks: Buffer[] = [];
-  const finish = (): void => {
-    const bytes = Buffer.concat(chunks);
-    // The request lives as long as its answer, which may be a stream that is open for days.
+  // The request lives as long as its answer, which may be a stream that is open for days.
+  const forget = (): void => {
     chunks = [];
     request.off("data", onData);
     request.off("end", finish);
+  };
+  const finish = (): void => {
+    const bytes = Buffer.concat(chunks);
+    forget();
     settle(bytes, reader);
   };
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
-    if (size > limit) {
-      request.off("data", onData);
+    const refusal = size > limit ? tooLarge(limit) : reader.received?.(size);
+    if (refusal) {
+      forget();
       discard(request, 2 * limit - size);
-      return reader.reject(tooLarge(limit));
+      return reader.reject(refusal);
     }
     chunks.push(chunk);
     // The parser lets through no more than was declared, so there is no need to wait for the end of the stream.
@@ -68,6 +72,12 @@ function readPieces(
   request.on("data", onData);
   if (!declared) request.on("end", finish);
   if (first) onData(first);
+  if (size === 0 || size !== declared) {
+    reader.pending?.(() => {
+      forget();
+      discard(request, limit);
+    });
+  }
 }
 
 function settle(bytes: Buffer, reader: Reader<string>): void {

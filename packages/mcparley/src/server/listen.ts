@@ -6,10 +6,14 @@ import { type SubscriptionFilter, readSubscriptionFilter } from "../protocol/sub
 import type { Call } from "./call.ts";
 import { callerKey, unknownCaller } from "./caller.ts";
 import { type Change, type Recording, toNotification, wantsList } from "./changes.ts";
+import type { Peer } from "./context.ts";
 import type { ServerCore, Stream } from "./core.ts";
 import type { ExtensionSubscription } from "./extension.ts";
 import { checkKept } from "./kept.ts";
 import { Shares } from "./shares.ts";
+
+/** Characters of JSON that a stream keeps of its client's name and capabilities. Longer ones are dropped. */
+const maxPeer = 8_192;
 
 /** The open streams of each server, by caller. */
 const sharesOf = new WeakMap<ServerCore, Shares<Stream>>();
@@ -28,7 +32,7 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
   const extended: ExtensionSubscription[] = [];
   try {
     await subscribeExtensions(call, { opened: extended, hold: (send) => waiting.push(send), meta });
-    call.forgetRequest();
+    forgetRequest(call);
     // What is acknowledged is heard of, wherever it happens. Nothing is waited for between counting streams and opening one.
     await core.changes.elsewhere?.join();
     makeRoom(call);
@@ -50,6 +54,18 @@ function readFilter({ core, params }: Call): SubscriptionFilter {
 }
 
 /**
+ * Releases the request's params, and what the client said of itself if that is long. A call that stays open for days must
+ * not keep a large request in memory.
+ */
+function forgetRequest(call: Call): void {
+  const { info, capabilities, revision, address } = call.peer;
+  const text = JSON.stringify({ info, capabilities });
+  const kept = (text.length > maxPeer ? { info: undefined, capabilities: {} } : JSON.parse(text)) as Peer;
+  call.params = {};
+  call.peer = { info: kept.info, capabilities: kept.capabilities, revision, address };
+}
+
+/**
  * Makes room for one more stream. If the server is full, the caller with the most streams loses its oldest one, provided
  * that it has at least two more than this caller. Throws 503 otherwise.
  */
@@ -62,7 +78,7 @@ function makeRoom({ core, principal, peer }: Call): void {
     for (const oldest of shares.of(largest)) return oldest.end();
   }
   const message = `${limit} subscription streams are open, the limit of this server (limits.listenStreams). Try again later.`;
-  throw new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 60 }, status: 503 });
+  throw new ProtocolError(ErrorCode.InternalError, message, { status: 503 });
 }
 
 /** Adds a stream that receives changes; the returned function removes it. */
