@@ -1,7 +1,6 @@
 import { type Awaitable, recover } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
 import { classify } from "../jsonrpc/messages.ts";
-import type { Principal } from "../server/context.ts";
 import type { ServerCore } from "../server/core.ts";
 import { readAccept } from "./accept.ts";
 import { type BodyLimits, readMessage } from "./body.ts";
@@ -135,7 +134,7 @@ export class Endpoint {
       return this.#loadingBodies.then((bodies) => this.#servePost(sender, exchange, part, bodies));
     }
     if (part !== "mcp") return this.#answerSse(part, exchange, sender);
-    return this.#answerOther(exchange, sender.principal);
+    return this.#answerOther(exchange, sender);
   }
 
   #servePost(sender: Sender, exchange: Exchange, part: Part, bodies: BodyLimits): Awaitable<void> {
@@ -147,10 +146,10 @@ export class Endpoint {
     return part === "mcp" ? this.#post(exchange, sender, bodies) : this.#answerSse(part, exchange, sender);
   }
 
-  async #answerOther(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+  async #answerOther(exchange: Exchange, sender: Sender): Promise<void> {
     const { method } = exchange;
-    if (method === "GET") await (await this.#useLegacy()).get(exchange, principal);
-    else if (method === "DELETE") await (await this.#useLegacy()).delete(exchange, principal);
+    if (method === "GET") await (await this.#useLegacy()).get(exchange, sender);
+    else if (method === "DELETE") await (await this.#useLegacy()).delete(exchange, sender);
     else throw notAllowed(method, this.#options.sessions === false ? "POST" : "GET, POST, DELETE");
   }
 

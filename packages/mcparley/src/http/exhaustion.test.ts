@@ -166,3 +166,187 @@ describe("a subscriptions/listen stream", () => {
     expect((await errorOf(listen(client, long(33, 1)))).message).toContain("limits.sessionSize");
   });
 });
+
+const from = (address: string): Record<string, string> => ({ "x-forwarded-for": address });
+const trustProxy = "x-forwarded-for";
+const ping = request("ping");
+
+/** Who calls with `authorization: alice` is the principal alice. */
+const auth: HttpOptions["auth"] = (head) => {
+  const subject = head.header("authorization");
+  return subject ? { issuer: "https://issuer.example", subject, scopes: [] } : undefined;
+};
+
+type Session = Record<string, string>;
+
+/** Opens a session and uses it. */
+async function ready(client: RawHttp, headers: Record<string, string>): Promise<Session> {
+  const session = await open(client, initialize(), headers);
+  expect(await statusOf(client.post(initialized, session))).toBe(202);
+  return session;
+}
+
+const isOpen = async (client: RawHttp, session: Session): Promise<boolean> =>
+  (await statusOf(client.post(ping, session))) === 200;
+
+describe.each([
+  ["in memory", () => ({})],
+  ["with a store", (clock: FakeClock) => ({ store: memoryStore({ clock }) })],
+])("sessions %s", (_, where) => {
+  const serveFull = (max: number, definition: Definition = {}): Served => {
+    const clock = fakeClock();
+    return serve({ sessions: { max }, trustProxy, auth, ...where(clock) }, definition, clock);
+  };
+
+  test("a flood of initialize requests from one address leaves the sessions of others alone", async () => {
+    const { client } = serveFull(20);
+    const others = await Promise.all([1, 2, 3].map((host) => ready(client, from(`192.0.2.${host}`))));
+    for (let count = 0; count < 100; count++) await open(client, initialize(), from("203.0.113.66"));
+    for (const session of others) expect(await isOpen(client, session)).toBe(true);
+    const late = await ready(client, from("192.0.2.4"));
+    for (let count = 0; count < 100; count++) await open(client, initialize(), from("203.0.113.66"));
+    expect(await isOpen(client, late)).toBe(true);
+  });
+
+  test("an unused session gives way first, the oldest of the caller with the most of them", async () => {
+    const { client } = serveFull(4);
+    const used = await ready(client, from("192.0.2.1"));
+    const single = await open(client, initialize(), from("192.0.2.2"));
+    const older = await open(client, initialize(), from("192.0.2.3"));
+    const newer = await open(client, initialize(), from("192.0.2.3"));
+    await ready(client, from("192.0.2.4"));
+    expect(await isOpen(client, older)).toBe(false);
+    for (const session of [used, single, newer]) expect(await isOpen(client, session)).toBe(true);
+  });
+
+  test("a flood from many addresses of one IPv6 prefix counts as one caller", async () => {
+    const { client } = serveFull(4);
+    const used = await open(client, initialize(), from("2001:db8:0:1::1"));
+    for (let host = 1; host < 20; host++) await open(client, initialize(), from(`2001:db8:0:2::${host}`));
+    expect(await isOpen(client, used)).toBe(true);
+  });
+
+  test("a caller cannot displace sessions of callers that hold fewer than it does", async () => {
+    const { client } = serveFull(3);
+    const other = await open(client, initialize(), from("192.0.2.1"));
+    const own = [await ready(client, from("192.0.2.2")), await ready(client, from("192.0.2.2"))];
+    await open(client, initialize(), from("192.0.2.2"));
+    expect(await isOpen(client, other)).toBe(true);
+    expect(await isOpen(client, own[1]!)).toBe(true);
+  });
+
+  test("the sessions of a principal do not give way to anonymous callers", async () => {
+    const { client } = serveFull(3);
+    const alice = await ready(client, { authorization: "alice" });
+    const bob = await ready(client, { authorization: "bob" });
+    for (let host = 1; host < 20; host++) await ready(client, from(`192.0.2.${host}`));
+    expect(await isOpen(client, alice)).toBe(true);
+    expect(await isOpen(client, bob)).toBe(true);
+  });
+
+  test("the principal with the most sessions loses one to a principal with fewer, and to nobody with as many", async () => {
+    const { client } = serveFull(4);
+    const alice = [];
+    for (let count = 0; count < 4; count++) alice.push(await ready(client, { authorization: "alice" }));
+    const bob = [await ready(client, { authorization: "bob" }), await ready(client, { authorization: "bob" })];
+    const refused = await client.post(initialize(), { authorization: "bob" });
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect((await refused.json()).error.message).toContain("sessions.max");
+    for (const session of bob) expect(await isOpen(client, session)).toBe(true);
+    expect(await isOpen(client, alice[3]!)).toBe(true);
+  });
+
+  test("a caller that keeps all sessions busy loses one to another caller", async () => {
+    const { client } = serveFull(3);
+    const busy: RawAnswer[] = [];
+    for (let count = 0; count < 3; count++) {
+      const session = await ready(client, from("203.0.113.66"));
+      busy.push(await client.send({ method: "GET", headers: session }));
+    }
+    await open(client, initialize(), from("192.0.2.1"));
+    const [first] = busy;
+    let block: string | undefined;
+    do block = await first!.block();
+    while (block !== undefined);
+    for (const stream of busy.slice(1)) await stream.leave();
+  });
+
+  test("a session whose client sends nothing for 30 s after initialize ends", async () => {
+    const { client, clock } = serveFull(10);
+    const early = await open(client);
+    await clock.advance(10_000);
+    const late = await open(client);
+    const used = await open(client);
+    await statusOf(client.post(ping, used));
+    await clock.advance(19_999);
+    const watching = await open(client);
+    const stream = await client.send({ method: "GET", headers: watching });
+    await clock.advance(1);
+    expect(await isOpen(client, early)).toBe(false);
+    await clock.advance(10_000);
+    expect(await isOpen(client, late)).toBe(false);
+    await clock.advance(60_000);
+    expect(await isOpen(client, used)).toBe(true);
+    expect(await isOpen(client, watching)).toBe(true);
+    await stream.leave();
+  });
+});
+
+describe("sessions in memory", () => {
+  test("the longest idle session of the network with the most gives way, unless it is busy", async () => {
+    const { client, clock } = serve({ sessions: { max: 4 }, trustProxy });
+    const [busy, idle, fresh] = [
+      await ready(client, from("192.0.2.1")),
+      await ready(client, from("192.0.2.1")),
+      await ready(client, from("192.0.2.1")),
+    ];
+    const other = await ready(client, from("192.0.2.2"));
+    const stream = await client.send({ method: "GET", headers: busy });
+    await clock.advance(1000);
+    await statusOf(client.post(ping, fresh));
+    await ready(client, from("192.0.2.3"));
+    expect(await isOpen(client, idle)).toBe(false);
+    for (const session of [busy, fresh, other]) expect(await isOpen(client, session)).toBe(true);
+    await stream.leave();
+  });
+
+  test("sessions.handshake sets how long an unused session stays", async () => {
+    const { client, clock } = serve({ sessions: { handshake: 500 } });
+    const session = await open(client);
+    await clock.advance(499);
+    expect(await isOpen(client, session)).toBe(true);
+    const unused = await open(client);
+    await clock.advance(500);
+    expect(await isOpen(client, unused)).toBe(false);
+  });
+
+  test("without trustProxy the header of a proxy is ignored", async () => {
+    const { client } = serve({ sessions: { max: 2 } });
+    const first = await open(client, initialize(), from("192.0.2.1"));
+    await open(client, initialize(), from("203.0.113.66"));
+    await open(client, initialize(), from("203.0.113.66"));
+    expect(await isOpen(client, first)).toBe(false);
+  });
+});
+
+describe("sessions with a store", () => {
+  test("a displaced session that was used goes on with any process, since only a copy is released", async () => {
+    const { client } = serve({ sessions: { max: 1 }, store: memoryStore(), trustProxy });
+    const first = await ready(client, from("192.0.2.1"));
+    await ready(client, from("192.0.2.2"));
+    expect(await isOpen(client, first)).toBe(true);
+  });
+
+  test("a session that was opened with one process and used with another ends on neither", async () => {
+    const clock = fakeClock();
+    const store = memoryStore({ clock });
+    const [one, two] = [serve({ store, sessions: { max: 2 } }, {}, clock), serve({ store }, {}, clock)];
+    const session = await open(one.client);
+    await statusOf(two.client.post(initialized, session));
+    for (let count = 0; count < 4; count++) await open(one.client);
+    await clock.advance(90_000);
+    expect(await isOpen(one.client, session)).toBe(true);
+    expect(await isOpen(two.client, session)).toBe(true);
+  });
+});

@@ -91,8 +91,13 @@ export interface HealthOptions {
 export interface SessionOptions {
   /** Milliseconds without a request, a call in flight or an open stream after which a session is forgotten. 30 minutes. */
   idle?: number;
-  /** Sessions at a time; beyond that `initialize` is answered with 503. 10,000. */
+  /**
+   * Sessions at a time. If there are as many, a new one displaces an unused or idle session of a caller that holds at least
+   * as many as the new caller; without such a session `initialize` is answered with 503. Default: 10,000.
+   */
   max?: number;
+  /** Milliseconds after which a session ends whose client sends nothing after `initialize`. Default: 30,000. */
+  handshake?: number;
 }
 
 export interface EventOptions {

@@ -11,9 +11,9 @@ import { HttpRefusal, jsonHeaders } from "./refusal.ts";
 
 /** Answers a POST of several messages, which one revision has (2025-03-26, transports, "Sending Messages"). */
 export async function postBatch(context: LegacyContext, posted: Posted, batch: readonly unknown[]): Promise<void> {
-  const { exchange: head, principal } = posted;
+  const { exchange: head } = posted;
   checkVersion(head, undefined);
-  const place = await placeOf(context, { head, principal, id: undefined });
+  const place = await placeOf(context, { head, sender: posted, id: undefined });
   checkBatch(place.session, batch);
   const messages = batch.map((value) => classify(value, context.core.limits.idLength));
   if (!messages.some(isAnswered)) {
