@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { resource, tool } from "../server/definition.ts";
-import type { AnyServerDefinition } from "../server/options.ts";
+import type { AnyServerDefinition, ServerLimits } from "../server/options.ts";
+import { rateLimit } from "../server/rate-limit.ts";
 import { type Server, createServer } from "../server/server.ts";
 import { memoryStore } from "../store/memory-store.ts";
-import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, settled } from "../testing/fake-clock.ts";
 import { type RawAnswer, type RawHttp, rawHttp } from "../testing/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { toFetch } from "./to-fetch.ts";
@@ -232,7 +233,7 @@ describe.each([
     const own = [await ready(client, from("192.0.2.2")), await ready(client, from("192.0.2.2"))];
     await open(client, initialize(), from("192.0.2.2"));
     expect(await isOpen(client, other)).toBe(true);
-    expect(await isOpen(client, own[1]!)).toBe(true);
+    expect(await isOpen(client, own[1])).toBe(true);
   });
 
   test("the sessions of a principal do not give way to anonymous callers", async () => {
@@ -254,7 +255,7 @@ describe.each([
     expect(refused.headers.get("retry-after")).toBe("60");
     expect((await refused.json()).error.message).toContain("sessions.max");
     for (const session of bob) expect(await isOpen(client, session)).toBe(true);
-    expect(await isOpen(client, alice[3]!)).toBe(true);
+    expect(await isOpen(client, alice[3])).toBe(true);
   });
 
   test("a caller that keeps all sessions busy loses one to another caller", async () => {
@@ -267,7 +268,7 @@ describe.each([
     await open(client, initialize(), from("192.0.2.1"));
     const [first] = busy;
     let block: string | undefined;
-    do block = await first!.block();
+    do block = await first.block();
     while (block !== undefined);
     for (const stream of busy.slice(1)) await stream.leave();
   });
@@ -349,4 +350,251 @@ describe("sessions with a store", () => {
     expect(await isOpen(one.client, session)).toBe(true);
     expect(await isOpen(two.client, session)).toBe(true);
   });
+});
+
+describe("listen streams", () => {
+  const listen = (client: RawHttp, headers: Record<string, string>) =>
+    client.modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { headers });
+  const full = (): Served => serve({ trustProxy, auth }, { limits: { listenStreams: 3 } });
+
+  /** Opens a stream and reads its acknowledgment. */
+  async function opened(client: RawHttp, headers: Record<string, string>): Promise<RawAnswer> {
+    const stream = await listen(client, headers);
+    expect(stream.status).toBe(200);
+    expect(await stream.next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
+    return stream;
+  }
+
+  test("the caller with the most loses its oldest one to a caller with at least two fewer", async () => {
+    const { client, server } = full();
+    const streams = [];
+    for (let count = 0; count < 3; count++) streams.push(await opened(client, from("203.0.113.66")));
+    const other = await opened(client, from("192.0.2.1"));
+    const [oldest, ...kept] = streams;
+    expect(await oldest.next()).toMatchObject({ method: "notifications/cancelled" });
+    expect(await oldest.next()).toMatchObject({ result: { resultType: "complete" } });
+    expect(await oldest.next()).toBeUndefined();
+    server.tools.set("more", echo);
+    for (const stream of [other, ...kept]) {
+      expect(await stream.next()).toMatchObject({ method: "notifications/tools/list_changed" });
+      await stream.leave();
+    }
+  });
+
+  test("a caller with only one fewer is answered with 503", async () => {
+    const { client } = full();
+    const streams = [await opened(client, from("192.0.2.1")), await opened(client, from("192.0.2.1"))];
+    streams.push(await opened(client, from("192.0.2.2")));
+    const refused = await listen(client, from("192.0.2.2"));
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect((await refused.json()).error.message).toContain("limits.listenStreams");
+    for (const stream of streams) await stream.leave();
+  });
+
+  test("principals have shares of their own, whatever their address", async () => {
+    const { client } = full();
+    const streams = [];
+    for (let count = 0; count < 3; count++) streams.push(await opened(client, from("192.0.2.1")));
+    const alice = await opened(client, { ...from("192.0.2.1"), authorization: "alice" });
+    expect(await streams[0].next()).toMatchObject({ method: "notifications/cancelled" });
+    for (const stream of [alice, ...streams.slice(1)]) await stream.leave();
+  });
+
+  test("an open stream does not count as a request in flight", async () => {
+    const { client } = serve({ trustProxy }, { limits: { inFlight: 1 } });
+    const streams = [await opened(client, from("192.0.2.1")), await opened(client, from("192.0.2.1"))];
+    expect(await statusOf(client.modern("tools/list", {}, { headers: from("192.0.2.1") }))).toBe(200);
+    for (const stream of streams) await stream.leave();
+  });
+});
+
+describe("requests in flight", () => {
+  const call = (client: RawHttp, headers: Record<string, string>, text = "") =>
+    client.modern("tools/call", { name: "wait", arguments: { text } }, { headers });
+
+  /** A server on which calls of `wait` are answered when the test says so. */
+  function waiting(limits: Partial<ServerLimits>) {
+    const entered: (() => void)[] = [];
+    const wait = tool({
+      input: { type: "object" },
+      call: () => new Promise<string>((resolve) => entered.push(() => resolve("done"))),
+    });
+    const served = serve({ trustProxy }, { limits, tools: { wait } });
+    /** Starts calls, and returns when they are all in their handlers. */
+    const start = async (
+      count: number,
+      headers: Record<string, string>,
+      text?: string,
+    ): Promise<Promise<RawAnswer>[]> => {
+      const before = entered.length;
+      const answers = Array.from({ length: count }, () => call(served.client, headers, text));
+      while (entered.length < before + count) await settled();
+      return answers;
+    };
+    const finish = (): void => entered.splice(0).forEach((answer) => answer());
+    return { ...served, start, finish };
+  }
+
+  async function expectBusy(answering: Promise<RawAnswer>, limit: string): Promise<void> {
+    const answer = await answering;
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect((await answer.json()).error.message).toContain(limit);
+  }
+
+  test("a caller has at most limits.inFlight of them, and others are served", async () => {
+    const { client, start, finish } = waiting({ inFlight: 2 });
+    const answers = await start(2, from("203.0.113.66"));
+    await expectBusy(call(client, from("203.0.113.66")), "limits.inFlight");
+    answers.push(...(await start(2, from("192.0.2.1"))));
+    finish();
+    for (const answer of answers) expect(await statusOf(answer)).toBe(200);
+    const again = await start(2, from("203.0.113.66"));
+    finish();
+    for (const answer of again) expect(await statusOf(answer)).toBe(200);
+  });
+
+  test("a caller has at most as many as are free in total", async () => {
+    const { client, start, finish } = waiting({ requests: 8 });
+    const answers = await start(4, from("203.0.113.66"));
+    await expectBusy(call(client, from("203.0.113.66")), "limits.requests");
+    answers.push(...(await start(2, from("192.0.2.1"))));
+    await expectBusy(call(client, from("192.0.2.1")), "limits.requests");
+    answers.push(...(await start(1, from("192.0.2.2"))));
+    finish();
+    for (const answer of answers) expect(await statusOf(answer)).toBe(200);
+  });
+
+  test("a caller's bodies take at most as many bytes as are free", async () => {
+    const text = "x".repeat(2_000);
+    const { client, start, finish } = waiting({ bodies: 10_000 });
+    const answers = await start(2, from("203.0.113.66"), text);
+    await expectBusy(call(client, from("203.0.113.66"), text), "limits.bodies");
+    answers.push(...(await start(1, from("192.0.2.1"), text)));
+    finish();
+    for (const answer of answers) expect(await statusOf(answer)).toBe(200);
+    const later = await start(2, from("203.0.113.66"), text);
+    finish();
+    for (const answer of later) expect(await statusOf(answer)).toBe(200);
+  });
+
+  test("the declared bytes of a body count before it is read", async () => {
+    const { client } = serve({}, { limits: { bodies: 1_000 } });
+    const headers = { "content-length": "1001" };
+    await expectBusy(client.send({ body: "{}", headers }), "limits.bodies");
+  });
+
+  test("a client that goes away, and a request that is refused, return their share", async () => {
+    const { client, start, finish } = waiting({ inFlight: 1 });
+    const leaving = new AbortController();
+    const gone = client.modern("tools/call", { name: "wait" }, { headers: from("192.0.2.1"), signal: leaving.signal });
+    await settled();
+    leaving.abort();
+    await settled();
+    finish();
+    await gone;
+    expect(await statusOf(client.send({ body: "{", headers: from("192.0.2.1") }))).toBe(415);
+    const answers = await start(1, from("192.0.2.1"));
+    finish();
+    expect(await statusOf(answers[0])).toBe(200);
+  });
+});
+
+describe("a body that is slow", () => {
+  /** A body of which only the first bytes arrive. */
+  const dripping = (onCancel: () => void): ReadableStream =>
+    new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")), cancel: onCancel });
+  const post = (body: BodyInit): Request =>
+    new Request("http://localhost/mcp", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+      duplex: "half",
+    } as RequestInit);
+
+  test("is answered with 408 after bodyTimeout, and its reading ends", async () => {
+    const clock = fakeClock();
+    const server = createServer({ name: "test", version: "1.0.0", clock, tools: { echo } });
+    const { fetch } = toFetch(server, { bodyTimeout: 5_000 });
+    let isCancelled = false;
+    const answering = fetch(post(dripping(() => (isCancelled = true))));
+    await clock.advance(4_999);
+    expect(isCancelled).toBe(false);
+    await clock.advance(1);
+    const answer = await answering;
+    expect(answer.status).toBe(408);
+    expect(answer.headers.get("connection")).toBe("close");
+    expect(await answer.text()).toContain("bodyTimeout");
+    expect(isCancelled).toBe(true);
+  });
+
+  test("has 30 s if no other time is set", async () => {
+    const clock = fakeClock();
+    const server = createServer({ name: "test", version: "1.0.0", clock, tools: { echo } });
+    const answering = toFetch(server).fetch(post(dripping(() => {})));
+    let isOver = false;
+    void answering.then(() => (isOver = true));
+    await clock.advance(29_999);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    expect((await answering).status).toBe(408);
+  });
+
+  test("no timer is set for a body that is there", async () => {
+    const { client, clock } = serve();
+    expect(
+      await statusOf(client.modern("tools/call", { name: "echo", arguments: { text: "x".repeat(100_000) } })),
+    ).toBe(200);
+    await settled();
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("the rate limit of anonymous callers", () => {
+  const limited = (options: HttpOptions): RawHttp => {
+    const clock = fakeClock();
+    const server = createServer({ name: "test", version: "1.0.0", clock, tools: { echo } });
+    server.use(rateLimit({ perSecond: 1, burst: 1, clock }));
+    return rawHttp("http://localhost/mcp", toFetch(server, options).fetch);
+  };
+  const call = (client: RawHttp, address: string) =>
+    statusOf(client.modern("tools/call", { name: "echo" }, { headers: from(address) }));
+
+  test("counts the calls of each address apart", async () => {
+    const client = limited({ trustProxy });
+    expect([await call(client, "192.0.2.1"), await call(client, "192.0.2.1")]).toEqual([200, 429]);
+    expect(await call(client, "192.0.2.2")).toBe(200);
+  });
+
+  test("counts callers of unknown addresses as one", async () => {
+    const client = limited({});
+    expect([await call(client, "192.0.2.1"), await call(client, "192.0.2.2")]).toEqual([200, 429]);
+  });
+
+  test("counts the calls of sessions by address too", async () => {
+    const client = limited({ trustProxy });
+    const callIn = async (address: string): Promise<number | undefined> => {
+      const session = await ready(client, from(address));
+      return (await errorOf(client.post(request("tools/call", { name: "echo" }), session)))?.code;
+    };
+    expect(await callIn("192.0.2.1")).toBeUndefined();
+    expect(await callIn("192.0.2.1")).toBe(-32600);
+    expect(await callIn("192.0.2.2")).toBeUndefined();
+  });
+});
+
+test("a handler knows the address of its caller, on every revision", async () => {
+  const where = tool({ call: (_, { peer }) => peer.address ?? "unknown" });
+  const { client } = serve({ trustProxy }, { tools: { where } });
+  const textOf = async (answering: Promise<RawAnswer>): Promise<unknown> =>
+    ((await (await answering).json()).result.content as { text: string }[])[0]?.text;
+  expect(await textOf(client.modern("tools/call", { name: "where" }, { headers: from("192.0.2.1") }))).toBe(
+    "192.0.2.1",
+  );
+  expect(await textOf(client.modern("tools/call", { name: "where" }))).toBe("unknown");
+  const session = await ready(client, from("192.0.2.1"));
+  const call = request("tools/call", { name: "where" });
+  expect(await textOf(client.post(call, session))).toBe("192.0.2.1");
+  expect(await textOf(client.post(call, { ...session, ...from("192.0.2.9") }))).toBe("192.0.2.9");
 });

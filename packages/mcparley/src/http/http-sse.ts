@@ -36,8 +36,11 @@ export class HttpSse {
     this.#context = context;
     this.#options = options;
     const { clock } = context.core;
-    const onUnused = (session: HttpSseSession): void => session.end(neverUsed);
-    this.#shares = new SessionShares({ clock, options: options.sessions, onUnused });
+    this.#shares = new SessionShares({
+      clock,
+      options: options.sessions,
+      onUnused: (session) => session.end(neverUsed),
+    });
   }
 
   /** Sessions that are open. */
