@@ -115,7 +115,7 @@ export class SessionShares<S extends Seat> {
   toDisplace(caller: string): S | undefined {
     const count = this.#of(caller).count(caller);
     const holders = (shares: Shares<S>): string[] =>
-      [shares.largest ?? caller, caller].filter((holder) => this.#of(holder).count(holder) >= count);
+      [...new Set([shares.largest ?? caller, caller])].filter((holder) => this.#of(holder).count(holder) >= count);
     for (const holder of holders(this.#unused)) {
       for (const oldest of this.#unused.of(holder)) return oldest;
     }
@@ -157,8 +157,8 @@ function idleIn<S extends Seat>(shares: Shares<S>, caller: string): S | undefine
   let looks = Math.min(maxLooks, shares.count(caller));
   for (const session of shares.of(caller)) {
     if (!session.isBusy) return session;
-    if (--looks <= 0) return undefined;
     shares.touch(caller, session);
+    if (--looks <= 0) return undefined;
   }
   return undefined;
 }

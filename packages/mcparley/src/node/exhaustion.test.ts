@@ -5,7 +5,8 @@ import { afterEach, expect, test } from "vitest";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
 import { modernMeta, rawPeer } from "../testing/raw-peer.ts";
-import { metaOf } from "../testing/raw-http.ts";
+import { gate } from "../testing/gate.ts";
+import { metaOf, rawHttp } from "../testing/raw-http.ts";
 import { listen } from "./listen.ts";
 
 v8.setFlagsFromString("--expose-gc");
@@ -65,6 +66,24 @@ test("an open listen stream keeps nothing of a large request but its filter", as
   expect(capabilities.map((ref) => ref.deref())).toEqual(capabilities.map(() => undefined));
   // 24 requests of 3 MB each, and some noise of the runtime.
   expect(after - before).toBeLessThan(24_000_000);
+});
+
+test("a connection that breaks returns the share of its request", async () => {
+  const slow = gate();
+  const server = createServer({ name: "test", version: "1.0.0", tools: { slow: tool(slow) }, limits: { inFlight: 1 } });
+  const listening = await listen(server, { port: 0, closeTimeout: 0 });
+  closers.push(listening.close);
+  const leaving = new AbortController();
+  const client = rawHttp(listening.url, fetch);
+  const gone = client.modern("tools/call", { name: "slow" }, { signal: leaving.signal });
+  const ctx = await slow.entered;
+  const cancelled = new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+  expect((await client.modern("tools/list")).status).toBe(429);
+  leaving.abort();
+  await expect(gone).rejects.toThrow();
+  await cancelled;
+  expect((await client.modern("tools/list")).status).toBe(200);
+  expect((await client.modern("tools/list")).status).toBe(200);
 });
 
 test("neither does one on another transport", async () => {
