@@ -38,10 +38,12 @@ describe("the session that gives way", () => {
 
   test("is the one that was used the longest ago, and not the oldest", () => {
     const { shares, used, displacedBy } = table(3);
-    const [first, second] = [used("first", "a"), used("second", "a"), used("third", "a")];
-    shares.used(first!);
+    const first = used("first", "a");
+    const second = used("second", "a");
+    used("third", "a");
+    shares.used(first);
     expect(displacedBy("b")).toBe("second");
-    shares.used(second!);
+    shares.used(second);
     expect(displacedBy("b")).toBe("third");
   });
 
