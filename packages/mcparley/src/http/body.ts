@@ -1,5 +1,5 @@
 import { ErrorCode } from "../jsonrpc/errors.ts";
-import type { Exchange, Reader } from "./exchange.ts";
+import type { BodyReader, Exchange, Held, Reader } from "./exchange.ts";
 import { HttpRefusal, shown, tooLarge } from "./refusal.ts";
 import type { RequestLimits, Wait } from "./request-limits.ts";
 
@@ -34,22 +34,51 @@ export function readMessage(exchange: Exchange, { max, requests }: BodyLimits, r
   requireJson(exchange);
   const { parsedBody, held } = exchange;
   if (parsedBody !== undefined) return reader.resolve(withinLimit(exchange, parsedBody, max));
-  let wait: Wait | undefined;
-  exchange.readText(max, {
-    received: (bytes) => held?.grow(bytes),
-    resolve: (text) => {
-      if (wait?.end() !== false) parse(text, reader);
-    },
-    reject: (error) => {
-      if (wait?.end() !== false) reader.reject(error);
-    },
-    pending: (stop) => {
-      wait = requests.wait((refusal) => {
-        stop();
-        reader.reject(refusal);
-      });
-    },
-  });
+  exchange.readText(max, new MessageReader(held, requests, reader));
+}
+
+/** Reads the text of one body as JSON. */
+class MessageReader implements BodyReader {
+  readonly #held: Held | undefined;
+  readonly #requests: RequestLimits;
+  readonly #reader: Reader<unknown>;
+  #wait: Wait | undefined;
+  #isOver = false;
+
+  constructor(held: Held | undefined, requests: RequestLimits, reader: Reader<unknown>) {
+    this.#held = held;
+    this.#requests = requests;
+    this.#reader = reader;
+  }
+
+  resolve(text: string): void {
+    if (this.#end()) parse(text, this.#reader);
+  }
+
+  reject(error: unknown): void {
+    if (this.#end()) this.#reader.reject(error);
+  }
+
+  received(bytes: number): Error | undefined {
+    return this.#held?.grow(bytes);
+  }
+
+  pending(stop: () => void): void {
+    this.#wait = this.#requests.wait((refusal) => {
+      stop();
+      this.reject(refusal);
+    });
+  }
+
+  /** Returns false if the reading has ended before. */
+  #end(): boolean {
+    const isFirst = !this.#isOver;
+    this.#isOver = true;
+    this.#wait?.end();
+    // It refers to the text that was read, and the exchange refers to this reader.
+    this.#wait = undefined;
+    return isFirst;
+  }
 }
 
 function parse(text: string, reader: Reader<unknown>): void {

@@ -30,14 +30,18 @@ export interface Held {
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** Where the body of a request goes once it has been read, or has turned out not to be readable. */
+/** Receives the body of a request. Only the first call of `resolve` or `reject` counts. */
 export interface Reader<T> {
-  resolve(this: void, value: T): void;
-  reject(this: void, error: unknown): void;
-  /** Called with the bytes that have arrived. A returned error ends the reading, and `reject` is called with it. */
-  received?: ((this: void, bytes: number) => Error | undefined) | undefined;
-  /** Called if the body may not have arrived yet. `stop` ends the reading; what is called afterwards is ignored. */
-  pending?: ((this: void, stop: () => void) => void) | undefined;
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
+/** Receives a body that arrives in pieces. */
+export interface BodyReader extends Reader<string> {
+  /** Called with the number of bytes that have arrived. The adapter rejects with a returned error. */
+  received(bytes: number): Error | undefined;
+  /** Called if the body may not have arrived yet. `stop` ends the reading. */
+  pending(stop: () => void): void;
 }
 
 /**
@@ -58,7 +62,7 @@ export interface Exchange extends RequestHead, RequestSource {
    * Rejects with an `HttpRefusal` of status 413 for one of more than `limit` bytes, of 400 for one that is not UTF-8,
    * and with a `LocalError` `closed` where the client goes away before its end.
    */
-  readText(limit: number, reader: Reader<string>): void;
+  readText(limit: number, reader: BodyReader): void;
   /** Adds headers to whatever will be answered. */
   decorate(headers: ResponseHeaders): void;
   /** Sends a whole response. Its body is the text, and then the bytes that were made before, if there are any. */

@@ -1,5 +1,5 @@
 import { LocalError } from "../jsonrpc/errors.ts";
-import type { Exchange, Held, Reader, ResponseHeaders, ResponseStream } from "./exchange.ts";
+import type { BodyReader, Exchange, Held, ResponseHeaders, ResponseStream } from "./exchange.ts";
 import { notUtf8, tooLarge } from "./refusal.ts";
 
 /** An exchange on web `Request` and `Response`. */
@@ -52,30 +52,33 @@ export class FetchExchange implements Exchange {
     return value ?? (name === "host" ? this.#url.host : undefined);
   }
 
-  readText(limit: number, { resolve, reject, received, pending }: Reader<string>): void {
-    const reader = this.#request.body?.getReader();
-    pending?.(() => void reader?.cancel().catch(() => {}));
-    void this.#readAll(reader, limit, received).then(resolve, reject);
+  readText(limit: number, reader: BodyReader): void {
+    const body = this.#request.body?.getReader();
+    reader.pending(() => void body?.cancel().catch(() => {}));
+    this.#readAll(body, limit, reader).then(
+      (text) => reader.resolve(text),
+      (error: unknown) => reader.reject(error),
+    );
   }
 
   async #readAll(
-    reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+    body: ReadableStreamDefaultReader<Uint8Array> | undefined,
     limit: number,
-    received: Reader<string>["received"],
+    reader: BodyReader,
   ): Promise<string> {
     if (Number(this.header("content-length") ?? 0) > limit) throw tooLarge(limit);
-    if (!reader) return "";
+    if (!body) return "";
     const chunks: Uint8Array[] = [];
     let size = 0;
     for (;;) {
-      const { done, value } = await reader.read().catch((cause: unknown) => {
+      const { done, value } = await body.read().catch((cause: unknown) => {
         throw new LocalError("closed", "The client went away before the end of its request.", { cause });
       });
       if (done) return decode(chunks);
       size += value.length;
-      const refusal = size > limit ? tooLarge(limit) : received?.(size);
+      const refusal = size > limit ? tooLarge(limit) : reader.received(size);
       if (refusal) {
-        void reader.cancel().catch(() => {});
+        void body.cancel().catch(() => {});
         throw refusal;
       }
       chunks.push(value);

@@ -72,7 +72,7 @@ export class Wait implements OpenExchange {
   due = 0;
   readonly #slow: OpenExchanges;
   readonly #onTimeout: (refusal: HttpRefusal) => void;
-  #state: "waiting" | "ended" | "timed out" = "waiting";
+  #isWaiting = true;
 
   constructor(slow: OpenExchanges, onTimeout: (refusal: HttpRefusal) => void) {
     this.#slow = slow;
@@ -80,16 +80,13 @@ export class Wait implements OpenExchange {
     void this.#start();
   }
 
-  /** Ends the wait. Returns false if it timed out before. */
-  end(): boolean {
+  end(): void {
+    this.#isWaiting = false;
     this.#slow.remove(this);
-    if (this.#state === "waiting") this.#state = "ended";
-    return this.#state === "ended";
   }
 
   beat(): void {
-    this.#state = "timed out";
-    this.#slow.remove(this);
+    this.end();
     const headers = { connection: "close" };
     this.#onTimeout(
       new HttpRefusal(408, "The body took too long to arrive (bodyTimeout). Send it again.", { headers }),
@@ -99,8 +96,8 @@ export class Wait implements OpenExchange {
   endStream(): void {}
 
   async #start(): Promise<void> {
-    for (let turn = 0; turn < bufferedTurns && this.#state === "waiting"; turn++) await Promise.resolve();
-    if (this.#state === "waiting") this.#slow.add(this);
+    for (let turn = 0; turn < bufferedTurns && this.#isWaiting; turn++) await Promise.resolve();
+    if (this.#isWaiting) this.#slow.add(this);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
-import type { Exchange, Held, Reader, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
+import type { BodyReader, Exchange, Held, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
 import { networkOf } from "../server/caller.ts";
 import { readBody } from "./read-body.ts";
@@ -17,7 +17,7 @@ export class NodeExchange implements Exchange {
   readonly #headers: IncomingHttpHeaders;
   readonly #response: ServerResponse;
   #extra: ResponseHeaders | undefined;
-  #reader: Reader<string> | undefined;
+  #reader: BodyReader | undefined;
   #onGone: (() => void) | undefined;
 
   constructor(request: NodeRequest, response: ServerResponse) {
@@ -77,21 +77,9 @@ export class NodeExchange implements Exchange {
     return this.#headers[name] as string | undefined;
   }
 
-  readText(limit: number, reader: Reader<string>): void {
+  readText(limit: number, reader: BodyReader): void {
     this.#reader = reader;
-    readBody(this.#request, limit, {
-      resolve: (text) => this.#takeReader()?.resolve(text),
-      reject: (error) => this.#takeReader()?.reject(error),
-      received: reader.received,
-      pending: reader.pending,
-    });
-  }
-
-  /** Who reads the body, once: it is told of one thing alone. */
-  #takeReader(): Reader<string> | undefined {
-    const reader = this.#reader;
-    this.#reader = undefined;
-    return reader;
+    readBody(this.#request, limit, reader);
   }
 
   decorate(headers: ResponseHeaders): void {
@@ -148,9 +136,14 @@ export class NodeExchange implements Exchange {
     };
   }
 
-  /** Ends the response. Its share is returned here as well, because adapters of serverless platforms emit no `close`. */
+  /**
+   * Ends the response. Its share is returned at once if all of it has left this process, and otherwise with the `close`
+   * event, which adapters of serverless platforms do not emit.
+   */
   #finish(): void {
-    this.#response.end(() => this.held?.release());
+    const response = this.#response;
+    response.end();
+    if (response.writableLength === 0) this.held?.release();
   }
 
   onGone(listener: () => void): void {
@@ -161,7 +154,7 @@ export class NodeExchange implements Exchange {
   #closed(): void {
     this.held?.release();
     if (this.#response.writableFinished) return;
-    this.#takeReader()?.reject(new LocalError("closed", "The client went away before the end of its request."));
+    this.#reader?.reject(new LocalError("closed", "The client went away before the end of its request."));
     this.#onGone?.();
   }
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { Reader } from "../http/exchange.ts";
+import type { BodyReader, Reader } from "../http/exchange.ts";
 import { notUtf8, tooLarge } from "../http/refusal.ts";
 import type { NodeRequest } from "./node-exchange.ts";
 
@@ -10,7 +10,7 @@ interface Size {
 }
 
 /** Reads the whole body of a request as text, or takes what a framework has read; see `Exchange.readText`. */
-export function readBody(request: NodeRequest, limit: number, reader: Reader<string>): void {
+export function readBody(request: NodeRequest, limit: number, reader: BodyReader): void {
   if (request.readableEnded) return readAlready(request.body, limit, reader);
   const header = request.headers["content-length"];
   const declared = header === undefined ? undefined : Number(header);
@@ -25,24 +25,26 @@ export function readBody(request: NodeRequest, limit: number, reader: Reader<str
 }
 
 /** Takes a body that is there, whole and in one piece; waits for what is missing of another. */
-function readBuffered(request: NodeRequest, size: Size, reader: Reader<string>): void {
+function readBuffered(request: NodeRequest, size: Size, reader: BodyReader): void {
   const first = request.read() as Buffer | null;
   if (first && first.length === size.declared) settle(first, reader);
   else readLater(request, size, reader, first);
 }
 
 /** Pieces come in a context of their socket; a promise keeps that of the request, which its caller may have made. */
-function readLater(request: NodeRequest, size: Size, reader: Reader<string>, first: Buffer | null = null): void {
+function readLater(request: NodeRequest, size: Size, reader: BodyReader, first: Buffer | null = null): void {
   new Promise<string>((resolve, reject) => {
-    readPieces(request, size, { ...reader, resolve, reject }, first);
-  }).then(reader.resolve, reader.reject);
+    readPieces(request, size, { resolve, reject, slow: reader, first });
+  }).then(
+    (text) => reader.resolve(text),
+    (error: unknown) => reader.reject(error),
+  );
 }
 
 function readPieces(
   request: NodeRequest,
   { limit, declared }: Size,
-  reader: Reader<string>,
-  first: Buffer | null,
+  { slow, first, ...reader }: Reader<string> & { slow: BodyReader; first: Buffer | null },
 ): void {
   let size = 0;
   let chunks: Buffer[] = [];
@@ -59,7 +61,7 @@ function readPieces(
   };
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
-    const refusal = size > limit ? tooLarge(limit) : reader.received?.(size);
+    const refusal = size > limit ? tooLarge(limit) : slow.received(size);
     if (refusal) {
       forget();
       discard(request, 2 * limit - size);
@@ -73,7 +75,7 @@ function readPieces(
   if (!declared) request.on("end", finish);
   if (first) onData(first);
   if (size === 0 || size !== declared) {
-    reader.pending?.(() => {
+    slow.pending(() => {
       forget();
       discard(request, limit);
     });
