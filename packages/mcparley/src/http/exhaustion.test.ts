@@ -5,7 +5,7 @@ import { rateLimit } from "../server/rate-limit.ts";
 import { type Server, createServer } from "../server/server.ts";
 import { memoryStore } from "../store/memory-store.ts";
 import { type FakeClock, fakeClock, settled } from "../testing/fake-clock.ts";
-import { type RawAnswer, type RawHttp, rawHttp } from "../testing/raw-http.ts";
+import { type RawAnswer, type RawHttp, metaOf, rawHttp } from "../testing/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { toFetch } from "./to-fetch.ts";
 
@@ -352,6 +352,49 @@ describe("sessions with a store", () => {
   });
 });
 
+describe("sessions of HTTP+SSE", () => {
+  const openSse = async (client: RawHttp, headers: Record<string, string>) => {
+    const stream = await client.send({ method: "GET", path: "/sse", headers });
+    const path = stream.status === 200 ? /data: (.*)/.exec((await stream.block()) ?? "")?.[1] : undefined;
+    const json = { "content-type": "application/json", ...headers };
+    const post = (body: unknown) => client.send({ path: path ?? "", headers: json, body });
+    return { stream, status: stream.status, post };
+  };
+  const served = (options: HttpOptions = {}): Served =>
+    serve({ legacySse: true, path: "/mcp", trustProxy, ...options });
+
+  test("a flood of streams that are not initialized leaves the others open", async () => {
+    const { client } = served({ sessions: { max: 3 } });
+    const other = await openSse(client, from("192.0.2.1"));
+    expect(await statusOf(other.post(initialize()))).toBe(202);
+    for (let count = 0; count < 10; count++) {
+      expect((await openSse(client, from("203.0.113.66"))).status).toBe(200);
+    }
+    expect(await statusOf(other.post(initialized))).toBe(202);
+  });
+
+  test("a caller with all sessions loses one to another, and to nobody with as many", async () => {
+    const { client } = served({ sessions: { max: 2 } });
+    const flood = [await openSse(client, from("203.0.113.66")), await openSse(client, from("203.0.113.66"))];
+    for (const { post } of flood) expect(await statusOf(post(initialize()))).toBe(202);
+    const other = await openSse(client, from("192.0.2.1"));
+    expect(await statusOf(other.post(initialize()))).toBe(202);
+    expect((await openSse(client, from("192.0.2.2"))).status).toBe(503);
+  });
+
+  test("keep at most 64 KiB of an initialize request", async () => {
+    const { client } = served();
+    const answerTo = async (message: object) => {
+      const { stream, post } = await openSse(client, {});
+      expect(await statusOf(post(message))).toBe(202);
+      return stream.next();
+    };
+    // The session has another revision than the request, of as many characters.
+    expect(await answerTo(initializeOf(65_536))).toHaveProperty("result");
+    expect(await answerTo(initializeOf(65_537))).toMatchObject({ error: { code: -32602 } });
+  });
+});
+
 describe("listen streams", () => {
   const listen = (client: RawHttp, headers: Record<string, string>) =>
     client.modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { headers });
@@ -480,6 +523,14 @@ describe("requests in flight", () => {
     const later = await start(2, from("203.0.113.66"), text);
     finish();
     for (const answer of later) expect(await statusOf(answer)).toBe(200);
+  });
+
+  test("a body of exactly limits.bodies is read, and one byte more is refused", async () => {
+    const body = JSON.stringify(request("ping", { _meta: metaOf() }));
+    const headers = { "content-type": "application/json", "mcp-protocol-version": "2026-07-28", "mcp-method": "ping" };
+    const statusWith = (bodies: number) => statusOf(serve({}, { limits: { bodies } }).client.send({ body, headers }));
+    // The revision has no ping, so a request that is read is answered with 404.
+    expect([await statusWith(body.length), await statusWith(body.length - 1)]).toEqual([404, 429]);
   });
 
   test("the declared bytes of a body count before it is read", async () => {

@@ -143,7 +143,7 @@ export class NodeExchange implements Exchange {
   #finish(): void {
     const response = this.#response;
     response.end();
-    if (response.writableLength === 0) this.held?.release();
+    if (!response.writableLength) this.held?.release();
   }
 
   onGone(listener: () => void): void {

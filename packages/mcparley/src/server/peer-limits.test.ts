@@ -13,7 +13,7 @@ const trip = prompt({
 });
 
 function serverWith(limits: Partial<ServerLimits> = {}) {
-  return createServer({ name: "test", version: "1.0.0", tools: { echo }, prompts: { trip }, limits });
+  return createServer({ name: "test", version: "1.0.0", tools: { echo }, prompts: { trip }, resources: {}, limits });
 }
 
 /** Attaches a modern peer, or a legacy one with an open session. */
@@ -110,6 +110,29 @@ describe.each([modern, "2025-11-25"])("on revision %s", (revision) => {
     expect((await complete(peer, { name: "city", value: "be" })).result.completion).toMatchObject({ total: 2 });
     expect((await complete(peer, { name: "city", value: "ber" })).error.code).toBe(-32602);
   });
+});
+
+test("a legacy session keeps at most 64 KiB of initialize and subscribed URIs", async () => {
+  const initialize = async (title: string, limits: Partial<ServerLimits> = {}) => {
+    const peer = await rawPeer(serverWith(limits));
+    const params = {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "raw", version: "1", title },
+    };
+    return { peer, size: JSON.stringify(params).length, answer: await peer.request("initialize", params) };
+  };
+  const { size } = await initialize("");
+  expect((await initialize("x".repeat(65_536 - size))).answer.error).toBeUndefined();
+  const { peer, answer } = await initialize("x".repeat(65_537 - size));
+  expect(answer.error).toMatchObject({
+    code: -32602,
+    message: expect.stringContaining("limits.sessionSize") as string,
+  });
+  expect((await peer.request("tools/list")).error.message).toContain("initialize");
+  const small = await initialize("", { sessionSize: size + 4 });
+  expect((await small.peer.request("resources/subscribe", { uri: "r://" })).error).toBeUndefined();
+  expect((await small.peer.request("resources/subscribe", { uri: "s" })).error.message).toContain("limits.sessionSize");
 });
 
 test("candidates are lower-cased once, and the typed value once for each request", async () => {

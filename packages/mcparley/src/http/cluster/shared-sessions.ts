@@ -153,7 +153,12 @@ export class SharedSessions implements SessionTable {
     const { principal, address, caller } = sender;
     const copy = this.#make(id, caller);
     const way = { link: copy, principal, address, shared: copy.shared };
-    copy.session = openSession(this.#init.core, record.initialize, way);
+    try {
+      copy.session = openSession(this.#init.core, record.initialize, way);
+    } catch {
+      // Larger than the limits of this process. The client opens a new session, and is told so there.
+      return undefined;
+    }
     copy.openedAt = record.changes;
     this.#keep(copy);
     return copy;
