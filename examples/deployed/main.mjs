@@ -5,7 +5,7 @@ import { createClient } from "redis";
 import { makeServer } from "./server.mjs";
 import { readSettings } from "./settings.mjs";
 
-const { port, host, allowedHosts, allowedOrigins, redisUrl, stateKeys } = readSettings(process.env);
+const { port, host, allowedHosts, allowedOrigins, trustProxy, redisUrl, stateKeys } = readSettings(process.env);
 const redis = redisUrl === undefined ? undefined : await connectRedis(redisUrl);
 const store = redis && redisStore({ client: redis });
 
@@ -14,6 +14,7 @@ const listening = await listen(makeServer({ stateKeys }), {
   host,
   ...(allowedHosts.length > 0 && { allowedHosts }),
   ...(allowedOrigins.length > 0 && { allowedOrigins, cors: true }),
+  ...(trustProxy && { trustProxy }),
   ...(store && { store }),
   closeTimeout: 20_000,
 });

@@ -15,6 +15,7 @@ export function readSettings(env) {
     host: env.HOST ?? "127.0.0.1",
     allowedHosts: list(env.ALLOWED_HOSTS),
     allowedOrigins: list(env.ALLOWED_ORIGINS),
+    trustProxy: env.TRUST_PROXY,
     redisUrl: env.REDIS_URL,
     stateKeys: env.STATE_KEYS === undefined ? undefined : list(env.STATE_KEYS).map(readKey),
   };

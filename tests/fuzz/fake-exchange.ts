@@ -35,14 +35,17 @@ export function fakeExchange({ method = "POST", headers, body = "" }: FakeReques
     path: "/mcp",
     query: "",
     secure: false,
+    address: undefined,
+    network: undefined,
+    held: undefined,
     parsedBody: undefined,
     get closed() {
       return isOver;
     },
     header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
-    readText(limit, { resolve, reject }) {
-      if (body.length > limit) reject(tooLarge(limit));
-      else resolve(body);
+    readText(limit, reader) {
+      if (body.length > limit) reader.reject(tooLarge(limit));
+      else reader.resolve(body);
     },
     decorate: () => {},
     respond(status) {

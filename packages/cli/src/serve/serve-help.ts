@@ -22,6 +22,8 @@ Options
                            clients (on over HTTP, off with --stdio)
       --allow-host NAME    answer requests for this name too; may come again
       --allow-origin URL   answer web pages of this origin too; may come again
+      --trust-proxy HEADER read the client's address from this header, which a
+                           proxy in front sets, such as x-forwarded-for
       --name NAME          the server's name, in place of the one in server.yaml
       --store URL          keep sessions in Redis or Valkey, for several servers
                            behind one address: redis://HOST:PORT (needs the

@@ -12,6 +12,7 @@ test("the defaults: HTTP on loopback, port 3333, at /mcp, watching", () => {
     watch: true,
     allowHosts: [],
     allowOrigins: [],
+    trustProxy: undefined,
     name: undefined,
     store: undefined,
     audit: false,
@@ -27,7 +28,7 @@ test("a folder on stdio is watched only when that is asked for", () => {
 
 test("every option is read, in whatever place", () => {
   const words =
-    "-p 0 --host 0.0.0.0 dir --path /x --allow-host a --allow-host=b --allow-origin https://c --name n --store redis://r --audit";
+    "-p 0 --host 0.0.0.0 dir --path /x --allow-host a --allow-host=b --allow-origin https://c --trust-proxy forwarded --name n --store redis://r --audit";
   expect(readServeOptions(words.split(" "))).toMatchObject({
     folder: "dir",
     port: 0,
@@ -35,6 +36,7 @@ test("every option is read, in whatever place", () => {
     path: "/x",
     allowHosts: ["a", "b"],
     allowOrigins: ["https://c"],
+    trustProxy: "forwarded",
     name: "n",
     store: "redis://r",
     audit: true,
@@ -52,6 +54,7 @@ test.each([
   [[".", "--host", ""], "--host is empty."],
   [[".", "--path", "mcp"], '"mcp" is no path for the endpoint.'],
   [[".", "--stdio", "--port", "1"], "--port means nothing with --stdio."],
+  [[".", "--stdio", "--trust-proxy", "forwarded"], "--trust-proxy means nothing with --stdio."],
   [[".", "--stdio", "--store", "redis://r"], "--store means nothing with --stdio."],
   [[".", "--watch", "--no-watch"], "--watch and --no-watch exclude each other."],
 ])("%j is refused", (argv: string[], message: string, hint?: string) => {

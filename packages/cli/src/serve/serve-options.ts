@@ -11,6 +11,7 @@ export interface ServeOptions {
   watch: boolean;
   allowHosts: string[];
   allowOrigins: string[];
+  trustProxy: string | undefined;
   name: string | undefined;
   store: string | undefined;
   audit: boolean;
@@ -26,6 +27,7 @@ const flags = {
   "no-watch": { type: "boolean" },
   "allow-host": { type: "string", multiple: true },
   "allow-origin": { type: "string", multiple: true },
+  "trust-proxy": { type: "string" },
   name: { type: "string" },
   store: { type: "string" },
   audit: { type: "boolean" },
@@ -52,7 +54,7 @@ export function readServeOptions(argv: readonly string[]): ServeOptions {
     );
   }
   const stdio = values.stdio === true;
-  const unused = (["host", "port", "path", "allow-host", "allow-origin", "store"] as const).find(
+  const unused = (["host", "port", "path", "allow-host", "allow-origin", "trust-proxy", "store"] as const).find(
     (name) => stdio && values[name],
   );
   if (unused) throw new UsageError(`--${unused} means nothing with --stdio.`, "Leave one of the two out.");
@@ -67,6 +69,7 @@ export function readServeOptions(argv: readonly string[]): ServeOptions {
     watch: values.watch ?? (values["no-watch"] ? false : !stdio),
     allowHosts: values["allow-host"] ?? [],
     allowOrigins: values["allow-origin"] ?? [],
+    trustProxy: filled("trust-proxy", values["trust-proxy"]),
     name: filled("name", values.name),
     store: filled("store", values.store),
     audit: values.audit === true,

@@ -99,7 +99,7 @@ async function overHttp({ live, auth, kept, report, options, io }: HttpServing):
 type Opening = Pick<HttpServing, "live" | "auth" | "kept" | "options">;
 
 async function open({ live, auth, kept, options }: Opening): Promise<Listening> {
-  const { host, port, path, allowOrigins } = options;
+  const { host, port, path, allowOrigins, trustProxy } = options;
   const allowHosts = namesOf(live, options);
   try {
     return await listen(live.server, {
@@ -108,6 +108,7 @@ async function open({ live, auth, kept, options }: Opening): Promise<Listening> 
       path,
       ...(auth && { auth }),
       ...(kept && { store: kept.store }),
+      ...(trustProxy && { trustProxy }),
       ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
       ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),
     });

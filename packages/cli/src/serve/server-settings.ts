@@ -87,17 +87,35 @@ export async function readSettings(folder: string, report: (problem: Problem) =>
   return settings;
 }
 
-const counts = ["inFlight", "listenStreams", "pageSize", "depth", "elements", "batch"] as const;
+const counts = [
+  "requests",
+  "inFlight",
+  "listenStreams",
+  "sessionSize",
+  "subscriptions",
+  "uriLength",
+  "idLength",
+  "completionLength",
+  "pageSize",
+  "depth",
+  "elements",
+  "batch",
+] as const;
+const sizes = ["bodies"] as const;
 const durations = ["askTimeout", "stateTtl"] as const;
 
 function takeLimits(settings: ServerSettings, field: Field): void {
-  const given = members(field, ["fileSize", "files", ...counts, ...durations]);
+  const given = members(field, ["fileSize", "files", ...counts, ...sizes, ...durations]);
   const [fileSize, files] = [given.get("fileSize"), given.get("files")];
   if (fileSize) settings.fileSize = bytes(fileSize);
   if (files) settings.files = number(files, 1);
   for (const key of counts) {
     const limit = given.get(key);
     if (limit) settings.limits[key] = number(limit, 1);
+  }
+  for (const key of sizes) {
+    const limit = given.get(key);
+    if (limit) settings.limits[key] = bytes(limit);
   }
   for (const key of durations) {
     const limit = given.get(key);

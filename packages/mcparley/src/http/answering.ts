@@ -21,7 +21,6 @@ import { EventStream, type Events, asEvent, eventHeaders } from "./event-stream.
 import type { Exchange } from "./exchange.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
 import { headersOf } from "./reply-headers.ts";
-import { jsonHeaders } from "./refusal.ts";
 
 /** A stream that an answer becomes instead of a plain one. */
 export interface AnswerStream {
@@ -52,20 +51,26 @@ const toNone: Belonging = {};
 export class Answering implements Link, Origin, OpenExchange {
   due = 0;
   readonly principal: Principal | undefined;
+  readonly address: string | undefined;
   readonly #context: EndpointContext;
-  readonly #exchange: Exchange;
-  readonly #accepted: Accepted;
+  protected readonly exchange: Exchange;
+  protected readonly accepted: Accepted;
   readonly #belonging: Belonging;
-  #events: Events | undefined;
+  protected events: Events | undefined;
   #call: Call | undefined;
   #gone = false;
 
-  constructor(context: EndpointContext, { exchange, principal, accepted }: Posted, belonging: Belonging = toNone) {
+  constructor(
+    context: EndpointContext,
+    { exchange, principal, address, accepted }: Posted,
+    belonging: Belonging = toNone,
+  ) {
     this.#context = context;
-    this.#exchange = exchange;
-    this.#accepted = accepted;
+    this.exchange = exchange;
+    this.accepted = accepted;
     this.#belonging = belonging;
     this.principal = principal;
+    this.address = address;
   }
 
   get network(): "tcp" {
@@ -78,7 +83,7 @@ export class Answering implements Link, Origin, OpenExchange {
 
   opened(call: Call): void {
     this.#call = call;
-    if (this.#gone || this.#exchange.closed) this.#onGone();
+    if (this.#gone || this.exchange.closed) this.#onGone();
   }
 
   /** Ends the answer with a reply, once there is one. */
@@ -93,13 +98,13 @@ export class Answering implements Link, Origin, OpenExchange {
     const { stream } = this.#belonging;
     this.#context.open.add(this);
     stream?.opened(this);
-    this.#exchange.onGone(() => this.#onGone());
+    this.exchange.onGone(() => this.#onGone());
     // A stream that a client can come back to is worth having before there is anything on it.
-    if (stream && !this.#accepted.json) this.#startEvents();
+    if (stream && !this.accepted.json) this.#startEvents();
   }
 
   send(message: JsonRpcMessage): void {
-    if (!this.#accepted.events) {
+    if (!this.accepted.events) {
       this.#cannotSend(message, "The client accepts no event stream. It has to send Accept: text/event-stream.");
       return;
     }
@@ -113,7 +118,7 @@ export class Answering implements Link, Origin, OpenExchange {
   }
 
   beat(): void {
-    if (this.#accepted.events) this.#startEvents().comment();
+    if (this.accepted.events) this.#startEvents().comment();
   }
 
   endStream(): void {
@@ -122,13 +127,13 @@ export class Answering implements Link, Origin, OpenExchange {
 
   /** Ends the answer. Without a reply the client gave the request up, and nothing may be said about it. */
   finish(reply: Reply | undefined): void {
-    this.#close();
-    if (this.#events) {
-      if (reply) this.#events.send(this.#encoded(reply.message));
-      this.#events.end();
-    } else if (!reply || !this.#accepted.json) {
+    this.close();
+    if (this.events) {
+      if (reply) this.events.send(this.encoded(reply.message));
+      this.events.end();
+    } else if (!reply || !this.accepted.json) {
       // A stream that says nothing before its end is not worth coming back to: it is sent whole.
-      this.#exchange.respond(200, eventHeaders, reply ? asEvent(this.#encoded(reply.message)) : "");
+      this.exchange.respond(200, eventHeaders, reply ? asEvent(this.encoded(reply.message)) : "");
     } else {
       this.#finishAsJson(reply);
     }
@@ -136,45 +141,25 @@ export class Answering implements Link, Origin, OpenExchange {
 
   #finishAsJson(reply: Reply): void {
     const { message, status } = reply;
-    const headers = headersOf(reply, this.#context.auth, this.#exchange);
+    const headers = headersOf(reply, this.#context.auth, this.exchange);
     const prepared = preparedEnd(message);
-    if (prepared) this.#exchange.respond(status, headers, beginningOf(message.id as RequestId), prepared);
-    else this.#exchange.respond(status, headers, this.#encoded(message));
+    if (prepared) this.exchange.respond(status, headers, beginningOf(message.id as RequestId), prepared);
+    else this.exchange.respond(status, headers, this.encoded(message));
   }
 
-  /** Sends one of the answers of a batch, if it is a stream of events already. */
-  sendEarly({ message }: Reply): boolean {
-    this.#events?.send(this.#encoded(message));
-    return this.#events !== undefined;
-  }
-
-  /** Ends the answer to a batch with what was not sent early. */
-  finishBatch(messages: readonly JsonRpcResponse[]): void {
-    this.#close();
-    const encoded = messages.map((message) => this.#encoded(message));
-    if (this.#events) {
-      for (const json of encoded) this.#events.send(json);
-      this.#events.end();
-    } else if (encoded.length === 0 || !this.#accepted.json) {
-      this.#exchange.respond(200, eventHeaders, encoded.map(asEvent).join(""));
-    } else {
-      this.#exchange.respond(200, jsonHeaders, `[${encoded.join(",")}]`);
-    }
-  }
-
-  #encoded(message: JsonRpcResponse): string {
+  protected encoded(message: JsonRpcResponse): string {
     return encodeReply(this.#context.core, message);
   }
 
   #startEvents(): Events {
-    return (this.#events ??= this.#makeEvents(this.#gone ? undefined : this.#belonging.stream));
+    return (this.events ??= this.#makeEvents(this.#gone ? undefined : this.#belonging.stream));
   }
 
   #makeEvents(stream: AnswerStream | undefined): Events {
-    return stream ? stream.begin(this.#exchange) : new EventStream(this.#exchange);
+    return stream ? stream.begin(this.exchange) : new EventStream(this.exchange);
   }
 
-  #close(): void {
+  protected close(): void {
     this.#context.open.remove(this);
     this.#belonging.stream?.closed();
   }
@@ -182,7 +167,7 @@ export class Answering implements Link, Origin, OpenExchange {
   /** Whether a client that went away meant to cancel is for its revision to say. */
   #onGone(): void {
     this.#gone = true;
-    this.#close();
+    this.close();
     if (this.#call?.revision.dropCancels) {
       this.#call.cancel(new LocalError("aborted", "The client closed the stream of its request."));
     }

@@ -33,9 +33,16 @@ export interface LegacyContext extends EndpointContext {
   readonly resumption: Resumption | undefined;
 }
 
-/** One POST, as far as it is known before its message is looked at. */
-export interface Posted {
-  readonly exchange: Exchange;
+/** The sender of an HTTP request. */
+export interface Sender {
   readonly principal: Principal | undefined;
+  readonly address: string | undefined;
+  /** The key of the caller whose shares the request counts for; see `callerKey`. */
+  readonly caller: string;
+}
+
+/** One POST, as far as it is known before its message is looked at. */
+export interface Posted extends Sender {
+  readonly exchange: Exchange;
   readonly accepted: Accepted;
 }

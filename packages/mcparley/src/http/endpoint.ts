@@ -1,14 +1,13 @@
 import { type Awaitable, recover } from "../jsonrpc/awaitable.ts";
 import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
 import { classify } from "../jsonrpc/messages.ts";
-import type { Principal } from "../server/context.ts";
 import type { ServerCore } from "../server/core.ts";
 import { readAccept } from "./accept.ts";
-import { readMessage } from "./body.ts";
+import { type BodyLimits, readMessage } from "./body.ts";
 import type { Store } from "../store/store.ts";
 import type { SharedChanges } from "./cluster/shared-changes.ts";
-import type { Cors } from "./cors.ts";
-import type { EndpointContext, Posted, Sharing } from "./endpoint-context.ts";
+import type { CheckSender } from "./check-sender.ts";
+import type { EndpointContext, Posted, Sender, Sharing } from "./endpoint-context.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Guard, makeGuard } from "./guards.ts";
 import { checkMirroredHeaders } from "./mirrored-headers.ts";
@@ -20,14 +19,15 @@ import { isModern, postModern } from "./post-modern.ts";
 import { HttpRefusal, notAllowed, refuse, shuttingDown } from "./refusal.ts";
 import { type Part, type Routes, readRoutes } from "./route.ts";
 
-const defaultMaxBody = 4 * 1024 * 1024;
-
 /** A server at one URL, for every revision: requests by themselves, and sessions, at the same time. */
 export class Endpoint {
   readonly #context: EndpointContext;
   readonly #options: HttpOptions;
   readonly #guard: Guard;
-  #cors: Cors | undefined;
+  /** Loaded when the endpoint is made, since no request is needed to know that they are. */
+  readonly #loadingBodies: Promise<BodyLimits>;
+  #bodies: BodyLimits | undefined;
+  #checkSender: CheckSender | undefined;
   readonly #routes: Routes;
   #legacy: LegacyEndpoint | undefined;
   #loadingLegacy: Promise<LegacyEndpoint> | undefined;
@@ -43,9 +43,13 @@ export class Endpoint {
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
     checkMirroredHeaders(core);
     const { allowedHosts, allowedOrigins, auth, keepAlive = 15_000 } = options;
+    const { maxBody = 4 * 1024 * 1024, bodyTimeout = 30_000 } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
     this.#routes = readRoutes(options);
+    this.#loadingBodies = import("./request-limits.ts").then(
+      ({ RequestLimits }) => (this.#bodies = { max: maxBody, requests: new RequestLimits(core, bodyTimeout) }),
+    );
     this.#context = {
       core,
       open: new OpenExchanges(core.clock, keepAlive),
@@ -103,6 +107,7 @@ export class Endpoint {
     await this.#sse?.end(cause);
     await this.#context.sharing?.stop();
     open.stop();
+    this.#bodies?.requests.stop();
   }
 
   #serve(exchange: Exchange): Awaitable<void> {
@@ -110,28 +115,41 @@ export class Endpoint {
     const document = auth?.document?.(exchange);
     if (document) return exchange.respond(document.status, document.headers, document.body);
     this.#guard(exchange);
-    if (auth || this.#options.cors) return this.#serveAsked(exchange);
-    return this.#serveFor(undefined, exchange, this.#admit(exchange));
+    if (auth || this.#options.cors || this.#options.trustProxy) return this.#serveChecked(exchange);
+    const { address, network = "" } = exchange;
+    const sender = { principal: undefined, address, caller: network };
+    return this.#serveFor(sender, exchange, this.#admit(exchange));
   }
 
-  /** Serves a request of which more has to be found out before: whether a page may send it, and who it comes from. */
-  async #serveAsked(exchange: Exchange): Promise<void> {
-    if (this.#options.cors && (await this.#answerCors(exchange))) return;
-    const part = this.#admit(exchange);
-    const principal = await this.#context.auth?.authenticate(exchange);
-    if (principal instanceof HttpRefusal) throw principal;
-    await this.#serveFor(principal, exchange, part);
+  /** Serves a request after its CORS and authentication checks, and after its client's address was looked up. */
+  async #serveChecked(exchange: Exchange): Promise<void> {
+    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, this.#context.auth);
+    const sender = await this.#checkSender(exchange, () => this.#admit(exchange));
+    if (sender) await this.#serveFor(sender, exchange, this.#admit(exchange));
   }
 
-  #serveFor(principal: Principal | undefined, exchange: Exchange, part: Part): Awaitable<void> {
-    if (part !== "mcp") return this.#answerSse(part, exchange, principal);
-    return exchange.method === "POST" ? this.#post(exchange, principal) : this.#answerOther(exchange, principal);
+  #serveFor(sender: Sender, exchange: Exchange, part: Part): Awaitable<void> {
+    if (exchange.method === "POST") {
+      if (this.#bodies) return this.#servePost(sender, exchange, part, this.#bodies);
+      return this.#loadingBodies.then((bodies) => this.#servePost(sender, exchange, part, bodies));
+    }
+    if (part !== "mcp") return this.#answerSse(part, exchange, sender);
+    return this.#answerOther(exchange, sender);
   }
 
-  async #answerOther(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+  #servePost(sender: Sender, exchange: Exchange, part: Part, bodies: BodyLimits): Awaitable<void> {
+    const bytes = Number(exchange.header("content-length") ?? 0);
+    const held = bodies.requests.enter(sender.caller, Math.min(bytes, bodies.max));
+    // Nothing would return the share of a client that went away while its credentials were checked.
+    if (exchange.closed) held.release();
+    else exchange.held = held;
+    return part === "mcp" ? this.#post(exchange, sender, bodies) : this.#answerSse(part, exchange, sender);
+  }
+
+  async #answerOther(exchange: Exchange, sender: Sender): Promise<void> {
     const { method } = exchange;
-    if (method === "GET") await (await this.#useLegacy()).get(exchange, principal);
-    else if (method === "DELETE") await (await this.#useLegacy()).delete(exchange, principal);
+    if (method === "GET") await (await this.#useLegacy()).get(exchange, sender);
+    else if (method === "DELETE") await (await this.#useLegacy()).delete(exchange, sender);
     else throw notAllowed(method, this.#options.sessions === false ? "POST" : "GET, POST, DELETE");
   }
 
@@ -144,24 +162,20 @@ export class Endpoint {
     return this.#legacy;
   }
 
-  async #answerSse(part: Part, exchange: Exchange, principal: Principal | undefined): Promise<void> {
-    const { maxBody = defaultMaxBody, sessions } = this.#options;
+  async #answerSse(part: Part, exchange: Exchange, sender: Sender): Promise<void> {
+    const { sessions } = this.#options;
+    const bodies = await this.#loadingBodies;
     this.#loadingSse ??= import("./http-sse.ts").then(({ HttpSse }) => {
       const limits = typeof sessions === "object" ? sessions : {};
-      return new HttpSse(this.#context, { messages: this.#routes.messages ?? "", maxBody, sessions: limits });
+      return new HttpSse(this.#context, {
+        messages: this.#routes.messages ?? "",
+        bodies,
+        sessions: limits,
+      });
     });
     this.#sse = await this.#loadingSse;
-    if (part === "stream") await this.#sse.getStream(exchange, principal);
-    else await this.#sse.postMessage(exchange, principal);
-  }
-
-  /** Lets a page of another origin in, where the options do. Returns true where that answers the request. */
-  async #answerCors(exchange: Exchange): Promise<boolean> {
-    const { cors } = this.#options;
-    this.#cors ??= (await import("./cors.ts")).makeCors(cors === true || !cors ? {} : cors);
-    const origin = exchange.header("origin");
-    if (origin !== undefined) this.#cors.decorate(exchange, origin);
-    return exchange.method === "OPTIONS" && this.#cors.preflight(exchange);
+    if (part === "stream") await this.#sse.getStream(exchange, sender);
+    else await this.#sse.postMessage(exchange, sender.principal);
   }
 
   /** Checks what can be checked before anything is read or asked, and says what the request is for. */
@@ -172,18 +186,18 @@ export class Endpoint {
     throw shuttingDown();
   }
 
-  #post(exchange: Exchange, principal: Principal | undefined): void {
+  #post(exchange: Exchange, { principal, address, caller }: Sender, bodies: BodyLimits): void {
     const accepted = readAccept(exchange.header("accept"));
-    const { maxBody = defaultMaxBody } = this.#options;
-    readMessage(exchange, maxBody, {
-      resolve: (value) => this.#attempt(exchange, () => this.#take({ exchange, principal, accepted }, value)),
+    const posted: Posted = { exchange, principal, address, caller, accepted };
+    readMessage(exchange, bodies, {
+      resolve: (value) => this.#attempt(exchange, () => this.#take(posted, value)),
       reject: (error) => this.#fail(exchange, error),
     });
   }
 
   #take(posted: Posted, value: unknown): Awaitable<void> {
     if (Array.isArray(value)) return this.#useLegacy().then((legacy) => legacy.postBatch(posted, value));
-    const classified = classify(value);
+    const classified = classify(value, this.#context.core.limits.idLength);
     if (classified.kind === "invalid") {
       throw new HttpRefusal(400, `Invalid message: ${classified.reason}.`, { id: classified.id });
     }

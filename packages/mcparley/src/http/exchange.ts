@@ -12,12 +12,36 @@ export interface RequestHead {
   header(name: string): string | undefined;
 }
 
+/** Where a request comes from, if the runtime or a trusted proxy tells. */
+export interface RequestSource {
+  /** The IP address of the client. */
+  readonly address: string | undefined;
+  /** The address, or the /64 prefix of an IPv6 address: what the shares of anonymous callers are counted by. */
+  readonly network: string | undefined;
+}
+
+/** The share of a request in the limits of its endpoint. */
+export interface Held {
+  /** Counts the bytes of the body that have arrived. Returns an error if they are more than the caller's share. */
+  grow(bytes: number): Error | undefined;
+  /** Returns the share. A second call does nothing. */
+  release(): void;
+}
+
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** Where the body of a request goes once it has been read, or has turned out not to be readable. */
+/** Receives the body of a request. Only the first call of `resolve` or `reject` counts. */
 export interface Reader<T> {
-  resolve(this: void, value: T): void;
-  reject(this: void, error: unknown): void;
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
+/** Receives a body that arrives in pieces. */
+export interface BodyReader extends Reader<string> {
+  /** Called with the number of bytes that have arrived. The adapter rejects with a returned error. */
+  received(bytes: number): Error | undefined;
+  /** Called if the body may not have arrived yet. `stop` ends the reading. */
+  pending(stop: () => void): void;
 }
 
 /**
@@ -25,9 +49,11 @@ export interface Reader<T> {
  *
  * The endpoint calls `respond` once, or `stream` once, and never both.
  */
-export interface Exchange extends RequestHead {
+export interface Exchange extends RequestHead, RequestSource {
   /** The body as a framework has parsed it already; undefined where it has not been read. */
   readonly parsedBody: unknown;
+  /** Released by the adapter when the response has been sent, or the client is gone. */
+  held: Held | undefined;
   /** Whether the client is gone, or everything has been sent: then nothing that is written arrives. */
   readonly closed: boolean;
   /**
@@ -36,7 +62,7 @@ export interface Exchange extends RequestHead {
    * Rejects with an `HttpRefusal` of status 413 for one of more than `limit` bytes, of 400 for one that is not UTF-8,
    * and with a `LocalError` `closed` where the client goes away before its end.
    */
-  readText(limit: number, reader: Reader<string>): void;
+  readText(limit: number, reader: BodyReader): void;
   /** Adds headers to whatever will be answered. */
   decorate(headers: ResponseHeaders): void;
   /** Sends a whole response. Its body is the text, and then the bytes that were made before, if there are any. */

@@ -1,10 +1,13 @@
 import { LocalError } from "../jsonrpc/errors.ts";
-import type { Exchange, Reader, ResponseHeaders, ResponseStream } from "./exchange.ts";
+import type { BodyReader, Exchange, Held, ResponseHeaders, ResponseStream } from "./exchange.ts";
 import { notUtf8, tooLarge } from "./refusal.ts";
 
 /** An exchange on web `Request` and `Response`. */
 export class FetchExchange implements Exchange {
   readonly parsedBody: undefined;
+  readonly address: undefined;
+  readonly network: undefined;
+  held: Held | undefined;
   /** Settles once the head of the response is known. */
   readonly response: Promise<Response>;
   readonly #request: Request;
@@ -49,25 +52,34 @@ export class FetchExchange implements Exchange {
     return value ?? (name === "host" ? this.#url.host : undefined);
   }
 
-  readText(limit: number, { resolve, reject }: Reader<string>): void {
-    void this.#readAll(limit).then(resolve, reject);
+  readText(limit: number, reader: BodyReader): void {
+    const body = this.#request.body?.getReader();
+    reader.pending(() => void body?.cancel().catch(() => {}));
+    this.#readAll(body, limit, reader).then(
+      (text) => reader.resolve(text),
+      (error: unknown) => reader.reject(error),
+    );
   }
 
-  async #readAll(limit: number): Promise<string> {
+  async #readAll(
+    body: ReadableStreamDefaultReader<Uint8Array> | undefined,
+    limit: number,
+    reader: BodyReader,
+  ): Promise<string> {
     if (Number(this.header("content-length") ?? 0) > limit) throw tooLarge(limit);
-    const reader = this.#request.body?.getReader();
-    if (!reader) return "";
+    if (!body) return "";
     const chunks: Uint8Array[] = [];
     let size = 0;
     for (;;) {
-      const { done, value } = await reader.read().catch((cause: unknown) => {
+      const { done, value } = await body.read().catch((cause: unknown) => {
         throw new LocalError("closed", "The client went away before the end of its request.", { cause });
       });
       if (done) return decode(chunks);
       size += value.length;
-      if (size > limit) {
-        void reader.cancel().catch(() => {});
-        throw tooLarge(limit);
+      const refusal = size > limit ? tooLarge(limit) : reader.received(size);
+      if (refusal) {
+        void body.cancel().catch(() => {});
+        throw refusal;
       }
       chunks.push(value);
     }
@@ -78,7 +90,7 @@ export class FetchExchange implements Exchange {
   }
 
   respond(status: number, headers: ResponseHeaders, body?: string, rest?: Uint8Array<ArrayBuffer>): void {
-    this.#state = "done";
+    this.#end();
     this.#answer(
       new Response(rest ? new Blob([body ?? "", rest]) : (body ?? null), {
         status,
@@ -112,7 +124,7 @@ export class FetchExchange implements Exchange {
       write: (chunk) => whileOpen(() => controller.enqueue(encoder.encode(chunk))),
       end: () =>
         whileOpen(() => {
-          this.#state = "done";
+          this.#end();
           controller.close();
         }),
       destroy: () =>
@@ -130,8 +142,13 @@ export class FetchExchange implements Exchange {
 
   #gone(): void {
     if (this.#state === "done") return;
-    this.#state = "done";
+    this.#end();
     this.#onGone?.();
+  }
+
+  #end(): void {
+    this.#state = "done";
+    this.held?.release();
   }
 }
 

@@ -2,10 +2,9 @@ import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
 import type { JsonRpcRequest, RequestId } from "../jsonrpc/messages.ts";
 import { findRevision, supportedVersions, unnamedOverHttp } from "../revisions/revisions.ts";
 import type { Link } from "../server/call.ts";
-import type { Principal } from "../server/context.ts";
 import { Session } from "../server/session.ts";
 import type { Belonging } from "./answering.ts";
-import type { LegacyContext } from "./endpoint-context.ts";
+import type { LegacyContext, Sender } from "./endpoint-context.ts";
 import type { RequestHead } from "./exchange.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
 import type { HttpSession } from "./http-session.ts";
@@ -14,7 +13,7 @@ import type { SessionTable } from "./sessions.ts";
 
 interface Asking {
   readonly head: RequestHead;
-  readonly principal: Principal | undefined;
+  readonly sender: Sender;
   /** The id of the request that asks, for a refusal of it. */
   readonly id: RequestId | undefined;
 }
@@ -56,7 +55,7 @@ export function belongingOf(
 }
 
 /** Finds the session that a request names. Throws a refusal of 400 where it names none, and of 404 for an unknown one. */
-export function findSession(sessions: SessionTable, { head, principal, id }: Asking): Awaitable<HttpSession> {
+export function findSession(sessions: SessionTable, { head, sender, id }: Asking): Awaitable<HttpSession> {
   const sessionId = head.header(SESSION_ID_HEADER);
   if (sessionId === undefined) {
     const cure = 'Send "initialize" first and the id that comes with its answer from then on.';
@@ -67,7 +66,7 @@ export function findSession(sessions: SessionTable, { head, principal, id }: Ask
       id,
     });
   }
-  return after(sessions.find(sessionId, principal), (session) => {
+  return after(sessions.find(sessionId, sender), (session) => {
     if (session) return session;
     const cure = 'Open a new one with "initialize".';
     throw new HttpRefusal(404, `There is no session "${shown(sessionId)}", or not any more. ${cure}`, { id });
@@ -78,8 +77,9 @@ export function findSession(sessions: SessionTable, { head, principal, id }: Ask
  * What the client said of itself is not known here, so it cannot be asked anything: a handler that asks gets an error
  * that names the capability.
  */
-function ephemeral({ core }: LegacyContext, { head, principal }: Asking): Session {
+function ephemeral({ core }: LegacyContext, { head, sender }: Asking): Session {
   const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
-  const peer = { info: undefined, capabilities: {}, revision: revision.version };
+  const { principal, address } = sender;
+  const peer = { info: undefined, capabilities: {}, revision: revision.version, address };
   return new Session({ core, revision, peer, principal, link: nowhere });
 }

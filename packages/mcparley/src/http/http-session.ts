@@ -29,11 +29,14 @@ export class HttpSession implements Link {
   /** Set where other processes serve it as well. */
   readonly shared?: SharedBy;
   lastUsed: number;
+  /** The caller whose share the session counts for; see `callerKey`. */
+  readonly caller: string;
   #streams: Standalone[] | undefined;
   #missed: Map<unknown, JsonRpcMessage> | undefined;
 
-  constructor(id: string, now: number) {
+  constructor(id: string, now: number, caller: string) {
     this.id = id;
+    this.caller = caller;
     this.lastUsed = now;
   }
 

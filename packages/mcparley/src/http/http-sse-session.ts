@@ -8,6 +8,7 @@ import type { Principal } from "../server/context.ts";
 import type { ServerCore } from "../server/core.ts";
 import { LegacySide } from "../server/legacy-side.ts";
 import { encodeReply } from "./encode-reply.ts";
+import type { Sender } from "./endpoint-context.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
 import { HttpRefusal } from "./refusal.ts";
@@ -20,7 +21,7 @@ interface SessionInit {
   id: string;
   core: ServerCore;
   /** Who opened the stream. */
-  principal: Principal | undefined;
+  sender: Sender;
   events: EventStream;
   onEnd: () => void;
 }
@@ -30,6 +31,9 @@ export class HttpSseSession implements Link, OpenExchange {
   due = 0;
   readonly id: string;
   readonly principal: Principal | undefined;
+  readonly caller: string;
+  readonly isBusy = true;
+  lastUsed: number;
   readonly #core: ServerCore;
   readonly #events: EventStream;
   readonly #onEnd: () => void;
@@ -37,13 +41,16 @@ export class HttpSseSession implements Link, OpenExchange {
   #answering = 0;
   #state: "open" | "ending" | "ended" = "open";
 
-  constructor({ id, core, principal, events, onEnd }: SessionInit) {
+  constructor({ id, core, sender, events, onEnd }: SessionInit) {
     this.id = id;
+    const { principal, address, caller } = sender;
     this.principal = principal;
+    this.caller = caller;
+    this.lastUsed = core.clock.now();
     this.#core = core;
     this.#events = events;
     this.#onEnd = onEnd;
-    this.#side = new LegacySide(core, { link: this, principal, revisions: overHttpSse });
+    this.#side = new LegacySide(core, { link: this, principal, address, revisions: overHttpSse });
   }
 
   get network(): "tcp" {
@@ -57,7 +64,7 @@ export class HttpSseSession implements Link, OpenExchange {
   /** Takes a message, or a batch of them, with effect at once. Throws a refusal of 400 for what is none. */
   receive(value: unknown, principal: Principal | undefined): void {
     if (Array.isArray(value)) return this.#receiveBatch(value, principal);
-    const heard = readable(classify(value));
+    const heard = this.#read(value);
     if (heard.kind !== "request") return this.#hear(heard);
     void this.#answerAll([this.#side.answer(heard.message, principal)]).then(([json]) => this.#say(json));
   }
@@ -94,7 +101,7 @@ export class HttpSseSession implements Link, OpenExchange {
   #receiveBatch(batch: readonly unknown[], principal: Principal | undefined): void {
     const refusal = this.#side.refuseBatch(batch.length);
     if (refusal !== undefined) throw new HttpRefusal(400, refusal);
-    const all = batch.map((value) => readable(classify(value)));
+    const all = batch.map((value) => this.#read(value));
     const answering: Answering[] = [];
     for (const heard of all) {
       if (heard.kind === "request") answering.push(this.#side.answer(heard.message, principal));
@@ -103,6 +110,10 @@ export class HttpSseSession implements Link, OpenExchange {
     void this.#answerAll(answering).then((answers) =>
       this.#say(answers.length === 0 ? undefined : `[${answers.join(",")}]`),
     );
+  }
+
+  #read(value: unknown): Heard {
+    return readable(classify(value, this.#core.limits.idLength));
   }
 
   #hear(heard: Heard): void {

@@ -1,22 +1,20 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import { type Principal, principalKey } from "../server/context.ts";
 import { readAccept } from "./accept.ts";
-import { readMessage } from "./body.ts";
+import { type BodyLimits, readMessage } from "./body.ts";
 import type { SharedSse } from "./cluster/shared-sse.ts";
-import type { EndpointContext } from "./endpoint-context.ts";
+import type { EndpointContext, Sender } from "./endpoint-context.ts";
 import { EventStream } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
 import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "./options.ts";
+import { SessionShares, displaced, neverUsed } from "./session-shares.ts";
 import { HttpRefusal, notAllowed, shown, shuttingDown } from "./refusal.ts";
-
-/** Milliseconds that a client has for its `initialize` after it opened its stream. */
-const initializeTimeout = 60_000;
 
 export interface HttpSseOptions {
   /** Where clients are told to post their messages. */
   messages: string;
-  maxBody: number;
+  bodies: BodyLimits;
   sessions: SessionOptions;
 }
 
@@ -30,11 +28,19 @@ export class HttpSse {
   readonly #context: EndpointContext;
   readonly #options: HttpSseOptions;
   readonly #sessions = new Map<string, HttpSseSession>();
+  /** A session counts as unused until it is initialized, and as busy always, because its stream is open. */
+  readonly #shares: SessionShares<HttpSseSession>;
   #shared: Promise<SharedSse> | undefined;
 
   constructor(context: EndpointContext, options: HttpSseOptions) {
     this.#context = context;
     this.#options = options;
+    const { clock } = context.core;
+    this.#shares = new SessionShares({
+      clock,
+      options: options.sessions,
+      onUnused: (session) => session.end(neverUsed),
+    });
   }
 
   /** Sessions that are open. */
@@ -43,19 +49,19 @@ export class HttpSse {
   }
 
   /** Answers a request for a stream. */
-  async getStream(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+  async getStream(exchange: Exchange, sender: Sender): Promise<void> {
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
     if (this.#context.open.isEnding) throw shuttingDown();
     if (!readAccept(exchange.header("accept")).events) {
       throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
     }
-    const { max = 10_000 } = this.#options.sessions;
-    if (this.#sessions.size >= max) {
+    if (!this.#shares.hasRoomFor(sender.caller)) {
       const headers = { "retry-after": "60" };
-      throw new HttpRefusal(503, "Too many sessions are open. Try again later.", { headers });
+      throw new HttpRefusal(503, "The most sessions are open that sessions.max allows. Try again later.", { headers });
     }
     const shared = await this.#useShared();
-    this.#open(exchange, principal, shared ? await reached(() => shared.open(principal)) : crypto.randomUUID());
+    const { principal } = sender;
+    this.#open(exchange, sender, shared ? await reached(() => shared.open(principal)) : crypto.randomUUID());
   }
 
   /** Answers a POST of a message: it is accepted, and answered on the stream of its session. */
@@ -66,7 +72,7 @@ export class HttpSse {
       throw new HttpRefusal(400, "There is no sessionId in the URL. Open a stream, and post to where it says.");
     }
     const session = this.#find(id, principal);
-    if (session) session.receive(await this.#read(exchange), principal);
+    if (session) this.#receive(session, await this.#read(exchange), principal);
     else await this.#handOn(exchange, id, principal);
     exchange.respond(202, {});
   }
@@ -83,12 +89,13 @@ export class HttpSse {
   }
 
   #read(exchange: Exchange): Promise<unknown> {
-    return new Promise((resolve, reject) => readMessage(exchange, this.#options.maxBody, { resolve, reject }));
+    return new Promise((resolve, reject) => readMessage(exchange, this.#options.bodies, { resolve, reject }));
   }
 
   /** Ends the sessions, and what goes on in them. */
   async end(cause: Error): Promise<void> {
     for (const session of this.#sessions.values()) session.end(cause);
+    this.#shares.stop();
     await (await this.#shared)?.stop();
   }
 
@@ -105,26 +112,33 @@ export class HttpSse {
   /** Takes what was posted to another node, where it was answered already. */
   #takePosted(id: string, value: unknown, principal: Principal | undefined): void {
     try {
-      this.#find(id, principal)?.receive(value, principal);
+      const session = this.#find(id, principal);
+      if (session) this.#receive(session, value, principal);
     } catch (error) {
       this.#context.core.report(error, undefined);
     }
   }
 
-  #open(exchange: Exchange, principal: Principal | undefined, id: string): void {
+  #receive(session: HttpSseSession, value: unknown, principal: Principal | undefined): void {
+    session.receive(value, principal);
+    if (!session.isInitialized) return;
+    session.lastUsed = this.#context.core.clock.now();
+    this.#shares.used(session);
+  }
+
+  #open(exchange: Exchange, sender: Sender, id: string): void {
     const { core, open } = this.#context;
     const events = new EventStream(exchange);
-    const session = new HttpSseSession({ id, core, principal, events, onEnd: () => leave() });
-    const timer = core.clock.setTimeout(() => {
-      if (!session.isInitialized) session.end(new LocalError("closed", "The client did not initialize its session."));
-    }, initializeTimeout);
+    const session = new HttpSseSession({ id, core, sender, events, onEnd: () => leave() });
+    if (this.#shares.isFull) this.#shares.toDisplace(sender.caller)?.end(displaced);
     const leave = (): void => {
-      core.clock.clearTimeout(timer);
+      this.#shares.delete(session);
       this.#sessions.delete(session.id);
       void this.#shared?.then((shared) => shared?.close(session.id));
       open.remove(session);
     };
     this.#sessions.set(session.id, session);
+    this.#shares.open(session);
     open.add(session);
     const { messages } = this.#options;
     events.write(`event: endpoint\ndata: ${messages}?sessionId=${session.id}\n\n`);

@@ -1,7 +1,6 @@
 import type { Awaitable } from "../jsonrpc/awaitable.ts";
 import type { Classified } from "../jsonrpc/messages.ts";
-import type { Principal } from "../server/context.ts";
-import type { EndpointContext, LegacyContext, Posted } from "./endpoint-context.ts";
+import type { EndpointContext, LegacyContext, Posted, Sender } from "./endpoint-context.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";
 import { postBatch } from "./post-batch.ts";
@@ -36,12 +35,12 @@ export class LegacyEndpoint {
     return postBatch(this.#context, posted, batch);
   }
 
-  get(exchange: Exchange, principal: Principal | undefined): Promise<void> {
-    return getStream(this.#context, exchange, principal);
+  get(exchange: Exchange, sender: Sender): Promise<void> {
+    return getStream(this.#context, exchange, sender);
   }
 
-  delete(exchange: Exchange, principal: Principal | undefined): Promise<void> {
-    return deleteSession(this.#context, exchange, principal);
+  delete(exchange: Exchange, sender: Sender): Promise<void> {
+    return deleteSession(this.#context, exchange, sender);
   }
 
   /** Ends the sessions, and what goes on in them; those that other processes serve as well are let go for them. */

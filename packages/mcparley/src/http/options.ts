@@ -35,6 +35,18 @@ export interface HttpOptions {
   /** Bytes of a request's body, also where a framework parsed it. 4 MiB unless given. */
   maxBody?: number;
   /**
+   * Milliseconds for the body of a request to arrive. A slower one is answered with 408 and its connection is closed.
+   * Default: 30,000.
+   */
+  bodyTimeout?: number;
+  /**
+   * The header in which a proxy in front of the server sends the client's IP address, such as `"x-forwarded-for"`,
+   * `"cf-connecting-ip"` or `"forwarded"`. With more than one proxy, `hops` is the number of proxies. Shares of sessions,
+   * streams and requests, and `rateLimit`, tell anonymous callers apart by this address. Default: none, and such headers
+   * are ignored, because any client can send them.
+   */
+  trustProxy?: string | TrustedProxy;
+  /**
    * Milliseconds after which an answer that has said nothing becomes a stream, and between the comments that keep a
    * silent stream open. 15,000 unless given.
    */
@@ -62,6 +74,13 @@ export interface HttpOptions {
   events?: EventOptions;
 }
 
+export interface TrustedProxy {
+  /** Name of the header. */
+  header: string;
+  /** Which entry of the header counts, from the right: the number of trusted proxies. Default: 1. */
+  hops?: number;
+}
+
 export interface HealthOptions {
   /** Where it is asked whether the process lives. `/healthz`. */
   live?: string;
@@ -72,8 +91,13 @@ export interface HealthOptions {
 export interface SessionOptions {
   /** Milliseconds without a request, a call in flight or an open stream after which a session is forgotten. 30 minutes. */
   idle?: number;
-  /** Sessions at a time; beyond that `initialize` is answered with 503. 10,000. */
+  /**
+   * Sessions at a time. If there are as many, a new one displaces an unused or idle session of a caller that holds at least
+   * as many as the new caller; without such a session `initialize` is answered with 503. Default: 10,000.
+   */
   max?: number;
+  /** Milliseconds after which a session ends whose client sends nothing after `initialize`. Default: 30,000. */
+  handshake?: number;
 }
 
 export interface EventOptions {

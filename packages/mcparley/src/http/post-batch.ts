@@ -1,26 +1,27 @@
 import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
-import { type Classified, classify } from "../jsonrpc/messages.ts";
+import { type Classified, type JsonRpcResponse, classify } from "../jsonrpc/messages.ts";
 import { type Reply, replyToError } from "../server/answer.ts";
 import { answerInSession } from "../server/legacy.ts";
 import type { Session } from "../server/session.ts";
 import { Answering } from "./answering.ts";
 import type { LegacyContext, Posted } from "./endpoint-context.ts";
 import { type Place, belongingOf, checkVersion, placeOf } from "./find-session.ts";
-import { HttpRefusal } from "./refusal.ts";
+import { asEvent, eventHeaders } from "./event-stream.ts";
+import { HttpRefusal, jsonHeaders } from "./refusal.ts";
 
 /** Answers a POST of several messages, which one revision has (2025-03-26, transports, "Sending Messages"). */
 export async function postBatch(context: LegacyContext, posted: Posted, batch: readonly unknown[]): Promise<void> {
-  const { exchange: head, principal } = posted;
+  const { exchange: head } = posted;
   checkVersion(head, undefined);
-  const place = await placeOf(context, { head, principal, id: undefined });
+  const place = await placeOf(context, { head, sender: posted, id: undefined });
   checkBatch(place.session, batch);
-  const messages = batch.map(classify);
+  const messages = batch.map((value) => classify(value, context.core.limits.idLength));
   if (!messages.some(isAnswered)) {
     for (const message of messages) await hear(place, message);
     return head.respond(202, {});
   }
   const requests = messages.flatMap((one) => (one.kind === "request" ? one.message : []));
-  const answering = new Answering(context, posted, belongingOf(context, place, requests));
+  const answering = new BatchAnswering(context, posted, belongingOf(context, place, requests));
   answering.wait();
   const replies = await Promise.all(
     messages.map(async (message) => {
@@ -29,6 +30,29 @@ export async function postBatch(context: LegacyContext, posted: Posted, batch: r
     }),
   );
   answering.finishBatch(replies.flat());
+}
+
+/** The answer to a batch: one array, or one event for each answer. */
+class BatchAnswering extends Answering {
+  /** Sends one of the answers, if the answer is an event stream already. */
+  sendEarly({ message }: Reply): boolean {
+    this.events?.send(this.encoded(message));
+    return this.events !== undefined;
+  }
+
+  /** Ends the answer with the messages that were not sent early. */
+  finishBatch(messages: readonly JsonRpcResponse[]): void {
+    this.close();
+    const encoded = messages.map((message) => this.encoded(message));
+    if (this.events) {
+      for (const json of encoded) this.events.send(json);
+      this.events.end();
+    } else if (encoded.length === 0 || !this.accepted.json) {
+      this.exchange.respond(200, eventHeaders, encoded.map(asEvent).join(""));
+    } else {
+      this.exchange.respond(200, jsonHeaders, `[${encoded.join(",")}]`);
+    }
+  }
 }
 
 function isAnswered({ kind }: Classified): boolean {

@@ -13,13 +13,13 @@ type Message = Exclude<Classified, { kind: "invalid" }>;
 
 /** Answers a POST of a legacy revision: opens a session, or serves one. */
 export function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: Message): Awaitable<void> {
-  const { exchange: head, principal } = posted;
+  const { exchange: head } = posted;
   const id = kind === "request" ? message.id : undefined;
   checkVersion(head, id);
   if (kind !== "request") return hear(context, posted, { kind, message } as Heard);
   const isNamed = context.sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
   if (message.method === Method.initialize && !isNamed) return openSession(context, posted, message);
-  return after(placeOf(context, { head, principal, id }), (place) => answerAt(place, context, posted, message));
+  return after(placeOf(context, { head, sender: posted, id }), (place) => answerAt(place, context, posted, message));
 }
 
 function answerAt(place: Place, context: LegacyContext, posted: Posted, request: JsonRpcRequest): Awaitable<void> {
@@ -29,8 +29,9 @@ function answerAt(place: Place, context: LegacyContext, posted: Posted, request:
   return answering.settle(found?.keep ? after(reply, (ready) => found.keep!(request, ready)) : reply);
 }
 
-async function hear(context: LegacyContext, { exchange: head, principal }: Posted, heard: Heard): Promise<void> {
-  const { found } = await placeOf(context, { head, principal, id: undefined });
+async function hear(context: LegacyContext, posted: Posted, heard: Heard): Promise<void> {
+  const { exchange: head } = posted;
+  const { found } = await placeOf(context, { head, sender: posted, id: undefined });
   if (found) await found.hear(heard);
   else if (heard.kind === "response") {
     throw new HttpRefusal(400, "There is no session whose question this response could answer.");
@@ -43,12 +44,13 @@ async function openSession(context: LegacyContext, posted: Posted, request: Json
   const { core, sessions, open } = context;
   const { principal } = posted;
   if (open.isEnding) throw shuttingDown(request.id);
-  const prepared = sessions?.prepare();
+  const prepared = sessions?.prepare(posted.caller);
   if (sessions && !prepared) {
     const headers = { "retry-after": String(sessions.retryAfter) };
-    throw new HttpRefusal(503, "Too many sessions are open. Try again later.", { headers, id: request.id });
+    const message = "The most sessions are open that sessions.max allows. Try again later, or end a session.";
+    throw new HttpRefusal(503, message, { headers, id: request.id });
   }
-  const way = { link: prepared ?? nowhere, principal, shared: prepared?.shared };
+  const way = { link: prepared ?? nowhere, principal, address: posted.address, shared: prepared?.shared };
   const { reply, session } = initialize(core, request, way);
   if (!sessions || !prepared || !session) return new Answering(context, posted).finish(reply);
   prepared.session = session;

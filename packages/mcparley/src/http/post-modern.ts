@@ -43,6 +43,8 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
   const { changes } = context.core;
   const before = changes.count;
   const reply = answerModern(context.core, message, answering);
+  // From now on the stream counts for limits.listenStreams, and no longer as a request.
+  if (isStream) exchange.held?.release();
   return answering.settle(
     // What changed meanwhile may be this request's doing, and is not to be lost once that is answered.
     changes.elsewhere ? after(reply, (ready) => (changes.count === before ? ready : told(changes, ready))) : reply,

@@ -1,8 +1,7 @@
 import { LocalError } from "../jsonrpc/errors.ts";
-import type { Principal } from "../server/context.ts";
 import { findRevision } from "../revisions/revisions.ts";
 import { readAccept } from "./accept.ts";
-import type { LegacyContext } from "./endpoint-context.ts";
+import type { LegacyContext, Sender } from "./endpoint-context.ts";
 import type { Exchange, RequestHead } from "./exchange.ts";
 import { checkVersion, findSession } from "./find-session.ts";
 import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
@@ -12,12 +11,8 @@ import type { SessionTable } from "./sessions.ts";
 import { Standalone } from "./standalone.ts";
 
 /** Answers a GET: opens a stream for what belongs to no request of a session, or goes on with one that broke. */
-export async function getStream(
-  context: LegacyContext,
-  exchange: Exchange,
-  principal: Principal | undefined,
-): Promise<void> {
-  const { session } = await require(context, exchange, principal);
+export async function getStream(context: LegacyContext, exchange: Exchange, sender: Sender): Promise<void> {
+  const { session } = await require(context, exchange, sender);
   if (context.open.isEnding) throw shuttingDown();
   if (!readAccept(exchange.header("accept")).events) {
     throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
@@ -32,12 +27,8 @@ export async function getStream(
 const endedByClient = new LocalError("closed", "The client ended its session.");
 
 /** Answers a DELETE: the session is forgotten at once, with all that goes on in it. */
-export async function deleteSession(
-  context: LegacyContext,
-  exchange: Exchange,
-  principal: Principal | undefined,
-): Promise<void> {
-  const { session, sessions } = await require(context, exchange, principal);
+export async function deleteSession(context: LegacyContext, exchange: Exchange, sender: Sender): Promise<void> {
+  const { session, sessions } = await require(context, exchange, sender);
   await sessions.delete(session, endedByClient);
   exchange.respond(204, {});
 }
@@ -45,11 +36,11 @@ export async function deleteSession(
 async function require(
   { sessions }: LegacyContext,
   head: RequestHead,
-  principal: Principal | undefined,
+  sender: Sender,
 ): Promise<{ session: HttpSession; sessions: SessionTable }> {
   if (!sessions || !isOfSession(head)) throw notAllowed(head.method, "POST");
   checkVersion(head, undefined);
-  return { session: await findSession(sessions, { head, principal, id: undefined }), sessions };
+  return { session: await findSession(sessions, { head, sender, id: undefined }), sessions };
 }
 
 /** Only legacy revisions with sessions have these methods; without any sign of one the method does not exist. */

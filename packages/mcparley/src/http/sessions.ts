@@ -1,8 +1,9 @@
 import type { Clock } from "../jsonrpc/clock.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
-import type { Principal } from "../server/context.ts";
+import type { Sender } from "./endpoint-context.ts";
 import { HttpSession } from "./http-session.ts";
 import type { SessionOptions } from "./options.ts";
+import { SessionShares, displaced, neverUsed } from "./session-shares.ts";
 
 /** How often, within an idle limit, it is looked for sessions that are over it. */
 const sweepsPerLimit = 30;
@@ -13,12 +14,12 @@ export interface SessionTable {
   readonly size: number;
   /** Seconds until there may be room again. */
   readonly retryAfter: number;
-  /** Makes a session that is not found yet, with an id that cannot be guessed. Undefined where there is no room. */
-  prepare(): HttpSession | undefined;
+  /** Makes a session that is not found yet, with an id that cannot be guessed. Undefined if its caller finds no room. */
+  prepare(caller: string): HttpSession | undefined;
   /** Lets a session be found, once its client's `initialize` was good and before it is answered. */
   add(session: HttpSession): Promise<void> | void;
   /** Finds the session of a caller and notes that it is in use. Another caller's does not exist for this one. */
-  find(id: string, principal: Principal | undefined): Promise<HttpSession | undefined> | HttpSession | undefined;
+  find(id: string, sender: Sender): Promise<HttpSession | undefined> | HttpSession | undefined;
   /** Ends a session, with all that goes on in it. */
   delete(session: HttpSession, cause: Error): Promise<void> | void;
   /** Called when the endpoint is closed: ends what goes on in the sessions of this process. */
@@ -30,13 +31,13 @@ export class Sessions implements SessionTable {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #clock: Clock;
   readonly #idle: number;
-  readonly #max: number;
+  readonly #shares: SessionShares<HttpSession>;
   #timer: unknown;
 
-  constructor(clock: Clock, { idle = 1_800_000, max = 10_000 }: SessionOptions) {
+  constructor(clock: Clock, options: SessionOptions) {
     this.#clock = clock;
-    this.#idle = idle;
-    this.#max = max;
+    this.#idle = options.idle ?? 1_800_000;
+    this.#shares = new SessionShares({ clock, options, onUnused: (session) => this.delete(session, neverUsed) });
   }
 
   get size(): number {
@@ -47,26 +48,30 @@ export class Sessions implements SessionTable {
     return Math.ceil(this.#idle / sweepsPerLimit / 1000);
   }
 
-  prepare(): HttpSession | undefined {
-    if (this.#sessions.size >= this.#max) this.#forgetIdle();
-    if (this.#sessions.size >= this.#max) return undefined;
-    return new HttpSession(crypto.randomUUID(), this.#clock.now());
+  prepare(caller: string): HttpSession | undefined {
+    if (!this.#shares.hasRoomFor(caller)) return undefined;
+    return new HttpSession(crypto.randomUUID(), this.#clock.now(), caller);
   }
 
   add(session: HttpSession): void {
+    const victim = this.#shares.isFull ? this.#shares.toDisplace(session.caller) : undefined;
+    if (victim) this.delete(victim, displaced);
     this.#sessions.set(session.id, session);
+    this.#shares.open(session);
     this.#timer ??= this.#clock.setTimeout(() => this.#sweep(), this.#idle / sweepsPerLimit);
   }
 
-  find(id: string, principal: Principal | undefined): HttpSession | undefined {
+  find(id: string, { principal }: Sender): HttpSession | undefined {
     const session = this.#sessions.get(id);
     if (!session?.belongsTo(principal)) return undefined;
     session.lastUsed = this.#clock.now();
+    this.#shares.used(session);
     return session;
   }
 
   delete(session: HttpSession, cause: Error): void {
     this.#sessions.delete(session.id);
+    this.#shares.delete(session);
     session.end(cause);
   }
 
@@ -74,15 +79,10 @@ export class Sessions implements SessionTable {
     for (const session of this.#sessions.values()) this.delete(session, cause);
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#shares.stop();
   }
 
   #sweep(): void {
-    this.#forgetIdle();
-    const again = this.#sessions.size > 0;
-    this.#timer = again ? this.#clock.setTimeout(() => this.#sweep(), this.#idle / sweepsPerLimit) : undefined;
-  }
-
-  #forgetIdle(): void {
     const now = this.#clock.now();
     for (const session of this.#sessions.values()) {
       if (session.isBusy) session.lastUsed = now;
@@ -90,5 +90,7 @@ export class Sessions implements SessionTable {
         this.delete(session, new LocalError("closed", "The session was idle for too long."));
       }
     }
+    const again = this.#sessions.size > 0;
+    this.#timer = again ? this.#clock.setTimeout(() => this.#sweep(), this.#idle / sweepsPerLimit) : undefined;
   }
 }

@@ -77,11 +77,14 @@ export type Classified =
  * Says which kind of message a parsed value is, or why it is none.
  *
  * Unknown members are left alone; keys are compared exactly, since a reader that folds case lets a message past
- * whoever filtered it by the exact name.
+ * whoever filtered it by the exact name. `maxIdLength` is in characters; a longer id is not part of the result.
  */
-export function classify(value: unknown): Classified {
+export function classify(value: unknown, maxIdLength: number = Infinity): Classified {
   if (!isObject(value)) return invalid("a message must be a JSON object", undefined);
   const id = isRequestId(value.id) ? value.id : undefined;
+  if (typeof id === "string" && id.length > maxIdLength) {
+    return invalid(`"id" must have at most ${maxIdLength} characters`, undefined);
+  }
   if (value.jsonrpc !== "2.0") return invalid('"jsonrpc" must be "2.0"', id);
   if (value.method === undefined) return classifyResponse(value, id);
   if (typeof value.method !== "string") return invalid('"method" must be a string', id);

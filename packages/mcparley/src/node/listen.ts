@@ -1,4 +1,4 @@
-import { type Server as HttpServer, createServer } from "node:http";
+import { type Server as HttpServer, type ServerOptions, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Endpoint } from "../http/endpoint.ts";
 import { makeHealth } from "../http/health.ts";
@@ -12,6 +12,15 @@ export interface ListenOptions extends HttpOptions {
   port: number;
   /** The name or address to listen on. `127.0.0.1` unless given; others are reached from other machines. */
   host?: string;
+  /**
+   * Milliseconds for the head of a request, from the opening of its connection or its first byte. A connection that sends
+   * nothing is closed after this time too. Default: 10,000.
+   */
+  headersTimeout?: number;
+  /** Milliseconds for a whole request, head and body. Default: 40,000. */
+  requestTimeout?: number;
+  /** Milliseconds that a connection stays open between two requests. Default: 65,000. */
+  keepAliveTimeout?: number;
 }
 
 /** A server that listens. */
@@ -31,8 +40,6 @@ export interface Listening {
   close(this: void): Promise<void>;
 }
 
-/** Milliseconds for a request's head, for all of a request, and between two requests of one connection. */
-const timeouts = { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 };
 /** Milliseconds after which a connection is closed though its last answer is not all sent. */
 const flushTimeout = 2_000;
 
@@ -45,9 +52,8 @@ export async function listen(server: Server<any, any, any>, options: ListenOptio
   const { port, host = "127.0.0.1", path = "/mcp", health: asked = true } = options;
   const core = coreOf(server);
   const endpoint = new Endpoint(core, { ...options, path }, host);
-  const settings = { ...timeouts, connectionsCheckingInterval: 5_000 };
   const health = asked && makeHealth(endpoint, asked);
-  const http = createServer(settings, (request, response) => {
+  const http = createServer(timeoutsOf(options), (request, response) => {
     const exchange = new NodeExchange(request, response);
     if (!health || !health(exchange)) endpoint.handle(exchange);
   });
@@ -62,6 +68,16 @@ export async function listen(server: Server<any, any, any>, options: ListenOptio
     drain: () => endpoint.drain(),
     close: () => (closing ??= close(http, endpoint, sockets)),
   };
+}
+
+/** The timeouts of `node:http`, which looks for connections over their time at intervals. */
+function timeoutsOf(options: ListenOptions): ServerOptions {
+  const { requestTimeout = 40_000, keepAliveTimeout = 65_000 } = options;
+  // Node refuses a head that may take longer than its request. 0 means no limit.
+  const headersTimeout = Math.min(options.headersTimeout ?? 10_000, requestTimeout || Infinity);
+  const shortest = Math.min(headersTimeout || Infinity, requestTimeout || Infinity);
+  const connectionsCheckingInterval = Math.ceil(Math.min(5_000, shortest / 4));
+  return { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval };
 }
 
 function bind(http: HttpServer, port: number, host: string): Promise<void> {

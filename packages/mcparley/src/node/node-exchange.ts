@@ -1,18 +1,23 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
-import type { Exchange, Reader, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
+import type { BodyReader, Exchange, Held, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
+import { networkOf } from "../server/caller.ts";
 import { readBody } from "./read-body.ts";
 
 /** A request whose body a framework may have read: Express and others leave it in `body`. */
 export type NodeRequest = IncomingMessage & { body?: unknown };
 
+/** The network of each connection, so that it is calculated once. */
+const networks = new WeakMap<object, string>();
+
 /** An exchange on node:http, without web `Request` and `Response` in between. */
 export class NodeExchange implements Exchange {
+  held: Held | undefined;
   readonly #request: NodeRequest;
   readonly #headers: IncomingHttpHeaders;
   readonly #response: ServerResponse;
   #extra: ResponseHeaders | undefined;
-  #reader: Reader<string> | undefined;
+  #reader: BodyReader | undefined;
   #onGone: (() => void) | undefined;
 
   constructor(request: NodeRequest, response: ServerResponse) {
@@ -43,6 +48,20 @@ export class NodeExchange implements Exchange {
     return "encrypted" in this.#request.socket;
   }
 
+  get address(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
+  get network(): string | undefined {
+    const { socket } = this.#request;
+    let network = networks.get(socket);
+    if (network === undefined && socket.remoteAddress !== undefined) {
+      network = networkOf(socket.remoteAddress);
+      networks.set(socket, network);
+    }
+    return network;
+  }
+
   get parsedBody(): unknown {
     const { body, readableEnded } = this.#request;
     // Some frameworks set an empty body on a request that they left unread.
@@ -58,19 +77,9 @@ export class NodeExchange implements Exchange {
     return this.#headers[name] as string | undefined;
   }
 
-  readText(limit: number, reader: Reader<string>): void {
+  readText(limit: number, reader: BodyReader): void {
     this.#reader = reader;
-    readBody(this.#request, limit, {
-      resolve: (text) => this.#takeReader()?.resolve(text),
-      reject: (error) => this.#takeReader()?.reject(error),
-    });
-  }
-
-  /** Who reads the body, once: it is told of one thing alone. */
-  #takeReader(): Reader<string> | undefined {
-    const reader = this.#reader;
-    this.#reader = undefined;
-    return reader;
+    readBody(this.#request, limit, reader);
   }
 
   decorate(headers: ResponseHeaders): void {
@@ -86,12 +95,12 @@ export class NodeExchange implements Exchange {
     }
     const length = body === undefined ? 0 : Buffer.byteLength(body);
     response.writeHead(status, this.#headersOf(status, headers, length + (rest?.length ?? 0)));
-    if (!body) return void response.end();
+    if (!body) return this.#finish();
     // Head and body are one write that way; `end(body)` would add an empty one, and gather the two. What is all ASCII is
     // copied as it is, where UTF-8 would be made of each character once more.
     response.write(body, length === body.length ? "latin1" : "utf8");
     if (rest) response.write(rest);
-    process.nextTick(() => response.end());
+    process.nextTick(() => this.#finish());
   }
 
   /** Names and values in turn: a copy of an object of them would take as long as all the rest of an answer. */
@@ -121,10 +130,20 @@ export class NodeExchange implements Exchange {
       },
       end: () => {
         isBegun = true;
-        response.end();
+        this.#finish();
       },
       destroy: () => void response.destroy(),
     };
+  }
+
+  /**
+   * Ends the response. Its share is returned at once if all of it has left this process, and otherwise with the `close`
+   * event, which adapters of serverless platforms do not emit.
+   */
+  #finish(): void {
+    const response = this.#response;
+    response.end();
+    if (!response.writableLength) this.held?.release();
   }
 
   onGone(listener: () => void): void {
@@ -133,8 +152,9 @@ export class NodeExchange implements Exchange {
   }
 
   #closed(): void {
+    this.held?.release();
     if (this.#response.writableFinished) return;
-    this.#takeReader()?.reject(new LocalError("closed", "The client went away before the end of its request."));
+    this.#reader?.reject(new LocalError("closed", "The client went away before the end of its request."));
     this.#onGone?.();
   }
 }

@@ -32,7 +32,7 @@ async function reading(limit: number, before: (request: NodeRequest) => void = (
       context.run("of the request", () => {
         before(request);
         const taken = (text: string): void => resolve({ text, told: context.getStore() });
-        readBody(request, limit, { resolve: taken, reject });
+        readBody(request, limit, { resolve: taken, reject, received: () => undefined, pending: () => {} });
       }),
     );
   });

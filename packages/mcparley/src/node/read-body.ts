@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { Reader } from "../http/exchange.ts";
+import type { BodyReader, Reader } from "../http/exchange.ts";
 import { notUtf8, tooLarge } from "../http/refusal.ts";
 import type { NodeRequest } from "./node-exchange.ts";
 
@@ -10,7 +10,7 @@ interface Size {
 }
 
 /** Reads the whole body of a request as text, or takes what a framework has read; see `Exchange.readText`. */
-export function readBody(request: NodeRequest, limit: number, reader: Reader<string>): void {
+export function readBody(request: NodeRequest, limit: number, reader: BodyReader): void {
   if (request.readableEnded) return readAlready(request.body, limit, reader);
   const header = request.headers["content-length"];
   const declared = header === undefined ? undefined : Number(header);
@@ -25,34 +25,47 @@ export function readBody(request: NodeRequest, limit: number, reader: Reader<str
 }
 
 /** Takes a body that is there, whole and in one piece; waits for what is missing of another. */
-function readBuffered(request: NodeRequest, size: Size, reader: Reader<string>): void {
+function readBuffered(request: NodeRequest, size: Size, reader: BodyReader): void {
   const first = request.read() as Buffer | null;
   if (first && first.length === size.declared) settle(first, reader);
   else readLater(request, size, reader, first);
 }
 
 /** Pieces come in a context of their socket; a promise keeps that of the request, which its caller may have made. */
-function readLater(request: NodeRequest, size: Size, reader: Reader<string>, first: Buffer | null = null): void {
+function readLater(request: NodeRequest, size: Size, reader: BodyReader, first: Buffer | null = null): void {
   new Promise<string>((resolve, reject) => {
-    readPieces(request, size, { resolve, reject }, first);
-  }).then(reader.resolve, reader.reject);
+    readPieces(request, size, { resolve, reject, slow: reader, first });
+  }).then(
+    (text) => reader.resolve(text),
+    (error: unknown) => reader.reject(error),
+  );
 }
 
 function readPieces(
   request: NodeRequest,
   { limit, declared }: Size,
-  reader: Reader<string>,
-  first: Buffer | null,
+  { slow, first, ...reader }: Reader<string> & { slow: BodyReader; first: Buffer | null },
 ): void {
   let size = 0;
-  const chunks: Buffer[] = [];
-  const finish = (): void => settle(Buffer.concat(chunks), reader);
+  let chunks: Buffer[] = [];
+  // The request lives as long as its answer, which may be a stream that is open for days.
+  const forget = (): void => {
+    chunks = [];
+    request.off("data", onData);
+    request.off("end", finish);
+  };
+  const finish = (): void => {
+    const bytes = Buffer.concat(chunks);
+    forget();
+    settle(bytes, reader);
+  };
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
-    if (size > limit) {
-      request.off("data", onData);
+    const refusal = size > limit ? tooLarge(limit) : slow.received(size);
+    if (refusal) {
+      forget();
       discard(request, 2 * limit - size);
-      return reader.reject(tooLarge(limit));
+      return reader.reject(refusal);
     }
     chunks.push(chunk);
     // The parser lets through no more than was declared, so there is no need to wait for the end of the stream.
@@ -61,6 +74,12 @@ function readPieces(
   request.on("data", onData);
   if (!declared) request.on("end", finish);
   if (first) onData(first);
+  if (size === 0 || size !== declared) {
+    slow.pending(() => {
+      forget();
+      discard(request, limit);
+    });
+  }
 }
 
 function settle(bytes: Buffer, reader: Reader<string>): void {

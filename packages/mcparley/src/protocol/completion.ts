@@ -24,18 +24,21 @@ export interface CompleteResult {
 /** The most values that one answer may hold (server/utilities/completion, Completion Results). */
 export const maxCompletions = 100;
 
-/** Checks the params of `completion/complete`. */
-export function readCompleteParams(params: JsonObject): CompleteParams {
+/** Checks the params of `completion/complete`. Throws -32602 if a value has more than `maxLength` characters. */
+export function readCompleteParams(params: JsonObject, maxLength: number): CompleteParams {
   const { argument, context } = params;
   if (!isObject(argument) || typeof argument.name !== "string" || typeof argument.value !== "string") {
     throw invalidParams('params.argument must be an object with a string "name" and a string "value"');
   }
   if (context !== undefined && !isObject(context)) throw invalidParams("params.context must be an object");
-  return {
-    ref: readReference(params.ref),
-    argument: { name: argument.name, value: argument.value },
-    context: readStrings(context?.arguments, "params.context.arguments"),
-  };
+  const others = readStrings(context?.arguments, "params.context.arguments");
+  checkLength(argument.value, "params.argument.value", maxLength);
+  for (const name in others) checkLength(others[name]!, `params.context.arguments.${name.slice(0, 200)}`, maxLength);
+  return { ref: readReference(params.ref), argument: { name: argument.name, value: argument.value }, context: others };
+}
+
+function checkLength(value: string, where: string, maxLength: number): void {
+  if (value.length > maxLength) throw invalidParams(`${where} must have at most ${maxLength} characters`);
 }
 
 function readReference(ref: unknown): CompletionReference {

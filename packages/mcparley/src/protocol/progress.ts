@@ -1,4 +1,5 @@
-import type { RequestId } from "../jsonrpc/messages.ts";
+import { invalidParams } from "../jsonrpc/errors.ts";
+import { type JsonObject, type RequestId, isObject } from "../jsonrpc/messages.ts";
 
 export type ProgressToken = string | number;
 
@@ -12,4 +13,15 @@ export interface Progress {
 export interface CancelledParams {
   requestId: RequestId;
   reason?: string;
+}
+
+/** Throws -32602 if a request has a progress token that is not a short string or a safe integer. */
+export function checkProgressToken({ _meta: meta }: JsonObject, maxLength: number): void {
+  if (!isObject(meta)) return;
+  const { progressToken: token } = meta;
+  if (token === undefined || Number.isSafeInteger(token)) return;
+  if (typeof token === "string" && token.length <= maxLength) return;
+  throw invalidParams(
+    `params._meta.progressToken must be a string of at most ${maxLength} characters or a safe integer`,
+  );
 }

@@ -10,9 +10,6 @@ export interface SubscriptionFilter {
   resourceSubscriptions?: string[];
 }
 
-/** The most resources that one stream may name. */
-export const maxResourceSubscriptions = 1000;
-
 /** Checks the params of `subscriptions/listen`; members that are not known are ignored. */
 export function readSubscriptionFilter(params: JsonObject): SubscriptionFilter {
   const wanted = params.notifications;
@@ -31,10 +28,5 @@ export function readSubscriptionFilter(params: JsonObject): SubscriptionFilter {
 function readUris(value: unknown): string[] {
   const readable = Array.isArray(value) && value.every((uri) => typeof uri === "string");
   if (!readable) throw invalidParams("params.notifications.resourceSubscriptions must be an array of strings");
-  if (value.length > maxResourceSubscriptions) {
-    throw invalidParams(
-      `params.notifications.resourceSubscriptions may name at most ${maxResourceSubscriptions} resources`,
-    );
-  }
   return value;
 }

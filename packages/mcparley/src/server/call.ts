@@ -1,11 +1,9 @@
 import { LocalError } from "../jsonrpc/errors.ts";
 import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../jsonrpc/messages.ts";
 import { readInputResponses } from "../protocol/input-required.ts";
-import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
 import { type LoggingLevel, isLoggable, loggingLevels } from "../protocol/logging.ts";
-import { Method, Notification } from "../protocol/methods.ts";
+import { Notification } from "../protocol/methods.ts";
 import type { ProgressToken } from "../protocol/progress.ts";
-import type { CreateMessageParams } from "../protocol/sampling.ts";
 import type { Lowering } from "../revisions/lowering.ts";
 import type { Revision } from "../revisions/revision.ts";
 import type { Asking, Question } from "./asking.ts";
@@ -64,8 +62,8 @@ export class Call implements Context {
   readonly lowering: Lowering;
   readonly id: RequestId;
   readonly method: string;
-  readonly params: JsonObject;
-  readonly peer: Peer;
+  params: JsonObject;
+  peer: Peer;
   readonly principal: Principal | undefined;
   readonly session: Session | undefined;
   /** The URI of the resource being read, as the client gave it. */
@@ -207,28 +205,6 @@ export class Call implements Context {
 
   get once(): Context["once"] {
     return async (key, fn) => (await this.asking).once(key, fn);
-  }
-
-  /** Says a question in the words of the call's revision, with the way to read its answer. */
-  lowerQuestion(method: string, params: JsonObject): { params: JsonObject; lift: (result: JsonObject) => JsonObject } {
-    const { lowering } = this;
-    if (method === Method.elicit) {
-      const { params: lowered, lift } = lowering.elicitation(params as unknown as ElicitParams);
-      return {
-        params: lowered as unknown as JsonObject,
-        lift: (result) => lift(result as unknown as ElicitResult) as unknown as JsonObject,
-      };
-    }
-    const sampling = method === Method.createMessage;
-    const lowered = sampling ? lowering.createMessage(this.#withoutContext(params)) : params;
-    return { params: lowered as JsonObject, lift: (result) => result };
-  }
-
-  /** What the client has not declared is not asked for: the context of servers (client/sampling, Capabilities). */
-  #withoutContext(params: JsonObject): CreateMessageParams {
-    const { includeContext: _, ...rest } = params;
-    const isDeclared = !this.revision.contextCapability || this.peer.capabilities.sampling?.context;
-    return (isDeclared ? params : rest) as unknown as CreateMessageParams;
   }
 
   async #ask<T>(make: (questions: typeof Questions) => Question<T>): Promise<T> {

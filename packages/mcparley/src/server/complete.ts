@@ -13,7 +13,7 @@ import { requireScopes } from "./scopes.ts";
 
 /** Answers `completion/complete`. An argument that has no suggestions is completed with none. */
 export async function complete(call: Call): Promise<JsonObject> {
-  const params = readCompleteParams(call.params);
+  const params = readCompleteParams(call.params, call.core.limits.completionLength);
   const { entry, source } = find(call, params);
   requireScopes(entry.definition.scopes, call.principal);
   const { value } = params.argument;
@@ -21,8 +21,17 @@ export async function complete(call: Call): Promise<JsonObject> {
   return toResult(suggested) as unknown as JsonObject;
 }
 
+/** The lower-case form of each list of candidates, so that it is made once for a definition and not for each request. */
+const lowered = new WeakMap<readonly string[], readonly string[]>();
+
 function startingWith(typed: string, candidates: readonly string[] = []): readonly string[] {
-  return candidates.filter((candidate) => candidate.toLowerCase().startsWith(typed.toLowerCase()));
+  const start = typed.toLowerCase();
+  let lower = lowered.get(candidates);
+  if (lower?.length !== candidates.length) {
+    lower = candidates.map((candidate) => candidate.toLowerCase());
+    lowered.set(candidates, lower);
+  }
+  return candidates.filter((_, index) => lower[index]!.startsWith(start));
 }
 
 interface Found {

@@ -96,7 +96,7 @@ export class ServerConnection implements Connection {
 
   /** Takes one message and gives what is to be sent back. It acts at once: order of arrival is order of effect. */
   #take(value: unknown): Awaitable<Reply | undefined> {
-    const classified = classify(value);
+    const classified = classify(value, this.#core.limits.idLength);
     switch (classified.kind) {
       case "request":
         return this.#answer(classified.message);

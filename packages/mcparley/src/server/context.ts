@@ -27,6 +27,11 @@ export interface Peer {
   readonly capabilities: ClientCapabilities;
   /** The version of the protocol that the call is made in. */
   readonly revision: string;
+  /**
+   * The IP address that the request came from. Undefined over stdio, and if the runtime does not tell it. Behind a proxy
+   * it is the proxy's, unless the endpoint has the option `trustProxy`.
+   */
+  readonly address?: string | undefined;
 }
 
 /** Sends a log message to the client, where it asked for messages of this level. `data` is any JSON value. */

@@ -1,3 +1,4 @@
+import { lowerQuestion } from "./lower-question.ts";
 import { LocalError, ToolError } from "../jsonrpc/errors.ts";
 import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
 import {
@@ -38,7 +39,7 @@ export class DirectAsking implements Asking {
     if (!revision.serverRequests.has(question.method)) {
       throw new LocalError("not_capable", `Protocol revision ${revision.version} has no ${question.method}.`);
     }
-    const lowered = this.#call.lowerQuestion(question.method, question.params);
+    const lowered = lowerQuestion(this.#call, question.method, question.params);
     const result = await this.#session.request(question.method, lowered.params, {
       link: this.#link,
       signal: this.#call.signal,

@@ -4,12 +4,15 @@ import type { JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts
 import type { ServerCapabilities } from "../protocol/capabilities.ts";
 import { type InitializeParams, type InitializeResult, readInitializeParams } from "../protocol/lifecycle.ts";
 import { Method, Notification } from "../protocol/methods.ts";
+import { checkProgressToken } from "../protocol/progress.ts";
 import type { Revision } from "../revisions/revision.ts";
 import { negotiateLegacy } from "../revisions/revisions.ts";
 import { type Reply, answer, replyToError } from "./answer.ts";
 import { Call, type Link } from "./call.ts";
 import type { Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";
+import { keepInitialize } from "./kept.ts";
+import type { Origin } from "./modern.ts";
 import { Session, type SharedBy } from "./session.ts";
 
 /** Where a session comes from. */
@@ -17,6 +20,8 @@ export interface Way {
   /** Where its client hears of what belongs to no request. */
   link: Link;
   principal: Principal | undefined;
+  /** The IP address that the request came from, if it is known. */
+  address?: string | undefined;
   /** The revisions that can be agreed on. All legacy ones unless given. */
   revisions?: readonly Revision[];
   shared?: SharedBy | undefined;
@@ -41,12 +46,14 @@ export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way):
   }
 }
 
-/** Opens a session from the params of an `initialize`, as when one is taken up that another process opened. */
-export function openSession(core: ServerCore, params: InitializeParams, way: Way): Session {
-  const { link, principal, revisions, shared } = way;
-  const revision = negotiateLegacy(params.protocolVersion, revisions);
-  const peer = { info: params.clientInfo, capabilities: params.capabilities, revision: revision.version };
-  return new Session({ core, revision, peer, link, principal, shared });
+/** Opens a session from the params of its `initialize` request. Throws -32602 if they are larger than a session may be. */
+export function openSession(core: ServerCore, given: InitializeParams, way: Way): Session {
+  const { link, principal, address, revisions, shared } = way;
+  const revision = negotiateLegacy(given.protocolVersion, revisions);
+  const { params, size } = keepInitialize(core.limits, { ...given, protocolVersion: revision.version });
+  const { clientInfo: info, capabilities, protocolVersion } = params;
+  const peer = { info, capabilities, revision: protocolVersion, address };
+  return new Session({ core, revision, peer, link, principal, shared, size });
 }
 
 function initializeResult(session: Session): InitializeResult {
@@ -79,18 +86,18 @@ function capabilitiesFor({ core, revision, principal }: Session): ServerCapabili
  * The principal is that of this request: where each request brings its own credential, a newer one of the same caller
  * may grant more, or less, than the one that opened the session.
  */
-export function answerInSession(
-  session: Session,
-  request: JsonRpcRequest,
-  way: { link: Link; principal: Principal | undefined; opened?(call: Call): void },
-): Awaitable<Reply | undefined> {
+export function answerInSession(session: Session, request: JsonRpcRequest, way: Origin): Awaitable<Reply | undefined> {
   const { id, method, params = {} } = request;
-  const { core, revision, lowering, peer } = session;
-  const { principal } = way;
-  const refusal = refuse(session, request);
-  if (refusal) {
-    core.refused(method, principal, refusal);
-    return replyToError(id, refusal, revision);
+  const { core, revision, lowering } = session;
+  const { principal, address = session.peer.address } = way;
+  // The same address as before in nearly every request.
+  const peer = address === session.peer.address ? session.peer : { ...session.peer, address };
+  try {
+    refuse(session, request);
+    checkProgressToken(params, core.limits.idLength);
+  } catch (error) {
+    core.refused(method, principal, error as ProtocolError);
+    return replyToError(id, error as ProtocolError, revision);
   }
   const call = new Call({
     core,
@@ -112,20 +119,21 @@ export function answerInSession(
   return reply.finally(() => session.finish(id));
 }
 
-function refuse(session: Session, { id, method }: JsonRpcRequest): ProtocolError | undefined {
+/** Throws if the session cannot take the request now. */
+function refuse(session: Session, { id, method }: JsonRpcRequest): void {
   if (method === Method.initialize) {
-    return new ProtocolError(ErrorCode.InvalidRequest, "This session is initialized already.");
+    throw new ProtocolError(ErrorCode.InvalidRequest, "This session is initialized already.");
   }
   if (session.isAnswering(id)) {
-    return new ProtocolError(
+    throw new ProtocolError(
       ErrorCode.InvalidRequest,
       `A request with the id ${JSON.stringify(id)} is in flight already.`,
     );
   }
   const { inFlight } = session.core.limits;
-  if (session.inFlight < inFlight) return undefined;
+  if (session.inFlight < inFlight) return;
   const message = `More than ${inFlight} calls in flight. Wait for answers before sending more.`;
-  return new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
+  throw new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
 }
 
 /** Takes a notification of the client; one that is not known is ignored. */

@@ -4,29 +4,38 @@ import { MetaKey } from "../protocol/meta.ts";
 import { Notification } from "../protocol/methods.ts";
 import { type SubscriptionFilter, readSubscriptionFilter } from "../protocol/subscriptions.ts";
 import type { Call } from "./call.ts";
+import { callerKey, unknownCaller } from "./caller.ts";
 import { type Change, type Recording, toNotification, wantsList } from "./changes.ts";
-import type { ServerCore } from "./core.ts";
+import type { Peer } from "./context.ts";
+import type { ServerCore, Stream } from "./core.ts";
 import type { ExtensionSubscription } from "./extension.ts";
+import { checkKept } from "./kept.ts";
+import { Shares } from "./shares.ts";
+
+/** Characters of JSON that a stream keeps of its client's name and capabilities. Longer ones are dropped. */
+const maxPeer = 8_192;
+
+/** The open streams of each server, by caller. */
+const sharesOf = new WeakMap<ServerCore, Shares<Stream>>();
 
 /**
  * Answers `subscriptions/listen`: acknowledges, then sends the changes that were asked for until either side ends it
  * (2026-07-28, basic/patterns/subscriptions). `missed` holds what changed since the request came.
+ *
+ * The stream keeps the filter and nothing else of its request.
  */
 export async function listen(call: Call, missed: Recording): Promise<JsonObject> {
   const { core } = call;
-  const filter = honoured(core, readSubscriptionFilter(call.params));
+  const filter = readFilter(call);
   const meta = { [MetaKey.subscriptionId]: call.id };
   const waiting: (() => void)[] = [];
   const extended: ExtensionSubscription[] = [];
   try {
     await subscribeExtensions(call, { opened: extended, hold: (send) => waiting.push(send), meta });
+    forgetRequest(call);
     // What is acknowledged is heard of, wherever it happens. Nothing is waited for between counting streams and opening one.
     await core.changes.elsewhere?.join();
-    if (core.openStreams >= core.limits.listenStreams) {
-      throw new ProtocolError(ErrorCode.InternalError, "Too many open subscriptions. Try again later.", {
-        status: 503,
-      });
-    }
+    makeRoom(call);
     const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
     call.notify(Notification.acknowledged, { _meta: meta, notifications });
     for (const send of waiting) send();
@@ -35,6 +44,55 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
   } finally {
     for (const subscription of extended) subscription.end();
   }
+}
+
+/** A function of its own, so that nothing of the params is on the stack of `listen` while the stream is open. */
+function readFilter({ core, params }: Call): SubscriptionFilter {
+  const filter = readSubscriptionFilter(params);
+  checkKept(core.limits, 0, filter.resourceSubscriptions ?? []);
+  return honoured(core, filter);
+}
+
+/**
+ * Releases the request's params, and what the client said of itself if that is long. A call that stays open for days must
+ * not keep a large request in memory.
+ */
+function forgetRequest(call: Call): void {
+  const { info, capabilities, revision, address } = call.peer;
+  const text = JSON.stringify({ info, capabilities });
+  const kept = (text.length > maxPeer ? { info: undefined, capabilities: {} } : JSON.parse(text)) as Peer;
+  call.params = {};
+  call.peer = { info: kept.info, capabilities: kept.capabilities, revision, address };
+}
+
+/**
+ * Makes room for one more stream. If the server is full, the caller with the most streams loses its oldest one, provided
+ * that it has at least two more than this caller. Throws 503 otherwise.
+ */
+function makeRoom({ core, principal, peer }: Call): void {
+  const shares = sharesOf.get(core);
+  const limit = core.limits.listenStreams;
+  if (!shares || shares.size < limit) return;
+  const largest = shares.largest ?? unknownCaller;
+  if (shares.count(largest) >= shares.count(callerKey(principal, peer.address)) + 2) {
+    for (const oldest of shares.of(largest)) return oldest.end();
+  }
+  const message = `${limit} subscription streams are open, the limit of this server (limits.listenStreams). Try again later.`;
+  throw new ProtocolError(ErrorCode.InternalError, message, { status: 503 });
+}
+
+/** Adds a stream that receives changes; the returned function removes it. */
+function openStream({ core, principal, peer }: Call, stream: Stream): () => void {
+  let shares = sharesOf.get(core);
+  if (!shares) sharesOf.set(core, (shares = new Shares()));
+  const caller = callerKey(principal, peer.address);
+  const opened = shares;
+  const leave = core.openStream(stream);
+  opened.add(caller, stream);
+  return () => {
+    leave();
+    opened.delete(caller, stream);
+  };
 }
 
 /** Sends changes until this side ends the stream; rejects when the client does. */
@@ -49,7 +107,7 @@ function streamUntilEnded(
     call.notify(method, params);
   };
   return new Promise((resolve, reject) => {
-    const leave = call.core.openStream({ wants, deliver, end: () => call.end?.() });
+    const leave = openStream(call, { wants, deliver, end: () => call.end?.() });
     missed.end();
     for (const change of missed.kept()) if (wants(change)) deliver(change);
     call.end = () => {

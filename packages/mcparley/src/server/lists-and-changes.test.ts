@@ -173,7 +173,9 @@ describe("changes", () => {
       method: "subscriptions/listen",
       params: { _meta: meta, notifications: {} },
     });
-    expect((await peer.request("subscriptions/listen", { notifications: {} })).error.message).toContain("Too many");
+    expect((await peer.request("subscriptions/listen", { notifications: {} })).error.message).toContain(
+      "limits.listenStreams",
+    );
   });
 });
 

@@ -4,6 +4,7 @@ import { type JsonObject, type JsonRpcRequest, isObject } from "../jsonrpc/messa
 import type { ClientCapabilities, Implementation } from "../protocol/capabilities.ts";
 import { readLoggingLevel } from "../protocol/logging.ts";
 import { MetaKey } from "../protocol/meta.ts";
+import { checkProgressToken } from "../protocol/progress.ts";
 import { modernLoweringOf } from "../revisions/modern-lowerings.ts";
 import type { Revision } from "../revisions/revision.ts";
 import { findRevision, latestLegacy, latestModern, supportedVersions } from "../revisions/revisions.ts";
@@ -17,6 +18,8 @@ export interface Origin {
   /** The way back for what is said before the answer. */
   link: Link;
   principal: Principal | undefined;
+  /** The IP address that the request came from, if it is known. */
+  address?: string | undefined;
   /** Given the call once it exists, so that it can be cancelled. */
   opened?(call: Call): void;
 }
@@ -43,17 +46,19 @@ export function answerModern(core: ServerCore, request: JsonRpcRequest, origin: 
   return answer(call);
 }
 
-function openCall(core: ServerCore, request: JsonRpcRequest, { link, principal }: Origin): Call {
+function openCall(core: ServerCore, request: JsonRpcRequest, { link, principal, address }: Origin): Call {
   const { id, method, params = {} } = request;
   const meta = isObject(params._meta) ? params._meta : {};
   const revision = readRevision(meta);
   const capabilities = meta[MetaKey.clientCapabilities];
   if (!isObject(capabilities)) throw malformed(MetaKey.clientCapabilities, "an object");
+  checkProgressToken(params, core.limits.idLength);
   const level = meta[MetaKey.logLevel];
   const peer = {
     info: readClientInfo(meta),
     capabilities: capabilities as ClientCapabilities,
     revision: revision.version,
+    address,
   };
   const logLevel = level === undefined ? undefined : readLoggingLevel(level, `params._meta["${MetaKey.logLevel}"]`);
   return new Call({

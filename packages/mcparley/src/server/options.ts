@@ -9,10 +9,27 @@ import type { ServerObserver } from "./observer.ts";
 import type { StructuredLogger } from "./structured-logger.ts";
 
 export interface ServerLimits {
-  /** Calls that one connection may have in flight. 1,024. */
+  /** HTTP requests in flight at one endpoint, from all callers. Default: 10,240. */
+  requests: number;
+  /** Calls in flight on one connection or session, and HTTP requests in flight from one caller. Default: 1,024. */
   inFlight: number;
-  /** Open `subscriptions/listen` streams of the whole server. 1,024. */
+  /** Bytes of request bodies that one endpoint is reading or answering. Default: 256 MiB. */
+  bodies: number;
+  /** Open `subscriptions/listen` streams of the whole server. Default: 1,024. */
   listenStreams: number;
+  /**
+   * Characters that a session or a `subscriptions/listen` stream keeps of its client: as JSON, the client's name,
+   * capabilities and revision, and the subscribed URIs. Default: 65,536.
+   */
+  sessionSize: number;
+  /** Resources to which one session or `subscriptions/listen` stream may be subscribed. Default: 1,000. */
+  subscriptions: number;
+  /** Characters of the URI of a subscribed resource. Default: 2,048. */
+  uriLength: number;
+  /** Characters of a request id or progress token. Default: 1,024. */
+  idLength: number;
+  /** Characters of the value to complete, and of each argument that is filled in already. Default: 1,024. */
+  completionLength: number;
   /** Entries on one page of a list. 1,000, since many clients never ask for a second page. */
   pageSize: number;
   /** Nesting of a call's arguments. 64. */
@@ -28,8 +45,15 @@ export interface ServerLimits {
 }
 
 export const defaultLimits: ServerLimits = {
+  requests: 10_240,
   inFlight: 1024,
+  bodies: 256 * 1024 * 1024,
   listenStreams: 1024,
+  sessionSize: 65_536,
+  subscriptions: 1000,
+  uriLength: 2048,
+  idLength: 1024,
+  completionLength: 1024,
   pageSize: 1000,
   depth: 64,
   elements: 100_000,

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../jsonrpc/clock.ts";
 import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
 import { Method } from "../protocol/methods.ts";
 import type { Store } from "../store/store.ts";
-import { principalKey } from "./context.ts";
+import { callerKey } from "./caller.ts";
 import type { Middleware, MiddlewareCall } from "./middleware.ts";
 import { type Bucket, takeFrom, takeShared } from "./shared-bucket.ts";
 
@@ -13,7 +13,7 @@ export interface RateLimitOptions {
   burst?: number;
   /** The methods that are limited: `tools/call` and `completion/complete` unless given. */
   methods?: readonly string[];
-  /** Whom a call counts for: the principal unless given, and all callers without one together. */
+  /** Key of the caller that a call counts for. Default: its principal, or the network of its address if it is anonymous. */
   key?: (call: MiddlewareCall) => string;
   /**
    * Counts the calls of all processes that share the store together; each limited call asks it twice. Where it is out of
@@ -35,7 +35,7 @@ const maxBuckets = 10_000;
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
   const { perSecond = 20, burst = 100, store, clock = systemClock } = options;
   const limited = new Set<string>(options.methods ?? [Method.callTool, Method.complete]);
-  const keyOf = options.key ?? ((call) => principalKey(call.principal));
+  const keyOf = options.key ?? ((call) => callerKey(call.principal, call.peer.address));
   const buckets = new Map<string, Bucket>();
 
   function takeHere(key: string): number {

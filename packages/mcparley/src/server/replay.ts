@@ -1,3 +1,4 @@
+import { lowerQuestion } from "./lower-question.ts";
 import type { JsonObject } from "../jsonrpc/messages.ts";
 import { LocalError, invalidParams } from "../jsonrpc/errors.ts";
 import { type InputRequest, askable, readInputResponses } from "../protocol/input-required.ts";
@@ -99,7 +100,7 @@ export class Replay implements Asking {
     }
     this.#requireAskable();
     requireCapability(this.#call.peer.capabilities, question.requires);
-    const lowered = this.#call.lowerQuestion(question.method, question.params);
+    const lowered = lowerQuestion(this.#call, question.method, question.params);
     this.#pending.set(key, { method: question.method, params: lowered.params });
     this.#turn ??= this.#endTurn();
     return this.#turn;
@@ -130,7 +131,7 @@ export class Replay implements Asking {
     this.#requireAskable();
     for (const [key, { method, params = {} }] of Object.entries(wanted.inputRequests)) {
       requireCapability(this.#call.peer.capabilities, capabilityFor(method, params));
-      this.#pending.set(key, { method, params: this.#call.lowerQuestion(method, params).params });
+      this.#pending.set(key, { method, params: lowerQuestion(this.#call, method, params).params });
     }
     return this.#result(wanted.requestState);
   }

@@ -10,6 +10,7 @@ import { type Call, type Link, cancelledFor } from "./call.ts";
 import { type Change, type Listener, toNotification } from "./changes.ts";
 import type { Peer, Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";
+import { checkKept } from "./kept.ts";
 
 export interface SessionInit {
   core: ServerCore;
@@ -19,6 +20,8 @@ export interface SessionInit {
   /** The way to the client for what belongs to no request of it. */
   link: Link;
   shared?: SharedBy | undefined;
+  /** Characters that the session keeps of its `initialize`. 0 if there was none. */
+  size?: number;
 }
 
 /**
@@ -55,6 +58,7 @@ export class Session implements Listener {
   logLevel: LoggingLevel = "info";
   readonly #link: Link;
   readonly #shared: SharedBy | undefined;
+  readonly #size: number;
   // Most sessions need none of these four, and there may be many sessions.
   /** The calls that are not answered yet, by id. */
   #calls: Map<RequestId, Call> | undefined;
@@ -77,6 +81,7 @@ export class Session implements Listener {
     this.principal = init.principal;
     this.#link = init.link;
     this.#shared = init.shared;
+    this.#size = init.size ?? 0;
     this.#since = init.core.clock.now();
   }
 
@@ -94,9 +99,17 @@ export class Session implements Listener {
     if (ready && !this.#mayAsk) this.ready();
   }
 
+  /** Subscribes the client to a resource. Throws -32602 if it would then be subscribed to more than the limits allow. */
   subscribe(uri: string): void {
     this.#subscriptions ??= new Set();
+    if (this.#subscriptions.has(uri)) return;
+    this.checkSubscriptions([...this.#subscriptions, uri]);
     this.#subscriptions.add(uri);
+  }
+
+  /** Throws -32602 if the session may not be subscribed to all of these URIs. */
+  checkSubscriptions(uris: readonly string[]): void {
+    checkKept(this.core.limits, this.#size, uris);
   }
 
   unsubscribe(uri: string): void {

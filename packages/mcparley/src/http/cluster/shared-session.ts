@@ -26,6 +26,7 @@ const maxReason = 200;
 export interface SharedSessionInit {
   id: string;
   now: number;
+  caller: string;
   node: ClusterNode;
   /** Tells this copy of the session from all others there were and will be. */
   copy: number;
@@ -54,7 +55,7 @@ export class SharedSession extends HttpSession {
   #stream: SessionStream | undefined;
 
   constructor(init: SharedSessionInit) {
-    super(init.id, init.now);
+    super(init.id, init.now, init.caller);
     this.#init = init;
     this.shared = { questions: `${init.node.id}.${init.copy}.` };
   }
@@ -78,6 +79,7 @@ export class SharedSession extends HttpSession {
       await this.#init.change(this, change);
       return reply;
     } catch (error) {
+      if (error instanceof ProtocolError) return replyToError(request.id, error, this.session.revision);
       if (!isUnavailable(error)) throw error;
       this.#init.node.core.report(error, undefined);
       const message = "This could not be kept, since the server's store is out of reach. Send it again.";

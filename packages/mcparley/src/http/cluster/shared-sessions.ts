@@ -1,13 +1,14 @@
 import { LocalError } from "../../jsonrpc/errors.ts";
-import { type Principal, principalKey } from "../../server/context.ts";
+import { principalKey } from "../../server/context.ts";
 import { notified, openSession } from "../../server/legacy.ts";
 import type { ServerCore } from "../../server/core.ts";
 import { notification } from "../../jsonrpc/messages.ts";
 import { Notification } from "../../protocol/methods.ts";
 import { findRevision } from "../../revisions/revisions.ts";
 import type { Store } from "../../store/store.ts";
-import { HttpRefusal } from "../refusal.ts";
+import type { Sender } from "../endpoint-context.ts";
 import type { SessionOptions } from "../options.ts";
+import { SessionShares, displaced, neverUsed } from "../session-shares.ts";
 import type { SessionTable } from "../sessions.ts";
 import { ClusterNode, type Mail, type News } from "./cluster-node.ts";
 import { type SessionRecord, type StateChange, initialRecord, madeReady } from "./session-record.ts";
@@ -17,8 +18,6 @@ import { SharedSession } from "./shared-session.ts";
 
 /** How often, within an idle limit, the store is told that a session is in use. */
 const touchesPerLimit = 30;
-/** Characters of what is kept of a session: what its client says of itself, and what it subscribed to. */
-const maxRecord = 65_536;
 
 export interface SharedSessionsInit {
   core: ServerCore;
@@ -40,16 +39,16 @@ export class SharedSessions implements SessionTable {
   readonly #init: SharedSessionsInit;
   readonly #copies = new Map<string, SharedSession>();
   readonly #idle: number;
-  readonly #max: number;
+  readonly #shares: SessionShares<SharedSession>;
   readonly #unfollow: () => void;
   #copy = 0;
   #timer: unknown;
 
   constructor(init: SharedSessionsInit) {
     this.#init = init;
-    const { idle = 1_800_000, max = 10_000 } = init.options;
-    this.#idle = idle;
-    this.#max = max;
+    const { core, options } = init;
+    this.#idle = options.idle ?? 1_800_000;
+    this.#shares = new SessionShares({ clock: core.clock, options, onUnused: (copy) => this.#endUnused(copy) });
     this.node = new ClusterNode(init.core, init.store, {
       mail: (mail) => this.#take(mail),
       news: (news) => this.#hear(news),
@@ -65,9 +64,8 @@ export class SharedSessions implements SessionTable {
     return Math.ceil(this.#interval / 1000);
   }
 
-  prepare(): SharedSession | undefined {
-    if (this.#copies.size >= this.#max) this.#letGo(0);
-    return this.#copies.size >= this.#max ? undefined : this.#make(crypto.randomUUID());
+  prepare(caller: string): SharedSession | undefined {
+    return this.#shares.hasRoomFor(caller) ? this.#make(crypto.randomUUID(), caller) : undefined;
   }
 
   async add(copy: SharedSession): Promise<void> {
@@ -76,14 +74,18 @@ export class SharedSessions implements SessionTable {
     copy.openedAt = this.#init.changes.position;
     const record = initialRecord(session, principalKey(session.principal), copy.openedAt);
     const text = JSON.stringify(record);
-    if (text.length > maxRecord) throw tooLarge();
-    await this.#init.store.set(this.#keyOf(copy.id), text, { ttl: this.#idle });
+    // The first use extends it. So an unused session ends though its process dies.
+    const ttl = Math.min(this.#shares.handshake, this.#idle);
+    await this.#init.store.set(this.#keyOf(copy.id), text, { ttl });
     copy.known = text;
     copy.touched = this.#init.core.clock.now();
+    await this.#makeRoom(copy.caller);
     this.#keep(copy);
+    this.#shares.open(copy);
   }
 
-  async find(id: string, principal: Principal | undefined): Promise<SharedSession | undefined> {
+  async find(id: string, sender: Sender): Promise<SharedSession | undefined> {
+    const { principal } = sender;
     await this.#join();
     const text = await this.#init.store.get(this.#keyOf(id));
     if (text === undefined) {
@@ -94,16 +96,22 @@ export class SharedSessions implements SessionTable {
     if (copy?.known === text && copy.belongsTo(principal)) return this.#used(copy);
     const record = JSON.parse(text) as SessionRecord;
     if (record.owner !== principalKey(principal)) return undefined;
-    const found = copy ?? this.#restore(id, record, principal);
+    const found = copy ?? this.#restore(id, record, sender);
     if (!found) return undefined;
     if (found.known !== text) found.session.restore(record.state);
     found.known = text;
     return this.#used(found);
   }
 
-  async delete({ id }: SharedSession, cause: Error): Promise<void> {
+  delete(copy: SharedSession, cause: Error): Promise<void> {
+    return this.#delete(copy, cause);
+  }
+
+  async #delete(copy: SharedSession, cause: Error): Promise<void> {
+    const { id } = copy;
     await this.#init.store.delete(this.#keyOf(id));
     this.#end(id, cause);
+    copy.end(cause);
     await this.node.announce({ about: "ended", session: id });
   }
 
@@ -112,6 +120,7 @@ export class SharedSessions implements SessionTable {
     if (this.#timer !== undefined) this.#init.core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#unfollow();
+    this.#shares.stop();
     const copies = [...this.#copies.values()];
     this.#copies.clear();
     for (const copy of copies) copy.end(cause);
@@ -123,11 +132,12 @@ export class SharedSessions implements SessionTable {
     await Promise.all([this.node.join(), this.#init.changes.join()]);
   }
 
-  #make(id: string): SharedSession {
+  #make(id: string, caller: string): SharedSession {
     const { core, changes } = this.#init;
     return new SharedSession({
       id,
       now: core.clock.now(),
+      caller,
       node: this.node,
       copy: this.#copy++,
       change: (session, change) => this.#change(session, change),
@@ -137,11 +147,18 @@ export class SharedSessions implements SessionTable {
   }
 
   /** Takes up a session that another node opened, or this one before it let it go. */
-  #restore(id: string, record: SessionRecord, principal: Principal | undefined): SharedSession | undefined {
+  #restore(id: string, record: SessionRecord, sender: Sender): SharedSession | undefined {
     // Opened by a newer version of the library, in a revision that this one has not got.
     if (!findRevision(record.initialize.protocolVersion)) return undefined;
-    const copy = this.#make(id);
-    copy.session = openSession(this.#init.core, record.initialize, { link: copy, principal, shared: copy.shared });
+    const { principal, address, caller } = sender;
+    const copy = this.#make(id, caller);
+    const way = { link: copy, principal, address, shared: copy.shared };
+    try {
+      copy.session = openSession(this.#init.core, record.initialize, way);
+    } catch {
+      // Larger than the limits of this process. The client opens a new session, and is told so there.
+      return undefined;
+    }
     copy.openedAt = record.changes;
     this.#keep(copy);
     return copy;
@@ -149,13 +166,45 @@ export class SharedSessions implements SessionTable {
 
   #keep(copy: SharedSession): void {
     this.#copies.set(copy.id, copy);
+    this.#shares.add(copy);
     this.#timer ??= this.#init.core.clock.setTimeout(() => this.#sweep(), this.#interval);
   }
 
   #used(copy: SharedSession): SharedSession {
     copy.lastUsed = this.#init.core.clock.now();
-    if (copy.lastUsed - copy.touched >= this.#interval) void this.#touch(copy);
+    if (this.#shares.used(copy) || copy.lastUsed - copy.touched >= this.#interval) void this.#touch(copy);
     return copy;
+  }
+
+  /**
+   * Lets one session give way if the table is full. An idle one stays in the store, and only its copy here is released;
+   * others are deleted from the store as well.
+   */
+  async #makeRoom(caller: string): Promise<void> {
+    const victim = this.#shares.isFull ? this.#shares.toDisplace(caller) : undefined;
+    if (!victim) return;
+    const isUnused = this.#shares.isUnused(victim);
+    const { isBusy } = victim;
+    this.#release(victim);
+    if (isBusy) return this.#delete(victim, displaced);
+    if (!isUnused) return;
+    // Unless its client has gone on with another process.
+    const isDeleted = await this.#init.store.compareAndSet(this.#keyOf(victim.id), victim.known, undefined, { ttl: 1 });
+    if (isDeleted) victim.end(displaced);
+  }
+
+  /** Ends a copy of which nothing was heard. Its record has expired, unless its client has gone on with another process. */
+  #endUnused(copy: SharedSession): void {
+    this.#release(copy);
+    const { core, store } = this.#init;
+    const ended = store.get(this.#keyOf(copy.id)).then((text) => text === undefined && copy.end(neverUsed));
+    ended.catch((error: unknown) => core.report(error, undefined));
+  }
+
+  /** Releases the copy of this process. */
+  #release(copy: SharedSession): void {
+    this.#copies.delete(copy.id);
+    this.#shares.delete(copy);
   }
 
   /** Starts the session's idle time anew. One that has ended elsewhere ends here. */
@@ -183,10 +232,17 @@ export class SharedSessions implements SessionTable {
       const text = await this.#init.store.get(key);
       if (text === undefined) return;
       const record = JSON.parse(text) as SessionRecord;
-      const changed = JSON.stringify({ ...record, state: change(record.state) });
-      if (changed.length > maxRecord) throw tooLarge();
+      const state = change(record.state);
+      // Another process may have subscribed as well, so the copy's own check is not enough.
+      try {
+        copy.session.checkSubscriptions(state.subscriptions);
+      } catch (error) {
+        copy.session.restore(record.state);
+        throw error;
+      }
+      const changed = JSON.stringify({ ...record, state });
       if (!(await this.#init.store.compareAndSet(key, text, changed, { ttl: this.#idle }))) continue;
-      copy.session.restore(change(record.state));
+      copy.session.restore(state);
       copy.known = changed;
       // Nobody else acts on this one; it would only take the place of changes in their log.
       if (change === madeReady) return;
@@ -215,14 +271,15 @@ export class SharedSessions implements SessionTable {
   #letGo(unused: number): void {
     const now = this.#init.core.clock.now();
     for (const copy of this.#copies.values()) {
-      if (!copy.isBusy && now - copy.lastUsed >= unused) this.#copies.delete(copy.id);
+      if (!copy.isBusy && now - copy.lastUsed >= unused && !this.#shares.isUnused(copy)) this.#release(copy);
     }
   }
 
   #end(id: string, cause: Error): void {
     const copy = this.#copies.get(id);
-    this.#copies.delete(id);
-    copy?.end(cause);
+    if (!copy) return;
+    this.#release(copy);
+    copy.end(cause);
   }
 
   #take(mail: Mail): void {
@@ -250,8 +307,4 @@ export class SharedSessions implements SessionTable {
   #keyOf(id: string): string {
     return this.node.keyOf("session", id);
   }
-}
-
-function tooLarge(): HttpRefusal {
-  return new HttpRefusal(400, `What is kept of this session would take more than ${maxRecord} characters.`);
 }

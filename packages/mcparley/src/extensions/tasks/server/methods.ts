@@ -1,3 +1,4 @@
+import { lowerQuestion } from "../../../server/lower-question.ts";
 import { ErrorCode, ProtocolError, invalidParams } from "../../../jsonrpc/errors.ts";
 import { type JsonObject, isObject } from "../../../jsonrpc/messages.ts";
 import { readCursor } from "../../../protocol/resources.ts";
@@ -29,7 +30,7 @@ export function taskMethods(runnerOf: (call: Call) => Runner): Record<string, Ex
 async function get(call: Call, runner: Runner): Promise<JsonObject> {
   const record = await runner.revived(await find(call, runner));
   if (call.session) return { ...toRequestedTask(record) };
-  return { ...toDetailedTask(record, (method, params) => call.lowerQuestion(method, params).params) };
+  return { ...toDetailedTask(record, (method, params) => lowerQuestion(call, method, params).params) };
 }
 
 /** Takes answers. Those to what is not asked, or not any more, are let pass (SEP-2663, Task Update Requests). */

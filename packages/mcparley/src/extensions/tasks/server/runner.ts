@@ -204,7 +204,7 @@ export class Runner {
 }
 
 /** What it takes to make a call again, without what belonged to its rounds of questions. */
-function keep({ method, params, peer, principal }: Call): KeptRequest {
+function keep({ method, params, peer: { address: _address, ...peer }, principal }: Call): KeptRequest {
   const { requestState: _, inputResponses: __, task: ___, ...kept } = params;
   return { method, params: kept, peer, ...(principal && { principal }) };
 }

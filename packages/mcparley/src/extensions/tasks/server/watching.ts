@@ -1,3 +1,4 @@
+import { lowerQuestion } from "../../../server/lower-question.ts";
 import { ErrorCode, ProtocolError } from "../../../jsonrpc/errors.ts";
 import type { JsonObject } from "../../../jsonrpc/messages.ts";
 import type { Call } from "../../../server/call.ts";
@@ -38,7 +39,7 @@ export async function subscribeTasks(
   const found = await Promise.all(ids.map((taskId) => runner.table.read(taskId)));
   const owner = principalKey(call.principal);
   const taskIds = found.flatMap((record) => (record?.owner === owner ? record.taskId : []));
-  const say = (method: string, params: JsonObject): JsonObject => call.lowerQuestion(method, params).params;
+  const say = (method: string, params: JsonObject): JsonObject => lowerQuestion(call, method, params).params;
   const ends = taskIds.map((taskId) => {
     let last: string | undefined;
     return watchTask(runner, taskId, (record) => {

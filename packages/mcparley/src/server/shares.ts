@@ -1,0 +1,69 @@
+/**
+ * Items that callers hold of something limited, such as open streams.
+ *
+ * Each caller's items are in the order in which they were added or last used. The caller that holds the most is found
+ * without a search, so that a flood at a full table is cheap to refuse.
+ */
+export class Shares<T> {
+  readonly #held = new Map<string, Set<T>>();
+  /** The callers that hold each number of items. A number that no caller has is absent. */
+  readonly #bySize = new Map<number, Set<string>>();
+  #most = 0;
+  #size = 0;
+
+  /** Number of items of all callers. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Number of items that a caller holds. */
+  count(caller: string): number {
+    return this.#held.get(caller)?.size ?? 0;
+  }
+
+  /** A caller that holds the most items; undefined if there are none. */
+  get largest(): string | undefined {
+    return this.#bySize.get(this.#most)?.values().next().value;
+  }
+
+  /** The items of a caller, the longest unused first. */
+  of(caller: string): Iterable<T> {
+    return this.#held.get(caller) ?? [];
+  }
+
+  add(caller: string, item: T): void {
+    let items = this.#held.get(caller);
+    if (!items) this.#held.set(caller, (items = new Set()));
+    if (items.has(item)) return;
+    items.add(item);
+    this.#size++;
+    this.#move(caller, items.size - 1, items.size);
+  }
+
+  /** Notes that an item was used: it becomes the last of its caller. */
+  touch(caller: string, item: T): void {
+    const items = this.#held.get(caller);
+    if (items && items.size > 1 && items.delete(item)) items.add(item);
+  }
+
+  delete(caller: string, item: T): void {
+    const items = this.#held.get(caller);
+    if (!items?.delete(item)) return;
+    if (items.size === 0) this.#held.delete(caller);
+    this.#size--;
+    this.#move(caller, items.size + 1, items.size);
+  }
+
+  #move(caller: string, from: number, to: number): void {
+    const before = this.#bySize.get(from);
+    before?.delete(caller);
+    if (before?.size === 0) this.#bySize.delete(from);
+    if (to > 0) {
+      const now = this.#bySize.get(to);
+      if (now) now.add(caller);
+      else this.#bySize.set(to, new Set([caller]));
+    }
+    // A size changes by one at a time, so the next lower number has a caller if the highest has none any more.
+    if (to > this.#most || !this.#bySize.has(this.#most)) this.#most = to;
+  }
+}
