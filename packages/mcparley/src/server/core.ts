@@ -187,7 +187,7 @@ export class ServerCore {
 }
 
 /** Refuses params that are too deep or too large, before a validator, a digest or anything else that is recursive sees them. */
-function checkParams(params: JsonObject, limits: ServerLimits): void {
+export function checkParams(params: JsonObject, limits: ServerLimits): void {
   for (const name in params) {
     const excess = checkBudget(params[name], limits);
     if (excess) throw invalidParams(`params.${name.slice(0, 80)}: ${excess}`);

@@ -10,7 +10,7 @@ import { negotiateLegacy } from "../revisions/revisions.ts";
 import { type Reply, answer, replyToError } from "./answer.ts";
 import { Call, type Link } from "./call.ts";
 import type { Principal } from "./context.ts";
-import type { ServerCore } from "./core.ts";
+import { type ServerCore, checkParams } from "./core.ts";
 import { keepInitialize } from "./kept.ts";
 import type { Origin } from "./modern.ts";
 import { Session, type SharedBy } from "./session.ts";
@@ -36,13 +36,17 @@ export interface Opened {
 /** Answers `initialize` and opens the session that it asks for (2025-11-25, basic/lifecycle). */
 export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way): Opened {
   try {
+    checkParams(request.params ?? {}, core.limits);
     const params = readInitializeParams(request.params ?? {});
     const session = openSession(core, params, way);
     const result = { ...initializeResult(session) };
     return { reply: { message: { jsonrpc: "2.0", id: request.id, result }, status: 200 }, session };
   } catch (error) {
-    core.refused(request.method, way.principal, error as ProtocolError);
-    return { reply: replyToError(request.id, error as ProtocolError, undefined), session: undefined };
+    if (!(error instanceof ProtocolError)) core.report(error, undefined);
+    const refusal =
+      error instanceof ProtocolError ? error : new ProtocolError(ErrorCode.InternalError, "Internal error");
+    core.refused(request.method, way.principal, refusal);
+    return { reply: replyToError(request.id, refusal, undefined), session: undefined };
   }
 }
 
