@@ -10,7 +10,7 @@ const folder = fileURLToPath(new URL("./programs/", import.meta.url));
 const generated = fileURLToPath(new URL("./.generated/", import.meta.url));
 
 /** Milliseconds after which a program is killed. An attack that succeeds then fails its test instead of blocking it. */
-export const programTimeout = 120_000;
+export const programTimeout = 60_000;
 
 /** Heap of a program, in MiB. An attack on memory ends the program and not the test run. */
 const heap = 256;

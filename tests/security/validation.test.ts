@@ -96,21 +96,27 @@ describe("a hostile server's schema", () => {
     "5,000 alternatives": "invalid_result",
     uniqueItems: "invalid_result",
   };
+  interface Ended {
+    trap: string;
+    next: string;
+    /** CPU time. */
+    seconds: number;
+  }
+  async function callIn(direction: "output" | "form", name: string): Promise<void> {
+    const { seconds, ...outcome } = (await runProgram("attacked-client", [direction, name])) as Ended;
+    expect(outcome).toEqual({ trap: outcomes[name], next: "hello" });
+    expect(seconds).toBeLessThan(5);
+  }
+
   test.each(Object.keys(hostileSchemas))(
     "CVE-2026-111768: an output schema with %s does not stop its client",
-    async (name) => {
-      const ended = await runProgram("attacked-client", ["output", name]);
-      expect(ended).toEqual({ trap: outcomes[name], next: "hello" });
-    },
+    (name) => callIn("output", name),
     timeout,
   );
 
   test.each(Object.keys(hostileSchemas))(
     "CVE-2026-111768: an elicitation form with %s does not stop its client",
-    async (name) => {
-      const ended = await runProgram("attacked-client", ["form", name]);
-      expect(ended).toEqual({ trap: outcomes[name], next: "hello" });
-    },
+    (name) => callIn("form", name),
     timeout,
   );
 });
@@ -119,6 +125,7 @@ describe("resource templates", () => {
   const long = 60_000;
   test.each([
     ["an exploded path", `list://x${"/a,a,a".repeat(long / 6)}`],
+    ["an exploded path of one segment", `list://x/${"a,".repeat(long / 2)}`],
     ["an exploded path of slashes", `list://x${"/".repeat(long)}`],
     ["an exploded path of commas", `list://x/${",".repeat(long)}`],
     ["an exploded query", `query://x?tags=${"a,".repeat(long / 2)}`],

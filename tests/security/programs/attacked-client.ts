@@ -4,8 +4,8 @@ import { modernPeer, peerDialer } from "mcparley/testing";
 import { hostileSchemas, schemaOf, valueOf } from "./hostile-schemas.ts";
 
 /*
- * A client of a hostile server. The arguments name the direction and the schema. It writes what became of the calls to
- * stdout as JSON.
+ * A client of a hostile server. The arguments name the direction and the schema. It writes the outcome of two calls and
+ * its CPU time to stdout as JSON.
  */
 
 const [direction = "", name = ""] = process.argv.slice(2);
@@ -44,4 +44,5 @@ const trap = await client.callToolResult("trap").then(
 );
 const next = await client.callTool("hello");
 await client.close();
-process.stdout.write(JSON.stringify({ trap, next }));
+const { user } = process.cpuUsage();
+process.stdout.write(JSON.stringify({ trap, next, seconds: Math.floor(user / 1_000_000) }));

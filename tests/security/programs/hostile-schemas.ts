@@ -26,7 +26,7 @@ export const hostileSchemas: Record<string, HostileSchema> = {
       type: "array",
       items: { anyOf: Array.from({ length: 5000 }, (_, n) => ({ type: "string", const: `alternative ${n}` })) },
     },
-    value: Array.from({ length: 20_000 }, () => "none of them"),
+    value: Array.from({ length: 20_000 }, () => "alternative 4999"),
   },
   uniqueItems: {
     property: { type: "array", items: { type: "string" }, uniqueItems: true },
