@@ -132,6 +132,29 @@ describe("validation by a library", () => {
     expect(issues[0]?.message).toHaveLength(300);
   });
 
+  /** Compiles a schema whose library accepts everything and whose JSON Schema accepts no value, and has so many subschemas. */
+  const contradictory = (subschemas: number) => {
+    const anyOf = Array.from({ length: subschemas - 1 }, () => ({ const: "never" }));
+    const jsonSchema = { input: () => ({ anyOf }), output: () => ({ anyOf }) };
+    const validate = (value: unknown) => ({ value });
+    return compileSchema({ "~standard": { version: 1, vendor: "contradictory", validate, jsonSchema } }, "input");
+  };
+
+  test.each([
+    [2, 1000],
+    [50, 1000],
+    [100, 500],
+    [1000, 50],
+  ])(
+    "checks the JSON Schema of %i subschemas first if a value has more than %i elements",
+    async (subschemas, limit) => {
+      const { validate } = contradictory(subschemas);
+      const elements = (length: number): unknown[] => Array.from({ length }, () => 0);
+      expect(await validate(elements(limit))).toEqual({ value: elements(limit) });
+      expect(await validate(elements(limit + 1))).toHaveProperty("issues");
+    },
+  );
+
   test("an asynchronous check stays asynchronous, a synchronous one synchronous", async () => {
     const slow = compileSchema(
       handmade(async (value) => ({ value: [value] })),

@@ -1,4 +1,5 @@
 import { checkBudget } from "./budget.ts";
+import type { CompileOptions } from "./json-schema/compile.ts";
 import { type SchemaDocument, readDocument } from "./json-schema/document.ts";
 import { dialectOf, keywordsOf } from "./json-schema/keywords.ts";
 import { MAX_ISSUES, SchemaError, isObject, pointerStep, shorten } from "./schema.ts";
@@ -21,6 +22,12 @@ export interface CompiledSchema {
  * budget: with a union of 30 objects, zod needs seconds and 500 MB for 768 kB of arguments.
  */
 const LARGE = 1_000;
+
+/**
+ * Values times subschemas from which on the JSON Schema is checked first as well. A library can report an issue for each
+ * pair: with a union of 30 objects of 50 properties, zod needs 1 s and 300 MB for 3 kB of arguments.
+ */
+const LARGE_PRODUCT = 50_000;
 
 /** Steps for results of the server's own handlers, which are no attack, but can be large. */
 const OUTPUT_STEPS = 20_000_000;
@@ -49,7 +56,7 @@ function compilePlain(schema: JsonSchema, direction: Direction): CompiledSchema 
   refuseOthers(schema);
   const document = readDocument(schema);
   if (direction === "input") return { json: schema, validate: evaluatorOf(document) };
-  const validate = evaluatorOf(document, OUTPUT_STEPS);
+  const validate = evaluatorOf(document, { steps: OUTPUT_STEPS });
   return { json: schema, validate: (value) => validateAsJson(value, validate) };
 }
 
@@ -73,12 +80,15 @@ function refuseOthers(schema: unknown): void {
 }
 
 /** Validates with the evaluator, which is loaded and compiles the schema when the first value comes. */
-function evaluatorOf(document: SchemaDocument, steps?: number): (value: unknown) => Outcome | Promise<Outcome> {
+function evaluatorOf(
+  document: SchemaDocument,
+  options: CompileOptions = {},
+): (value: unknown) => Outcome | Promise<Outcome> {
   let validator: Validator | undefined;
   return (value) => {
     if (validator) return validator(value);
     return import("./json-schema/compile.ts").then(({ compileDocument }) => {
-      validator ??= compileDocument(document, { steps });
+      validator ??= compileDocument(document, options);
       return validator(value);
     });
   };
@@ -112,15 +122,13 @@ function compileStandard(schema: StandardSchema, direction: Direction): Compiled
     });
   }
   if (direction === "output") return { json, validate: runLibrary };
-  const evaluate = evaluatorOf(document);
+  const evaluate = evaluatorOf(document, { countsDeclared: true });
+  const elements = Math.min(LARGE, Math.floor(LARGE_PRODUCT / document.places.size));
+  const isLarge = (value: unknown): boolean => checkBudget(value, { depth: Infinity, elements }) !== undefined;
   return {
     json,
     validate: (value) => (isLarge(value) ? validateBoth(value, evaluate, runLibrary) : runLibrary(value)),
   };
-}
-
-function isLarge(value: unknown): boolean {
-  return checkBudget(value, { depth: Infinity, elements: LARGE }) !== undefined;
 }
 
 async function validateBoth(

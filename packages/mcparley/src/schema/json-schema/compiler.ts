@@ -12,6 +12,8 @@ import { valueKeywords } from "./values.ts";
 export interface CompilerOptions {
   readonly patterns: PatternEngine;
   readonly assertsFormat: boolean;
+  /** Whether an object takes a step for each property that a schema declares. */
+  readonly countsDeclared: boolean;
 }
 
 const kinds: readonly Kind[] = ["number", "string", "array", "object", "other"];
@@ -24,17 +26,19 @@ export class Compiler {
   readonly dialect: Dialect;
   readonly patterns: PatternEngine;
   readonly assertsFormat: boolean;
+  readonly countsDeclared: boolean;
   readonly #document: SchemaDocument;
   readonly #nodes = new Map<Place, Node>();
   readonly #unfinished: Node[] = [];
   readonly #true: Node;
   readonly #false: Node;
 
-  constructor(document: SchemaDocument, { patterns, assertsFormat }: CompilerOptions) {
+  constructor(document: SchemaDocument, { patterns, assertsFormat, countsDeclared }: CompilerOptions) {
     this.#document = document;
     this.dialect = document.dialect;
     this.patterns = patterns;
     this.assertsFormat = assertsFormat;
+    this.countsDeclared = countsDeclared;
     this.#true = this.#emptyNode({ ...document.root, schema: true });
     this.#false = { ...this.#emptyNode({ ...document.root, schema: false }), types: 0 };
   }

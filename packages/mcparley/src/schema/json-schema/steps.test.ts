@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { JsonSchema } from "../schema.ts";
-import { DEFAULT_STEPS, compileJsonSchema } from "./compile.ts";
+import { type CompileOptions, DEFAULT_STEPS, compileJsonSchema } from "./compile.ts";
 
 const tooComplex = { issues: [{ path: "", message: "is too complex to be checked with this schema" }] };
 
 /** The smallest budget with which a value is accepted. */
-function stepsFor(schema: JsonSchema, value: unknown): number {
+function stepsFor(schema: JsonSchema, value: unknown, options: CompileOptions = {}): number {
   let [no, yes] = [0, DEFAULT_STEPS];
   if (compileJsonSchema(schema)(value).issues) throw new Error("the value does not fit, or is too complex");
   while (yes - no > 1) {
     const steps = Math.floor((no + yes) / 2);
-    if (compileJsonSchema(schema, { steps })(value).issues) no = steps;
+    if (compileJsonSchema(schema, { ...options, steps })(value).issues) no = steps;
     else yes = steps;
   }
   return yes;
@@ -48,6 +48,13 @@ describe("the budget of steps", () => {
     const [few, many] = [stepsFor(schema, make(100)), stepsFor(schema, make(1000))];
     expect(many).toBeLessThanOrEqual(10 * few);
     expect(many).toBeGreaterThan(50);
+  });
+
+  test("declared properties take a step each if they are counted, also in alternatives that do not match", () => {
+    const properties = Object.fromEntries(numbers(100).map((n) => [`p${n}`, true]));
+    const schema = { anyOf: [{ required: ["a"], properties }, { properties }, { type: "string" }] };
+    // The check itself takes a step as well, as each keyword does.
+    expect(stepsFor(schema, {}, { countsDeclared: true }) - stepsFor(schema, {})).toBe(2 * (100 + 1));
   });
 
   test("unique items that are arrays of arrays take steps at every level", () => {

@@ -1,0 +1,307 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import type { JsonObject } from "mcparley";
+import {
+  type OAuth,
+  type OAuthOptions,
+  clientCredentials,
+  introspectionVerifier,
+  jwtVerifier,
+  memoryCredentials,
+  oauth,
+} from "mcparley/auth";
+import { connect } from "mcparley/client";
+import { toFetch } from "mcparley/http";
+import { openUrl } from "mcparley/node";
+import { createServer, tool } from "mcparley/server";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { scriptedIssuer, serverUrl } from "../../packages/mcparley/src/testing/scripted-issuer.ts";
+import { serveProtected } from "../auth/protected-server.ts";
+import { makeTokenIssuer } from "../auth/token-issuer.ts";
+
+describe("an MCP server that names another authorization server", () => {
+  const evil = "https://evil.example";
+  const clientSecret = "secret-of-the-client";
+
+  /** An MCP server and its authorization server, with a record of what every origin received. */
+  function world() {
+    const issuer = scriptedIssuer();
+    const { fetch: mcp } = toFetch(
+      createServer({ name: "t", version: "1.0.0", tools: { hello: tool({ call: () => "hello" }) } }),
+    );
+    /** What the evil authorization server received. */
+    const stolen: string[] = [];
+    /** Codes, tokens and client secrets that the first authorization server knows. */
+    const secrets = new Set([clientSecret, btoa(`given:${clientSecret}`)]);
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const { url } = request;
+      const sent = `${url} ${JSON.stringify([...request.headers])} ${await request.clone().text()}`;
+      if (url.startsWith(evil)) stolen.push(sent);
+      if (url !== serverUrl) {
+        const response = await issuer.fetch(request);
+        if (url.endsWith("/token") && !url.startsWith(evil)) noteTokens((await response.clone().json()) as JsonObject);
+        return response;
+      }
+      const decided = await issuer.fetch(request.clone());
+      return decided.status === 202 ? mcp(request) : decided;
+    };
+    const noteTokens = ({ access_token, refresh_token }: JsonObject): void => {
+      for (const token of [access_token, refresh_token]) if (typeof token === "string") secrets.add(token);
+    };
+    const storage = memoryCredentials();
+    const signedIn = (options: OAuthOptions = {}): OAuth =>
+      oauth({ storage, signIn: issuer.person(), fetch, ...options });
+    const call = async (auth: OAuth): Promise<unknown> => {
+      const client = await connect({ url: serverUrl, auth, fetch });
+      const result: unknown = await client.callTool("hello");
+      await client.close();
+      return result;
+    };
+    return { issuer, stolen, secrets, fetch, signedIn, call };
+  }
+
+  test("CVE-2026-104850: another authorization server receives no token, secret or registration of the first", async () => {
+    const { issuer, stolen, secrets, signedIn, call } = world();
+    const auth = signedIn();
+    expect(await call(auth)).toBe("hello");
+    const first = issuer.authorizations[0]?.get("client_id") ?? "";
+    expect(secrets.size).toBeGreaterThan(3);
+    issuer.migrate(evil);
+    // The same process and another one that shares the storage.
+    for (const client of [auth, signedIn()]) await call(client).catch(() => {});
+    expect(stolen.length).toBeGreaterThan(0);
+    for (const secret of [...secrets, `"${first}"`, `client_id=${first}&`]) expect(stolen.join()).not.toContain(secret);
+    expect(stolen.join()).not.toContain("grant_type=refresh_token");
+  });
+
+  test.each([{}, { issuer: "https://as.example" }])(
+    "CVE-2026-104850: another authorization server receives no secret of a client registered by hand with %j",
+    async (more) => {
+      const { issuer, stolen, secrets, signedIn, call } = world();
+      issuer.clients.add("given");
+      const options = { client: { id: "given", secret: clientSecret, ...more } };
+      expect(await call(signedIn(options))).toBe("hello");
+      issuer.migrate(evil);
+      await expect(call(signedIn(options))).rejects.toMatchObject({ code: "authorization_failed" });
+      for (const secret of secrets) expect(stolen.join()).not.toContain(secret);
+      expect(issuer.visits.filter(({ origin }) => origin === evil)).toEqual([]);
+    },
+  );
+
+  test("CVE-2026-104850: another authorization server receives nothing if the MCP server names both", async () => {
+    const { issuer, stolen, signedIn, call } = world();
+    expect(await call(signedIn())).toBe("hello");
+    issuer.resourceMetadata = { ...issuer.resourceMetadata, authorization_servers: [evil, "https://as.example"] };
+    issuer.live.clear();
+    expect(await call(signedIn())).toBe("hello");
+    expect(stolen).toEqual([]);
+  });
+
+  test("CVE-2026-104850: another authorization server receives nothing from a client without a user", async () => {
+    const { issuer, stolen, fetch, call } = world();
+    issuer.migrate(evil);
+    const client = { id: "given", secret: clientSecret };
+    const auth = clientCredentials({ issuer: "https://as.example", client, fetch });
+    await expect(call(auth)).rejects.toMatchObject({ code: "authorization_failed" });
+    expect(stolen).toEqual([]);
+    expect(() => clientCredentials({ client, fetch } as never)).toThrow(
+      expect.objectContaining({ code: "invalid_definition" }),
+    );
+  });
+
+  test("CVE-2026-104850: another authorization server that uses the name of the first receives no credentials", async () => {
+    const { issuer, stolen, secrets, signedIn, call } = world();
+    expect(await call(signedIn())).toBe("hello");
+    issuer.migrate(evil);
+    // Its metadata claims to be of the first issuer, and its token endpoint is its own.
+    issuer.metadata = { ...issuer.metadata, issuer: "https://as.example" };
+    issuer.resourceMetadata = { ...issuer.resourceMetadata, authorization_servers: [evil] };
+    await expect(call(signedIn())).rejects.toMatchObject({ name: "LocalError" });
+    for (const secret of secrets) expect(stolen.join()).not.toContain(secret);
+  });
+});
+
+describe("tokens for another server", () => {
+  test("GHSA-rvq5-wwqv-78pq: refuses a valid token of the same issuer for another audience", async () => {
+    const now = (): number => Math.floor(Date.now() / 1000);
+    const issuer = await makeTokenIssuer({ issuer: "https://as.example", audience: "", now });
+    let url = "";
+    const server = await serveProtected({
+      protect(resource) {
+        url = resource;
+        const verifier = jwtVerifier({ issuer: issuer.issuer, audience: resource, fetch: issuer.fetch });
+        return { resource, issuers: [issuer.issuer], verifier };
+      },
+    });
+    const statusWith = async (claims: JsonObject): Promise<number> => {
+      const token = await issuer.sign(claims);
+      return (await server.call("whoami", { authorization: `Bearer ${token}` })).status;
+    };
+    const { origin } = new URL(url);
+    const others: unknown[] = [
+      "https://other.example/mcp",
+      ["https://other.example/mcp", "https://third.example"],
+      origin,
+      `${origin}/`,
+      `${url}/`,
+      `${url}2`,
+      url.toUpperCase(),
+      `https://other.example/?${url}`,
+      [],
+      "",
+      undefined,
+    ];
+    for (const aud of others) expect([aud, await statusWith({ aud } as JsonObject)]).toEqual([aud, 401]);
+    expect(await statusWith({ aud: "https://other.example/mcp", resource: url })).toBe(401);
+    expect(await statusWith({ aud: url })).toBe(200);
+    expect(await statusWith({ aud: ["https://other.example/mcp", url] })).toBe(200);
+    await server.close();
+  });
+
+  test("GHSA-rvq5-wwqv-78pq: refuses a token for another audience although a custom verifier accepts it", async () => {
+    for (const audience of [["https://other.example/mcp"], [], undefined]) {
+      const server = await serveProtected({
+        protect: (resource) => ({
+          resource,
+          issuers: ["https://as.example"],
+          verifier: () => ({ issuer: "https://as.example", subject: "alice", scopes: [], audience }) as never,
+        }),
+      });
+      const { status } = await server.call("whoami", { authorization: "Bearer any" });
+      expect(status).not.toBe(200);
+      await server.close();
+    }
+  });
+
+  test("GHSA-rvq5-wwqv-78pq: creates no verifier without an audience", () => {
+    const client = { id: "server", secret: "secret" };
+    for (const audience of [undefined, "", []]) {
+      const options = { issuer: "https://as.example", audience } as never;
+      const failure = expect.objectContaining({ code: "invalid_definition" }) as Error;
+      expect(() => jwtVerifier(options)).toThrow(failure);
+      expect(() => introspectionVerifier({ ...(options as object), client } as never)).toThrow(failure);
+    }
+  });
+});
+
+describe("an authorization server that sends a command instead of a URL", () => {
+  const program = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), "mcparley security-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Runs `mcparley login` against a server with this authorization endpoint, and returns how the browser was started. */
+  async function login(authorizationEndpoint: string): Promise<{ code: unknown; started: string[] | undefined }> {
+    const log = path.join(folder, "log");
+    const browser = path.join(folder, "browser");
+    // The person declines at once, so that the command ends.
+    const script = `#!${process.execPath}
+      const { writeFileSync } = require("node:fs");
+      writeFileSync(process.env.LOG, JSON.stringify(process.argv.slice(2)));
+      const { searchParams } = new URL(process.argv[2]);
+      const back = new URL(searchParams.get("redirect_uri"));
+      back.search = new URLSearchParams({ error: "access_denied", state: searchParams.get("state") });
+      fetch(back);`;
+    writeFileSync(browser, script, { mode: 0o700 });
+    const server = createHttpServer((request, response) => {
+      const { host = "" } = request.headers;
+      const origin = `http://${host}`;
+      const documents: Record<string, JsonObject> = {
+        "/.well-known/oauth-protected-resource/mcp": { resource: `${origin}/mcp`, authorization_servers: [origin] },
+        "/.well-known/oauth-authorization-server": {
+          issuer: origin,
+          authorization_endpoint: authorizationEndpoint,
+          token_endpoint: `${origin}/token`,
+          registration_endpoint: `${origin}/register`,
+          response_types_supported: ["code"],
+          code_challenge_methods_supported: ["S256"],
+        },
+      };
+      const document = documents[request.url ?? ""];
+      if (request.url === "/register") {
+        void text(request).then((body) => {
+          response.writeHead(201, { "content-type": "application/json" });
+          response.end(JSON.stringify({ ...(JSON.parse(body) as JsonObject), client_id: "registered" }));
+        });
+        return;
+      }
+      response.writeHead(document ? 200 : 401, { "content-type": "application/json" });
+      response.end(JSON.stringify(document ?? {}));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const child = spawn(process.execPath, [program, "login", url], {
+      env: { PATH: process.env.PATH, HOME: folder, BROWSER: browser, LOG: log, MARKER: path.join(folder, "marker") },
+      stdio: ["ignore", "ignore", "pipe"],
+      timeout: 60_000,
+    });
+    child.stderr.resume();
+    const [code] = (await once(child, "close")) as [unknown];
+    server.closeAllConnections();
+    server.close();
+    return { code, started: existsSync(log) ? (JSON.parse(readFileSync(log, "utf8")) as string[]) : undefined };
+  }
+
+  test.each([
+    "https://as.example/$(touch$IFS$MARKER)",
+    "https://as.example/;touch$IFS$MARKER;/authorize",
+    "https://as.example/authorize?a=1&touch$IFS$MARKER&b=2",
+    "https://as.example/|touch$IFS$MARKER|",
+  ])(
+    "CVE-2025-6514: passes %s to the browser as one argument without a shell",
+    async (endpoint) => {
+      const { code, started } = await login(endpoint);
+      expect(existsSync(path.join(folder, "marker"))).toBe(false);
+      expect(code).not.toBe(0);
+      expect(started).toHaveLength(1);
+      expect(new URL(started![0]!).origin).toBe("https://as.example");
+    },
+    60_000,
+  );
+
+  test.each([
+    "file:///bin/sh",
+    "javascript:fetch('https://evil.example')",
+    "http://as.example/authorize",
+    "https://user@as.example/authorize",
+    "ms-settings:privacy",
+    "-a Calculator",
+    "$(touch$IFS$MARKER)",
+  ])(
+    "CVE-2025-6514: does not open %s",
+    async (endpoint) => {
+      const { code, started } = await login(endpoint);
+      expect(existsSync(path.join(folder, "marker"))).toBe(false);
+      expect(code).not.toBe(0);
+      expect(started).toBeUndefined();
+    },
+    60_000,
+  );
+
+  test.each([
+    ["win32", ["rundll32", "url.dll,FileProtocolHandler"]],
+    ["darwin", ["open"]],
+    ["linux", ["xdg-open"]],
+  ] as const)(
+    "CVE-2025-6514: on %s a program that is no shell receives the URL as one argument",
+    async (platform, opener) => {
+      const launched: string[] = [];
+      const launch = async (command: string, args: readonly string[]): Promise<void> => {
+        launched.push(command, ...args);
+      };
+      const url = 'https://as.example/$(calc)?a="&calc.exe&^|';
+      await openUrl(url, { platform, env: { DISPLAY: ":0" }, launch });
+      expect(launched).toEqual([...opener, new URL(url).href]);
+    },
+  );
+});
