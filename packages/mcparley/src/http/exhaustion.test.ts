@@ -512,6 +512,59 @@ describe("requests in flight", () => {
     for (const answer of again) expect(await statusOf(answer)).toBe(200);
   });
 
+  test("a caller at its limit can still cancel a call and answer an input request", async () => {
+    const ask = tool({ call: async (_, { roots }) => `${(await roots()).length} roots` });
+    const { client } = serve({}, { limits: { inFlight: 1 }, tools: { ask } });
+    const opening = request("initialize", {
+      protocolVersion,
+      capabilities: { roots: {} },
+      clientInfo: { name: "raw", version: "1" },
+    });
+    const session = await open(client, opening);
+    await statusOf(client.post(initialized, session));
+    const answer = await client.post(request("tools/call", { name: "ask" }), {
+      ...session,
+      accept: "text/event-stream",
+    });
+    const asked = (await answer.next()) as { id: number; method: string };
+    expect(asked.method).toBe("roots/list");
+    expect(await statusOf(client.post(ping, session))).toBe(429);
+    const result = { roots: [{ uri: "file:///a" }] };
+    expect(await statusOf(client.post({ jsonrpc: "2.0", id: asked.id, result }, session))).toBe(202);
+    expect(await answer.next()).toMatchObject({ result: { content: [{ text: "1 roots" }] } });
+  });
+
+  test("a refused request is named in its error", async () => {
+    const { client, start, finish } = waiting({ inFlight: 1 });
+    const answers = await start(1, {});
+    expect(await (await client.modern("tools/list", {}, { id: "seven" })).json()).toMatchObject({
+      id: "seven",
+      error: { code: -32600 },
+    });
+    finish();
+    for (const answer of answers) expect(await statusOf(answer)).toBe(200);
+  });
+
+  test("bodies that are not there yet count by caller too", async () => {
+    const server = createServer({
+      name: "test",
+      version: "1.0.0",
+      clock: fakeClock(),
+      tools: { echo },
+      limits: { requests: 4 },
+    });
+    const { fetch } = toFetch(server, { trustProxy });
+    const client = rawHttp("http://localhost/mcp", fetch);
+    for (let count = 0; count < 2; count++) {
+      const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")) });
+      const headers = { "content-type": "application/json", ...from("203.0.113.66") };
+      void fetch(new Request("http://localhost/mcp", { method: "POST", headers, body, duplex: "half" } as RequestInit));
+    }
+    await settled();
+    await expectBusy(client.modern("tools/list", {}, { headers: from("203.0.113.66") }), "limits.requests");
+    expect(await statusOf(client.modern("tools/list", {}, { headers: from("192.0.2.1") }))).toBe(200);
+  });
+
   test("a caller's bodies take at most as many bytes as are free", async () => {
     const text = "x".repeat(2_000);
     const { client, start, finish } = waiting({ bodies: 10_000 });
@@ -537,6 +590,14 @@ describe("requests in flight", () => {
     const { client } = serve({}, { limits: { bodies: 1_000 } });
     const headers = { "content-length": "1001" };
     await expectBusy(client.send({ body: "{}", headers }), "limits.bodies");
+  });
+
+  test.each(["abc", "-5", "1e999", ""])("a body whose declared length is %j counts as it arrives", async (length) => {
+    const { client } = serve({}, { limits: { bodies: 1_000 } });
+    const headers = { "content-type": "application/json", "content-length": length };
+    const body = JSON.stringify(request("ping", { padding: "x".repeat(1_000) }));
+    for (let count = 0; count < 3; count++) expect(await statusOf(client.send({ body, headers }))).not.toBe(200);
+    await expectBusy(client.send({ body, headers: { "content-type": "application/json" } }), "limits.bodies");
   });
 
   test("a client that goes away, and a request that is refused, return their share", async () => {
