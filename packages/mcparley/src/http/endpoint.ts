@@ -24,7 +24,7 @@ export class Endpoint {
   readonly #context: EndpointContext;
   readonly #options: HttpOptions;
   readonly #guard: Guard;
-  /** Loaded when the endpoint is made, since no request is needed to know that they are. */
+  /** Loading starts with the endpoint, because every POST needs it. A separate module keeps the start small. */
   readonly #loadingBodies: Promise<BodyLimits>;
   #bodies: BodyLimits | undefined;
   #checkSender: CheckSender | undefined;
@@ -138,8 +138,9 @@ export class Endpoint {
   }
 
   #servePost(sender: Sender, exchange: Exchange, part: Part, bodies: BodyLimits): Awaitable<void> {
-    const bytes = Number(exchange.header("content-length") ?? 0);
-    const held = bodies.requests.enter(sender.caller, Math.min(bytes, bodies.max));
+    const declared = Number(exchange.header("content-length"));
+    // Without a length, or with a malformed one, bytes count as they arrive.
+    const held = bodies.requests.enter(sender.caller, declared > 0 ? Math.min(declared, bodies.max) : 0);
     // Nothing would return the share of a client that went away while its credentials were checked.
     if (exchange.closed) held.release();
     else exchange.held = held;
@@ -201,6 +202,7 @@ export class Endpoint {
     if (classified.kind === "invalid") {
       throw new HttpRefusal(400, `Invalid message: ${classified.reason}.`, { id: classified.id });
     }
+    if (classified.kind === "request") posted.exchange.held?.answer(classified.message.id);
     if (isModern(classified, posted.exchange)) return postModern(this.#context, posted, classified);
     // Once it is loaded it is asked at once, so that no request of a session waits its turn.
     if (this.#legacy) return this.#legacy.post(posted, classified);

@@ -1,3 +1,5 @@
+import type { RequestId } from "../jsonrpc/messages.ts";
+
 /** What is known of an HTTP request before its body is read. */
 export interface RequestHead {
   /** `POST`, in capitals. */
@@ -24,6 +26,8 @@ export interface RequestSource {
 export interface Held {
   /** Counts the bytes of the body that have arrived. Returns an error if they are more than the caller's share. */
   grow(bytes: number): Error | undefined;
+  /** Counts the request among those that are answered. Throws 429 if its caller has too many. */
+  answer(id: RequestId | undefined): void;
   /** Returns the share. A second call does nothing. */
   release(): void;
 }

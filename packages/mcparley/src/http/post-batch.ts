@@ -20,6 +20,7 @@ export async function postBatch(context: LegacyContext, posted: Posted, batch: r
     for (const message of messages) await hear(place, message);
     return head.respond(202, {});
   }
+  head.held?.answer(undefined);
   const requests = messages.flatMap((one) => (one.kind === "request" ? one.message : []));
   const answering = new BatchAnswering(context, posted, belongingOf(context, place, requests));
   answering.wait();

@@ -1,3 +1,4 @@
+import type { RequestId } from "../jsonrpc/messages.ts";
 import type { ServerCore } from "../server/core.ts";
 import type { ServerLimits } from "../server/options.ts";
 import type { Held } from "./exchange.ts";
@@ -7,9 +8,12 @@ import { HttpRefusal } from "./refusal.ts";
 /** Callers without a request in flight whose counters are kept, so that a caller's next request allocates none. */
 const maxIdleCallers = 1_000;
 
-/** What one caller has in flight. */
+/** What one caller, or all of them, have in flight. */
 interface Load {
-  requests: number;
+  /** POSTs whose message is not known yet. */
+  reading: number;
+  /** Requests whose response has not been sent. */
+  answering: number;
   bytes: number;
 }
 
@@ -18,12 +22,13 @@ interface Load {
  * each caller, and the time that a body may take.
  *
  * A caller may hold at most as much as is free. One caller alone then never takes more than half, and there is always
- * room for others.
+ * room for others. POSTs are counted apart while they are read: a caller at its limit must still be able to cancel a call,
+ * and to answer an input request.
  */
 export class RequestLimits {
   readonly limits: ServerLimits;
   /** What all callers together have in flight. */
-  readonly total: Load = { requests: 0, bytes: 0 };
+  readonly total: Load = { reading: 0, answering: 0, bytes: 0 };
   readonly #loads = new Map<string, Load>();
   readonly #slow: OpenExchanges;
 
@@ -33,25 +38,20 @@ export class RequestLimits {
     this.#slow = new OpenExchanges(clock, bodyTimeout);
   }
 
-  /** Admits a request with a body of so many bytes. Throws 429 if its caller has too much in flight. */
+  /** Admits a POST with a body of so many bytes. Throws 429 if its caller has too much in flight. */
   enter(caller: string, bytes: number): Held {
-    const { requests, inFlight } = this.limits;
     let load = this.#loads.get(caller);
-    if (!load) this.#loads.set(caller, (load = { requests: 0, bytes: 0 }));
-    if (load.requests >= Math.min(inFlight, requests - this.total.requests)) {
-      throw busy(load.requests < inFlight ? "requests" : "inFlight");
-    }
+    if (!load) this.#loads.set(caller, (load = { reading: 0, answering: 0, bytes: 0 }));
     const share = new Share(this, caller, load);
     const refusal = share.grow(bytes);
     if (refusal) throw refusal;
-    load.requests++;
-    this.total.requests++;
+    share.count("reading");
     return share;
   }
 
-  leave(caller: string, load: Load): void {
-    this.total.requests--;
-    if (--load.requests === 0 && this.#loads.size > maxIdleCallers) this.#loads.delete(caller);
+  /** Forgets a caller without anything in flight, if there are many. */
+  forget(caller: string): void {
+    if (this.#loads.size > maxIdleCallers) this.#loads.delete(caller);
   }
 
   /** Waits for a body. Calls `onTimeout` if it takes too long. */
@@ -107,7 +107,7 @@ class Share implements Held {
   readonly #caller: string;
   readonly #load: Load;
   #bytes = 0;
-  #isOver = false;
+  #counted: "reading" | "answering" | undefined;
 
   constructor(all: RequestLimits, caller: string, load: Load) {
     this.#all = all;
@@ -115,30 +115,48 @@ class Share implements Held {
     this.#load = load;
   }
 
+  /** Counts the request as one that is read or answered. Throws 429 if its caller has too many of them, or none is free. */
+  count(what: "reading" | "answering", id?: RequestId): void {
+    const { requests, inFlight } = this.#all.limits;
+    const held = this.#load[what];
+    if (what === "answering" && held >= inFlight) throw busy("inFlight", id);
+    if (held >= requests - this.#all.total[what]) throw busy("requests", id);
+    this.#add(what, 1);
+    if (this.#counted) this.#add(this.#counted, -1);
+    this.#counted = what;
+  }
+
+  answer(id: RequestId | undefined): void {
+    if (this.#counted) this.count("answering", id);
+  }
+
   grow(bytes: number): HttpRefusal | undefined {
     const more = bytes - this.#bytes;
-    if (more <= 0 || this.#isOver) return undefined;
+    if (more <= 0) return undefined;
     if (this.#load.bytes + more > this.#all.limits.bodies - this.#all.total.bytes) return busy("bodies");
-    this.#add(more);
+    this.#bytes = bytes;
+    this.#add("bytes", more);
     return undefined;
   }
 
   release(): void {
-    if (this.#isOver) return;
-    this.#add(-this.#bytes);
-    this.#isOver = true;
-    this.#all.leave(this.#caller, this.#load);
+    if (!this.#counted) return;
+    this.#add("bytes", -this.#bytes);
+    this.#add(this.#counted, -1);
+    this.#counted = undefined;
+    // Nothing is counted for a request that is over.
+    this.#bytes = Infinity;
+    if (this.#load.reading + this.#load.answering === 0) this.#all.forget(this.#caller);
   }
 
-  #add(bytes: number): void {
-    this.#bytes += bytes;
-    this.#load.bytes += bytes;
-    this.#all.total.bytes += bytes;
+  #add(what: keyof Load, count: number): void {
+    this.#load[what] += count;
+    this.#all.total[what] += count;
   }
 }
 
-function busy(limit: keyof ServerLimits): HttpRefusal {
+function busy(limit: keyof ServerLimits, id?: RequestId): HttpRefusal {
   const what = limit === "bodies" ? "Too many bytes of requests" : "Too many requests";
   const message = `${what} of this caller are in flight (limits.${limit}). Wait for answers, then send it again.`;
-  return new HttpRefusal(429, message, { headers: { "retry-after": "1" } });
+  return new HttpRefusal(429, message, { headers: { "retry-after": "1" }, id });
 }

@@ -9,9 +9,9 @@ import type { ServerObserver } from "./observer.ts";
 import type { StructuredLogger } from "./structured-logger.ts";
 
 export interface ServerLimits {
-  /** HTTP requests in flight at one endpoint, from all callers. Default: 10,240. */
+  /** Requests in flight over HTTP at one endpoint, from all callers, and as many POSTs that are being read. Default: 10,240. */
   requests: number;
-  /** Calls in flight on one connection or session, and HTTP requests in flight from one caller. Default: 1,024. */
+  /** Calls in flight on one connection or session, and requests in flight over HTTP from one caller. Default: 1,024. */
   inFlight: number;
   /** Bytes of request bodies that one endpoint is reading or answering. Default: 256 MiB. */
   bodies: number;
