@@ -26,7 +26,7 @@ export class Compiler {
   readonly dialect: Dialect;
   readonly patterns: PatternEngine;
   readonly assertsFormat: boolean;
-  readonly countsDeclared: boolean;
+  readonly #countsDeclared: boolean;
   readonly #document: SchemaDocument;
   readonly #nodes = new Map<Place, Node>();
   readonly #unfinished: Node[] = [];
@@ -38,7 +38,7 @@ export class Compiler {
     this.dialect = document.dialect;
     this.patterns = patterns;
     this.assertsFormat = assertsFormat;
-    this.countsDeclared = countsDeclared;
+    this.#countsDeclared = countsDeclared;
     this.#true = this.#emptyNode({ ...document.root, schema: true });
     this.#false = { ...this.#emptyNode({ ...document.root, schema: false }), types: 0 };
   }
@@ -90,6 +90,7 @@ export class Compiler {
     // Up to draft-07, everything beside a $ref is ignored.
     if (reference && this.dialect.startsWith("draft")) return;
     this.#setTypes(node, schema["type"]);
+    if (this.#countsDeclared) node.cost += Object.keys(schema["properties"] ?? {}).length;
     let isLeaf = true;
     for (const keyword of Object.keys(schema)) {
       const [kind, make] = (Object.hasOwn(valueKeywords, keyword) && valueKeywords[keyword]) || [];
