@@ -43,10 +43,11 @@ export class RequestLimits {
     let load = this.#loads.get(caller);
     if (!load) this.#loads.set(caller, (load = { reading: 0, answering: 0, bytes: 0 }));
     const share = new Share(this, caller, load);
+    share.read();
     const refusal = share.grow(bytes);
-    if (refusal) throw refusal;
-    share.count("reading");
-    return share;
+    if (!refusal) return share;
+    share.release();
+    throw refusal;
   }
 
   /** Forgets a caller without anything in flight, if there are many. */
@@ -101,13 +102,13 @@ export class Wait implements OpenExchange {
   }
 }
 
-/** The share of one request. */
+/** The share of one request. Its counters are plain fields, because every request changes them. */
 class Share implements Held {
   readonly #all: RequestLimits;
   readonly #caller: string;
   readonly #load: Load;
   #bytes = 0;
-  #counted: "reading" | "answering" | undefined;
+  #state: "new" | "reading" | "answering" | "over" = "new";
 
   constructor(all: RequestLimits, caller: string, load: Load) {
     this.#all = all;
@@ -115,43 +116,56 @@ class Share implements Held {
     this.#load = load;
   }
 
-  /** Counts the request as one that is read or answered. Throws 429 if its caller has too many of them, or none is free. */
-  count(what: "reading" | "answering", id?: RequestId): void {
-    const { requests, inFlight } = this.#all.limits;
-    const held = this.#load[what];
-    if (what === "answering" && held >= inFlight) throw busy("inFlight", id);
-    if (held >= requests - this.#all.total[what]) throw busy("requests", id);
-    this.#add(what, 1);
-    if (this.#counted) this.#add(this.#counted, -1);
-    this.#counted = what;
+  /** Counts a POST that is read. Throws 429 if its caller has as many as are free. */
+  read(): void {
+    const { limits, total } = this.#all;
+    if (this.#load.reading >= limits.requests - total.reading) throw busy("requests");
+    this.#load.reading++;
+    total.reading++;
+    this.#state = "reading";
   }
 
   answer(id: RequestId | undefined): void {
-    if (this.#counted) this.count("answering", id);
+    if (this.#state !== "reading") return;
+    const { limits, total } = this.#all;
+    if (this.#load.answering >= limits.inFlight) throw busy("inFlight", id);
+    if (this.#load.answering >= limits.requests - total.answering) throw busy("requests", id);
+    this.#endReading();
+    this.#load.answering++;
+    total.answering++;
+    this.#state = "answering";
   }
 
   grow(bytes: number): HttpRefusal | undefined {
     const more = bytes - this.#bytes;
-    if (more <= 0) return undefined;
-    if (this.#load.bytes + more > this.#all.limits.bodies - this.#all.total.bytes) return busy("bodies");
-    this.#bytes = bytes;
-    this.#add("bytes", more);
+    if (more <= 0 || this.#state === "over") return undefined;
+    const { limits, total } = this.#all;
+    if (this.#load.bytes + more > limits.bodies - total.bytes) return busy("bodies");
+    this.#addBytes(more);
     return undefined;
   }
 
   release(): void {
-    if (!this.#counted) return;
-    this.#add("bytes", -this.#bytes);
-    this.#add(this.#counted, -1);
-    this.#counted = undefined;
-    // Nothing is counted for a request that is over.
-    this.#bytes = Infinity;
+    const { total } = this.#all;
+    if (this.#state === "reading") this.#endReading();
+    else if (this.#state === "answering") {
+      this.#load.answering--;
+      total.answering--;
+    }
+    this.#addBytes(-this.#bytes);
+    this.#state = "over";
     if (this.#load.reading + this.#load.answering === 0) this.#all.forget(this.#caller);
   }
 
-  #add(what: keyof Load, count: number): void {
-    this.#load[what] += count;
-    this.#all.total[what] += count;
+  #endReading(): void {
+    this.#load.reading--;
+    this.#all.total.reading--;
+  }
+
+  #addBytes(more: number): void {
+    this.#bytes += more;
+    this.#load.bytes += more;
+    this.#all.total.bytes += more;
   }
 }
 
