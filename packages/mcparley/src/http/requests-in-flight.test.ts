@@ -259,12 +259,15 @@ describe("a body that is slow", () => {
     expect((await answering).status).toBe(408);
   });
 
-  test("no timer is set for a body that is there", async () => {
+  test("sets no timer for a body that is there", async () => {
     const { client, clock } = serve();
-    expect(
-      await statusOf(client.modern("tools/call", { name: "echo", arguments: { text: "x".repeat(100_000) } })),
-    ).toBe(200);
+    const call = (text: string): Promise<number> =>
+      statusOf(client.modern("tools/call", { name: "echo", arguments: { text } }));
+    // Loads the JSON Schema evaluator, and the call that waits for it is watched by a timer.
+    await call("x");
+    const before = clock.pending;
+    expect(await call("x".repeat(100_000))).toBe(200);
     await settled();
-    expect(clock.pending).toBe(0);
+    expect(clock.pending).toBe(before);
   });
 });

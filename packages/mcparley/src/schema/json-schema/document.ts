@@ -208,21 +208,14 @@ class DocumentReader {
     if (!isObject(schema)) return;
     const { $ref, $dynamicRef, $recursiveRef } = schema;
     if (typeof $ref === "string") place.reference = this.#resolve($ref, place);
-    if (typeof $dynamicRef === "string" && this.#dialect === "2020-12") {
-      const initial = this.#resolve($dynamicRef, place);
-      const [, anchor] = splitAtHash($dynamicRef);
-      const isBound = anchor !== undefined && initial.resource.dynamicAnchors.get(anchor) === initial;
-      place.dynamicReference = { initial, anchor: isBound ? anchor : undefined };
-      this.isDynamic = true;
-    }
-    if (typeof $recursiveRef === "string" && this.#dialect === "2019-09") {
-      const initial = this.#resolve($recursiveRef, place);
-      place.dynamicReference = {
-        initial,
-        anchor: initial.resource.dynamicAnchors.get("") === initial ? "" : undefined,
-      };
-      this.isDynamic = true;
-    }
+    const dynamic = this.#dialect === "2020-12" ? $dynamicRef : $recursiveRef;
+    if (typeof dynamic !== "string" || this.#dialect.startsWith("draft")) return;
+    const initial = this.#resolve(dynamic, place);
+    // The only anchor of a $recursiveRef is the empty one.
+    const [, anchor = ""] = splitAtHash(dynamic);
+    const isBound = initial.resource.dynamicAnchors.get(anchor) === initial;
+    place.dynamicReference = { initial, anchor: isBound ? anchor : undefined };
+    this.isDynamic = true;
   }
 
   #resolve(reference: string, from: Place): Place {

@@ -25,7 +25,7 @@ function required(names: readonly string[] = []): Check<Properties> | undefined 
   return (value, run) =>
     every(names, run, (name) => {
       run.take(1);
-      return Object.hasOwn(value, name) || run.fail("required", `must have the property "${shorten(name)}"`);
+      return Object.hasOwn(value, name) || run.fail("required", `must have the property "${name}"`);
     });
 }
 
@@ -130,7 +130,7 @@ function requiredWith(key: string, names: readonly string[]): Check<Properties> 
     if (!Object.hasOwn(value, key)) return true;
     const missing = names.find((name) => !Object.hasOwn(value, name));
     if (missing === undefined) return true;
-    return run.fail("dependentRequired", `must have the property "${shorten(missing)}" if it has "${shorten(key)}"`);
+    return run.fail("dependentRequired", `must have the property "${missing}" if it has "${key}"`);
   };
 }
 
