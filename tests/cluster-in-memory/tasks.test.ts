@@ -16,6 +16,7 @@ beforeAll(() =>
   Promise.all([
     import("../../packages/mcparley/src/server/ask-client.ts"),
     import("../../packages/mcparley/src/server/questions.ts"),
+    import("../../packages/mcparley/src/schema/json-schema/compile.ts"),
   ]),
 );
 const capabilities = { extensions: { [tasksId]: {} }, elicitation: { form: {} } };
