@@ -33,6 +33,8 @@ describe("an MCP server that names another authorization server", () => {
   /** An MCP server and its authorization server, with a record of what every origin received. */
   function world() {
     const issuer = scriptedIssuer();
+    /** Documents that take precedence over those of the issuer, by URL. */
+    const documents = new Map<string, JsonObject>();
     const { fetch: mcp } = toFetch(
       createServer({ name: "t", version: "1.0.0", tools: { hello: tool({ call: () => "hello" }) } }),
     );
@@ -45,6 +47,7 @@ describe("an MCP server that names another authorization server", () => {
       const { url } = request;
       const sent = `${url} ${JSON.stringify([...request.headers])} ${await request.clone().text()}`;
       if (url.startsWith(evil)) stolen.push(sent);
+      if (documents.has(url)) return Response.json(documents.get(url));
       if (url !== serverUrl) {
         const response = await issuer.fetch(request);
         if (url.endsWith("/token") && !url.startsWith(evil)) noteTokens((await response.clone().json()) as JsonObject);
@@ -65,7 +68,7 @@ describe("an MCP server that names another authorization server", () => {
       await client.close();
       return result;
     };
-    return { issuer, stolen, secrets, fetch, signedIn, call };
+    return { issuer, documents, stolen, secrets, fetch, signedIn, call };
   }
 
   test("CVE-2026-104850: another authorization server receives no token, secret or registration of the first", async () => {
@@ -78,7 +81,9 @@ describe("an MCP server that names another authorization server", () => {
     // The same process and another one that shares the storage.
     for (const client of [auth, signedIn()]) await call(client).catch(() => {});
     expect(stolen.length).toBeGreaterThan(0);
-    for (const secret of [...secrets, `"${first}"`, `client_id=${first}&`]) expect(stolen.join()).not.toContain(secret);
+    for (const secret of secrets) expect(stolen.join()).not.toContain(secret);
+    expect(stolen.join()).not.toMatch(new RegExp(`\\b${first}\\b`));
+    expect(issuer.authorizations.slice(1).map((sent) => sent.get("client_id"))).not.toContain(first);
     expect(stolen.join()).not.toContain("grant_type=refresh_token");
   });
 
@@ -118,12 +123,14 @@ describe("an MCP server that names another authorization server", () => {
   });
 
   test("CVE-2026-104850: another authorization server that uses the name of the first receives no credentials", async () => {
-    const { issuer, stolen, secrets, signedIn, call } = world();
+    const { issuer, documents, stolen, secrets, signedIn, call } = world();
     expect(await call(signedIn())).toBe("hello");
     issuer.migrate(evil);
-    // Its metadata claims to be of the first issuer, and its token endpoint is its own.
-    issuer.metadata = { ...issuer.metadata, issuer: "https://as.example" };
     issuer.resourceMetadata = { ...issuer.resourceMetadata, authorization_servers: [evil] };
+    documents.set(`${evil}/.well-known/oauth-authorization-server`, {
+      ...issuer.metadata,
+      issuer: "https://as.example",
+    });
     await expect(call(signedIn())).rejects.toMatchObject({ name: "LocalError" });
     for (const secret of secrets) expect(stolen.join()).not.toContain(secret);
   });
@@ -167,12 +174,25 @@ describe("tokens for another server", () => {
   });
 
   test("GHSA-rvq5-wwqv-78pq: refuses a token for another audience although a custom verifier accepts it", async () => {
-    for (const audience of [["https://other.example/mcp"], [], undefined]) {
+    const audiences = (resource: string): (string[] | undefined)[] => [
+      ["https://other.example/mcp"],
+      [new URL(resource).origin],
+      [`${resource}/`],
+      [],
+      undefined,
+    ];
+    for (const index of audiences("http://localhost").keys()) {
       const server = await serveProtected({
         protect: (resource) => ({
           resource,
           issuers: ["https://as.example"],
-          verifier: () => ({ issuer: "https://as.example", subject: "alice", scopes: [], audience }) as never,
+          verifier: () =>
+            ({
+              issuer: "https://as.example",
+              subject: "alice",
+              scopes: [],
+              audience: audiences(resource)[index],
+            }) as never,
         }),
       });
       const { status } = await server.call("whoami", { authorization: "Bearer any" });
@@ -243,7 +263,8 @@ describe("an authorization server that sends a command instead of a URL", () => 
     const child = spawn(process.execPath, [program, "login", url], {
       env: { PATH: process.env.PATH, HOME: folder, BROWSER: browser, LOG: log, MARKER: path.join(folder, "marker") },
       stdio: ["ignore", "ignore", "pipe"],
-      timeout: 60_000,
+      // The command waits for the user if the browser does not come back.
+      timeout: 30_000,
     });
     child.stderr.resume();
     const [code] = (await once(child, "close")) as [unknown];
@@ -269,7 +290,7 @@ describe("an authorization server that sends a command instead of a URL", () => 
     60_000,
   );
 
-  test.each([
+  const unsafe = [
     "file:///bin/sh",
     "javascript:fetch('https://evil.example')",
     "http://as.example/authorize",
@@ -277,7 +298,8 @@ describe("an authorization server that sends a command instead of a URL", () => 
     "ms-settings:privacy",
     "-a Calculator",
     "$(touch$IFS$MARKER)",
-  ])(
+  ];
+  test.each(unsafe)(
     "CVE-2025-6514: does not open %s",
     async (endpoint) => {
       const { code, started } = await login(endpoint);
@@ -287,6 +309,15 @@ describe("an authorization server that sends a command instead of a URL", () => 
     },
     60_000,
   );
+
+  test.each(unsafe)("CVE-2025-6514: `openUrl` rejects %s", async (url) => {
+    const launched: unknown[] = [];
+    const launch = async (...args: unknown[]): Promise<void> => void launched.push(args);
+    for (const platform of ["win32", "darwin", "linux"] as const) {
+      await expect(openUrl(url, { platform, env: { DISPLAY: ":0" }, launch })).rejects.toThrow();
+    }
+    expect(launched).toEqual([]);
+  });
 
   test.each([
     ["win32", ["rundll32", "url.dll,FileProtocolHandler"]],
