@@ -11,9 +11,9 @@ import { valueKeywords } from "./values.ts";
 
 export interface CompilerOptions {
   readonly patterns: PatternEngine;
-  readonly assertsFormat: boolean;
-  /** Whether an object takes a step for each property that a schema declares. */
-  readonly countsDeclared: boolean;
+  readonly format?: "assert" | "annotate" | undefined;
+  /** Whether a schema takes a step for each property that it declares. */
+  readonly exhaustive?: boolean | undefined;
 }
 
 const kinds: readonly Kind[] = ["number", "string", "array", "object", "other"];
@@ -21,21 +21,17 @@ const kinds: readonly Kind[] = ["number", "string", "array", "object", "other"];
 /** Makes the subschemas of a document ready for use, each once. */
 export class Compiler {
   readonly dialect: Dialect;
-  readonly patterns: PatternEngine;
-  readonly assertsFormat: boolean;
-  readonly countsDeclared: boolean;
+  readonly options: CompilerOptions;
   readonly #document: SchemaDocument;
   readonly #nodes = new Map<Place, Node>();
   readonly #unfinished: Node[] = [];
   readonly #true: Node;
   readonly #false: Node;
 
-  constructor(document: SchemaDocument, { patterns, assertsFormat, countsDeclared }: CompilerOptions) {
+  constructor(document: SchemaDocument, options: CompilerOptions) {
     this.#document = document;
     this.dialect = document.dialect;
-    this.patterns = patterns;
-    this.assertsFormat = assertsFormat;
-    this.countsDeclared = countsDeclared;
+    this.options = options;
     this.#true = this.#emptyNode({ ...document.root, schema: true });
     this.#false = { ...this.#emptyNode({ ...document.root, schema: false }), types: 0 };
   }
@@ -92,6 +88,7 @@ export class Compiler {
         schema[keyword] !== undefined && this.knows(keyword) ? make(schema[keyword], schema, this) : undefined;
       if (check) add(kind, check);
     }
+    if (this.options.exhaustive) node.cost += Object.keys(schema["properties"] ?? {}).length;
     for (const check of objectChecks(schema, this)) add("object", check);
     for (const check of arrayChecks(schema, this)) add("array", check);
     for (const check of combinationChecks(schema, this)) add("any", check);

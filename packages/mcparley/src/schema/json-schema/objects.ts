@@ -11,7 +11,6 @@ type Subschema = JsonSchema | boolean;
 /** The keywords of objects. */
 export function objectChecks(schema: JsonSchema, compiler: Compiler): Check<Properties>[] {
   const checks = [
-    compiler.countsDeclared ? countDeclared(schema) : undefined,
     required(schema["required"] as readonly string[] | undefined),
     countProperties(schema),
     properties(schema, compiler),
@@ -19,16 +18,6 @@ export function objectChecks(schema: JsonSchema, compiler: Compiler): Check<Prop
     ...dependencies(schema, compiler),
   ];
   return checks.filter((check) => check !== undefined);
-}
-
-/** Takes a step for each declared property, whether the object has it or not. */
-function countDeclared({ properties = {} }: JsonSchema): Check<Properties> | undefined {
-  const count = Object.keys(properties as Properties).length;
-  if (count === 0) return undefined;
-  return (_value, run) => {
-    run.take(count);
-    return true;
-  };
 }
 
 function required(names: readonly string[] = []): Check<Properties> | undefined {
@@ -66,7 +55,7 @@ function properties(schema: JsonSchema, compiler: Compiler): Check<Properties> |
   const parts: Parts = {
     named: new Map(Object.entries(named as Properties).map(([key, below]) => [key, compiler.node(below as Subschema)])),
     patterns: Object.entries(patternProperties as Properties).map(([source, below]) => ({
-      pattern: compiler.patterns(source),
+      pattern: compiler.options.patterns(source),
       node: compiler.node(below as Subschema),
     })),
     others: additionalProperties === undefined ? undefined : compiler.node(additionalProperties as Subschema),
