@@ -1,12 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer as createHttpServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import type { JsonObject } from "mcparley";
 import {
   type OAuth,
@@ -19,9 +10,8 @@ import {
 } from "mcparley/auth";
 import { connect } from "mcparley/client";
 import { toFetch } from "mcparley/http";
-import { openUrl } from "mcparley/node";
 import { createServer, tool } from "mcparley/server";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { scriptedIssuer, serverUrl } from "../../packages/mcparley/src/testing/scripted-issuer.ts";
 import { serveProtected } from "../auth/protected-server.ts";
 import { makeTokenIssuer } from "../auth/token-issuer.ts";
@@ -33,6 +23,8 @@ describe("an MCP server that names another authorization server", () => {
   /** An MCP server and its authorization server, with a record of what every origin received. */
   function world() {
     const issuer = scriptedIssuer();
+    /** Documents that take precedence over those of the issuer, by URL. */
+    const documents = new Map<string, JsonObject>();
     const { fetch: mcp } = toFetch(
       createServer({ name: "t", version: "1.0.0", tools: { hello: tool({ call: () => "hello" }) } }),
     );
@@ -45,6 +37,7 @@ describe("an MCP server that names another authorization server", () => {
       const { url } = request;
       const sent = `${url} ${JSON.stringify([...request.headers])} ${await request.clone().text()}`;
       if (url.startsWith(evil)) stolen.push(sent);
+      if (documents.has(url)) return Response.json(documents.get(url));
       if (url !== serverUrl) {
         const response = await issuer.fetch(request);
         if (url.endsWith("/token") && !url.startsWith(evil)) noteTokens((await response.clone().json()) as JsonObject);
@@ -65,7 +58,7 @@ describe("an MCP server that names another authorization server", () => {
       await client.close();
       return result;
     };
-    return { issuer, stolen, secrets, fetch, signedIn, call };
+    return { issuer, documents, stolen, secrets, fetch, signedIn, call };
   }
 
   test("CVE-2026-104850: another authorization server receives no token, secret or registration of the first", async () => {
@@ -78,7 +71,9 @@ describe("an MCP server that names another authorization server", () => {
     // The same process and another one that shares the storage.
     for (const client of [auth, signedIn()]) await call(client).catch(() => {});
     expect(stolen.length).toBeGreaterThan(0);
-    for (const secret of [...secrets, `"${first}"`, `client_id=${first}&`]) expect(stolen.join()).not.toContain(secret);
+    for (const secret of secrets) expect(stolen.join()).not.toContain(secret);
+    expect(stolen.join()).not.toMatch(new RegExp(`\\b${first}\\b`));
+    expect(issuer.authorizations.slice(1).map((sent) => sent.get("client_id"))).not.toContain(first);
     expect(stolen.join()).not.toContain("grant_type=refresh_token");
   });
 
@@ -118,12 +113,14 @@ describe("an MCP server that names another authorization server", () => {
   });
 
   test("CVE-2026-104850: another authorization server that uses the name of the first receives no credentials", async () => {
-    const { issuer, stolen, secrets, signedIn, call } = world();
+    const { issuer, documents, stolen, secrets, signedIn, call } = world();
     expect(await call(signedIn())).toBe("hello");
     issuer.migrate(evil);
-    // Its metadata claims to be of the first issuer, and its token endpoint is its own.
-    issuer.metadata = { ...issuer.metadata, issuer: "https://as.example" };
     issuer.resourceMetadata = { ...issuer.resourceMetadata, authorization_servers: [evil] };
+    documents.set(`${evil}/.well-known/oauth-authorization-server`, {
+      ...issuer.metadata,
+      issuer: "https://as.example",
+    });
     await expect(call(signedIn())).rejects.toMatchObject({ name: "LocalError" });
     for (const secret of secrets) expect(stolen.join()).not.toContain(secret);
   });
@@ -167,12 +164,25 @@ describe("tokens for another server", () => {
   });
 
   test("GHSA-rvq5-wwqv-78pq: refuses a token for another audience although a custom verifier accepts it", async () => {
-    for (const audience of [["https://other.example/mcp"], [], undefined]) {
+    const audiences = (resource: string): (string[] | undefined)[] => [
+      ["https://other.example/mcp"],
+      [new URL(resource).origin],
+      [`${resource}/`],
+      [],
+      undefined,
+    ];
+    for (const index of audiences("http://localhost").keys()) {
       const server = await serveProtected({
         protect: (resource) => ({
           resource,
           issuers: ["https://as.example"],
-          verifier: () => ({ issuer: "https://as.example", subject: "alice", scopes: [], audience }) as never,
+          verifier: () =>
+            ({
+              issuer: "https://as.example",
+              subject: "alice",
+              scopes: [],
+              audience: audiences(resource)[index],
+            }) as never,
         }),
       });
       const { status } = await server.call("whoami", { authorization: "Bearer any" });
@@ -190,118 +200,4 @@ describe("tokens for another server", () => {
       expect(() => introspectionVerifier({ ...(options as object), client } as never)).toThrow(failure);
     }
   });
-});
-
-describe("an authorization server that sends a command instead of a URL", () => {
-  const program = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(path.join(tmpdir(), "mcparley security-"));
-  });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-  /** Runs `mcparley login` against a server with this authorization endpoint, and returns how the browser was started. */
-  async function login(authorizationEndpoint: string): Promise<{ code: unknown; started: string[] | undefined }> {
-    const log = path.join(folder, "log");
-    const browser = path.join(folder, "browser");
-    // The person declines at once, so that the command ends.
-    const script = `#!${process.execPath}
-      const { writeFileSync } = require("node:fs");
-      writeFileSync(process.env.LOG, JSON.stringify(process.argv.slice(2)));
-      const { searchParams } = new URL(process.argv[2]);
-      const back = new URL(searchParams.get("redirect_uri"));
-      back.search = new URLSearchParams({ error: "access_denied", state: searchParams.get("state") });
-      fetch(back);`;
-    writeFileSync(browser, script, { mode: 0o700 });
-    const server = createHttpServer((request, response) => {
-      const { host = "" } = request.headers;
-      const origin = `http://${host}`;
-      const documents: Record<string, JsonObject> = {
-        "/.well-known/oauth-protected-resource/mcp": { resource: `${origin}/mcp`, authorization_servers: [origin] },
-        "/.well-known/oauth-authorization-server": {
-          issuer: origin,
-          authorization_endpoint: authorizationEndpoint,
-          token_endpoint: `${origin}/token`,
-          registration_endpoint: `${origin}/register`,
-          response_types_supported: ["code"],
-          code_challenge_methods_supported: ["S256"],
-        },
-      };
-      const document = documents[request.url ?? ""];
-      if (request.url === "/register") {
-        void text(request).then((body) => {
-          response.writeHead(201, { "content-type": "application/json" });
-          response.end(JSON.stringify({ ...(JSON.parse(body) as JsonObject), client_id: "registered" }));
-        });
-        return;
-      }
-      response.writeHead(document ? 200 : 401, { "content-type": "application/json" });
-      response.end(JSON.stringify(document ?? {}));
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-    const child = spawn(process.execPath, [program, "login", url], {
-      env: { PATH: process.env.PATH, HOME: folder, BROWSER: browser, LOG: log, MARKER: path.join(folder, "marker") },
-      stdio: ["ignore", "ignore", "pipe"],
-      timeout: 60_000,
-    });
-    child.stderr.resume();
-    const [code] = (await once(child, "close")) as [unknown];
-    server.closeAllConnections();
-    server.close();
-    return { code, started: existsSync(log) ? (JSON.parse(readFileSync(log, "utf8")) as string[]) : undefined };
-  }
-
-  test.each([
-    "https://as.example/$(touch$IFS$MARKER)",
-    "https://as.example/;touch$IFS$MARKER;/authorize",
-    "https://as.example/authorize?a=1&touch$IFS$MARKER&b=2",
-    "https://as.example/|touch$IFS$MARKER|",
-  ])(
-    "CVE-2025-6514: passes %s to the browser as one argument without a shell",
-    async (endpoint) => {
-      const { code, started } = await login(endpoint);
-      expect(existsSync(path.join(folder, "marker"))).toBe(false);
-      expect(code).not.toBe(0);
-      expect(started).toHaveLength(1);
-      expect(new URL(started![0]!).origin).toBe("https://as.example");
-    },
-    60_000,
-  );
-
-  test.each([
-    "file:///bin/sh",
-    "javascript:fetch('https://evil.example')",
-    "http://as.example/authorize",
-    "https://user@as.example/authorize",
-    "ms-settings:privacy",
-    "-a Calculator",
-    "$(touch$IFS$MARKER)",
-  ])(
-    "CVE-2025-6514: does not open %s",
-    async (endpoint) => {
-      const { code, started } = await login(endpoint);
-      expect(existsSync(path.join(folder, "marker"))).toBe(false);
-      expect(code).not.toBe(0);
-      expect(started).toBeUndefined();
-    },
-    60_000,
-  );
-
-  test.each([
-    ["win32", ["rundll32", "url.dll,FileProtocolHandler"]],
-    ["darwin", ["open"]],
-    ["linux", ["xdg-open"]],
-  ] as const)(
-    "CVE-2025-6514: on %s a program that is no shell receives the URL as one argument",
-    async (platform, opener) => {
-      const launched: string[] = [];
-      const launch = async (command: string, args: readonly string[]): Promise<void> => {
-        launched.push(command, ...args);
-      };
-      const url = 'https://as.example/$(calc)?a="&calc.exe&^|';
-      await openUrl(url, { platform, env: { DISPLAY: ":0" }, launch });
-      expect(launched).toEqual([...opener, new URL(url).href]);
-    },
-  );
 });

@@ -12,6 +12,9 @@ const generated = fileURLToPath(new URL("./.generated/", import.meta.url));
 /** Milliseconds after which a program is killed. An attack that succeeds then fails its test instead of blocking it. */
 export const programTimeout = 60_000;
 
+/** The same for a program that serves all tests of a file. */
+const serverTimeout = 300_000;
+
 /** Heap of a program, in MiB. An attack on memory ends the program and not the test run. */
 const heap = 256;
 
@@ -26,7 +29,7 @@ export interface RunningProgram {
 
 /** Runs a program of the folder `programs` to its end, and returns the JSON that it wrote to stdout. */
 export async function runProgram(name: string, args: readonly string[] = []): Promise<unknown> {
-  const child = await start(name, args);
+  const child = await start(name, args, programTimeout);
   const ended = once(child, "close");
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null];
@@ -36,7 +39,7 @@ export async function runProgram(name: string, args: readonly string[] = []): Pr
 
 /** Starts a program of the folder `programs`, and waits for its first line. */
 export async function startProgram(name: string): Promise<RunningProgram> {
-  const child = await start(name, []);
+  const child = await start(name, [], serverTimeout);
   child.stderr.resume();
   const ended = once(child, "close");
   const [firstLine] = (await Promise.race([
@@ -55,12 +58,12 @@ export async function startProgram(name: string): Promise<RunningProgram> {
   };
 }
 
-async function start(name: string, args: readonly string[]): Promise<ChildProcessWithoutNullStreams> {
+async function start(name: string, args: readonly string[], timeout: number): Promise<ChildProcessWithoutNullStreams> {
   const outfile = path.join(generated, `${name}.mjs`);
   const entryPoints = [path.join(folder, `${name}.ts`)];
   await build({ entryPoints, outfile, bundle: true, platform: "node", format: "esm", packages: "external" });
   return spawn(process.execPath, [`--max-old-space-size=${heap}`, outfile, ...args], {
-    timeout: programTimeout,
+    timeout,
     killSignal: "SIGKILL",
   });
 }

@@ -28,12 +28,16 @@ const last = Array.from({ length: 22_600 }, () => ({ kind: "kind 29", text29: ""
 /** 3 kB: fewer than 1,000 values. With 30 zod objects of 60 properties a library reports 1.8 million issues for them. */
 const empty = Array.from({ length: 998 }, () => ({}));
 
+/** 84 kB. The JSON Schema accepts them at once, and a library reports 10 million issues on the way. */
+const small = Array.from({ length: 6000 }, () => ({ last: true }));
+
 const attacks: Attack[] = [
   { name: "items that match none of 30 alternatives", tool: "alternatives", items: none, says: "30 alternatives" },
   { name: "items that match the last of 30 alternatives", tool: "alternatives", items: last, says: "too complex" },
   { name: "items that match none of 30 zod schemas", tool: "union", items: none, says: "30 alternatives" },
   { name: "items that match the last of 30 zod schemas", tool: "union", items: last, says: "too complex" },
   { name: "3 kB of empty objects", tool: "largeUnion", items: empty, says: "30 alternatives" },
+  { name: "84 kB that match the last of 30 large zod schemas", tool: "largeUnion", items: small, says: "too complex" },
   {
     name: "99,000 unique numbers",
     tool: "unique",

@@ -122,7 +122,7 @@ function compileStandard(schema: StandardSchema, direction: Direction): Compiled
     });
   }
   if (direction === "output") return { json, validate: runLibrary };
-  const evaluate = evaluatorOf(document, { countsDeclared: true });
+  const evaluate = evaluatorOf(document, { exhaustive: true });
   const elements = Math.min(LARGE, Math.floor(LARGE_PRODUCT / document.places.size));
   const isLarge = (value: unknown): boolean => checkBudget(value, { depth: Infinity, elements }) !== undefined;
   return {

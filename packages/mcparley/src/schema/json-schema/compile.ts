@@ -14,10 +14,10 @@ export interface CompileOptions extends DocumentOptions {
   /** Whether `format` is asserted or only an annotation. Default: "assert". */
   format?: "assert" | "annotate" | undefined;
   /**
-   * Whether an object takes a step for each property that a schema declares. A library looks at all of them, also in
+   * Whether a schema takes a step for each property that it declares. A library looks at all of them, also in
    * alternatives that do not match. Default: false.
    */
-  countsDeclared?: boolean | undefined;
+  exhaustive?: boolean | undefined;
   /** Evaluates `pattern` and `patternProperties`. Default: the runtime's RegExp. */
   patterns?: PatternEngine | undefined;
 }
@@ -40,8 +40,8 @@ export function compileJsonSchema(schema: JsonSchema | boolean, options: Compile
 
 /** Prepares a schema that was read before. */
 export function compileDocument(document: SchemaDocument, options: CompileOptions = {}): Validator {
-  const { steps = DEFAULT_STEPS, format = "assert", countsDeclared = false, patterns = nativePatterns } = options;
-  const root = new Compiler(document, { patterns, assertsFormat: format === "assert", countsDeclared }).compile();
+  const { steps = DEFAULT_STEPS, patterns = nativePatterns } = options;
+  const root = new Compiler(document, { ...options, patterns }).compile();
   return (value) => validate(root, value, steps);
 }
 

@@ -11,9 +11,9 @@ import { valueKeywords } from "./values.ts";
 
 export interface CompilerOptions {
   readonly patterns: PatternEngine;
-  readonly assertsFormat: boolean;
-  /** Whether an object takes a step for each property that a schema declares. */
-  readonly countsDeclared: boolean;
+  readonly format?: "assert" | "annotate" | undefined;
+  /** Whether a schema takes a step for each property that it declares. */
+  readonly exhaustive?: boolean | undefined;
 }
 
 const kinds: readonly Kind[] = ["number", "string", "array", "object", "other"];
@@ -24,21 +24,17 @@ const simple = /^(type|title|description|default)$/;
 /** Makes the subschemas of a document ready for use, each once. */
 export class Compiler {
   readonly dialect: Dialect;
-  readonly patterns: PatternEngine;
-  readonly assertsFormat: boolean;
-  readonly #countsDeclared: boolean;
+  readonly options: CompilerOptions;
   readonly #document: SchemaDocument;
   readonly #nodes = new Map<Place, Node>();
   readonly #unfinished: Node[] = [];
   readonly #true: Node;
   readonly #false: Node;
 
-  constructor(document: SchemaDocument, { patterns, assertsFormat, countsDeclared }: CompilerOptions) {
+  constructor(document: SchemaDocument, options: CompilerOptions) {
     this.#document = document;
     this.dialect = document.dialect;
-    this.patterns = patterns;
-    this.assertsFormat = assertsFormat;
-    this.#countsDeclared = countsDeclared;
+    this.options = options;
     this.#true = this.#emptyNode({ ...document.root, schema: true });
     this.#false = { ...this.#emptyNode({ ...document.root, schema: false }), types: 0 };
   }
@@ -90,7 +86,7 @@ export class Compiler {
     // Up to draft-07, everything beside a $ref is ignored.
     if (reference && this.dialect.startsWith("draft")) return;
     this.#setTypes(node, schema["type"]);
-    if (this.#countsDeclared) node.cost += Object.keys(schema["properties"] ?? {}).length;
+    if (this.options.exhaustive) node.cost += Object.keys(schema["properties"] ?? {}).length;
     let isLeaf = true;
     for (const keyword of Object.keys(schema)) {
       const [kind, make] = (Object.hasOwn(valueKeywords, keyword) && valueKeywords[keyword]) || [];

@@ -55,7 +55,7 @@ function properties(schema: JsonSchema, compiler: Compiler): Check<Properties> |
   const parts: Parts = {
     named: new Map(Object.entries(named as Properties).map(([key, below]) => [key, compiler.node(below as Subschema)])),
     patterns: Object.entries(patternProperties as Properties).map(([source, below]) => ({
-      pattern: compiler.patterns(source),
+      pattern: compiler.options.patterns(source),
       node: compiler.node(below as Subschema),
     })),
     others: additionalProperties === undefined ? undefined : compiler.node(additionalProperties as Subschema),

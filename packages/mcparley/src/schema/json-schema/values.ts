@@ -101,7 +101,7 @@ function countCharacters(text: string, run: Run): number {
   return count;
 }
 
-function pattern(source: string, _: JsonSchema, { patterns }: Compiler): Check<string> {
+function pattern(source: string, _: JsonSchema, { options: { patterns } }: Compiler): Check<string> {
   const compiled = patterns(source);
   const message = `must match the pattern ${source}`;
   return (value, run) => {
@@ -111,8 +111,8 @@ function pattern(source: string, _: JsonSchema, { patterns }: Compiler): Check<s
   };
 }
 
-function format(name: string, _: JsonSchema, { assertsFormat }: Compiler): Check<string> | undefined {
-  const isValid = assertsFormat && Object.hasOwn(formats, name) ? formats[name] : undefined;
+function format(name: string, _: JsonSchema, { options }: Compiler): Check<string> | undefined {
+  const isValid = options.format !== "annotate" && Object.hasOwn(formats, name) ? formats[name] : undefined;
   if (!isValid) return undefined;
   const message = `must be a valid ${name}`;
   return (value, run) => {
