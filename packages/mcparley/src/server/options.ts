@@ -32,9 +32,9 @@ export interface ServerLimits {
   completionLength: number;
   /** Entries on one page of a list. 1,000, since many clients never ask for a second page. */
   pageSize: number;
-  /** Nesting of a call's arguments. 64. */
+  /** Nesting of a call's arguments, of any other member of a request's params, and of an answer to an input request. Default: 64. */
   depth: number;
-  /** Values in a call's arguments, at all depths. 100,000. */
+  /** Properties and items in the same, at all depths. Default: 100,000. */
   elements: number;
   /** Messages in one batch, where the revision has batches. 100. */
   batch: number;
