@@ -12,7 +12,7 @@ interface Known {
   headers?: readonly McpHeader[];
 }
 
-/** The tools that were listed: what a call needs to know of its tool. */
+/** The listed tools, with their prepared output schemas and header annotations. */
 export class KnownTools {
   readonly #known = new Map<string, Known>();
   readonly #report: (error: Error) => void;
@@ -32,7 +32,7 @@ export class KnownTools {
     this.#known.set(tool.name, { tool });
   }
 
-  /** Forgets all, as when the server says that its tools have changed. */
+  /** Forgets all tools, for example after a notification that the list changed. */
   clear(): void {
     this.#known.clear();
     this.isComplete = false;

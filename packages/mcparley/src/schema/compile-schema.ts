@@ -38,7 +38,7 @@ const compiled: Record<Direction, WeakMap<object, CompiledSchema>> = { input: ne
  * Prepares a Standard Schema or a JSON Schema for one direction. The result is cached for as long as the schema object
  * lives, so a schema must not be changed after its first use.
  *
- * For "output", `validate` takes what a handler returned, and its value is what to send. With a JSON Schema that is
+ * For "output", `validate` takes the value that a handler returned, and returns the value to send. With a JSON Schema that is
  * the value as JSON would carry it: without undefined properties, and with dates as strings.
  *
  * Throws a SchemaError: `no_json_schema` if the library cannot convert the schema, otherwise as `readDocument` does.

@@ -1,6 +1,6 @@
 /**
  * A JSON Schema as an object. The dialect is 2020-12 unless `$schema` names another one.
- * Subschemas may be booleans where the JSON Schema specification allows it.
+ * A subschema may also be a boolean.
  */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
@@ -8,11 +8,11 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 export interface Issue {
   /** A JSON pointer (RFC 6901) to the offending value, `/items/0/name`; the empty string is the whole value. */
   readonly path: string;
-  /** What is expected there. Holds at most 80 characters of names and text that came with the value. */
+  /** The requirement, as the end of a sentence: `must be string`. Contains at most 80 characters of a name from the value. */
   readonly message: string;
 }
 
-/** What validating a value gives: the value to go on with (defaults may have been filled in), or what is wrong with it. */
+/** The result of a validation: the value to continue with, in which defaults may be filled in, or its issues. */
 export type Outcome = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
 
 /** Checks a value, synchronously and without changing it. */

@@ -16,7 +16,7 @@ export type Kind = "number" | "string" | "array" | "object" | "other";
 /** A subschema that is ready for use. */
 export interface Node {
   readonly place: Place;
-  /** Steps that an application takes, apart from what its checks take themselves. */
+  /** Steps of one application. Its checks take more steps for the items and characters that they look at. */
   cost: number;
   /** The types that `type` allows, as bits. */
   types: number;

@@ -54,7 +54,7 @@ function anyOf(nodes: readonly Node[] | undefined): Check | undefined {
       for (const node of nodes) {
         if (!matches(node, value, run, evaluated)) continue;
         fits = true;
-        // Without a need to know what each of them evaluates, the first one decides.
+        // If nothing depends on the properties that the others evaluate, the first match decides.
         if (!evaluated) break;
       }
       return fits || failAlternatives("anyOf", nodes, value, run);
@@ -102,7 +102,7 @@ function conditional(schema: JsonSchema, compiler: Compiler): Check | undefined 
   };
 }
 
-/** Applies one of several schemas without reporting, and keeps what it evaluated if the value fits. */
+/** Applies one of several schemas without reporting. If the value fits, adds its evaluated properties to the outer schema. */
 function matches(node: Node, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
   const own = evaluated && new Evaluated();
   const fits = run.findings
@@ -113,8 +113,8 @@ function matches(node: Node, value: unknown, run: Run, evaluated: Evaluated | un
 }
 
 /**
- * Reports that no alternative fits, and what the closest ones require: those for a value of this type and with the same
- * tags, such as `kind: "circle"`. If none is close, reports what all of them require.
+ * Reports that no alternative fits, and the issues of the closest ones: those for a value of this type and with the same
+ * tags, such as `kind: "circle"`. If none is close, reports the issues of all.
  */
 function failAlternatives(keyword: string, nodes: readonly Node[], value: unknown, run: Run): false {
   if (!run.findings) return false;

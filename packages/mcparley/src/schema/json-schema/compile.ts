@@ -55,7 +55,7 @@ function validate(root: Node, value: unknown, steps: number): Outcome {
   return { issues: findIssues(root, value, steps) };
 }
 
-/** Looks again at a value that does not fit, with a budget of its own, for what is wrong with it. */
+/** Validates a value that does not fit a second time, with a new budget, and collects its issues. */
 function findIssues(root: Node, value: unknown, steps: number): readonly Issue[] {
   const run = new Run(steps);
   const findings: Finding[] = [];

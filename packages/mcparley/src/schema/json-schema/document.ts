@@ -26,7 +26,7 @@ export interface Resource {
 /** One subschema of a document. */
 export interface Place {
   readonly schema: JsonSchema | boolean;
-  /** Where it is, as a JSON pointer in a URI fragment: `#/properties/a`. */
+  /** Its position, as a JSON pointer in a URI fragment: `#/properties/a`. */
   readonly pointer: string;
   readonly depth: number;
   resource: Resource;

@@ -8,7 +8,7 @@ export class TooComplex extends Error {}
 /** Schemas being applied within each other. Values have at most 64 levels; a trap has no end. */
 const MAX_DEPTH = 1_024;
 
-/** A problem that was found, with what is needed to choose the helpful ones among those of several alternatives. */
+/** A problem, and the keyword that found it. The keyword decides which alternatives of a union are worth a report. */
 export interface Finding extends Issue {
   readonly keyword: string;
 }
@@ -22,12 +22,12 @@ export interface Scope {
 /**
  * The state of one validation.
  *
- * The first pass only decides, and stops at the first failure. If it fails, a second pass runs with `findings`, and then
- * every keyword reports what it finds.
+ * The first pass only decides, and stops at the first failure. If it fails, a second pass runs with `findings`, and
+ * every keyword adds its problems there.
  */
 export class Run {
   scope: Scope | undefined;
-  /** Undefined unless problems are to be reported. */
+  /** The problems found so far. Undefined in the first pass, which reports none. */
   findings: Finding[] | undefined;
   /** Patterns of a peer that were met and could not be evaluated. */
   unchecked = 0;
@@ -88,7 +88,7 @@ export class Run {
     return true;
   }
 
-  /** Runs a check and collects what it reports apart from everything else. */
+  /** Runs a check with a separate list of findings, or with none. */
   isolated(findings: Finding[] | undefined, check: () => boolean): boolean {
     const outer = this.findings;
     this.findings = findings;
@@ -98,7 +98,7 @@ export class Run {
   }
 }
 
-/** Whether all items fit. Stops at the first that does not, unless problems are to be reported. */
+/** Whether all items fit. The first pass stops at the first failure. */
 export function every<T>(items: Iterable<T>, run: Run, check: (item: T) => boolean): boolean {
   let fits = true;
   for (const item of items) {

@@ -1,7 +1,7 @@
 import { isObject } from "../schema.ts";
 import type { Dialect, Shape } from "./keywords.ts";
 
-/** What a dialect, and the origin of a schema, make of a value. */
+/** Checks that depend on the dialect and the origin of a schema. */
 interface Rules {
   isSchema(this: void, value: unknown): boolean;
   isPattern(this: void, value: unknown): boolean;
@@ -13,7 +13,7 @@ const anySchema = "a schema (an object, true or false)";
 const typeNames = ["array", "boolean", "integer", "null", "number", "object", "string"];
 const isType = (value: unknown): boolean => typeNames.includes(value as string);
 
-/** What the value of a keyword must be, as the rest of a sentence, and whether a value is that. */
+/** For each shape the end of the sentence "It must be ...", and the check of a value. */
 const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: unknown, rules: Rules) => boolean]>> = {
   schema: [anySchema, (value, { isSchema }) => isSchema(value)],
   schemaOrBoolean: [anySchema, (value) => isObject(value) || isBoolean(value)],
@@ -57,7 +57,7 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
   anything: ["a value", () => true],
 };
 
-/** The function returns what the value of a keyword must be by the meta-schema of a dialect, or undefined if it is that. */
+/** Returns the expected form of a keyword's value, as the end of the sentence "It must be ...", or undefined if the value has it. */
 export type Misfit = (shape: Shape, value: unknown) => string | undefined;
 
 /** Makes the check of one document. `anyPattern` accepts every string as a pattern. */
