@@ -8,7 +8,7 @@ import { HttpRefusal } from "./refusal.ts";
 /** Callers without a request in flight whose counters are kept, so that a caller's next request allocates none. */
 const maxIdleCallers = 1_000;
 
-/** What one caller, or all of them, have in flight. */
+/** Requests in flight, of one caller or of all. */
 interface Load {
   /** POSTs whose message is not known yet. */
   reading: number;
@@ -27,7 +27,7 @@ interface Load {
  */
 export class RequestLimits {
   readonly limits: ServerLimits;
-  /** What all callers together have in flight. */
+  /** The requests in flight of all callers together. */
   readonly total: Load = { reading: 0, answering: 0, bytes: 0 };
   readonly #loads = new Map<string, Load>();
   readonly #slow: OpenExchanges;
@@ -38,7 +38,7 @@ export class RequestLimits {
     this.#slow = new OpenExchanges(clock, bodyTimeout);
   }
 
-  /** Admits a POST with a body of so many bytes. Throws 429 if its caller has too much in flight. */
+  /** Admits a POST with a body of `bytes` bytes. Throws 429 if its caller has too much in flight. */
   enter(caller: string, bytes: number): Held {
     let load = this.#loads.get(caller);
     if (!load) this.#loads.set(caller, (load = { reading: 0, answering: 0, bytes: 0 }));

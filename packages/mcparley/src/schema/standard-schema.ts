@@ -1,4 +1,4 @@
-/** One problem, as a Standard Schema reports it. */
+/** One problem that a Standard Schema reports. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
@@ -8,12 +8,12 @@ export type StandardResult<Out> =
   | { readonly value: Out; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** Turns a Standard Schema into JSON Schema; may throw for what JSON Schema cannot say. */
+/** Converts a Standard Schema to JSON Schema. May throw if JSON Schema cannot express it. */
 export type StandardJsonConverter = (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
 
 /**
- * A schema of any library that implements Standard Schema v1, such as zod, valibot or ArkType. Where a JSON Schema is
- * needed, and MCP needs one for everything it lists, the library has to implement Standard JSON Schema as well.
+ * A schema of any library that implements Standard Schema v1, such as zod, valibot or ArkType. The library must also
+ * implement Standard JSON Schema, because MCP lists every schema as a JSON Schema.
  */
 export interface StandardSchema<In = unknown, Out = In> {
   readonly "~standard": {
@@ -25,13 +25,13 @@ export interface StandardSchema<In = unknown, Out = In> {
   };
 }
 
-/** The type of what a schema accepts. */
+/** The type of the values that a schema accepts. */
 export type InferInput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["input"];
 
-/** The type of what a schema gives after validation, with defaults and transformations applied. */
+/** The type of the values that a schema returns after validation, with defaults and transformations applied. */
 export type InferOutput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["output"];
 
-/** Tells whether a value is a Standard Schema v1. Some libraries' schemas are functions. */
+/** Returns whether a value is a Standard Schema v1. The schemas of some libraries are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   const standard = (value as Partial<StandardSchema>)["~standard"];
