@@ -29,3 +29,4 @@ export type {
   HttpTarget,
 } from "../http/client-dialer.ts";
 export { type ConnectTarget, type HttpClientOptions, connect } from "./connect.ts";
+export type { Issue } from "../schema/schema.ts";
