@@ -220,6 +220,17 @@ describe.each([
     for (const session of [used, single, newer]) expect(await isOpen(client, session)).toBe(true);
   });
 
+  test("all sessions together keep at most sessions.totalSize characters", async () => {
+    const clock = fakeClock();
+    const { client } = serve({ sessions: { totalSize: 3_000 }, trustProxy, ...where(clock) }, {}, clock);
+    const flood = [1, 2, 3].map(() => open(client, initializeOf(900), from("203.0.113.66")));
+    const [first, second, third] = await Promise.all(flood);
+    const fitting = await open(client, initializeOf(300), from("192.0.2.1"));
+    const more = await open(client, initializeOf(300), from("192.0.2.2"));
+    expect(await isOpen(client, first)).toBe(false);
+    for (const session of [second, third, fitting, more]) expect(await isOpen(client, session)).toBe(true);
+  });
+
   test("a flood from many addresses of one IPv6 prefix counts as one caller", async () => {
     const { client } = serveFull(4);
     const used = await open(client, initialize(), from("2001:db8:0:1::1"));
@@ -295,6 +306,20 @@ describe.each([
 });
 
 describe("sessions in memory", () => {
+  test("subscriptions count for the total size, and other sessions of the same caller give way to them", async () => {
+    const { client } = serve({ sessions: { totalSize: 4_100 }, trustProxy });
+    const other = await ready(client, from("192.0.2.1"));
+    const [idle, growing] = [await ready(client, from("203.0.113.66")), await ready(client, from("203.0.113.66"))];
+    for (let count = 0; count < 5; count++) {
+      if (count === 4) expect(await isOpen(client, growing)).toBe(true);
+      const uri = `note://${"x".repeat(950)}${count}`;
+      expect((await client.post(request("resources/subscribe", { uri }), growing)).status).toBe(200);
+    }
+    // Alone it keeps more than all sessions together may, so it gives way after the other one.
+    for (const session of [idle, growing]) expect(await isOpen(client, session)).toBe(false);
+    expect(await isOpen(client, other)).toBe(true);
+  });
+
   test("the longest idle session of the network with the most gives way, unless it is busy", async () => {
     const { client, clock } = serve({ sessions: { max: 4 }, trustProxy });
     const [busy, idle, fresh] = [

@@ -31,6 +31,7 @@ export class HttpSession implements Link {
   lastUsed: number;
   /** The caller whose share the session counts for; see `callerKey`. */
   readonly caller: string;
+  countedSize = 0;
   #streams: Standalone[] | undefined;
   #missed: Map<unknown, JsonRpcMessage> | undefined;
 
@@ -42,6 +43,10 @@ export class HttpSession implements Link {
 
   get network(): "tcp" {
     return "tcp";
+  }
+
+  get keptSize(): number {
+    return this.session.keptSize;
   }
 
   /** Whether something of it is going on, so that it is not idle. */

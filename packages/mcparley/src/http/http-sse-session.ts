@@ -33,6 +33,7 @@ export class HttpSseSession implements Link, OpenExchange {
   readonly principal: Principal | undefined;
   readonly caller: string;
   readonly isBusy = true;
+  countedSize = 0;
   lastUsed: number;
   readonly #core: ServerCore;
   readonly #events: EventStream;
@@ -55,6 +56,10 @@ export class HttpSseSession implements Link, OpenExchange {
 
   get network(): "tcp" {
     return "tcp";
+  }
+
+  get keptSize(): number {
+    return this.#side.keptSize;
   }
 
   get isInitialized(): boolean {

@@ -8,7 +8,7 @@ import { EventStream } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
 import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "./options.ts";
-import { SessionShares, displaced, neverUsed } from "./session-shares.ts";
+import { SessionShares, displaced, neverUsed, tableIsFull } from "./session-shares.ts";
 import { HttpRefusal, notAllowed, shown, shuttingDown } from "./refusal.ts";
 
 export interface HttpSseOptions {
@@ -55,10 +55,7 @@ export class HttpSse {
     if (!readAccept(exchange.header("accept")).events) {
       throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
     }
-    if (!this.#shares.hasRoomFor(sender.caller)) {
-      const headers = { "retry-after": "60" };
-      throw new HttpRefusal(503, "The most sessions are open that sessions.max allows. Try again later.", { headers });
-    }
+    if (!this.#shares.hasRoomFor(sender.caller)) throw tableIsFull(60);
     const shared = await this.#useShared();
     const { principal } = sender;
     this.#open(exchange, sender, shared ? await reached(() => shared.open(principal)) : crypto.randomUUID());
@@ -124,13 +121,15 @@ export class HttpSse {
     if (!session.isInitialized) return;
     session.lastUsed = this.#context.core.clock.now();
     this.#shares.used(session);
+    this.#shares.makeRoomForGrowth(session, (victim) => victim.end(displaced));
   }
 
   #open(exchange: Exchange, sender: Sender, id: string): void {
     const { core, open } = this.#context;
     const events = new EventStream(exchange);
     const session = new HttpSseSession({ id, core, sender, events, onEnd: () => leave() });
-    if (this.#shares.isFull) this.#shares.toDisplace(sender.caller)?.end(displaced);
+    // There is room, because getStream has checked it and an empty session keeps nothing.
+    this.#shares.makeRoomFor(session, (victim) => victim.end(displaced));
     const leave = (): void => {
       this.#shares.delete(session);
       this.#sessions.delete(session.id);

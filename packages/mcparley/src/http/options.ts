@@ -96,6 +96,11 @@ export interface SessionOptions {
    * as many as the new caller; without such a session `initialize` is answered with 503. Default: 10,000.
    */
   max?: number;
+  /**
+   * Characters that all sessions of a process keep of their clients. Above it, sessions give way as if there were `max` of
+   * them. Default: 67,108,864.
+   */
+  totalSize?: number;
   /** Milliseconds after which a session ends whose client sends nothing after `initialize`. Default: 30,000. */
   handshake?: number;
 }

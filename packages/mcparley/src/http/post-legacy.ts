@@ -8,6 +8,7 @@ import { type Place, belongingOf, checkVersion, nowhere, placeOf } from "./find-
 import { SESSION_ID_HEADER } from "./header-names.ts";
 import type { Heard } from "./http-session.ts";
 import { HttpRefusal, shuttingDown } from "./refusal.ts";
+import { tableIsFull } from "./session-shares.ts";
 
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
@@ -45,11 +46,7 @@ async function openSession(context: LegacyContext, posted: Posted, request: Json
   const { principal } = posted;
   if (open.isEnding) throw shuttingDown(request.id);
   const prepared = sessions?.prepare(posted.caller);
-  if (sessions && !prepared) {
-    const headers = { "retry-after": String(sessions.retryAfter) };
-    const message = "The most sessions are open that sessions.max allows. Try again later, or end a session.";
-    throw new HttpRefusal(503, message, { headers, id: request.id });
-  }
+  if (sessions && !prepared) throw tableIsFull(sessions.retryAfter, request.id);
   const way = { link: prepared ?? nowhere, principal, address: posted.address, shared: prepared?.shared };
   const { reply, session } = initialize(core, request, way);
   if (!sessions || !prepared || !session) return new Answering(context, posted).finish(reply);

@@ -6,19 +6,25 @@ interface TestSeat extends Seat {
   name: string;
   isBusy: boolean;
   lastUsed: number;
+  keptSize: number;
 }
 
-function table(max: number) {
+function table(max: number, totalSize?: number) {
   const clock = fakeClock();
   const ended: string[] = [];
-  const shares = new SessionShares<TestSeat>({ clock, options: { max }, onUnused: ({ name }) => ended.push(name) });
-  const open = (name: string, caller: string): TestSeat => {
-    const seat = { name, caller, isBusy: false, lastUsed: clock.now() };
+  const options = totalSize === undefined ? { max } : { max, totalSize };
+  const shares = new SessionShares<TestSeat>({
+    clock,
+    options,
+    onUnused: ({ name }) => ended.push(name),
+  });
+  const open = (name: string, caller: string, keptSize = 0): TestSeat => {
+    const seat = { name, caller, isBusy: false, lastUsed: clock.now(), keptSize, countedSize: 0 };
     shares.open(seat);
     return seat;
   };
-  const used = (name: string, caller: string): TestSeat => {
-    const seat = open(name, caller);
+  const used = (name: string, caller: string, keptSize = 0): TestSeat => {
+    const seat = open(name, caller, keptSize);
     shares.used(seat);
     return seat;
   };
@@ -77,7 +83,63 @@ describe("the session that gives way", () => {
     shares.delete(open("unused", "a"));
     shares.delete(used("used", "a"));
     expect(displacedBy("b")).toBeUndefined();
-    expect(shares.isFull).toBe(false);
+    expect(shares.hasRoomFor("b")).toBe(true);
+  });
+});
+
+describe("the total size of the sessions", () => {
+  const seat = (caller: string, keptSize: number): TestSeat => ({
+    name: "new",
+    caller,
+    isBusy: false,
+    lastUsed: 0,
+    keptSize,
+    countedSize: 0,
+  });
+  const makeRoom = ({ shares }: ReturnType<typeof table>, newcomer: TestSeat): string[] | undefined => {
+    const displaced: string[] = [];
+    const hasRoom = shares.makeRoomFor(newcomer, (victim) => {
+      displaced.push(victim.name);
+      shares.delete(victim);
+    });
+    return hasRoom ? displaced : undefined;
+  };
+
+  test("lets as many give way as a new session needs, and none if it fits exactly", () => {
+    const sessions = table(100, 1_000);
+    for (const name of ["a1", "a2", "a3"]) sessions.used(name, "a", 300);
+    expect(makeRoom(sessions, seat("b", 100))).toEqual([]);
+    expect(makeRoom(sessions, seat("b", 101))).toEqual(["a1"]);
+    expect(makeRoom(sessions, seat("b", 900))).toEqual(["a2", "a3"]);
+  });
+
+  test("refuses a new session if none may give way", () => {
+    const sessions = table(100, 1_000);
+    sessions.used("a1", alice, 600);
+    expect(makeRoom(sessions, seat("b", 400))).toEqual([]);
+    expect(makeRoom(sessions, seat("b", 401))).toBeUndefined();
+  });
+
+  test("lets others of its caller give way if a session keeps more than before, and then that session itself", () => {
+    const { shares, used } = table(100, 1_000);
+    used("b1", "b", 100);
+    used("a1", "a", 100);
+    const growing = used("a2", "a", 100);
+    const displaced: string[] = [];
+    const use = (keptSize: number): void => {
+      growing.keptSize = keptSize;
+      shares.used(growing);
+      shares.makeRoomForGrowth(growing, (victim) => {
+        displaced.push(victim.name);
+        shares.delete(victim);
+      });
+    };
+    use(800);
+    expect(displaced).toEqual([]);
+    use(801);
+    expect(displaced).toEqual(["a1"]);
+    use(901);
+    expect(displaced).toEqual(["a1", "a2"]);
   });
 });
 

@@ -1,7 +1,9 @@
 import type { Clock } from "../jsonrpc/clock.ts";
 import { LocalError } from "../jsonrpc/errors.ts";
+import type { RequestId } from "../jsonrpc/messages.ts";
 import { Shares } from "../server/shares.ts";
 import type { SessionOptions } from "./options.ts";
+import { HttpRefusal } from "./refusal.ts";
 
 /** Busy sessions that are passed over in the search for an idle one. A limit, so that a full table costs the same always. */
 const maxLooks = 64;
@@ -13,6 +15,12 @@ export const displaced: LocalError = new LocalError(
 );
 export const neverUsed: LocalError = new LocalError("closed", "The client sent nothing after it opened the session.");
 
+/** The refusal of a new session. `retryAfter` is in seconds. */
+export function tableIsFull(retryAfter: number, id?: RequestId): HttpRefusal {
+  const message = "The server has as many sessions as it allows (sessions.max, sessions.totalSize). Try again later.";
+  return new HttpRefusal(503, message, { headers: { "retry-after": String(retryAfter) }, id });
+}
+
 /** A session as an item of a table that its callers share. */
 export interface Seat {
   /** The caller that opened the session; see `callerKey`. */
@@ -21,6 +29,10 @@ export interface Seat {
   readonly lastUsed: number;
   /** A call of it is in flight, or a stream of it is open. */
   readonly isBusy: boolean;
+  /** Characters that it keeps of its client now. */
+  readonly keptSize: number;
+  /** Characters that the table counts for it; only the table sets this. */
+  countedSize: number;
 }
 
 interface SharesInit<S> {
@@ -37,7 +49,8 @@ interface SharesInit<S> {
  * All operations take constant time, also at a full table.
  */
 export class SessionShares<S extends Seat> {
-  readonly max: number;
+  readonly #max: number;
+  readonly #totalSize: number;
   /** Milliseconds until an unused session ends. */
   readonly handshake: number;
   readonly #clock: Clock;
@@ -48,23 +61,56 @@ export class SessionShares<S extends Seat> {
   /** The sessions that sent nothing after `initialize`, by caller and in the order in which they were opened. */
   readonly #unused = new Shares<S>();
   readonly #waiting = new Set<S>();
+  /** Characters that are counted for all sessions. */
+  #size = 0;
   #timer: unknown;
 
   constructor({ clock, options, onUnused }: SharesInit<S>) {
-    const { max = 10_000, handshake = 30_000 } = options;
-    this.max = max;
+    const { max = 10_000, totalSize = 67_108_864, handshake = 30_000 } = options;
+    this.#max = max;
+    this.#totalSize = totalSize;
     this.handshake = handshake;
     this.#clock = clock;
     this.#onUnused = onUnused;
   }
 
-  get isFull(): boolean {
-    return this.#anonymous.size + this.#principals.size >= this.max;
-  }
-
   /** Whether a caller can open a session now. */
   hasRoomFor(caller: string): boolean {
-    return !this.isFull || this.toDisplace(caller) !== undefined;
+    return !this.#isFull(0) || this.toDisplace(caller) !== undefined;
+  }
+
+  /**
+   * Lets sessions give way until a new one has room. `displace` must delete its session from the table. Returns false if
+   * there is no room and none may give way.
+   */
+  makeRoomFor(session: S, displace: (victim: S) => void): boolean {
+    while (this.#isFull(session.keptSize)) {
+      const victim = this.toDisplace(session.caller);
+      if (!victim) return false;
+      displace(victim);
+    }
+    return true;
+  }
+
+  /**
+   * Lets sessions give way if one that is used keeps more than before, and all together keep too much: those of its own
+   * caller or of callers with more sessions, and then the session itself.
+   */
+  makeRoomForGrowth(session: S, displace: (victim: S) => void): void {
+    while (this.#size > this.#totalSize) {
+      const victim = this.toDisplace(session.caller) ?? session;
+      const isFair = victim.caller === session.caller || this.#countOf(victim.caller) > this.#countOf(session.caller);
+      displace(isFair ? victim : session);
+      if (!isFair || victim === session) return;
+    }
+  }
+
+  #countOf(caller: string): number {
+    return this.#of(caller).count(caller);
+  }
+
+  #isFull(more: number): boolean {
+    return this.#anonymous.size + this.#principals.size >= this.#max || this.#size + more > this.#totalSize;
   }
 
   /** Adds a session that was just opened. */
@@ -78,11 +124,13 @@ export class SessionShares<S extends Seat> {
   /** Adds a session that was used before. */
   add(session: S): void {
     this.#of(session.caller).add(session.caller, session);
+    this.#count(session, session.keptSize);
   }
 
   /** Notes that a session was used. Returns true for its first use. */
   used(session: S): boolean {
     this.#of(session.caller).touch(session.caller, session);
+    this.#count(session, session.keptSize);
     if (!this.#waiting.delete(session)) return false;
     this.#unused.delete(session.caller, session);
     return true;
@@ -93,6 +141,7 @@ export class SessionShares<S extends Seat> {
   }
 
   delete(session: S): void {
+    this.#count(session, 0);
     this.#of(session.caller).delete(session.caller, session);
     if (this.#waiting.delete(session)) this.#unused.delete(session.caller, session);
   }
@@ -130,6 +179,11 @@ export class SessionShares<S extends Seat> {
       return idleIn(shares, largest) ?? first;
     }
     return undefined;
+  }
+
+  #count(session: S, size: number): void {
+    this.#size += size - session.countedSize;
+    session.countedSize = size;
   }
 
   #of(caller: string): Shares<S> {

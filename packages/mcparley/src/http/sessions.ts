@@ -3,7 +3,7 @@ import { LocalError } from "../jsonrpc/errors.ts";
 import type { Sender } from "./endpoint-context.ts";
 import { HttpSession } from "./http-session.ts";
 import type { SessionOptions } from "./options.ts";
-import { SessionShares, displaced, neverUsed } from "./session-shares.ts";
+import { SessionShares, displaced, neverUsed, tableIsFull } from "./session-shares.ts";
 
 /** How often, within an idle limit, it is looked for sessions that are over it. */
 const sweepsPerLimit = 30;
@@ -54,8 +54,10 @@ export class Sessions implements SessionTable {
   }
 
   add(session: HttpSession): void {
-    const victim = this.#shares.isFull ? this.#shares.toDisplace(session.caller) : undefined;
-    if (victim) this.delete(victim, displaced);
+    if (!this.#shares.makeRoomFor(session, (victim) => this.delete(victim, displaced))) {
+      session.end(displaced);
+      throw tableIsFull(this.retryAfter);
+    }
     this.#sessions.set(session.id, session);
     this.#shares.open(session);
     this.#timer ??= this.#clock.setTimeout(() => this.#sweep(), this.#idle / sweepsPerLimit);
@@ -66,7 +68,8 @@ export class Sessions implements SessionTable {
     if (!session?.belongsTo(principal)) return undefined;
     session.lastUsed = this.#clock.now();
     this.#shares.used(session);
-    return session;
+    this.#shares.makeRoomForGrowth(session, (victim) => this.delete(victim, displaced));
+    return this.#sessions.get(id);
   }
 
   delete(session: HttpSession, cause: Error): void {

@@ -28,6 +28,11 @@ export class LegacySide {
     return this.#session !== undefined;
   }
 
+  /** Characters that the session keeps of its client. */
+  get keptSize(): number {
+    return this.#session?.keptSize ?? 0;
+  }
+
   /** Answers a request; `principal` is that of the request, where each brings its own credential. */
   answer(
     request: JsonRpcRequest,

@@ -59,6 +59,8 @@ export class Session implements Listener {
   readonly #link: Link;
   readonly #shared: SharedBy | undefined;
   readonly #size: number;
+  /** Characters of the subscribed URIs. */
+  #uriSize = 0;
   // Most sessions need none of these four, and there may be many sessions.
   /** The calls that are not answered yet, by id. */
   #calls: Map<RequestId, Call> | undefined;
@@ -96,6 +98,7 @@ export class Session implements Listener {
   restore({ ready, logLevel, subscriptions }: SessionState): void {
     this.logLevel = logLevel;
     this.#subscriptions = new Set(subscriptions);
+    this.#uriSize = subscriptions.join("").length;
     if (ready && !this.#mayAsk) this.ready();
   }
 
@@ -105,6 +108,12 @@ export class Session implements Listener {
     if (this.#subscriptions.has(uri)) return;
     this.checkSubscriptions([...this.#subscriptions, uri]);
     this.#subscriptions.add(uri);
+    this.#uriSize += uri.length;
+  }
+
+  /** Characters that the session keeps of its client. */
+  get keptSize(): number {
+    return this.#size + this.#uriSize;
   }
 
   /** Throws -32602 if the session may not be subscribed to all of these URIs. */
@@ -113,7 +122,7 @@ export class Session implements Listener {
   }
 
   unsubscribe(uri: string): void {
-    this.#subscriptions?.delete(uri);
+    if (this.#subscriptions?.delete(uri)) this.#uriSize -= uri.length;
   }
 
   wants(change: Change): boolean {

@@ -8,7 +8,7 @@ import { findRevision } from "../../revisions/revisions.ts";
 import type { Store } from "../../store/store.ts";
 import type { Sender } from "../endpoint-context.ts";
 import type { SessionOptions } from "../options.ts";
-import { SessionShares, displaced, neverUsed } from "../session-shares.ts";
+import { SessionShares, displaced, neverUsed, tableIsFull } from "../session-shares.ts";
 import type { SessionTable } from "../sessions.ts";
 import { ClusterNode, type Mail, type News } from "./cluster-node.ts";
 import { type SessionRecord, type StateChange, initialRecord, madeReady } from "./session-record.ts";
@@ -79,7 +79,7 @@ export class SharedSessions implements SessionTable {
     await this.#init.store.set(this.#keyOf(copy.id), text, { ttl });
     copy.known = text;
     copy.touched = this.#init.core.clock.now();
-    await this.#makeRoom(copy.caller);
+    await this.#makeRoom(copy);
     this.#keep(copy);
     this.#shares.open(copy);
   }
@@ -172,17 +172,29 @@ export class SharedSessions implements SessionTable {
 
   #used(copy: SharedSession): SharedSession {
     copy.lastUsed = this.#init.core.clock.now();
-    if (this.#shares.used(copy) || copy.lastUsed - copy.touched >= this.#interval) void this.#touch(copy);
+    const isFirstUse = this.#shares.used(copy);
+    this.#shares.makeRoomForGrowth(copy, (victim) => {
+      this.#displace(victim).catch((error: unknown) => this.#init.core.report(error, undefined));
+    });
+    if (isFirstUse || copy.lastUsed - copy.touched >= this.#interval) void this.#touch(copy);
     return copy;
   }
 
   /**
-   * Lets one session give way if the table is full. An idle one stays in the store, and only its copy here is released;
+   * Lets sessions give way if the table is full. An idle one stays in the store, and only its copy here is released;
    * others are deleted from the store as well.
    */
-  async #makeRoom(caller: string): Promise<void> {
-    const victim = this.#shares.isFull ? this.#shares.toDisplace(caller) : undefined;
-    if (!victim) return;
+  async #makeRoom(copy: SharedSession): Promise<void> {
+    const displacing: Promise<void>[] = [];
+    const hasRoom = this.#shares.makeRoomFor(copy, (victim) => displacing.push(this.#displace(victim)));
+    await Promise.all(displacing);
+    if (hasRoom) return;
+    await this.#delete(copy, displaced);
+    throw tableIsFull(this.retryAfter);
+  }
+
+  /** Releases the copy of a session at once, and then deletes its record unless the session is idle. */
+  async #displace(victim: SharedSession): Promise<void> {
     const isUnused = this.#shares.isUnused(victim);
     const { isBusy } = victim;
     this.#release(victim);
