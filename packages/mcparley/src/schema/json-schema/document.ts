@@ -1,7 +1,6 @@
-import { checkBudget } from "../budget.ts";
-import { SchemaError, isObject, pointerStep, shorten } from "../schema.ts";
+import { isObject, pointerStep } from "../schema.ts";
 import type { JsonSchema } from "../schema.ts";
-import { isStandardSchema } from "../standard-schema.ts";
+import { copySchema, refuse, show } from "./copy-schema.ts";
 import { type Dialect, type Shape, dialectOf, keywordsOf } from "./keywords.ts";
 import { type Misfit, misfitOf } from "./shapes.ts";
 import { subschemasOf } from "./subschemas.ts";
@@ -9,8 +8,6 @@ import { subschemasOf } from "./subschemas.ts";
 /** Levels of subschemas within subschemas. */
 const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5_000;
-/** Characters of the schema as JSON. */
-const MAX_LENGTH = 1_048_576;
 /** Any hierarchical URI serves as the base URI of a schema without `$id`. No reference to it is ever fetched. */
 const BASE_URI = "document:///schema";
 
@@ -67,34 +64,12 @@ export interface DocumentOptions {
  * document and `documents`, or `too_complex` for over 64 levels, 5,000 subschemas or 1 MiB of JSON.
  */
 export function readDocument(schema: JsonSchema | boolean, options: DocumentOptions = {}): SchemaDocument {
-  const copy = copyOf(schema, options);
+  const copy = copySchema(schema, options);
   const dialect = dialectAt(copy, "#");
   const reader = new DocumentReader(dialect, options);
   const root = reader.addRoot(copy, BASE_URI);
   reader.finish();
   return { root, dialect, places: reader.places, resources: reader.resources, isDynamic: reader.isDynamic };
-}
-
-function copyOf(schema: JsonSchema | boolean, { isOfPeer }: DocumentOptions): JsonSchema | boolean {
-  const excess = checkBudget(schema, { depth: 4 * MAX_DEPTH, elements: 100 * MAX_SUBSCHEMAS });
-  if (excess) throw new SchemaError("too_complex", `The schema is too large. ${excess}`);
-  let text: string;
-  try {
-    text = JSON.stringify(schema, isOfPeer ? undefined : refuseLibrarySchemas);
-  } catch (error) {
-    if (error instanceof SchemaError) throw error;
-    throw new SchemaError("invalid_schema", `The schema cannot be written as JSON: ${String(error)}`, { cause: error });
-  }
-  if (text.length > MAX_LENGTH)
-    refuse("too_complex", `has ${text.length} characters; at most ${MAX_LENGTH} are allowed`);
-  return JSON.parse(text) as JsonSchema | boolean;
-}
-
-/** JSON would reduce the schema of a library, such as zod, to something without meaning. */
-function refuseLibrarySchemas(key: string, value: unknown): unknown {
-  if (!isStandardSchema(value)) return value;
-  const { vendor } = value["~standard"];
-  return refuse("invalid_schema", `has a schema of ${vendor} at "${shorten(key)}"; write all of it with ${vendor}`);
 }
 
 function dialectAt(schema: JsonSchema | boolean, pointer: string): Dialect {
@@ -237,7 +212,7 @@ class DocumentReader {
       const cure = 'nothing is fetched, so copy that schema to "#/$defs/<name>"';
       return refuse("external_ref", `has a reference ${show(reference)} to another document; ${cure}`);
     }
-    this.addRoot(copyOf(document, this.#options), uri);
+    this.addRoot(copySchema(document, this.#options), uri);
     return this.#resources.get(uri)!;
   }
 
@@ -284,12 +259,4 @@ function decode(fragment: string): string {
   } catch {
     return fragment;
   }
-}
-
-function show(value: unknown): string {
-  return shorten(JSON.stringify(value));
-}
-
-function refuse(code: SchemaError["code"], reason: string): never {
-  throw new SchemaError(code, `The schema ${reason}.`);
 }
