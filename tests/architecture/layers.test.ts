@@ -3,20 +3,20 @@ import { importsOf, sourceFiles } from "./source-files.ts";
 
 /** The folders that each folder may import, besides itself. */
 const mayImport: Record<string, readonly string[]> = {
-  jsonrpc: [],
+  rpc: [],
   schema: [],
-  protocol: ["jsonrpc"],
-  revisions: ["jsonrpc", "protocol"],
-  store: ["jsonrpc"],
-  server: ["jsonrpc", "protocol", "revisions", "schema", "store"],
-  client: ["jsonrpc", "protocol", "revisions", "schema", "store"],
-  http: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client"],
-  stdio: ["jsonrpc", "protocol", "revisions", "schema", "server", "client"],
-  auth: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client", "http"],
-  node: ["jsonrpc", "protocol", "revisions", "schema", "store", "server", "client", "http", "stdio", "auth"],
-  extensions: ["jsonrpc", "protocol", "revisions", "store", "server", "client"],
-  otel: ["jsonrpc", "protocol", "server", "client"],
-  testing: ["jsonrpc", "protocol", "revisions", "server", "client"],
+  protocol: ["rpc"],
+  revisions: ["rpc", "protocol"],
+  store: ["rpc"],
+  server: ["rpc", "protocol", "revisions", "schema", "store"],
+  client: ["rpc", "protocol", "revisions", "schema", "store"],
+  http: ["rpc", "protocol", "revisions", "schema", "store", "server", "client"],
+  stdio: ["rpc", "protocol", "revisions", "schema", "server", "client"],
+  auth: ["rpc", "protocol", "revisions", "schema", "store", "server", "client", "http"],
+  node: ["rpc", "protocol", "revisions", "schema", "store", "server", "client", "http", "stdio", "auth"],
+  extensions: ["rpc", "protocol", "revisions", "store", "server", "client"],
+  otel: ["rpc", "protocol", "server", "client"],
+  testing: ["rpc", "protocol", "revisions", "server", "client"],
 };
 
 /** The composition roots: what a package's user imports. They may import everything, and nothing imports them. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RequestId } from "../../packages/mcparley/src/jsonrpc/messages.ts";
+import type { RequestId } from "../../packages/mcparley/src/rpc/messages.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";

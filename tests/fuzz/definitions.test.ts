@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { ProtocolError } from "../../packages/mcparley/src/jsonrpc/errors.ts";
+import { ProtocolError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { checkBudget } from "../../packages/mcparley/src/schema/budget.ts";
 import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";
 import { decodeHeaderValue, encodeHeaderValue } from "../../packages/mcparley/src/schema/mcp-header-values.ts";

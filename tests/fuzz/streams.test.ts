@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { readEvents } from "../../packages/mcparley/src/http/sse-reader.ts";
-import { McpError } from "../../packages/mcparley/src/jsonrpc/errors.ts";
-import { classify } from "../../packages/mcparley/src/jsonrpc/messages.ts";
-import { redact } from "../../packages/mcparley/src/jsonrpc/redact.ts";
+import { McpError } from "../../packages/mcparley/src/rpc/errors.ts";
+import { classify } from "../../packages/mcparley/src/rpc/messages.ts";
+import { redact } from "../../packages/mcparley/src/rpc/redact.ts";
 import { jsonLines } from "../../packages/mcparley/src/stdio/json-lines.ts";
 import { lineReader } from "../../packages/mcparley/src/stdio/lines.ts";
 import { type Chunked, chunkedOf, chunksOf, evenChunks, growingOf, webStream } from "./arbitraries/bytes.ts";

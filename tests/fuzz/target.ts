@@ -1,4 +1,4 @@
-import type { Clock } from "../../packages/mcparley/src/jsonrpc/clock.ts";
+import type { Clock } from "../../packages/mcparley/src/rpc/clock.ts";
 import { prompt, resource, tool } from "../../packages/mcparley/src/server/definition.ts";
 import { type Server, createServer } from "../../packages/mcparley/src/server/server.ts";
 

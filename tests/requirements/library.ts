@@ -30,8 +30,8 @@ export {
   ProtocolError,
   ToolError,
   isResourceNotFound,
-} from "../../packages/mcparley/src/jsonrpc/errors.ts";
-export { memoryPair } from "../../packages/mcparley/src/jsonrpc/memory-transport.ts";
+} from "../../packages/mcparley/src/rpc/errors.ts";
+export { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";
 export type {
   JsonObject,
   JsonRpcErrorBody,
@@ -39,8 +39,8 @@ export type {
   JsonRpcNotification,
   JsonRpcRequest,
   RequestId,
-} from "../../packages/mcparley/src/jsonrpc/messages.ts";
-export type { Transport } from "../../packages/mcparley/src/jsonrpc/transport.ts";
+} from "../../packages/mcparley/src/rpc/messages.ts";
+export type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
 export { MetaKey } from "../../packages/mcparley/src/protocol/meta.ts";
 export { findRevision } from "../../packages/mcparley/src/revisions/revisions.ts";
 export type { Revision } from "../../packages/mcparley/src/revisions/revision.ts";

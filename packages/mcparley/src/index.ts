@@ -9,7 +9,7 @@ export {
   ProtocolError,
   ToolError,
   isResourceNotFound,
-} from "./jsonrpc/errors.ts";
+} from "./rpc/errors.ts";
 export {
   type JsonObject,
   type JsonRpcFailure,
@@ -20,9 +20,9 @@ export {
   type JsonRpcSuccess,
   type RequestId,
   encode,
-} from "./jsonrpc/messages.ts";
-export type { Envelope, Receiver, Transport } from "./jsonrpc/transport.ts";
-export { type Clock, systemClock } from "./jsonrpc/clock.ts";
+} from "./rpc/messages.ts";
+export type { Envelope, Receiver, Transport } from "./rpc/transport.ts";
+export { type Clock, systemClock } from "./rpc/clock.ts";
 export type { ClientCapabilities, Implementation, ServerCapabilities } from "./protocol/capabilities.ts";
 export type {
   Annotations,

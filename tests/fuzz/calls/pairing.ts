@@ -6,8 +6,8 @@ import type { ConnectOptions } from "../../../packages/mcparley/src/client/optio
 import { httpDialer } from "../../../packages/mcparley/src/http/client-dialer.ts";
 import { Endpoint } from "../../../packages/mcparley/src/http/endpoint.ts";
 import { FetchExchange } from "../../../packages/mcparley/src/http/fetch-exchange.ts";
-import { memoryPair } from "../../../packages/mcparley/src/jsonrpc/memory-transport.ts";
-import type { Transport } from "../../../packages/mcparley/src/jsonrpc/transport.ts";
+import { memoryPair } from "../../../packages/mcparley/src/rpc/memory-transport.ts";
+import type { Transport } from "../../../packages/mcparley/src/rpc/transport.ts";
 import type { Connection } from "../../../packages/mcparley/src/server/connection.ts";
 import { type Server, coreOf } from "../../../packages/mcparley/src/server/server.ts";
 import { streamTransport } from "../../../packages/mcparley/src/stdio/stream-transport.ts";

@@ -1,5 +1,5 @@
 import type { AuthorizationServer, ClientAuth, CryptoKey } from "oauth4webapi";
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 
 /** A client as an authorization server knows it, and what it proves itself with: a secret, or a key. */
 export interface ClientCredential {

@@ -1,5 +1,5 @@
-import type { Clock } from "../jsonrpc/clock.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
+import type { Clock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
 
 /** A signal that follows others for as long as it is needed. */
 export interface Linked {

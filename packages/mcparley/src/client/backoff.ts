@@ -1,4 +1,4 @@
-import type { Clock } from "../jsonrpc/clock.ts";
+import type { Clock } from "../rpc/clock.ts";
 import { pause } from "./abort.ts";
 
 const firstDelay = 500;

@@ -1,5 +1,5 @@
-import type { Clock } from "../jsonrpc/clock.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import type { Clock } from "../rpc/clock.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import { Method, Notification } from "../protocol/methods.ts";
 
 interface Kept {

@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import type { ServerCapabilities } from "../protocol/capabilities.ts";
 import { Method } from "../protocol/methods.ts";
 import type { Revision } from "../revisions/revision.ts";

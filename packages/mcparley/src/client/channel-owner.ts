@@ -1,5 +1,5 @@
-import { Cancelled, Declined, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
-import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import { Cancelled, Declined, LocalError, ProtocolError } from "../rpc/errors.ts";
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../rpc/messages.ts";
 import { type LoggingMessage, loggingLevels } from "../protocol/logging.ts";
 import { Method, Notification } from "../protocol/methods.ts";
 import type { Channel, ChannelOwner } from "./channel.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../jsonrpc/clock.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
+import type { Clock } from "../rpc/clock.ts";
+import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
 import {
   type JsonObject,
   type JsonRpcMessage,
@@ -12,9 +12,9 @@ import {
   isFailure,
   notification,
   success,
-} from "../jsonrpc/messages.ts";
-import { Outbound, type WaitOptions } from "../jsonrpc/outbound.ts";
-import type { Envelope, Transport } from "../jsonrpc/transport.ts";
+} from "../rpc/messages.ts";
+import { Outbound, type WaitOptions } from "../rpc/outbound.ts";
+import type { Envelope, Transport } from "../rpc/transport.ts";
 import { Notification } from "../protocol/methods.ts";
 
 /** What a channel does not decide itself. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonObject, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import type { JsonObject, JsonRpcRequest } from "../rpc/messages.ts";
 import type { ClientCapabilities } from "../protocol/capabilities.ts";
 import { modernPeer, peerDialer } from "../testing/peer-dialer.ts";
 import { openClient } from "./open-client.ts";

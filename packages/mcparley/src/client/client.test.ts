@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { prompt, resource, tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
 import { supportedVersions } from "../revisions/revisions.ts";

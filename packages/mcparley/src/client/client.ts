@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { CompleteResult, CompletionReference } from "../protocol/completion.ts";
 import type { LoggingLevel } from "../protocol/logging.ts";
 import { Method, Notification } from "../protocol/methods.ts";

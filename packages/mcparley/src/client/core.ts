@@ -1,5 +1,5 @@
-import type { Clock } from "../jsonrpc/clock.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { Clock } from "../rpc/clock.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { LoggingLevel } from "../protocol/logging.ts";
 import type { Tool } from "../protocol/tools.ts";
 import type { Cache } from "./cache.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { LocalError, ProtocolError } from "../jsonrpc/errors.ts";
+import { LocalError, ProtocolError } from "../rpc/errors.ts";
 import { fakeClock, settled } from "../testing/fake-clock.ts";
 import { discoverResult, initializeResult, legacyPeer, modernPeer, peerDialer } from "../testing/peer-dialer.ts";
 import { scriptedPeer } from "../testing/scripted-peer.ts";

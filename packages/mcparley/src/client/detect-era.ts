@@ -1,6 +1,6 @@
-import { type Clock } from "../jsonrpc/clock.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+import { type Clock } from "../rpc/clock.ts";
+import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
+import type { Transport } from "../rpc/transport.ts";
 import type { Revision } from "../revisions/revision.ts";
 import { findRevision, latestLegacy, revisions } from "../revisions/revisions.ts";
 import { link, pause, unlessAborted } from "./abort.ts";

@@ -1,4 +1,4 @@
-import type { Transport } from "../jsonrpc/transport.ts";
+import type { Transport } from "../rpc/transport.ts";
 
 /** Opens transports to one target, as often as they are needed. */
 export interface Dialer {

@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { Revision } from "../revisions/revision.ts";
 import { encodeHeaderValue } from "../schema/mcp-header-values.ts";
 import { link } from "./abort.ts";

@@ -1,5 +1,5 @@
-import { LocalError, invalidParams } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { LocalError, invalidParams } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { RequestedSchema } from "../protocol/elicitation.ts";
 import { type PeerSchema, preparePeerSchema } from "../schema/peer-schema.ts";
 import { type Issue, type Outcome, formatIssue } from "../schema/schema.ts";

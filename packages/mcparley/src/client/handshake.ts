@@ -1,5 +1,5 @@
-import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { Implementation } from "../protocol/capabilities.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { Method, Notification } from "../protocol/methods.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { modernPeer, peerDialer } from "../testing/peer-dialer.ts";
 import { openClient } from "./open-client.ts";
 import type { ElicitHandler } from "./options.ts";

@@ -1,5 +1,5 @@
-import { LocalError, ProtocolError } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { LocalError, ProtocolError } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import { type Linked, link, pause, unlessAborted } from "./abort.ts";
 import type { Call, ClientCore } from "./core.ts";
 import { wakefulClock } from "./wakeful-clock.ts";

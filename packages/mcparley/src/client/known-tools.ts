@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { CallToolResult, Tool } from "../protocol/tools.ts";
 import type { McpHeader } from "../schema/mcp-headers.ts";
 import type { PeerSchema } from "../schema/peer-schema.ts";

@@ -1,6 +1,6 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
-import { isObject } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
+import { isObject } from "../rpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import type { Prompt } from "../protocol/prompts.ts";
 import type { Resource, ResourceTemplate } from "../protocol/resources.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import type { Channel } from "./channel.ts";
 import type { Connection } from "./connection.ts";

@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import { Method } from "../protocol/methods.ts";
 import { link, pause } from "./abort.ts";
 import { type Connection, modernMeta } from "./connection.ts";

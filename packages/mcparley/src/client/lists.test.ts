@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
 import { modernPeer, peerDialer } from "../testing/peer-dialer.ts";

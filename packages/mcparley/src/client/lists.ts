@@ -1,5 +1,5 @@
-import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 
 /** A list of the server: iterate over it, page by page as needed, or take all of it. Each use asks the server anew. */
 export interface List<T> extends AsyncIterable<T> {

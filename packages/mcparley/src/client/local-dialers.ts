@@ -1,5 +1,5 @@
-import { memoryPair } from "../jsonrpc/memory-transport.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+import { memoryPair } from "../rpc/memory-transport.ts";
+import type { Transport } from "../rpc/transport.ts";
 import type { Dialer } from "./dialer.ts";
 
 /** Anything that serves a transport: a server of this library, or of one's own. */

@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { isObject } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { isObject } from "../rpc/messages.ts";
 import { encodeHeaderValue } from "../schema/mcp-header-values.ts";
 import type { McpHeader } from "../schema/mcp-headers.ts";
 

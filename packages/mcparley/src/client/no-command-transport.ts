@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import type { CommandTarget, Dialer } from "./dialer.ts";
 
 /** Stands in where there are no processes, as in browsers and Workers: says so. */

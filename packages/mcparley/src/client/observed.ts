@@ -1,5 +1,5 @@
-import { McpError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { McpError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import type { Connection } from "./connection.ts";
 import type { Call, ClientCore } from "./core.ts";

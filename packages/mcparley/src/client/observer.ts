@@ -1,4 +1,4 @@
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { CallRecord } from "./options.ts";
 
 /** A call of a client as observers see it: what is asked of whom, and never what is in the arguments. */

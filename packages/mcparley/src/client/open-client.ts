@@ -1,5 +1,5 @@
-import { systemClock } from "../jsonrpc/clock.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
+import { systemClock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
 import { link } from "./abort.ts";
 import { Cache } from "./cache.ts";
 import { Channel } from "./channel.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../jsonrpc/clock.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { Clock } from "../rpc/clock.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { Implementation } from "../protocol/capabilities.ts";
 import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
 import type { LoggingLevel, LoggingMessage } from "../protocol/logging.ts";

@@ -1,5 +1,5 @@
-import { McpError, ToolError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { McpError, ToolError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { CallRecord } from "./options.ts";
 
 /** How a call ended that an error ended. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { LocalError, ProtocolError } from "../jsonrpc/errors.ts";
-import type { JsonRpcRequest } from "../jsonrpc/messages.ts";
+import { LocalError, ProtocolError } from "../rpc/errors.ts";
+import type { JsonRpcRequest } from "../rpc/messages.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
 import { fakeClock, settled } from "../testing/fake-clock.ts";

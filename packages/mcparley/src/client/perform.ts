@@ -1,6 +1,6 @@
-import type { Awaitable } from "../jsonrpc/awaitable.ts";
-import { Declined, LocalError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { Awaitable } from "../rpc/awaitable.ts";
+import { Declined, LocalError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { Method } from "../protocol/methods.ts";
 import type { Progress } from "../protocol/progress.ts";

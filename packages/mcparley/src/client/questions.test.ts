@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Cancelled, Declined, LocalError } from "../jsonrpc/errors.ts";
-import type { JsonObject, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import { Cancelled, Declined, LocalError } from "../rpc/errors.ts";
+import type { JsonObject, JsonRpcRequest } from "../rpc/messages.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
 import { fakeClock, settled } from "../testing/fake-clock.ts";

@@ -1,5 +1,5 @@
-import { Cancelled, Declined, ErrorCode, LocalError, ProtocolError, invalidParams } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { Cancelled, Declined, ErrorCode, LocalError, ProtocolError, invalidParams } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import {
   type ElicitFormParams,
   type ElicitParams,

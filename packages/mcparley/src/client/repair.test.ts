@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { settled } from "../testing/fake-clock.ts";
 import { discoverResult, legacyPeer, modernPeer, peerDialer } from "../testing/peer-dialer.ts";
 import { scriptedPeer } from "../testing/scripted-peer.ts";

@@ -1,4 +1,4 @@
-import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
+import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
 import { Method } from "../protocol/methods.ts";
 import { elicitModesOf } from "./client-capabilities.ts";
 import type { Connection } from "./connection.ts";

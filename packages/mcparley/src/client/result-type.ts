@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { askable, completeType, inputRequiredType } from "../protocol/input-required.ts";
 import { isExtensionList } from "./client-capabilities.ts";
 import type { Connection } from "./connection.ts";

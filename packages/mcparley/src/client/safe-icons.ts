@@ -1,4 +1,4 @@
-import { isObject } from "../jsonrpc/messages.ts";
+import { isObject } from "../rpc/messages.ts";
 
 const loopback = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?\//;
 

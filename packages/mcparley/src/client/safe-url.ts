@@ -1,4 +1,4 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
+import { invalidParams } from "../rpc/errors.ts";
 
 /**
  * Checks a URL that a server wants a person to visit: https, or http on this machine (client/elicitation, Safe URL

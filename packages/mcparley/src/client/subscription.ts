@@ -1,4 +1,4 @@
-import type { RequestId } from "../jsonrpc/messages.ts";
+import type { RequestId } from "../rpc/messages.ts";
 import type { SubscriptionFilter } from "../protocol/subscriptions.ts";
 import type { Channel } from "./channel.ts";
 

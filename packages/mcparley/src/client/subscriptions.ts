@@ -1,5 +1,5 @@
-import { LocalError, ProtocolError } from "../jsonrpc/errors.ts";
-import { type JsonObject, type JsonRpcNotification, isObject } from "../jsonrpc/messages.ts";
+import { LocalError, ProtocolError } from "../rpc/errors.ts";
+import { type JsonObject, type JsonRpcNotification, isObject } from "../rpc/messages.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { Notification } from "../protocol/methods.ts";
 import { type Linked, link, unlessAborted } from "./abort.ts";

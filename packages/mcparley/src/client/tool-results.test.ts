@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ToolError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { ToolError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
 import { modernPeer, peerDialer } from "../testing/peer-dialer.ts";

@@ -1,5 +1,5 @@
-import { LocalError, ToolError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { LocalError, ToolError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { ContentBlock, TextContent } from "../protocol/content.ts";
 import type { CallToolResult } from "../protocol/tools.ts";
 

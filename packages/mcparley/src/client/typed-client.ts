@@ -1,4 +1,4 @@
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { GetPromptResult } from "../protocol/prompts.ts";
 import type { RequestOptions } from "./options.ts";
 

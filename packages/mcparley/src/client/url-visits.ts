@@ -1,4 +1,4 @@
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 
 /** So many completed visits are remembered that nobody expected, as a refusal may still be on its way to its call. */
 const maxEarly = 100;

@@ -1,5 +1,5 @@
-import { Cancelled, Declined, LocalError, type ProtocolError } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { Cancelled, Declined, LocalError, type ProtocolError } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import { link, pause } from "./abort.ts";
 import type { Call, ClientCore } from "./core.ts";
 

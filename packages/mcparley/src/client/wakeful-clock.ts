@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../jsonrpc/clock.ts";
+import { type Clock, systemClock } from "../rpc/clock.ts";
 
 const wakeful: Clock = { ...systemClock, setTimeout: (fn, ms) => setTimeout(fn, ms) };
 

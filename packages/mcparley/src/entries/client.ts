@@ -1,5 +1,5 @@
 /** Connecting to servers. */
-export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "../jsonrpc/errors.ts";
+export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "../rpc/errors.ts";
 export type { Client } from "../client/client.ts";
 export type { ClientExtension, FollowedRequest, PreparedRequest } from "../client/extension.ts";
 export type { ServerInfo } from "../client/connection.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { memoryPair } from "../jsonrpc/memory-transport.ts";
+import { memoryPair } from "../rpc/memory-transport.ts";
 import { forgetEras } from "../client/detect-era.ts";
 import type { Change } from "../client/subscription.ts";
 import { fakeClock, settled } from "../testing/fake-clock.ts";

@@ -7,9 +7,9 @@ import { openClient } from "../client/open-client.ts";
 import type { ConnectOptions } from "../client/options.ts";
 import type { TypedClient } from "../client/typed-client.ts";
 import { type HttpTarget, httpDialer } from "../http/client-dialer.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
-import { redact } from "../jsonrpc/redact.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { redact } from "../rpc/redact.ts";
+import type { Transport } from "../rpc/transport.ts";
 
 /** A URL, a program to start, a server of this process, or a transport of one's own. */
 export type ConnectTarget = string | URL | CommandTarget | HttpTarget | Attachable | Transport;

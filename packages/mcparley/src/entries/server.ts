@@ -1,5 +1,5 @@
 /** Defining servers, and what their handlers use. */
-export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "../jsonrpc/errors.ts";
+export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "../rpc/errors.ts";
 export type { Audit, AuditRecord, CallRecord, RefusalRecord } from "../server/audit.ts";
 export type { Connection } from "../server/connection.ts";
 export { assistant, audio, embed, image, link, text, user } from "../server/content.ts";

@@ -1,5 +1,5 @@
-import { type Awaitable, isPromise } from "../jsonrpc/awaitable.ts";
-import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
+import { type Awaitable, isPromise } from "../rpc/awaitable.ts";
+import { ErrorCode, LocalError } from "../rpc/errors.ts";
 import {
   type JsonRpcMessage,
   type JsonRpcResponse,
@@ -8,7 +8,7 @@ import {
   encode,
   failure,
   isRequest,
-} from "../jsonrpc/messages.ts";
+} from "../rpc/messages.ts";
 import type { Reply } from "../server/answer.ts";
 import type { Call, Link } from "../server/call.ts";
 import type { Principal } from "../server/context.ts";

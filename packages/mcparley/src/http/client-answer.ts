@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { redact } from "../jsonrpc/redact.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { redact } from "../rpc/redact.ts";
 import { discard, readText } from "./client-body.ts";
 import type { Posted } from "./client-posted.ts";
 import { readRefusal } from "./client-refused.ts";

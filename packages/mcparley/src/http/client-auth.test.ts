@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Channel } from "../client/channel.ts";
-import type { LocalError } from "../jsonrpc/errors.ts";
+import type { LocalError } from "../rpc/errors.ts";
 import { fakeClock, settled } from "../testing/fake-clock.ts";
 import { type FetchStub, type SentRequest, fetchStub } from "../testing/fetch-stub.ts";
 import { httpDialer } from "./client-dialer.ts";

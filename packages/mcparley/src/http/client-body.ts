@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { redact } from "../jsonrpc/redact.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { redact } from "../rpc/redact.ts";
 
 const EXCERPT_BYTES = 1_024;
 const DISCARDED_BYTES = 65_536;

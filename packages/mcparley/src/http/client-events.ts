@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { redact } from "../jsonrpc/redact.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { redact } from "../rpc/redact.ts";
 import { readEvents } from "./sse-reader.ts";
 
 /** Where a stream stands, so that it can be taken up again. */

@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { redact } from "../jsonrpc/redact.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { redact } from "../rpc/redact.ts";
 import { type HttpSettings, lowerCase, nameOf } from "./client-settings.ts";
 import type { Shown } from "./client-auth.ts";
 import { discard } from "./client-body.ts";

@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { type JsonRpcMessage, isObject } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { type JsonRpcMessage, isObject } from "../rpc/messages.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { Method } from "../protocol/methods.ts";
 import { encodeHeaderValue } from "../schema/mcp-header-values.ts";

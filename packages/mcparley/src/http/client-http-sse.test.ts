@@ -3,7 +3,7 @@ import type { Client } from "../client/client.ts";
 import { forgetEras } from "../client/detect-era.ts";
 import { openClient } from "../client/open-client.ts";
 import type { ConnectOptions } from "../client/options.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { type FakeClock, fakeClock, settled } from "../testing/fake-clock.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "../testing/fetch-stub.ts";
 import { httpDialer } from "./client-dialer.ts";

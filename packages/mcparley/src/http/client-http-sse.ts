@@ -1,8 +1,8 @@
 import { pause } from "../client/abort.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
-import { type JsonRpcMessage, encode, isRequest } from "../jsonrpc/messages.ts";
-import { redact } from "../jsonrpc/redact.ts";
-import type { Receiver, Transport } from "../jsonrpc/transport.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { type JsonRpcMessage, encode, isRequest } from "../rpc/messages.ts";
+import { redact } from "../rpc/redact.ts";
+import type { Receiver, Transport } from "../rpc/transport.ts";
 import { Notification } from "../protocol/methods.ts";
 import { discard } from "./client-body.ts";
 import { sendHttp } from "./client-fetch.ts";

@@ -1,6 +1,6 @@
 import { abortedError } from "../client/abort.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { Transport } from "../rpc/transport.ts";
 import { discard } from "./client-body.ts";
 import { asksForAuthorization, sendHttp } from "./client-fetch.ts";
 import { HttpSseTransport } from "./client-http-sse.ts";

@@ -1,4 +1,4 @@
-import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../jsonrpc/messages.ts";
+import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../rpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import { modernVersionOf } from "./client-headers.ts";
 

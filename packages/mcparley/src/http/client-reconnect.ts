@@ -1,5 +1,5 @@
 import { pause } from "../client/abort.ts";
-import type { Clock } from "../jsonrpc/clock.ts";
+import type { Clock } from "../rpc/clock.ts";
 
 const MAX_TRIES = 6;
 const FIRST_DELAY = 1_000;

@@ -1,7 +1,7 @@
-import type { Clock } from "../jsonrpc/clock.ts";
-import { ErrorCode, type LocalError } from "../jsonrpc/errors.ts";
-import { type JsonObject, type RequestId, isObject } from "../jsonrpc/messages.ts";
-import { redact } from "../jsonrpc/redact.ts";
+import type { Clock } from "../rpc/clock.ts";
+import { ErrorCode, type LocalError } from "../rpc/errors.ts";
+import { type JsonObject, type RequestId, isObject } from "../rpc/messages.ts";
+import { redact } from "../rpc/redact.ts";
 import { readText } from "./client-body.ts";
 import { isJson } from "./media-type.ts";
 import { asksForAuthorization } from "./client-fetch.ts";

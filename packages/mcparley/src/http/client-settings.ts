@@ -1,7 +1,7 @@
 import type { HttpTarget as BareTarget } from "../client/dialer.ts";
-import { type Clock, systemClock } from "../jsonrpc/clock.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
-import { redact } from "../jsonrpc/redact.ts";
+import { type Clock, systemClock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { redact } from "../rpc/redact.ts";
 import { SharedAuth } from "./client-auth.ts";
 
 /** A request that is to be authorized. */

@@ -1,6 +1,6 @@
-import type { Clock } from "../jsonrpc/clock.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
-import { redact } from "../jsonrpc/redact.ts";
+import type { Clock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { redact } from "../rpc/redact.ts";
 import { excerptOf } from "./client-body.ts";
 import { asksForAuthorization } from "./client-fetch.ts";
 

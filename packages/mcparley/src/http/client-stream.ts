@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import type { AnswerOwner } from "./client-answer.ts";
 import { discard } from "./client-body.ts";
 import { type StreamPosition, isPolled, readMessages } from "./client-events.ts";

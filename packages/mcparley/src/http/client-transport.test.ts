@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { LocalError } from "../jsonrpc/errors.ts";
-import type { JsonObject, JsonRpcMessage, RequestId } from "../jsonrpc/messages.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+import type { LocalError } from "../rpc/errors.ts";
+import type { JsonObject, JsonRpcMessage, RequestId } from "../rpc/messages.ts";
+import type { Transport } from "../rpc/transport.ts";
 import { type FakeClock, fakeClock, settled } from "../testing/fake-clock.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "../testing/fetch-stub.ts";
 import { type HttpTarget, httpDialer } from "./client-dialer.ts";

@@ -1,7 +1,7 @@
 import { pause } from "../client/abort.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
-import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest } from "../jsonrpc/messages.ts";
-import type { Envelope, Receiver, Transport } from "../jsonrpc/transport.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest } from "../rpc/messages.ts";
+import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 import { Method, Notification } from "../protocol/methods.ts";
 import { findRevision } from "../revisions/revisions.ts";
 import { AnswerReader } from "./client-answer.ts";

@@ -1,5 +1,5 @@
-import { ErrorCode } from "../jsonrpc/errors.ts";
-import { type JsonRpcResponse, Prepared, encode, failure } from "../jsonrpc/messages.ts";
+import { ErrorCode } from "../rpc/errors.ts";
+import { type JsonRpcResponse, Prepared, encode, failure } from "../rpc/messages.ts";
 import type { ServerCore } from "../server/core.ts";
 
 /** Serialises a response. A result that is no JSON is a defect of its handler: reported whole, and hidden from the client. */

@@ -1,6 +1,6 @@
-import { type Awaitable, recover } from "../jsonrpc/awaitable.ts";
-import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
-import { classify } from "../jsonrpc/messages.ts";
+import { type Awaitable, recover } from "../rpc/awaitable.ts";
+import { ErrorCode, LocalError } from "../rpc/errors.ts";
+import { classify } from "../rpc/messages.ts";
 import type { ServerCore } from "../server/core.ts";
 import { readAccept } from "./accept.ts";
 import { type BodyLimits, readMessage } from "./body.ts";

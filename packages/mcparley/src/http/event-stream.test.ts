@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { encode } from "../jsonrpc/messages.ts";
+import { encode } from "../rpc/messages.ts";
 import { EventStream } from "./event-stream.ts";
 import type { Exchange, ResponseStream } from "./exchange.ts";
 

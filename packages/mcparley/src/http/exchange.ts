@@ -1,4 +1,4 @@
-import type { RequestId } from "../jsonrpc/messages.ts";
+import type { RequestId } from "../rpc/messages.ts";
 
 /** What is known of an HTTP request before its body is read. */
 export interface RequestHead {

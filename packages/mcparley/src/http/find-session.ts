@@ -1,5 +1,5 @@
-import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
-import type { JsonRpcRequest, RequestId } from "../jsonrpc/messages.ts";
+import { type Awaitable, after } from "../rpc/awaitable.ts";
+import type { JsonRpcRequest, RequestId } from "../rpc/messages.ts";
 import { findRevision, supportedVersions, unnamedOverHttp } from "../revisions/revisions.ts";
 import type { Link } from "../server/call.ts";
 import { Session } from "../server/session.ts";

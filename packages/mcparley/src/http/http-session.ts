@@ -1,4 +1,4 @@
-import type { Classified, JsonObject, JsonRpcMessage, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import type { Classified, JsonObject, JsonRpcMessage, JsonRpcRequest } from "../rpc/messages.ts";
 import { Notification } from "../protocol/methods.ts";
 import type { Reply } from "../server/answer.ts";
 import type { Link } from "../server/call.ts";

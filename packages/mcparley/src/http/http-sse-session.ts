@@ -1,6 +1,6 @@
-import { type Awaitable, all } from "../jsonrpc/awaitable.ts";
-import { ErrorCode, LocalError } from "../jsonrpc/errors.ts";
-import { type Classified, type JsonRpcMessage, classify, encode, failure, isRequest } from "../jsonrpc/messages.ts";
+import { type Awaitable, all } from "../rpc/awaitable.ts";
+import { ErrorCode, LocalError } from "../rpc/errors.ts";
+import { type Classified, type JsonRpcMessage, classify, encode, failure, isRequest } from "../rpc/messages.ts";
 import { overHttpSse } from "../revisions/revisions.ts";
 import type { Reply } from "../server/answer.ts";
 import type { Link } from "../server/call.ts";

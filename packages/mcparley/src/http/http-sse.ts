@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import { type Principal, principalKey } from "../server/context.ts";
 import { readAccept } from "./accept.ts";
 import { type BodyLimits, readMessage } from "./body.ts";

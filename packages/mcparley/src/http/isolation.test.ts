@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { StandardSchema } from "../schema/standard-schema.ts";
 import { tool } from "../server/definition.ts";
 import { coreOf, createServer } from "../server/server.ts";

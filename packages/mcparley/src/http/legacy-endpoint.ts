@@ -1,5 +1,5 @@
-import type { Awaitable } from "../jsonrpc/awaitable.ts";
-import type { Classified } from "../jsonrpc/messages.ts";
+import type { Awaitable } from "../rpc/awaitable.ts";
+import type { Classified } from "../rpc/messages.ts";
 import type { EndpointContext, LegacyContext, Posted, Sender } from "./endpoint-context.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";

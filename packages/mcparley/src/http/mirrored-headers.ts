@@ -1,4 +1,4 @@
-import { type JsonRpcRequest, isObject } from "../jsonrpc/messages.ts";
+import { type JsonRpcRequest, isObject } from "../rpc/messages.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { Method } from "../protocol/methods.ts";
 import { findRevision } from "../revisions/revisions.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../jsonrpc/clock.ts";
+import type { Clock } from "../rpc/clock.ts";
 
 /** An exchange that is not answered yet. */
 export interface OpenExchange {

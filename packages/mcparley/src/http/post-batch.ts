@@ -1,5 +1,5 @@
-import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
-import { type Classified, type JsonRpcResponse, classify } from "../jsonrpc/messages.ts";
+import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
+import { type Classified, type JsonRpcResponse, classify } from "../rpc/messages.ts";
 import { type Reply, replyToError } from "../server/answer.ts";
 import { answerInSession } from "../server/legacy.ts";
 import type { Session } from "../server/session.ts";

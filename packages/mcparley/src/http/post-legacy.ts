@@ -1,5 +1,5 @@
-import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
-import type { Classified, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import { type Awaitable, after } from "../rpc/awaitable.ts";
+import type { Classified, JsonRpcRequest } from "../rpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import { answerInSession, initialize } from "../server/legacy.ts";
 import { Answering } from "./answering.ts";

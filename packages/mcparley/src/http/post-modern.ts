@@ -1,6 +1,6 @@
-import { after } from "../jsonrpc/awaitable.ts";
-import { ErrorCode } from "../jsonrpc/errors.ts";
-import type { Classified } from "../jsonrpc/messages.ts";
+import { after } from "../rpc/awaitable.ts";
+import { ErrorCode } from "../rpc/errors.ts";
+import type { Classified } from "../rpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import { findRevision } from "../revisions/revisions.ts";
 import type { Changes } from "../server/changes.ts";

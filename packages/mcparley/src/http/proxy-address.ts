@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import { networkOf } from "../server/caller.ts";
 import type { RequestHead, RequestSource } from "./exchange.ts";
 import type { TrustedProxy } from "./options.ts";

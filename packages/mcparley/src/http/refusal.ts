@@ -1,5 +1,5 @@
-import { ErrorCode } from "../jsonrpc/errors.ts";
-import { type RequestId, encode, failure } from "../jsonrpc/messages.ts";
+import { ErrorCode } from "../rpc/errors.ts";
+import { type RequestId, encode, failure } from "../rpc/messages.ts";
 import type { Exchange, ResponseHeaders } from "./exchange.ts";
 
 export interface RefusalOptions {

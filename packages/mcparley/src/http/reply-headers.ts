@@ -1,4 +1,4 @@
-import { type JsonRpcResponse, isFailure, isObject } from "../jsonrpc/messages.ts";
+import { type JsonRpcResponse, isFailure, isObject } from "../rpc/messages.ts";
 import type { Reply } from "../server/answer.ts";
 import type { RequestHead, ResponseHeaders } from "./exchange.ts";
 import { jsonHeaders } from "./refusal.ts";

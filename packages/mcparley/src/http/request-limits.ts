@@ -1,4 +1,4 @@
-import type { RequestId } from "../jsonrpc/messages.ts";
+import type { RequestId } from "../rpc/messages.ts";
 import type { ServerCore } from "../server/core.ts";
 import type { ServerLimits } from "../server/options.ts";
 import type { Held } from "./exchange.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../jsonrpc/clock.ts";
+import type { Clock } from "../rpc/clock.ts";
 import type { LogEntry } from "../store/store.ts";
 import { EventStream, type Events } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";

@@ -1,4 +1,4 @@
-import type { JsonRpcRequest } from "../jsonrpc/messages.ts";
+import type { JsonRpcRequest } from "../rpc/messages.ts";
 import type { AnswerStream } from "./answering.ts";
 import type { ClusterNode } from "./cluster/cluster-node.ts";
 import { type FollowedInit, FollowedStream } from "./cluster/followed-stream.ts";

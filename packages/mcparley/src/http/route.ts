@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import type { HttpOptions } from "./options.ts";
 
 /** What is served at a path: the MCP endpoint, or one of the two of the HTTP+SSE transport. */

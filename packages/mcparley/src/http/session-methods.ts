@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import { findRevision } from "../revisions/revisions.ts";
 import { readAccept } from "./accept.ts";
 import type { LegacyContext, Sender } from "./endpoint-context.ts";

@@ -1,6 +1,6 @@
-import type { Clock } from "../jsonrpc/clock.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { RequestId } from "../jsonrpc/messages.ts";
+import type { Clock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { RequestId } from "../rpc/messages.ts";
 import { Shares } from "../server/shares.ts";
 import type { SessionOptions } from "./options.ts";
 import { HttpRefusal } from "./refusal.ts";

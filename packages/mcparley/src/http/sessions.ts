@@ -1,5 +1,5 @@
-import type { Clock } from "../jsonrpc/clock.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
+import type { Clock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
 import type { Sender } from "./endpoint-context.ts";
 import { HttpSession } from "./http-session.ts";
 import type { SessionOptions } from "./options.ts";

@@ -1,5 +1,5 @@
 import { type EventSourceMessage, createParser } from "eventsource-parser";
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 
 export interface EventSink {
   /** Called for each event, in order; `data` is empty for one that only names an id. */

@@ -1,4 +1,4 @@
-import { type JsonRpcMessage, encode } from "../jsonrpc/messages.ts";
+import { type JsonRpcMessage, encode } from "../rpc/messages.ts";
 import { EventStream, type Events } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HttpSession } from "./http-session.ts";

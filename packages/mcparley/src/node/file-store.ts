@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../jsonrpc/clock.ts";
+import { type Clock, systemClock } from "../rpc/clock.ts";
 import type { Store } from "../store/store.ts";
 import { SharedLog } from "./shared-log.ts";
 import type { Change } from "./store-entry.ts";

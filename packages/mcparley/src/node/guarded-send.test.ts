@@ -5,7 +5,7 @@ import { type AddressInfo, type Socket, createServer as createTcpServer } from "
 import { afterEach, describe, expect, test } from "vitest";
 import { isPrivateAddress } from "../auth/client/private-address.ts";
 import type { GuardedRequest } from "../auth/client/web-send.ts";
-import type { LocalError } from "../jsonrpc/errors.ts";
+import type { LocalError } from "../rpc/errors.ts";
 import { type Network, sendGuarded, sendThrough } from "./guarded-send.ts";
 
 const closers: (() => unknown)[] = [];

@@ -5,7 +5,7 @@ import type { LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import { addressOf, isPrivateAddress } from "../auth/client/private-address.ts";
 import type { GuardedRequest, SendGuarded } from "../auth/client/web-send.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 
 /** What a test replaces. */
 export interface Network {

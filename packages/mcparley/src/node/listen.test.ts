@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
 import { gate } from "../testing/gate.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { Endpoint } from "../http/endpoint.ts";
 import { makeHealth } from "../http/health.ts";
 import type { HttpOptions } from "../http/options.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import { type Server, coreOf } from "../server/server.ts";
 import { NodeExchange } from "./node-exchange.ts";
 

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from "node:fs";
-import type { Clock } from "../jsonrpc/clock.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
+import type { Clock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
 import { Tables } from "../store/tables.ts";
 import { type Change, apply, readLine, restore, snapshot, writeLine } from "./store-entry.ts";
 import type { StoreLog } from "./store-log.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../jsonrpc/messages.ts";
+import { isObject } from "../rpc/messages.ts";
 import type { Tables } from "../store/tables.ts";
 
 /** Who wrote an entry, and which of its entries it is. */

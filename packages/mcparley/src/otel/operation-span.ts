@@ -1,5 +1,5 @@
 import { type Attributes, type Span, SpanStatusCode } from "@opentelemetry/api";
-import { redact } from "../jsonrpc/redact.ts";
+import { redact } from "../rpc/redact.ts";
 import { type End, endAttributes, errorType } from "./attributes.ts";
 
 /** The resource that a call is about, for its span alone: there may be any number of them. */

@@ -1,5 +1,5 @@
 import { type Context, ROOT_CONTEXT, propagation, trace } from "@opentelemetry/api";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 
 const traceKeys = ["traceparent", "tracestate"];
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { Icon } from "./content.ts";
 
 /** Who a client or a server says it is. Nothing verifies it: display it, never decide by it. */

@@ -1,5 +1,5 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import { readStrings } from "./prompts.ts";
 
 export type CompletionReference = { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };

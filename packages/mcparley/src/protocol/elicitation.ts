@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 
 /** The schema of a form: a flat object whose properties are strings, numbers, booleans or choices. */
 export interface RequestedSchema {

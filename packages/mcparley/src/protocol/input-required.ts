@@ -1,4 +1,4 @@
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import { Method } from "./methods.ts";
 
 /** One question that a server asks inside a result: elicitation, sampling or roots. */

@@ -1,5 +1,5 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { ClientCapabilities, Implementation, ServerCapabilities } from "./capabilities.ts";
 import type { CacheHint } from "./resources.ts";
 

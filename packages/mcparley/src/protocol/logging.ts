@@ -1,4 +1,4 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
+import { invalidParams } from "../rpc/errors.ts";
 
 /** The levels of RFC 5424, the least severe first. */
 export const loggingLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;

@@ -1,5 +1,5 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
-import { type JsonObject, type RequestId, isObject } from "../jsonrpc/messages.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import { type JsonObject, type RequestId, isObject } from "../rpc/messages.ts";
 
 export type ProgressToken = string | number;
 

@@ -1,5 +1,5 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { Annotations, Icon, ResourceContents, ResourceDescription } from "./content.ts";
 
 /** A resource as a list shows it. */

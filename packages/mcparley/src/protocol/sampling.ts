@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { AudioContent, ContentBlock, ImageContent, Role, TextContent } from "./content.ts";
 import type { Tool } from "./tools.ts";
 

@@ -1,5 +1,5 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 
 /** Which changes a client wants to hear of; what is left out is not sent. */
 export interface SubscriptionFilter {

@@ -1,5 +1,5 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../jsonrpc/messages.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { ContentBlock, Icon } from "./content.ts";
 
 /** Hints on what a tool does. A client must not trust them unless it trusts the server. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { Implementation } from "../protocol/capabilities.ts";
 import type { ContentBlock } from "../protocol/content.ts";
 import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";

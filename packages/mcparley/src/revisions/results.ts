@@ -1,4 +1,4 @@
-import { type JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import { type JsonObject, Prepared } from "../rpc/messages.ts";
 import type { Implementation } from "../protocol/capabilities.ts";
 import { completeType } from "../protocol/input-required.ts";
 import { MetaKey } from "../protocol/meta.ts";

@@ -1,5 +1,5 @@
-import { type Awaitable, after, recover } from "../jsonrpc/awaitable.ts";
-import { ErrorCode, LocalError, type McpError, ProtocolError, ToolError } from "../jsonrpc/errors.ts";
+import { type Awaitable, after, recover } from "../rpc/awaitable.ts";
+import { ErrorCode, LocalError, type McpError, ProtocolError, ToolError } from "../rpc/errors.ts";
 import {
   type JsonObject,
   type JsonRpcErrorBody,
@@ -8,7 +8,7 @@ import {
   type RequestId,
   failure,
   success,
-} from "../jsonrpc/messages.ts";
+} from "../rpc/messages.ts";
 import { lowerResult } from "../revisions/results.ts";
 import type { Revision } from "../revisions/revision.ts";
 import type { Call } from "./call.ts";

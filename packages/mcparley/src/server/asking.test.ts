@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { Cancelled, Declined } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { Cancelled, Declined } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
 import type { Context, Principal } from "./context.ts";
 import { prompt, resource, tool } from "./definition.ts";

@@ -1,6 +1,6 @@
-import type { Awaitable } from "../jsonrpc/awaitable.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
-import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import type { Awaitable } from "../rpc/awaitable.ts";
+import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
+import type { JsonObject, Prepared } from "../rpc/messages.ts";
 import { type ClientCapabilities, canElicit } from "../protocol/capabilities.ts";
 import { type Budget, checkBudget } from "../schema/budget.ts";
 import type { InputRequired } from "./input-required.ts";

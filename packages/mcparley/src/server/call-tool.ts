@@ -1,6 +1,6 @@
-import { type Awaitable, after, recover } from "../jsonrpc/awaitable.ts";
-import { Cancelled, Declined, ToolError, invalidParams } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { type Awaitable, after, recover } from "../rpc/awaitable.ts";
+import { Cancelled, Declined, ToolError, invalidParams } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { ContentBlock } from "../protocol/content.ts";
 import { type CallToolResult, readCallToolParams } from "../protocol/tools.ts";
 import type { Issue } from "../schema/schema.ts";

@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../rpc/messages.ts";
 import { readInputResponses } from "../protocol/input-required.ts";
 import { type LoggingLevel, isLoggable, loggingLevels } from "../protocol/logging.ts";
 import { Notification } from "../protocol/methods.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonRpcNotification } from "../jsonrpc/messages.ts";
-import { notification } from "../jsonrpc/messages.ts";
+import type { JsonObject, JsonRpcNotification } from "../rpc/messages.ts";
+import { notification } from "../rpc/messages.ts";
 import { Notification } from "../protocol/methods.ts";
 import type { SubscriptionFilter } from "../protocol/subscriptions.ts";
 

@@ -1,5 +1,5 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import {
   type CompleteParams,
   type CompleteResult,

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { LocalError, ToolError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { LocalError, ToolError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
 import { text } from "./content.ts";
 import { prompt, resource, tool, withContext } from "./definition.ts";

@@ -1,5 +1,5 @@
-import { type Awaitable, after, all, isPromise, recover } from "../jsonrpc/awaitable.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../jsonrpc/errors.ts";
+import { type Awaitable, after, all, isPromise, recover } from "../rpc/awaitable.ts";
+import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
 import {
   type JsonRpcMessage,
   type JsonRpcNotification,
@@ -8,8 +8,8 @@ import {
   type RequestId,
   classify,
   isObject,
-} from "../jsonrpc/messages.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+} from "../rpc/messages.ts";
+import type { Transport } from "../rpc/transport.ts";
 import { Method, Notification } from "../protocol/methods.ts";
 import { type Reply, replyToError } from "./answer.ts";
 import { type Call, type Link, cancelledFor } from "./call.ts";

@@ -1,7 +1,7 @@
-import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
-import { type Clock, systemClock } from "../jsonrpc/clock.ts";
-import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../jsonrpc/errors.ts";
-import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import { type Awaitable, after } from "../rpc/awaitable.ts";
+import { type Clock, systemClock } from "../rpc/clock.ts";
+import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../rpc/errors.ts";
+import type { JsonObject, Prepared } from "../rpc/messages.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
 import { checkExtensionId } from "../protocol/extension-id.ts";
 import type { CacheHint } from "../protocol/resources.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { Annotations, ContentBlock, Icon, ResourceContents } from "../protocol/content.ts";
 import type { GetPromptResult, PromptMessage } from "../protocol/prompts.ts";
 import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "../protocol/resources.ts";

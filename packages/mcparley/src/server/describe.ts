@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import type { Prompt as ListedPrompt } from "../protocol/prompts.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 

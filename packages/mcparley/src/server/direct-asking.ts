@@ -1,6 +1,6 @@
 import { lowerQuestion } from "./lower-question.ts";
-import { LocalError, ToolError } from "../jsonrpc/errors.ts";
-import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import { LocalError, ToolError } from "../rpc/errors.ts";
+import type { JsonObject, Prepared } from "../rpc/messages.ts";
 import {
   type Asking,
   InvalidAnswer,

@@ -1,6 +1,6 @@
-import type { Awaitable } from "../jsonrpc/awaitable.ts";
-import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
-import { type JsonObject, type Prepared, isObject } from "../jsonrpc/messages.ts";
+import type { Awaitable } from "../rpc/awaitable.ts";
+import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
+import { type JsonObject, type Prepared, isObject } from "../rpc/messages.ts";
 import type { ServerCapabilities } from "../protocol/capabilities.ts";
 import type { Tool as ListedTool } from "../protocol/tools.ts";
 import type { Revision } from "../revisions/revision.ts";

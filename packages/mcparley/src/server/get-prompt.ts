@@ -1,6 +1,6 @@
-import { type Awaitable, after } from "../jsonrpc/awaitable.ts";
-import { invalidParams } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { type Awaitable, after } from "../rpc/awaitable.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { type GetPromptResult, type PromptMessage, readGetPromptParams } from "../protocol/prompts.ts";
 import type { Call } from "./call.ts";
 import { isContent } from "./call-tool.ts";

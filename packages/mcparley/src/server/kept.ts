@@ -1,4 +1,4 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
+import { invalidParams } from "../rpc/errors.ts";
 import type { InitializeParams } from "../protocol/lifecycle.ts";
 import type { ServerLimits } from "./options.ts";
 

@@ -1,6 +1,6 @@
-import type { Awaitable } from "../jsonrpc/awaitable.ts";
-import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
-import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../jsonrpc/messages.ts";
+import type { Awaitable } from "../rpc/awaitable.ts";
+import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../rpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import { type Reply, replyToError } from "./answer.ts";
 import type { Principal } from "./context.ts";

@@ -1,6 +1,6 @@
-import { type Awaitable, isPromise } from "../jsonrpc/awaitable.ts";
-import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
-import type { JsonRpcNotification, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import { type Awaitable, isPromise } from "../rpc/awaitable.ts";
+import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
+import type { JsonRpcNotification, JsonRpcRequest } from "../rpc/messages.ts";
 import type { ServerCapabilities } from "../protocol/capabilities.ts";
 import { type InitializeParams, type InitializeResult, readInitializeParams } from "../protocol/lifecycle.ts";
 import { Method, Notification } from "../protocol/methods.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import type { Receiver } from "../jsonrpc/transport.ts";
+import type { Receiver } from "../rpc/transport.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
 import { prompt, resource, tool } from "./definition.ts";

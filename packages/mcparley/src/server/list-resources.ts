@@ -1,4 +1,4 @@
-import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import type { JsonObject, Prepared } from "../rpc/messages.ts";
 import { type Resource as ListedResource, readCursor } from "../protocol/resources.ts";
 import type { Call } from "./call.ts";
 import { cursorFor, finishPage, readPosition } from "./lists.ts";

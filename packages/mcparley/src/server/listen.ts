@@ -1,5 +1,5 @@
-import { LocalError, ProtocolError, ErrorCode } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { LocalError, ProtocolError, ErrorCode } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { Notification } from "../protocol/methods.ts";
 import { type SubscriptionFilter, readSubscriptionFilter } from "../protocol/subscriptions.ts";

@@ -1,5 +1,5 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
-import { type JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import { type JsonObject, Prepared } from "../rpc/messages.ts";
 import type { CacheHint } from "../protocol/resources.ts";
 import type { Lowering } from "../revisions/lowering.ts";
 import type { Revision } from "../revisions/revision.ts";

@@ -1,4 +1,4 @@
-import { redact } from "../jsonrpc/redact.ts";
+import { redact } from "../rpc/redact.ts";
 import type { CallEnd, ObservedCall, ServerObserver } from "./observer.ts";
 import type { StructuredLogger } from "./structured-logger.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
 import { Method } from "../protocol/methods.ts";
 import type { CreateMessageParams } from "../protocol/sampling.ts";

@@ -1,8 +1,8 @@
-import { invalidParams } from "../jsonrpc/errors.ts";
+import { invalidParams } from "../rpc/errors.ts";
 import { readLoggingLevel } from "../protocol/logging.ts";
 import { Method } from "../protocol/methods.ts";
 import { readCursor, readResourceUri } from "../protocol/resources.ts";
-import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import type { JsonObject, Prepared } from "../rpc/messages.ts";
 import { supportedVersions } from "../revisions/revisions.ts";
 import type { Call } from "./call.ts";
 import { resourceNotFound } from "./resource-not-found.ts";

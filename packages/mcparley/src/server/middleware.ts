@@ -1,5 +1,5 @@
-import type { Awaitable } from "../jsonrpc/awaitable.ts";
-import { type JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import type { Awaitable } from "../rpc/awaitable.ts";
+import { type JsonObject, Prepared } from "../rpc/messages.ts";
 import type { Call } from "./call.ts";
 import type { Context } from "./context.ts";
 import type { InputRequired } from "./input-required.ts";

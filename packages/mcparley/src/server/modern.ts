@@ -1,6 +1,6 @@
-import type { Awaitable } from "../jsonrpc/awaitable.ts";
-import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
-import { type JsonObject, type JsonRpcRequest, isObject } from "../jsonrpc/messages.ts";
+import type { Awaitable } from "../rpc/awaitable.ts";
+import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
+import { type JsonObject, type JsonRpcRequest, isObject } from "../rpc/messages.ts";
 import type { ClientCapabilities, Implementation } from "../protocol/capabilities.ts";
 import { readLoggingLevel } from "../protocol/logging.ts";
 import { MetaKey } from "../protocol/meta.ts";

@@ -1,4 +1,4 @@
-import type { RequestId } from "../jsonrpc/messages.ts";
+import type { RequestId } from "../rpc/messages.ts";
 import { Method } from "../protocol/methods.ts";
 import type { Call } from "./call.ts";
 import type { Peer, Principal } from "./context.ts";

@@ -1,8 +1,8 @@
-import type { Awaitable } from "../jsonrpc/awaitable.ts";
-import type { Clock } from "../jsonrpc/clock.ts";
-import { LocalError, ProtocolError } from "../jsonrpc/errors.ts";
-import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
-import { redact } from "../jsonrpc/redact.ts";
+import type { Awaitable } from "../rpc/awaitable.ts";
+import type { Clock } from "../rpc/clock.ts";
+import { LocalError, ProtocolError } from "../rpc/errors.ts";
+import type { JsonObject, Prepared } from "../rpc/messages.ts";
+import { redact } from "../rpc/redact.ts";
 import { auditing } from "./audit.ts";
 import type { Call } from "./call.ts";
 import type { Principal } from "./context.ts";

@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
 import type { CacheHint } from "../protocol/resources.ts";
 import type { Changes, ListKind } from "./changes.ts";

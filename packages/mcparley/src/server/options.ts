@@ -1,4 +1,4 @@
-import type { Clock } from "../jsonrpc/clock.ts";
+import type { Clock } from "../rpc/clock.ts";
 import type { Implementation } from "../protocol/capabilities.ts";
 import type { CacheHint } from "../protocol/resources.ts";
 import type { Audit } from "./audit.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { Tool as ListedTool } from "../protocol/tools.ts";
 import { type CompiledSchema, compileSchema } from "../schema/compile-schema.ts";
 import type { Tool } from "./definition.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
 import { embed, user, assistant } from "./content.ts";
 import { prompt, resource } from "./definition.ts";

@@ -1,5 +1,5 @@
-import { Cancelled, Declined, LocalError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { Cancelled, Declined, LocalError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { readElicitResult } from "../protocol/elicitation.ts";
 import { Method } from "../protocol/methods.ts";
 import { type Root, readRoots } from "../protocol/roots.ts";

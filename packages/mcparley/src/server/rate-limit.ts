@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../jsonrpc/clock.ts";
-import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
+import { type Clock, systemClock } from "../rpc/clock.ts";
+import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
 import { Method } from "../protocol/methods.ts";
 import type { Store } from "../store/store.ts";
 import { callerKey } from "./caller.ts";

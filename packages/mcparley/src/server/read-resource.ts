@@ -1,5 +1,5 @@
-import { type Awaitable, after, all } from "../jsonrpc/awaitable.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import { type Awaitable, after, all } from "../rpc/awaitable.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { ResourceContents } from "../protocol/content.ts";
 import { type CacheHint, readResourceUri } from "../protocol/resources.ts";
 import { streamToBase64, toBase64 } from "./base64.ts";

@@ -1,4 +1,4 @@
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 
 /** A definition together with all that was prepared from it when it was registered. */
 export interface Entry<D> {

@@ -1,6 +1,6 @@
 import { lowerQuestion } from "./lower-question.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
-import { LocalError, invalidParams } from "../jsonrpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
+import { LocalError, invalidParams } from "../rpc/errors.ts";
 import { type InputRequest, askable, readInputResponses } from "../protocol/input-required.ts";
 import {
   type Asking,

@@ -1,4 +1,4 @@
-import { ErrorCode, ProtocolError } from "../jsonrpc/errors.ts";
+import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
 
 /**
  * The error that says a resource does not exist; its code is the one that the client's revision knows.

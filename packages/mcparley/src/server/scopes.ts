@@ -1,4 +1,4 @@
-import { ProtocolError } from "../jsonrpc/errors.ts";
+import { ProtocolError } from "../rpc/errors.ts";
 import type { Principal } from "./context.ts";
 
 /** Whether a caller has all the scopes that a thing needs. Without a caller only what needs none is granted. */

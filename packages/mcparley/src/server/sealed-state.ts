@@ -1,5 +1,5 @@
-import type { Clock } from "../jsonrpc/clock.ts";
-import { type ProtocolError, invalidParams } from "../jsonrpc/errors.ts";
+import type { Clock } from "../rpc/clock.ts";
+import { type ProtocolError, invalidParams } from "../rpc/errors.ts";
 import { fromBase64Url, toBase64Url } from "./base64.ts";
 import type { ServerCore } from "./core.ts";
 

@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { Transport } from "../rpc/transport.ts";
 import type { Call } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { Principal } from "./context.ts";

@@ -1,6 +1,6 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../jsonrpc/messages.ts";
-import { Outbound } from "../jsonrpc/outbound.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../rpc/messages.ts";
+import { Outbound } from "../rpc/outbound.ts";
 import type { LoggingLevel } from "../protocol/logging.ts";
 import { Notification } from "../protocol/methods.ts";
 import { legacyLoweringOf } from "../revisions/legacy-lowerings.ts";

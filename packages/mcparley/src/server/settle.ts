@@ -1,6 +1,6 @@
-import { type Awaitable, isPromise } from "../jsonrpc/awaitable.ts";
-import { ProtocolError } from "../jsonrpc/errors.ts";
-import type { JsonObject, Prepared } from "../jsonrpc/messages.ts";
+import { type Awaitable, isPromise } from "../rpc/awaitable.ts";
+import { ProtocolError } from "../rpc/errors.ts";
+import type { JsonObject, Prepared } from "../rpc/messages.ts";
 import type { Run } from "./asking.ts";
 import type { Call } from "./call.ts";
 import { InputRequired } from "./input-required.ts";

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { JsonObject } from "../jsonrpc/messages.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
+import type { Transport } from "../rpc/transport.ts";
 import { type CommandTarget, commandDialer } from "./command-transport.ts";
 import type { EndBounds } from "./end-process.ts";
 

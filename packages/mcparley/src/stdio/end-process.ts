@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { systemClock } from "../jsonrpc/clock.ts";
+import { systemClock } from "../rpc/clock.ts";
 import { within } from "./within.ts";
 
 /** Milliseconds that each step of ending a process may take before the next, harder one. */

@@ -1,7 +1,7 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { RequestId } from "../jsonrpc/messages.ts";
-import { redact } from "../jsonrpc/redact.ts";
-import type { Receiver } from "../jsonrpc/transport.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { RequestId } from "../rpc/messages.ts";
+import { redact } from "../rpc/redact.ts";
+import type { Receiver } from "../rpc/transport.ts";
 import type { DroppedLine, LineSink } from "./lines.ts";
 
 /** The largest line that is taken unless an option says otherwise: 16 MiB. */

@@ -1,5 +1,5 @@
-import { LocalError } from "../jsonrpc/errors.ts";
-import { type JsonRpcMessage, encode } from "../jsonrpc/messages.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { type JsonRpcMessage, encode } from "../rpc/messages.ts";
 
 /** What the writer needs of a stream; every `Writable` has it. */
 export interface Output {

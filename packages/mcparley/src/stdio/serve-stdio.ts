@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
-import { systemClock } from "../jsonrpc/clock.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+import { systemClock } from "../rpc/clock.ts";
+import type { Transport } from "../rpc/transport.ts";
 import type { Server } from "../server/server.ts";
 import { exitAfter, watchParent, watchSignals } from "./process-end.ts";
 import { protocolStdout } from "./protocol-stdout.ts";

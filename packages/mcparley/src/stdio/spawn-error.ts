@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 
 /** What a command that could not be started needs, in words. */
 export function spawnError(

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { redact } from "../jsonrpc/redact.ts";
+import { redact } from "../rpc/redact.ts";
 
 const KEPT_CHARS = 8_192;
 

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import net from "node:net";
 import { PassThrough, Writable } from "node:stream";
 import { expect, test } from "vitest";
-import type { LocalError } from "../jsonrpc/errors.ts";
-import { Prepared } from "../jsonrpc/messages.ts";
-import type { Receiver, Transport } from "../jsonrpc/transport.ts";
+import type { LocalError } from "../rpc/errors.ts";
+import { Prepared } from "../rpc/messages.ts";
+import type { Receiver, Transport } from "../rpc/transport.ts";
 import { streamTransport } from "./stream-transport.ts";
 
 interface Recorder extends Receiver {

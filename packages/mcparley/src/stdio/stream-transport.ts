@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
-import { type Clock, systemClock } from "../jsonrpc/clock.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
-import type { JsonRpcMessage } from "../jsonrpc/messages.ts";
-import type { Receiver, Transport } from "../jsonrpc/transport.ts";
+import { type Clock, systemClock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { JsonRpcMessage } from "../rpc/messages.ts";
+import type { Receiver, Transport } from "../rpc/transport.ts";
 import { DEFAULT_MAX_LINE_BYTES, jsonLines } from "./json-lines.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
 import { lineReader } from "./lines.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../jsonrpc/clock.ts";
+import type { Clock } from "../rpc/clock.ts";
 
 /** Waits for a promise, at most `ms` milliseconds. Says whether it settled in that time; it may reject or resolve. */
 export function within(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { LocalError } from "../jsonrpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
 import { LogTail } from "./log-tail.ts";
 import { memoryStore } from "./memory-store.ts";
 import type { LogEntry, Store } from "./store.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../jsonrpc/clock.ts";
+import type { Clock } from "../rpc/clock.ts";
 import { isUnavailable } from "./reaching.ts";
 import type { AppendOptions, LogEntry, Store } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import type { Dialer } from "../client/dialer.ts";
-import type { JsonObject, JsonRpcRequest } from "../jsonrpc/messages.ts";
+import type { JsonObject, JsonRpcRequest } from "../rpc/messages.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { latestLegacy, latestModern } from "../revisions/revisions.ts";
 import { type ScriptedPeer, scriptedPeer } from "./scripted-peer.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type RequestId } from "../jsonrpc/messages.ts";
+import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type RequestId } from "../rpc/messages.ts";
 import { MetaKey } from "../protocol/meta.ts";
 import { latestModern } from "../revisions/revisions.ts";
 import type { RawResponse } from "./raw-peer.ts";

@@ -1,4 +1,4 @@
-import { memoryPair } from "../jsonrpc/memory-transport.ts";
+import { memoryPair } from "../rpc/memory-transport.ts";
 import {
   type JsonObject,
   type JsonRpcFailure,
@@ -7,8 +7,8 @@ import {
   type JsonRpcRequest,
   type JsonRpcSuccess,
   type RequestId,
-} from "../jsonrpc/messages.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+} from "../rpc/messages.ts";
+import type { Transport } from "../rpc/transport.ts";
 import { MetaKey } from "../protocol/meta.ts";
 
 /** Anything that serves a transport, such as a server. */

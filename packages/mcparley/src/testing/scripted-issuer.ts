@@ -1,4 +1,4 @@
-import type { JsonObject } from "../jsonrpc/messages.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 
 /** What a token endpoint was sent, and what was given for it. */
 interface Grant {

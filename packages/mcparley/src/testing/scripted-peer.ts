@@ -9,8 +9,8 @@ import {
   isNotification,
   isRequest,
   notification,
-} from "../jsonrpc/messages.ts";
-import type { Envelope, Receiver, Transport } from "../jsonrpc/transport.ts";
+} from "../rpc/messages.ts";
+import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 
 /** What a client sent, with what went beside it. */
 export interface Arrived {

@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from "oauth4webapi";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
 import { refusalCode } from "./oauth-error.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../jsonrpc/clock.ts";
+import type { Clock } from "../../rpc/clock.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";
 import type { CredentialStorage } from "./credential-storage.ts";
 import type { DpopKeys } from "./dpop.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../jsonrpc/clock.ts";
+import type { Clock } from "../../rpc/clock.ts";
 import type { CredentialStorage } from "./credential-storage.ts";
 
 /** What all ways to authorize a client have in common. */

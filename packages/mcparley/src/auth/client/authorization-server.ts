@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from "oauth4webapi";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { latestLegacy } from "../../revisions/revisions.ts";
 import { PROTOCOL_VERSION_HEADER } from "../../http/header-names.ts";
 import { fetchDocument } from "./fetch-document.ts";

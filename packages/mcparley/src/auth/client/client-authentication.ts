@@ -1,5 +1,5 @@
 import type * as oauth from "oauth4webapi";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { type ClientCredential, clientAuthentication } from "../client-credential.ts";
 import type { KnownClient } from "./endpoints.ts";
 

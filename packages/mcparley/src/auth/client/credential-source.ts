@@ -1,5 +1,5 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
-import { redact } from "../../jsonrpc/redact.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { redact } from "../../rpc/redact.ts";
 
 /**
  * Gets a credential from a function of the user. Throws `LocalError` `authorization_failed` where that fails, with its

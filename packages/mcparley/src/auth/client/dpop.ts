@@ -1,5 +1,5 @@
 import type { CryptoKeyPair, DPoPHandle } from "oauth4webapi";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { Discovered } from "./discover.ts";
 import type { CredentialStorage } from "./credential-storage.ts";
 

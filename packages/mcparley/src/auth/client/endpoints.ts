@@ -1,5 +1,5 @@
 import type * as oauth from "oauth4webapi";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { Discovered } from "./discover.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import { TOKEN_EXCHANGE } from "./grant-types.ts";

@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from "oauth4webapi";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { type ClientCredential, checkClient, clientAuthentication } from "../client-credential.ts";
 import type { OAuth } from "./authorization.ts";
 import { discoverIssuer } from "./authorization-server.ts";

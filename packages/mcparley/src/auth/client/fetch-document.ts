@@ -1,5 +1,5 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../../jsonrpc/messages.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 
 /** Gets a JSON document. Undefined where there is none: another status than 200, or a body that is no JSON object. */

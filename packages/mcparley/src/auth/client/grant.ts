@@ -1,4 +1,4 @@
-import type { Clock } from "../../jsonrpc/clock.ts";
+import type { Clock } from "../../rpc/clock.ts";
 import type { CredentialStorage } from "./credential-storage.ts";
 import type { Discovered } from "./discover.ts";
 import type { AuthorizationEndpoints, KnownClient, TokenResponse } from "./endpoints.ts";

@@ -1,4 +1,4 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { type ClientCredential, type MakeClientAuth, checkClient, clientAuthentication } from "../client-credential.ts";
 import { Authorization, type OAuth } from "./authorization.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";

@@ -1,4 +1,4 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { SignIn } from "./sign-in.ts";
 
 /** Stands in where nothing can listen for a browser to come back, as in browsers and Workers: says so. */

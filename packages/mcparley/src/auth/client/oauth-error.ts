@@ -1,6 +1,6 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
-import { isObject } from "../../jsonrpc/messages.ts";
-import { redact, redactKnown } from "../../jsonrpc/redact.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { isObject } from "../../rpc/messages.ts";
+import { redact, redactKnown } from "../../rpc/redact.ts";
 
 interface Circumstances {
   issuer: string;

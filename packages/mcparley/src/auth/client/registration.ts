@@ -1,4 +1,4 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { type ClientCredentials, authenticate, methodToRegister } from "./client-authentication.ts";
 import type { CredentialStorage } from "./credential-storage.ts";

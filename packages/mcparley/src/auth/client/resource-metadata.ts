@@ -1,6 +1,6 @@
 import { nameOf } from "../../http/client-settings.ts";
-import { LocalError } from "../../jsonrpc/errors.ts";
-import type { JsonObject } from "../../jsonrpc/messages.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 import { resourceMetadataUrls } from "./well-known.ts";

@@ -1,5 +1,5 @@
 import type { HttpAuthRefusal, HttpAuthRequest } from "../../http/client-settings.ts";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { type AuthorizationCore, fetchFor } from "./authorization-core.ts";
 import { type Challenge, readChallenge, splitScope } from "./challenge.ts";
 import { type Discovered, discover, discoverFor } from "./discover.ts";

@@ -1,4 +1,4 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { splitScope } from "./challenge.ts";
 import type { Discovered } from "./discover.ts";
 import type { TokenResponse } from "./endpoints.ts";

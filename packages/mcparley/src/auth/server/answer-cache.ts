@@ -1,4 +1,4 @@
-import type { Clock } from "../../jsonrpc/clock.ts";
+import type { Clock } from "../../rpc/clock.ts";
 
 interface AnswerCacheOptions {
   /** The most answers that are kept; beyond that the one that was asked for the longest ago goes. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../jsonrpc/messages.ts";
-import { isObject } from "../../jsonrpc/messages.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { isObject } from "../../rpc/messages.ts";
 import { InvalidToken, type VerifiedToken } from "./verified-token.ts";
 
 /** How scopes are read from the claims of a token, where they are not where they usually are. */

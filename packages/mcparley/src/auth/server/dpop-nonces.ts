@@ -1,5 +1,5 @@
 import { base64url } from "jose";
-import type { Clock } from "../../jsonrpc/clock.ts";
+import type { Clock } from "../../rpc/clock.ts";
 
 /** Milliseconds after which a new nonce is given out; the one before is still taken. */
 const period = 120_000;

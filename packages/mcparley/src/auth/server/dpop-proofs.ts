@@ -1,6 +1,6 @@
 import { EmbeddedJWK, type JWTVerifyResult, calculateJwkThumbprint, jwtVerify } from "jose";
 import type { RequestHead } from "../../http/exchange.ts";
-import type { Clock } from "../../jsonrpc/clock.ts";
+import type { Clock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { digest } from "./digest.ts";
 import type { DpopNonces } from "./dpop-nonces.ts";

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from "oauth4webapi";
-import type { Clock } from "../../jsonrpc/clock.ts";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import type { Clock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { discoverIssuer } from "../client/authorization-server.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../client/guarded-fetch.ts";
 import { Cooldown } from "./cooldown.ts";

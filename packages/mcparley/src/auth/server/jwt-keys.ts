@@ -7,7 +7,7 @@ import {
   createRemoteJWKSet,
   customFetch,
 } from "jose";
-import type { Clock } from "../../jsonrpc/clock.ts";
+import type { Clock } from "../../rpc/clock.ts";
 import type { GuardedFetch } from "../client/guarded-fetch.ts";
 import { Cooldown } from "./cooldown.ts";
 import { IssuerMetadata, noAnswer } from "./issuer-metadata.ts";

@@ -1,5 +1,5 @@
 import { type JSONWebKeySet, type JWTVerifyOptions, type JWTVerifyResult, decodeJwt, errors, jwtVerify } from "jose";
-import { type Clock, systemClock } from "../../jsonrpc/clock.ts";
+import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { type ScopesOf, tokenOf } from "./claims.ts";
 import { checkAddress, checkAudience, checkIdentifier, checkTolerance, invalid } from "./identifiers.ts";
 import { noAnswer, trustedFetch } from "./issuer-metadata.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { toFetch } from "../../http/to-fetch.ts";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";

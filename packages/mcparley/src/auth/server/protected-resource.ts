@@ -1,9 +1,9 @@
 import type { RequestHead } from "../../http/exchange.ts";
 import { HttpRefusal } from "../../http/refusal.ts";
 import type { AskedRequest, HttpServerAuth } from "../../http/server-auth.ts";
-import { type Clock, systemClock } from "../../jsonrpc/clock.ts";
-import { LocalError } from "../../jsonrpc/errors.ts";
-import type { JsonObject } from "../../jsonrpc/messages.ts";
+import { type Clock, systemClock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/context.ts";
 import { Challenges } from "./challenges.ts";
 import { type DpopOptions, makeProofs } from "./dpop-options.ts";

@@ -1,6 +1,6 @@
 import type { RequestHead, ResponseHeaders } from "../../http/exchange.ts";
 import type { PublicDocument } from "../../http/server-auth.ts";
-import type { JsonObject } from "../../jsonrpc/messages.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
 
 const headers: ResponseHeaders = {
   "content-type": "application/json",

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../jsonrpc/messages.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
 import { resourceMetadataUrls } from "../client/well-known.ts";
 import { proofAlgorithms } from "./dpop-proofs.ts";
 import { checkAddress, checkIdentifier, invalid } from "./identifiers.ts";

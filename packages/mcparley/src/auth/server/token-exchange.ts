@@ -1,6 +1,6 @@
 import * as oauth from "oauth4webapi";
-import { type Clock, systemClock } from "../../jsonrpc/clock.ts";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { type Clock, systemClock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { Principal } from "../../server/context.ts";
 import { type ClientCredential, checkProvable, clientAuthentication } from "../client-credential.ts";
 import { type Answer, AnswerCache } from "./answer-cache.ts";

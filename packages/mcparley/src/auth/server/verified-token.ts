@@ -1,5 +1,5 @@
 import type { RequestHead } from "../../http/exchange.ts";
-import type { JsonObject } from "../../jsonrpc/messages.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
 
 /** What a token says, once it is known to be genuine. */
 export interface VerifiedToken {

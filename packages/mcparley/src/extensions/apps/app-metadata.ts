@@ -1,5 +1,5 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../../jsonrpc/messages.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 
 /** The identifier of MCP Apps (SEP-1865). */
 export const appsId = "io.modelcontextprotocol/ui";

@@ -1,5 +1,5 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../../jsonrpc/messages.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Context } from "../../server/context.ts";
 import { type Resource, type ResourceDefinition, resource } from "../../server/definition.ts";
 import type { ServerExtension } from "../../server/extension.ts";

@@ -1,8 +1,8 @@
 import type { Client } from "../../client/client.ts";
 import type { ClientExtension } from "../../client/extension.ts";
 import type { RequestOptions } from "../../client/options.ts";
-import { LocalError } from "../../jsonrpc/errors.ts";
-import type { JsonObject } from "../../jsonrpc/messages.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
 import {
   type AppUi,
   type Audience,

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../jsonrpc/messages.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
 
 /** The identifier of the extension (SEP-2640). */
 export const skillsId = "io.modelcontextprotocol/skills";

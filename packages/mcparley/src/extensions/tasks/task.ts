@@ -1,4 +1,4 @@
-import type { JsonObject, JsonRpcErrorBody } from "../../jsonrpc/messages.ts";
+import type { JsonObject, JsonRpcErrorBody } from "../../rpc/messages.ts";
 import type { InputRequest } from "../../protocol/input-required.ts";
 
 /** The identifier of the extension. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from "../../jsonrpc/messages.ts";
+import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/context.ts";
 import type { ServerCore } from "../../server/core.ts";
 import { LogTail, tell } from "../../store/log-tail.ts";

@@ -1,5 +1,5 @@
-import { ErrorCode } from "../../jsonrpc/errors.ts";
-import { type RequestId, encode, failure, isObject } from "../../jsonrpc/messages.ts";
+import { ErrorCode } from "../../rpc/errors.ts";
+import { type RequestId, encode, failure, isObject } from "../../rpc/messages.ts";
 import { LogTail } from "../../store/log-tail.ts";
 import type { LogEntry } from "../../store/store.ts";
 import { EventStream } from "../event-stream.ts";

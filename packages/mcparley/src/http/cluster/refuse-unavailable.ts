@@ -1,4 +1,4 @@
-import { ErrorCode } from "../../jsonrpc/errors.ts";
+import { ErrorCode } from "../../rpc/errors.ts";
 import { isUnavailable } from "../../store/reaching.ts";
 import { HttpRefusal } from "../refusal.ts";
 

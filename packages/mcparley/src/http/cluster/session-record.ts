@@ -1,7 +1,7 @@
 import type { InitializeParams } from "../../protocol/lifecycle.ts";
 import { Method } from "../../protocol/methods.ts";
 import type { LoggingLevel } from "../../protocol/logging.ts";
-import type { JsonRpcRequest } from "../../jsonrpc/messages.ts";
+import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import type { Session, SessionState } from "../../server/session.ts";
 
 /** A session as the store keeps it: what it takes for any node to serve it. */

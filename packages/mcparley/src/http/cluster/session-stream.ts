@@ -1,4 +1,4 @@
-import { type JsonRpcMessage, encode } from "../../jsonrpc/messages.ts";
+import { type JsonRpcMessage, encode } from "../../rpc/messages.ts";
 import type { LogEntry } from "../../store/store.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import type { PlacedChange, SharedChanges } from "./shared-changes.ts";

@@ -1,4 +1,4 @@
-import { encode } from "../../jsonrpc/messages.ts";
+import { encode } from "../../rpc/messages.ts";
 import { type Change, type Elsewhere, keyOf, toNotification } from "../../server/changes.ts";
 import type { ServerCore } from "../../server/core.ts";
 import { LogTail, tell } from "../../store/log-tail.ts";

@@ -1,4 +1,4 @@
-import { ErrorCode, ProtocolError } from "../../jsonrpc/errors.ts";
+import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
 import {
   type JsonObject,
   type JsonRpcMessage,
@@ -7,7 +7,7 @@ import {
   type JsonRpcResponse,
   type RequestId,
   isRequestId,
-} from "../../jsonrpc/messages.ts";
+} from "../../rpc/messages.ts";
 import { Notification } from "../../protocol/methods.ts";
 import { type Reply, replyToError } from "../../server/answer.ts";
 import { notified } from "../../server/legacy.ts";

@@ -1,8 +1,8 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { principalKey } from "../../server/context.ts";
 import { notified, openSession } from "../../server/legacy.ts";
 import type { ServerCore } from "../../server/core.ts";
-import { notification } from "../../jsonrpc/messages.ts";
+import { notification } from "../../rpc/messages.ts";
 import { Notification } from "../../protocol/methods.ts";
 import { findRevision } from "../../revisions/revisions.ts";
 import type { Store } from "../../store/store.ts";

@@ -1,4 +1,4 @@
-import type { JsonRpcRequest, RequestId } from "../../jsonrpc/messages.ts";
+import type { JsonRpcRequest, RequestId } from "../../rpc/messages.ts";
 import { Method } from "../../protocol/methods.ts";
 import { principalKey } from "../../server/context.ts";
 import type { ServerCore } from "../../server/core.ts";

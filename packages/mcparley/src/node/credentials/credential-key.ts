@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID, scrypt } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { isObject } from "../../jsonrpc/messages.ts";
+import { isObject } from "../../rpc/messages.ts";
 import { unusable } from "./private-folder.ts";
 import { SealedValues, keyLength } from "./sealed-values.ts";
 

@@ -1,5 +1,5 @@
 import type { CredentialStorage } from "../../auth/client/credential-storage.ts";
-import { type Clock, systemClock } from "../../jsonrpc/clock.ts";
+import { type Clock, systemClock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { openFileStore } from "../file-store.ts";
 import { FolderKey, type KeySource } from "./credential-key.ts";

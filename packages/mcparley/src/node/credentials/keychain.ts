@@ -1,4 +1,4 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { KeyKeeper } from "./credential-key.ts";
 
 /** What is used of the package `@napi-rs/keyring`. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../jsonrpc/clock.ts";
+import type { Clock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Milliseconds after which a lease is over whose holder has died, and between two renewals of one that lives. */

@@ -1,6 +1,6 @@
 import { lstat, mkdir, readdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 
 const folderMode = 0o700;
 const forOthers = 0o077;

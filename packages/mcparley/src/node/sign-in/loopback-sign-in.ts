@@ -1,6 +1,6 @@
 import type { SignIn, SignInAttempt } from "../../auth/client/sign-in.ts";
-import { type Clock, systemClock } from "../../jsonrpc/clock.ts";
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { type Clock, systemClock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { LoopbackListener } from "./loopback-listener.ts";
 import { openUrl } from "./open-url.ts";
 

@@ -1,4 +1,4 @@
-import { type JsonObject, isObject } from "../../jsonrpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { ElicitResult, RequestedSchema } from "../../protocol/elicitation.ts";
 
 export interface LoweredForm {

@@ -1,4 +1,4 @@
-import { LocalError } from "../../jsonrpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { ContentBlock } from "../../protocol/content.ts";
 import type { ElicitParams } from "../../protocol/elicitation.ts";
 import type { CreateMessageParams, SamplingMessage } from "../../protocol/sampling.ts";

@@ -1,4 +1,4 @@
-import { ErrorCode } from "../../jsonrpc/errors.ts";
+import { ErrorCode } from "../../rpc/errors.ts";
 import { Notification } from "../../protocol/methods.ts";
 import { revision as newer } from "../2025-11-25/revision.ts";
 import type { Revision } from "../revision.ts";

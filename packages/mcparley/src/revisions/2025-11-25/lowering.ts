@@ -1,4 +1,4 @@
-import { isObject } from "../../jsonrpc/messages.ts";
+import { isObject } from "../../rpc/messages.ts";
 import type { ElicitParams } from "../../protocol/elicitation.ts";
 import type { ReadResourceResult } from "../../protocol/resources.ts";
 import type { CallToolResult, Tool } from "../../protocol/tools.ts";

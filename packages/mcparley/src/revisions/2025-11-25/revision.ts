@@ -1,4 +1,4 @@
-import { ErrorCode } from "../../jsonrpc/errors.ts";
+import { ErrorCode } from "../../rpc/errors.ts";
 import { Method, Notification } from "../../protocol/methods.ts";
 import type { Revision } from "../revision.ts";
 

@@ -1,4 +1,4 @@
-import { Declined } from "../../../jsonrpc/errors.ts";
+import { Declined } from "../../../rpc/errors.ts";
 import { digestOf } from "../digest.ts";
 import type { OfferedSkill } from "./offered-skill.ts";
 

@@ -1,6 +1,6 @@
 import type { Client } from "../../../client/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
-import { LocalError } from "../../../jsonrpc/errors.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 import { FrontMatterError } from "../front-matter/front-matter-error.ts";
 import { type FrontMatter, readFrontMatter } from "../front-matter/read-front-matter.ts";
 import { type SkillFrontMatter, type SkillResource, skillFile } from "../skill-entry.ts";

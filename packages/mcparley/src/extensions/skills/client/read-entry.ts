@@ -1,5 +1,5 @@
-import { LocalError } from "../../../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../../../jsonrpc/messages.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { digestPattern } from "../digest.ts";
 import { isSkillName } from "../front-matter/check-front-matter.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";

@@ -1,7 +1,7 @@
 import type { Client } from "../../../client/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
-import { LocalError } from "../../../jsonrpc/errors.ts";
-import { isObject } from "../../../jsonrpc/messages.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import { isObject } from "../../../rpc/messages.ts";
 import type { ResourceContents } from "../../../protocol/content.ts";
 import { digestOf, exactText } from "../digest.ts";
 import type { SkillResource } from "../skill-entry.ts";

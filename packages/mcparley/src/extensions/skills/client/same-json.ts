@@ -1,4 +1,4 @@
-import { isObject } from "../../../jsonrpc/messages.ts";
+import { isObject } from "../../../rpc/messages.ts";
 
 /** Where two JSON values differ first, such as `metadata.version`; undefined where they do not. */
 export function difference(one: unknown, other: unknown, path = "front matter"): string | undefined {

@@ -1,4 +1,4 @@
-import { LocalError } from "../../../jsonrpc/errors.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 
 /**
  * Why a skill, or a file of it, must not be used.

@@ -1,8 +1,8 @@
 import type { Client } from "../../../client/client.ts";
 import { type List, listOf, requireStrings } from "../../../client/lists.ts";
 import type { RequestOptions } from "../../../client/options.ts";
-import { LocalError } from "../../../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../../../jsonrpc/messages.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import type { Resource } from "../../../protocol/resources.ts";
 import { SkillMethod, skillLimits, skillsId } from "../skill-entry.ts";
 import { isInside } from "../skill-uri.ts";

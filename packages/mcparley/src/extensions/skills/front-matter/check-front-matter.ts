@@ -1,4 +1,4 @@
-import { isObject } from "../../../jsonrpc/messages.ts";
+import { isObject } from "../../../rpc/messages.ts";
 import type { SkillFrontMatter } from "../skill-entry.ts";
 import { FrontMatterError } from "./front-matter-error.ts";
 import type { FrontMatter } from "./read-front-matter.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
 import { FrontMatterError } from "./front-matter-error.ts";
 import { readMapping } from "./yaml-block.ts";
 import { peek, toLines } from "./yaml-lines.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
 import { FrontMatterError } from "./front-matter-error.ts";
 import { readBlockText } from "./yaml-block-text.ts";
 import { scanFlow } from "./yaml-flow.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
 import { FrontMatterError } from "./front-matter-error.ts";
 import { keyOf, maxDepth, setMember, tooDeep } from "./yaml-key.ts";
 import { skipSpaces, trimSpaces } from "./yaml-lines.ts";

@@ -1,4 +1,4 @@
-import { LocalError } from "../../../jsonrpc/errors.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 import type { Principal } from "../../../server/context.ts";
 import type { Entry } from "../../../server/registry.ts";
 import { isGranted } from "../../../server/scopes.ts";

@@ -1,5 +1,5 @@
-import { invalidParams } from "../../../jsonrpc/errors.ts";
-import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { invalidParams } from "../../../rpc/errors.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
 import { type CacheHint, type Resource, readCursor, readResourceUri } from "../../../protocol/resources.ts";
 import type { Call } from "../../../server/call.ts";
 import type { ServerCore } from "../../../server/core.ts";

@@ -1,4 +1,4 @@
-import { LocalError } from "../../../jsonrpc/errors.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 import { digestOf, digestPattern, exactText } from "../digest.ts";
 import { checkFrontMatter } from "../front-matter/check-front-matter.ts";
 import { readFrontMatter } from "../front-matter/read-front-matter.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { LocalError } from "../../../jsonrpc/errors.ts";
-import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
 import { resource } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/server.ts";
 import { supportedVersions } from "../../../revisions/revisions.ts";

@@ -1,4 +1,4 @@
-import { LocalError } from "../../../jsonrpc/errors.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 import { resource } from "../../../server/definition.ts";
 import type { ServerExtension } from "../../../server/extension.ts";
 import type { Registry } from "../../../server/registry.ts";

@@ -1,5 +1,5 @@
-import { LocalError, ProtocolError } from "../../../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../../../jsonrpc/messages.ts";
+import { LocalError, ProtocolError } from "../../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../protocol/methods.ts";
 import type { ClientExtension } from "../../../client/extension.ts";
 import { type DetailedTask, type Task, TaskMethod, taskType, tasksId } from "../task.ts";

@@ -1,6 +1,6 @@
 import { pause } from "../../../client/abort.ts";
 import type { FollowedRequest } from "../../../client/extension.ts";
-import { LocalError } from "../../../jsonrpc/errors.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 
 /** So often in a row a look at a task may fail because the server cannot be reached. */
 const maxFailures = 5;

@@ -1,5 +1,5 @@
-import { LocalError } from "../../../jsonrpc/errors.ts";
-import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
 import type { DetailedTask, TaskStatus } from "../task.ts";
 
 const statuses: readonly TaskStatus[] = ["working", "input_required", "completed", "failed", "cancelled"];

@@ -1,7 +1,7 @@
 import type { Client } from "../../../client/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
-import { LocalError } from "../../../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../../../jsonrpc/messages.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../protocol/methods.ts";
 import type { CallToolResult } from "../../../protocol/tools.ts";
 import { type SeenTask, type Task, TaskMethod, taskType } from "../task.ts";

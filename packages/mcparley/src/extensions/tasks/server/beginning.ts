@@ -1,5 +1,5 @@
-import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../../../jsonrpc/messages.ts";
+import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../protocol/methods.ts";
 import type { Call } from "../../../server/call.ts";
 import type { Context } from "../../../server/context.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { openClient } from "../../../client/open-client.ts";
 import { httpDialer } from "../../../http/client-dialer.ts";
 import { toFetch } from "../../../http/to-fetch.ts";
-import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
 import { type Listening, listen } from "../../../node/listen.ts";
 import { tool } from "../../../server/definition.ts";
 import { createServer } from "../../../server/server.ts";

@@ -1,6 +1,6 @@
 import { lowerQuestion } from "../../../server/lower-question.ts";
-import { ErrorCode, ProtocolError, invalidParams } from "../../../jsonrpc/errors.ts";
-import { type JsonObject, isObject } from "../../../jsonrpc/messages.ts";
+import { ErrorCode, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { readCursor } from "../../../protocol/resources.ts";
 import type { Call } from "../../../server/call.ts";
 import { principalKey } from "../../../server/context.ts";

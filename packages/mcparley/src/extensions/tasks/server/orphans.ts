@@ -1,4 +1,4 @@
-import type { Clock } from "../../../jsonrpc/clock.ts";
+import type { Clock } from "../../../rpc/clock.ts";
 import type { Store } from "../../../store/store.ts";
 
 const runnersKey = (server: string): string => `mcparley:task-runners:${server}`;

@@ -1,5 +1,5 @@
-import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../jsonrpc/errors.ts";
-import type { JsonObject, JsonRpcErrorBody } from "../../../jsonrpc/messages.ts";
+import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { CallToolResult } from "../../../protocol/tools.ts";
 import { toProtocolError } from "../../../server/answer.ts";
 import type { Call } from "../../../server/call.ts";

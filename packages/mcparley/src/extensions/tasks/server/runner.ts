@@ -1,5 +1,5 @@
-import { ErrorCode, ProtocolError } from "../../../jsonrpc/errors.ts";
-import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
 import { modernLoweringOf } from "../../../revisions/modern-lowerings.ts";
 import { latestModern } from "../../../revisions/revisions.ts";
 import { toProtocolError } from "../../../server/answer.ts";

@@ -1,5 +1,5 @@
-import { ProtocolError, ToolError } from "../../../jsonrpc/errors.ts";
-import type { JsonObject, Prepared } from "../../../jsonrpc/messages.ts";
+import { ProtocolError, ToolError } from "../../../rpc/errors.ts";
+import type { JsonObject, Prepared } from "../../../rpc/messages.ts";
 import {
   type Asking,
   InvalidAnswer,

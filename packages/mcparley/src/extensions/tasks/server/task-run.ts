@@ -1,6 +1,6 @@
-import type { Clock } from "../../../jsonrpc/clock.ts";
-import { LocalError } from "../../../jsonrpc/errors.ts";
-import type { JsonRpcErrorBody } from "../../../jsonrpc/messages.ts";
+import type { Clock } from "../../../rpc/clock.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import type { JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/call.ts";
 import { isOver } from "../task.ts";
 import { type Ending, type TaskRecord, ended } from "./record.ts";

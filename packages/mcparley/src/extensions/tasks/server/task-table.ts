@@ -1,4 +1,4 @@
-import type { Clock } from "../../../jsonrpc/clock.ts";
+import type { Clock } from "../../../rpc/clock.ts";
 import { reaching } from "../../../store/reaching.ts";
 import type { LogEntry, Store } from "../../../store/store.ts";
 import type { TaskRecord } from "./record.ts";

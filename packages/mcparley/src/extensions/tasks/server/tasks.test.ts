@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { ProtocolError, ToolError } from "../../../jsonrpc/errors.ts";
-import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { ProtocolError, ToolError } from "../../../rpc/errors.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Principal } from "../../../server/context.ts";
 import { tool } from "../../../server/definition.ts";
 import { inputRequired } from "../../../server/input-required.ts";

@@ -1,6 +1,6 @@
 import { lowerQuestion } from "../../../server/lower-question.ts";
-import { ErrorCode, ProtocolError } from "../../../jsonrpc/errors.ts";
-import type { JsonObject } from "../../../jsonrpc/messages.ts";
+import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/call.ts";
 import { principalKey } from "../../../server/context.ts";
 import { type ExtensionSubscription, requireExtension } from "../../../server/extension.ts";
