@@ -5,18 +5,17 @@ import { importsOf, sourceFiles } from "./source-files.ts";
 const mayImport: Record<string, readonly string[]> = {
   rpc: [],
   schema: [],
-  protocol: ["rpc"],
-  revisions: ["rpc", "protocol"],
+  mcp: ["rpc", "schema"],
   store: ["rpc"],
-  server: ["rpc", "protocol", "revisions", "schema", "store"],
-  client: ["rpc", "protocol", "revisions", "schema", "store"],
-  http: ["rpc", "protocol", "revisions", "schema", "store", "server", "client"],
-  stdio: ["rpc", "protocol", "revisions", "schema", "server", "client"],
-  auth: ["rpc", "protocol", "revisions", "schema", "store", "server", "client", "http"],
-  node: ["rpc", "protocol", "revisions", "schema", "store", "server", "client", "http", "stdio", "auth"],
-  extensions: ["rpc", "protocol", "revisions", "store", "server", "client"],
-  otel: ["rpc", "protocol", "server", "client"],
-  testing: ["rpc", "protocol", "revisions", "server", "client"],
+  server: ["rpc", "mcp", "schema", "store"],
+  client: ["rpc", "mcp", "schema", "store"],
+  http: ["rpc", "mcp", "schema", "store", "server", "client"],
+  stdio: ["rpc", "mcp", "schema", "server", "client"],
+  auth: ["rpc", "mcp", "schema", "store", "server", "client", "http"],
+  node: ["rpc", "mcp", "schema", "store", "server", "client", "http", "stdio", "auth"],
+  extensions: ["rpc", "mcp", "store", "server", "client"],
+  otel: ["rpc", "mcp", "server", "client"],
+  testing: ["rpc", "mcp", "server", "client"],
 };
 
 /** The composition roots: what a package's user imports. They may import everything, and nothing imports them. */

@@ -41,9 +41,9 @@ export type {
   RequestId,
 } from "../../packages/mcparley/src/rpc/messages.ts";
 export type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
-export { MetaKey } from "../../packages/mcparley/src/protocol/meta.ts";
-export { findRevision } from "../../packages/mcparley/src/revisions/revisions.ts";
-export type { Revision } from "../../packages/mcparley/src/revisions/revision.ts";
+export { MetaKey } from "../../packages/mcparley/src/mcp/meta.ts";
+export { findRevision } from "../../packages/mcparley/src/mcp/revisions/revisions.ts";
+export type { Revision } from "../../packages/mcparley/src/mcp/revisions/revision.ts";
 export * as content from "../../packages/mcparley/src/server/content.ts";
 export type { Context } from "../../packages/mcparley/src/server/context.ts";
 export { listen } from "../../packages/mcparley/src/node/listen.ts";

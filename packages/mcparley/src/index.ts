@@ -23,7 +23,7 @@ export {
 } from "./rpc/messages.ts";
 export type { Envelope, Receiver, Transport } from "./rpc/transport.ts";
 export { type Clock, systemClock } from "./rpc/clock.ts";
-export type { ClientCapabilities, Implementation, ServerCapabilities } from "./protocol/capabilities.ts";
+export type { ClientCapabilities, Implementation, ServerCapabilities } from "./mcp/capabilities.ts";
 export type {
   Annotations,
   AudioContent,
@@ -37,22 +37,22 @@ export type {
   Role,
   TextContent,
   TextResourceContents,
-} from "./protocol/content.ts";
-export type { CompleteResult, CompletionReference } from "./protocol/completion.ts";
+} from "./mcp/content.ts";
+export type { CompleteResult, CompletionReference } from "./mcp/completion.ts";
 export type {
   ElicitFormParams,
   ElicitParams,
   ElicitResult,
   ElicitUrlParams,
   RequestedSchema,
-} from "./protocol/elicitation.ts";
-export type { InputRequest, InputRequiredResult } from "./protocol/input-required.ts";
-export type { DiscoverResult, InitializeResult } from "./protocol/lifecycle.ts";
-export { type LoggingLevel, type LoggingMessage, loggingLevels } from "./protocol/logging.ts";
-export type { Progress } from "./protocol/progress.ts";
-export type { GetPromptResult, Prompt, PromptArgument, PromptMessage } from "./protocol/prompts.ts";
-export type { CacheHint, ReadResourceResult, Resource, ResourceTemplate } from "./protocol/resources.ts";
-export type { Root } from "./protocol/roots.ts";
+} from "./mcp/elicitation.ts";
+export type { InputRequest, InputRequiredResult } from "./mcp/input-required.ts";
+export type { DiscoverResult, InitializeResult } from "./mcp/lifecycle.ts";
+export { type LoggingLevel, type LoggingMessage, loggingLevels } from "./mcp/logging.ts";
+export type { Progress } from "./mcp/progress.ts";
+export type { GetPromptResult, Prompt, PromptArgument, PromptMessage } from "./mcp/prompts.ts";
+export type { CacheHint, ReadResourceResult, Resource, ResourceTemplate } from "./mcp/resources.ts";
+export type { Root } from "./mcp/roots.ts";
 export type {
   CreateMessageParams,
   CreateMessageResult,
@@ -61,7 +61,7 @@ export type {
   SamplingMessage,
   ToolResultContent,
   ToolUseContent,
-} from "./protocol/sampling.ts";
-export type { SubscriptionFilter } from "./protocol/subscriptions.ts";
-export type { CallToolResult, Tool, ToolAnnotations } from "./protocol/tools.ts";
-export { supportedVersions } from "./revisions/revisions.ts";
+} from "./mcp/sampling.ts";
+export type { SubscriptionFilter } from "./mcp/subscriptions.ts";
+export type { CallToolResult, Tool, ToolAnnotations } from "./mcp/tools.ts";
+export { supportedVersions } from "./mcp/revisions/revisions.ts";

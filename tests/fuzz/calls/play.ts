@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ElicitResult } from "../../../packages/mcparley/src/protocol/elicitation.ts";
+import type { ElicitResult } from "../../../packages/mcparley/src/mcp/elicitation.ts";
 import type { RequestOptions } from "../../../packages/mcparley/src/client/options.ts";
 import type { Subscription } from "../../../packages/mcparley/src/client/subscription.ts";
 import { McpError } from "../../../packages/mcparley/src/rpc/errors.ts";

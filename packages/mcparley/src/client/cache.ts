@@ -1,6 +1,6 @@
 import type { Clock } from "../rpc/clock.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
-import { Method, Notification } from "../protocol/methods.ts";
+import { Method, Notification } from "../mcp/methods.ts";
 
 interface Kept {
   result: JsonObject;

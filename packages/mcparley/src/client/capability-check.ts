@@ -1,8 +1,8 @@
 import { LocalError } from "../rpc/errors.ts";
-import type { ServerCapabilities } from "../protocol/capabilities.ts";
-import { Method } from "../protocol/methods.ts";
-import type { Revision } from "../revisions/revision.ts";
-import { revisions } from "../revisions/revisions.ts";
+import type { ServerCapabilities } from "../mcp/capabilities.ts";
+import { Method } from "../mcp/methods.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
+import { revisions } from "../mcp/revisions/revisions.ts";
 import type { Connection } from "./connection.ts";
 
 const needed: Record<string, keyof ServerCapabilities & string> = {

@@ -1,7 +1,7 @@
 import { Cancelled, Declined, LocalError, ProtocolError } from "../rpc/errors.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../rpc/messages.ts";
-import { type LoggingMessage, loggingLevels } from "../protocol/logging.ts";
-import { Method, Notification } from "../protocol/methods.ts";
+import { type LoggingMessage, loggingLevels } from "../mcp/logging.ts";
+import { Method, Notification } from "../mcp/methods.ts";
 import type { Channel, ChannelOwner } from "./channel.ts";
 import type { ClientCore } from "./core.ts";
 

@@ -15,7 +15,7 @@ import {
 } from "../rpc/messages.ts";
 import { Outbound, type WaitOptions } from "../rpc/outbound.ts";
 import type { Envelope, Transport } from "../rpc/transport.ts";
-import { Notification } from "../protocol/methods.ts";
+import { Notification } from "../mcp/methods.ts";
 
 /** What a channel does not decide itself. */
 export interface ChannelOwner {

@@ -1,5 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
-import type { Root } from "../protocol/roots.ts";
+import type { Root } from "../mcp/roots.ts";
 
 /**
  * Checks the roots that a host gives, before a server sees them: each is a `file:` URI, and none climbs out of what it

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject, JsonRpcRequest } from "../rpc/messages.ts";
-import type { ClientCapabilities } from "../protocol/capabilities.ts";
+import type { ClientCapabilities } from "../mcp/capabilities.ts";
 import { modernPeer, peerDialer } from "../testing/peer-dialer.ts";
 import { openClient } from "./open-client.ts";
 import type { ConnectOptions } from "./options.ts";

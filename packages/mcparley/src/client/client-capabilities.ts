@@ -1,5 +1,5 @@
-import type { ClientCapabilities } from "../protocol/capabilities.ts";
-import { checkExtensionId } from "../protocol/extension-id.ts";
+import type { ClientCapabilities } from "../mcp/capabilities.ts";
+import { checkExtensionId } from "../mcp/extension-id.ts";
 import type { ClientExtension } from "./extension.ts";
 import type { ConnectOptions } from "./options.ts";
 

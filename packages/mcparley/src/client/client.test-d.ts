@@ -3,7 +3,7 @@ import { z } from "zod";
 import { connect } from "../entries/client.ts";
 import { createServer, prompt, resource, tool } from "../entries/server.ts";
 import type { Client } from "./client.ts";
-import type { GetPromptResult } from "../protocol/prompts.ts";
+import type { GetPromptResult } from "../mcp/prompts.ts";
 
 const server = createServer({
   name: "x",

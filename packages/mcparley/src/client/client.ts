@@ -1,11 +1,11 @@
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
-import type { CompleteResult, CompletionReference } from "../protocol/completion.ts";
-import type { LoggingLevel } from "../protocol/logging.ts";
-import { Method, Notification } from "../protocol/methods.ts";
-import type { GetPromptResult, Prompt } from "../protocol/prompts.ts";
-import type { ReadResourceResult, Resource, ResourceTemplate } from "../protocol/resources.ts";
-import type { CallToolResult, Tool } from "../protocol/tools.ts";
+import type { CompleteResult, CompletionReference } from "../mcp/completion.ts";
+import type { LoggingLevel } from "../mcp/logging.ts";
+import { Method, Notification } from "../mcp/methods.ts";
+import type { GetPromptResult, Prompt } from "../mcp/prompts.ts";
+import type { ReadResourceResult, Resource, ResourceTemplate } from "../mcp/resources.ts";
+import type { CallToolResult, Tool } from "../mcp/tools.ts";
 import type { ServerInfo } from "./connection.ts";
 import type { ClientCore } from "./core.ts";
 import { listPrompts, listResourceTemplates, listResources } from "./list-sources.ts";

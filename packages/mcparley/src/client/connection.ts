@@ -1,7 +1,7 @@
 import type { JsonObject } from "../rpc/messages.ts";
-import type { ClientCapabilities, Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
-import { MetaKey } from "../protocol/meta.ts";
-import type { Revision } from "../revisions/revision.ts";
+import type { ClientCapabilities, Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
+import { MetaKey } from "../mcp/meta.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
 import type { Channel } from "./channel.ts";
 
 /** What a server said of itself when the connection was opened. */

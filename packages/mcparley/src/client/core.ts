@@ -1,7 +1,7 @@
 import type { Clock } from "../rpc/clock.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import type { LoggingLevel } from "../protocol/logging.ts";
-import type { Tool } from "../protocol/tools.ts";
+import type { LoggingLevel } from "../mcp/logging.ts";
+import type { Tool } from "../mcp/tools.ts";
 import type { Cache } from "./cache.ts";
 import type { Offer } from "./connection.ts";
 import type { Dialer } from "./dialer.ts";

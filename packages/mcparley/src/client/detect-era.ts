@@ -1,8 +1,8 @@
 import { type Clock } from "../rpc/clock.ts";
 import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
 import type { Transport } from "../rpc/transport.ts";
-import type { Revision } from "../revisions/revision.ts";
-import { findRevision, latestLegacy, revisions } from "../revisions/revisions.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
+import { findRevision, latestLegacy, revisions } from "../mcp/revisions/revisions.ts";
 import { link, pause, unlessAborted } from "./abort.ts";
 import type { Channel } from "./channel.ts";
 import type { Offer } from "./connection.ts";

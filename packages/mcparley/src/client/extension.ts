@@ -1,8 +1,8 @@
 import type { Clock } from "../rpc/clock.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import type { ServerCapabilities } from "../protocol/capabilities.ts";
-import type { Tool } from "../protocol/tools.ts";
-import type { Revision } from "../revisions/revision.ts";
+import type { ServerCapabilities } from "../mcp/capabilities.ts";
+import type { Tool } from "../mcp/tools.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
 
 /** A request of the user that is about to be sent. */
 export interface PreparedRequest {

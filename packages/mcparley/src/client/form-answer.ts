@@ -1,6 +1,6 @@
 import { LocalError, invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
-import type { RequestedSchema } from "../protocol/elicitation.ts";
+import type { RequestedSchema } from "../mcp/elicitation.ts";
 import { type PeerSchema, preparePeerSchema } from "../schema/peer-schema.ts";
 import { type Issue, type Outcome, formatIssue } from "../schema/schema.ts";
 

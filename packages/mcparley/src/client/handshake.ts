@@ -1,10 +1,10 @@
 import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
-import type { Implementation } from "../protocol/capabilities.ts";
-import { MetaKey } from "../protocol/meta.ts";
-import { Method, Notification } from "../protocol/methods.ts";
-import type { Revision } from "../revisions/revision.ts";
-import { findRevision, latestModern, revisions } from "../revisions/revisions.ts";
+import type { Implementation } from "../mcp/capabilities.ts";
+import { MetaKey } from "../mcp/meta.ts";
+import { Method, Notification } from "../mcp/methods.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
+import { findRevision, latestModern, revisions } from "../mcp/revisions/revisions.ts";
 import type { Channel, SendOptions } from "./channel.ts";
 import { type Offer, type ServerInfo, modernMeta } from "./connection.ts";
 import { withSafeIcons } from "./safe-icons.ts";

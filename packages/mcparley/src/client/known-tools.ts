@@ -1,6 +1,6 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import type { CallToolResult, Tool } from "../protocol/tools.ts";
+import type { CallToolResult, Tool } from "../mcp/tools.ts";
 import type { McpHeader } from "../schema/mcp-headers.ts";
 import type { PeerSchema } from "../schema/peer-schema.ts";
 import { formatIssue } from "../schema/schema.ts";

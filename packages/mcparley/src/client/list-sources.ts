@@ -1,10 +1,10 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import { isObject } from "../rpc/messages.ts";
-import { Method } from "../protocol/methods.ts";
-import type { Prompt } from "../protocol/prompts.ts";
-import type { Resource, ResourceTemplate } from "../protocol/resources.ts";
-import type { Tool } from "../protocol/tools.ts";
+import { Method } from "../mcp/methods.ts";
+import type { Prompt } from "../mcp/prompts.ts";
+import type { Resource, ResourceTemplate } from "../mcp/resources.ts";
+import type { Tool } from "../mcp/tools.ts";
 import type { ClientCore } from "./core.ts";
 import { headersOf } from "./known-tools.ts";
 import { type List, type ListSource, listOf, requireStrings } from "./lists.ts";

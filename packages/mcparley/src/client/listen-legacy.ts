@@ -1,5 +1,5 @@
 import type { JsonObject } from "../rpc/messages.ts";
-import { Method } from "../protocol/methods.ts";
+import { Method } from "../mcp/methods.ts";
 import type { Channel } from "./channel.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientCore } from "./core.ts";

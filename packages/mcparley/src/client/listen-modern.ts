@@ -1,5 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
-import { Method } from "../protocol/methods.ts";
+import { Method } from "../mcp/methods.ts";
 import { link, pause } from "./abort.ts";
 import { type Connection, modernMeta } from "./connection.ts";
 import type { ClientCore } from "./core.ts";

@@ -1,6 +1,6 @@
 import { McpError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import { Method } from "../protocol/methods.ts";
+import { Method } from "../mcp/methods.ts";
 import type { Connection } from "./connection.ts";
 import type { Call, ClientCore } from "./core.ts";
 import type { ClientObserver, RequestEnd, RequestRun } from "./observer.ts";

@@ -1,9 +1,9 @@
 import type { Awaitable } from "../rpc/awaitable.ts";
 import { Declined, LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import { MetaKey } from "../protocol/meta.ts";
-import { Method } from "../protocol/methods.ts";
-import type { Progress } from "../protocol/progress.ts";
+import { MetaKey } from "../mcp/meta.ts";
+import { Method } from "../mcp/methods.ts";
+import type { Progress } from "../mcp/progress.ts";
 import { link, unlessAborted } from "./abort.ts";
 import { isExtensionList } from "./client-capabilities.ts";
 import { requireCapability } from "./capability-check.ts";

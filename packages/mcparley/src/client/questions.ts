@@ -6,9 +6,9 @@ import {
   type ElicitResult,
   type ElicitUrlParams,
   readElicitResult,
-} from "../protocol/elicitation.ts";
-import { Method } from "../protocol/methods.ts";
-import { type CreateMessageParams, findToolImbalance } from "../protocol/sampling.ts";
+} from "../mcp/elicitation.ts";
+import { Method } from "../mcp/methods.ts";
+import { type CreateMessageParams, findToolImbalance } from "../mcp/sampling.ts";
 import { unlessAborted } from "./abort.ts";
 import { checkRoots } from "./check-roots.ts";
 import { elicitModesOf } from "./client-capabilities.ts";

@@ -1,5 +1,5 @@
 import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
-import { Method } from "../protocol/methods.ts";
+import { Method } from "../mcp/methods.ts";
 import { elicitModesOf } from "./client-capabilities.ts";
 import type { Connection } from "./connection.ts";
 import type { Call, ClientCore } from "./core.ts";

@@ -1,6 +1,6 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import { askable, completeType, inputRequiredType } from "../protocol/input-required.ts";
+import { askable, completeType, inputRequiredType } from "../mcp/input-required.ts";
 import { isExtensionList } from "./client-capabilities.ts";
 import type { Connection } from "./connection.ts";
 import type { Call, ClientCore } from "./core.ts";

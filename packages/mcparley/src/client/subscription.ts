@@ -1,5 +1,5 @@
 import type { RequestId } from "../rpc/messages.ts";
-import type { SubscriptionFilter } from "../protocol/subscriptions.ts";
+import type { SubscriptionFilter } from "../mcp/subscriptions.ts";
 import type { Channel } from "./channel.ts";
 
 /** Which changes are wanted. */

@@ -1,7 +1,7 @@
 import { LocalError, ProtocolError } from "../rpc/errors.ts";
 import { type JsonObject, type JsonRpcNotification, isObject } from "../rpc/messages.ts";
-import { MetaKey } from "../protocol/meta.ts";
-import { Notification } from "../protocol/methods.ts";
+import { MetaKey } from "../mcp/meta.ts";
+import { Notification } from "../mcp/methods.ts";
 import { type Linked, link, unlessAborted } from "./abort.ts";
 import { Backoff } from "./backoff.ts";
 import type { Channel } from "./channel.ts";

@@ -1,7 +1,7 @@
 import { LocalError, ToolError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import type { ContentBlock, TextContent } from "../protocol/content.ts";
-import type { CallToolResult } from "../protocol/tools.ts";
+import type { ContentBlock, TextContent } from "../mcp/content.ts";
+import type { CallToolResult } from "../mcp/tools.ts";
 
 /** Checks what a server answered to `tools/call`. Content of types that are not known passes as it is. */
 export function readToolResult(name: string, result: JsonObject): CallToolResult {

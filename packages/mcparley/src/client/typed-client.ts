@@ -1,5 +1,5 @@
 import type { JsonObject } from "../rpc/messages.ts";
-import type { GetPromptResult } from "../protocol/prompts.ts";
+import type { GetPromptResult } from "../mcp/prompts.ts";
 import type { RequestOptions } from "./options.ts";
 
 /** The types that a server carries of what it was defined with. */

@@ -3,7 +3,7 @@ import { LocalError } from "../rpc/errors.ts";
 import { type JsonRpcMessage, encode, isRequest } from "../rpc/messages.ts";
 import { redact } from "../rpc/redact.ts";
 import type { Receiver, Transport } from "../rpc/transport.ts";
-import { Notification } from "../protocol/methods.ts";
+import { Notification } from "../mcp/methods.ts";
 import { discard } from "./client-body.ts";
 import { sendHttp } from "./client-fetch.ts";
 import type { OpenStream } from "./client-open-stream.ts";

@@ -1,5 +1,5 @@
 import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../rpc/messages.ts";
-import { Method } from "../protocol/methods.ts";
+import { Method } from "../mcp/methods.ts";
 import { modernVersionOf } from "./client-headers.ts";
 
 /** One POST and the answers it waits for. */

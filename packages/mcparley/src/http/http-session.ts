@@ -1,5 +1,5 @@
 import type { Classified, JsonObject, JsonRpcMessage, JsonRpcRequest } from "../rpc/messages.ts";
-import { Notification } from "../protocol/methods.ts";
+import { Notification } from "../mcp/methods.ts";
 import type { Reply } from "../server/answer.ts";
 import type { Link } from "../server/call.ts";
 import { type Principal, principalKey } from "../server/context.ts";

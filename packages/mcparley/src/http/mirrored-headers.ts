@@ -1,7 +1,7 @@
 import { type JsonRpcRequest, isObject } from "../rpc/messages.ts";
-import { MetaKey } from "../protocol/meta.ts";
-import { Method } from "../protocol/methods.ts";
-import { findRevision } from "../revisions/revisions.ts";
+import { MetaKey } from "../mcp/meta.ts";
+import { Method } from "../mcp/methods.ts";
+import { findRevision } from "../mcp/revisions/revisions.ts";
 import { decodeHeaderValue, headerValueMatches } from "../schema/mcp-header-values.ts";
 import { type McpHeader, mcpHeaders } from "../schema/mcp-headers.ts";
 import type { ServerCore } from "../server/core.ts";

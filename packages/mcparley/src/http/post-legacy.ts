@@ -1,6 +1,6 @@
 import { type Awaitable, after } from "../rpc/awaitable.ts";
 import type { Classified, JsonRpcRequest } from "../rpc/messages.ts";
-import { Method } from "../protocol/methods.ts";
+import { Method } from "../mcp/methods.ts";
 import { answerInSession, initialize } from "../server/legacy.ts";
 import { Answering } from "./answering.ts";
 import type { LegacyContext, Posted } from "./endpoint-context.ts";

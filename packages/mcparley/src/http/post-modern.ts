@@ -1,8 +1,8 @@
 import { after } from "../rpc/awaitable.ts";
 import { ErrorCode } from "../rpc/errors.ts";
 import type { Classified } from "../rpc/messages.ts";
-import { Method } from "../protocol/methods.ts";
-import { findRevision } from "../revisions/revisions.ts";
+import { Method } from "../mcp/methods.ts";
+import { findRevision } from "../mcp/revisions/revisions.ts";
 import type { Changes } from "../server/changes.ts";
 import { answerModern, isModernRequest } from "../server/modern.ts";
 import { Answering } from "./answering.ts";

@@ -1,5 +1,5 @@
 import type { Attributes } from "@opentelemetry/api";
-import { Method } from "../protocol/methods.ts";
+import { Method } from "../mcp/methods.ts";
 
 /** What a call is known by, for its span and its metrics. Only what comes in few forms is in here. */
 export interface Operation {

@@ -6,7 +6,7 @@ import {
   context as active,
   trace,
 } from "@opentelemetry/api";
-import { Method } from "../protocol/methods.ts";
+import { Method } from "../mcp/methods.ts";
 import type { ClientObserver, ObservedRequest, RequestRun } from "../client/observer.ts";
 import { type Operation, endAttributes, operationAttributes, spanName } from "./attributes.ts";
 import { endSpan, uriOf } from "./operation-span.ts";

@@ -9,8 +9,8 @@ import {
   failure,
   success,
 } from "../rpc/messages.ts";
-import { lowerResult } from "../revisions/results.ts";
-import type { Revision } from "../revisions/revision.ts";
+import { lowerResult } from "../mcp/revisions/results.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
 import type { Call } from "./call.ts";
 
 /** An answer and the HTTP status that goes with it, where it travels by HTTP. */

@@ -1,7 +1,7 @@
 import type { Awaitable } from "../rpc/awaitable.ts";
 import { ErrorCode, LocalError, ProtocolError } from "../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../rpc/messages.ts";
-import { type ClientCapabilities, canElicit } from "../protocol/capabilities.ts";
+import { type ClientCapabilities, canElicit } from "../mcp/capabilities.ts";
 import { type Budget, checkBudget } from "../schema/budget.ts";
 import type { InputRequired } from "./input-required.ts";
 

@@ -1,4 +1,4 @@
-import type { CacheHint } from "../protocol/resources.ts";
+import type { CacheHint } from "../mcp/resources.ts";
 
 /** Checks for how long, and by whom, something may be kept. Throws `TypeError`. */
 export function checkCacheHint({ ttlMs, cacheScope }: Partial<CacheHint>): void {

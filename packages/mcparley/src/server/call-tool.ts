@@ -1,8 +1,8 @@
 import { type Awaitable, after, recover } from "../rpc/awaitable.ts";
 import { Cancelled, Declined, ToolError, invalidParams } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import type { ContentBlock } from "../protocol/content.ts";
-import { type CallToolResult, readCallToolParams } from "../protocol/tools.ts";
+import type { ContentBlock } from "../mcp/content.ts";
+import { type CallToolResult, readCallToolParams } from "../mcp/tools.ts";
 import type { Issue } from "../schema/schema.ts";
 import type { Call } from "./call.ts";
 import type { ToolExtension } from "./extension.ts";

@@ -1,11 +1,11 @@
 import { LocalError } from "../rpc/errors.ts";
 import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../rpc/messages.ts";
-import { readInputResponses } from "../protocol/input-required.ts";
-import { type LoggingLevel, isLoggable, loggingLevels } from "../protocol/logging.ts";
-import { Notification } from "../protocol/methods.ts";
-import type { ProgressToken } from "../protocol/progress.ts";
-import type { Lowering } from "../revisions/lowering.ts";
-import type { Revision } from "../revisions/revision.ts";
+import { readInputResponses } from "../mcp/input-required.ts";
+import { type LoggingLevel, isLoggable, loggingLevels } from "../mcp/logging.ts";
+import { Notification } from "../mcp/methods.ts";
+import type { ProgressToken } from "../mcp/progress.ts";
+import type { Lowering } from "../mcp/revisions/lowering.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
 import type { Asking, Question } from "./asking.ts";
 import type { Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
 import type { ServerCore } from "./core.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonRpcNotification } from "../rpc/messages.ts";
 import { notification } from "../rpc/messages.ts";
-import { Notification } from "../protocol/methods.ts";
-import type { SubscriptionFilter } from "../protocol/subscriptions.ts";
+import { Notification } from "../mcp/methods.ts";
+import type { SubscriptionFilter } from "../mcp/subscriptions.ts";
 
 export type ListKind = "tools" | "prompts" | "resources";
 

@@ -1,11 +1,6 @@
 import { invalidParams } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import {
-  type CompleteParams,
-  type CompleteResult,
-  maxCompletions,
-  readCompleteParams,
-} from "../protocol/completion.ts";
+import { type CompleteParams, type CompleteResult, maxCompletions, readCompleteParams } from "../mcp/completion.ts";
 import type { Call } from "./call.ts";
 import type { Complete, Completions, Prompt, Resource } from "./definition.ts";
 import type { Entry } from "./registry.ts";

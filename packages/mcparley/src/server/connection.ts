@@ -10,7 +10,7 @@ import {
   isObject,
 } from "../rpc/messages.ts";
 import type { Transport } from "../rpc/transport.ts";
-import { Method, Notification } from "../protocol/methods.ts";
+import { Method, Notification } from "../mcp/methods.ts";
 import { type Reply, replyToError } from "./answer.ts";
 import { type Call, type Link, cancelledFor } from "./call.ts";
 import type { Principal } from "./context.ts";

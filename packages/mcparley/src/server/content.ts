@@ -7,8 +7,8 @@ import type {
   ResourceContents,
   ResourceLink,
   TextContent,
-} from "../protocol/content.ts";
-import type { PromptMessage } from "../protocol/prompts.ts";
+} from "../mcp/content.ts";
+import type { PromptMessage } from "../mcp/prompts.ts";
 import { toBase64 } from "./base64.ts";
 
 /** Makes text content; only needed where annotations are wanted, since a plain string is text already. */

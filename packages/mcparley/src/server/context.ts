@@ -1,8 +1,8 @@
 import type { JsonObject } from "../rpc/messages.ts";
-import type { ClientCapabilities, Implementation } from "../protocol/capabilities.ts";
-import type { LoggingLevel } from "../protocol/logging.ts";
-import type { Root } from "../protocol/roots.ts";
-import type { CreateMessageParams, CreateMessageResult } from "../protocol/sampling.ts";
+import type { ClientCapabilities, Implementation } from "../mcp/capabilities.ts";
+import type { LoggingLevel } from "../mcp/logging.ts";
+import type { Root } from "../mcp/roots.ts";
+import type { CreateMessageParams, CreateMessageResult } from "../mcp/sampling.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { InferOutput, StandardSchema } from "../schema/standard-schema.ts";
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../rpc/messages.ts";
-import type { Annotations, ContentBlock, Icon, ResourceContents } from "../protocol/content.ts";
-import type { GetPromptResult, PromptMessage } from "../protocol/prompts.ts";
-import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "../protocol/resources.ts";
-import type { CallToolResult, ToolAnnotations } from "../protocol/tools.ts";
+import type { Annotations, ContentBlock, Icon, ResourceContents } from "../mcp/content.ts";
+import type { GetPromptResult, PromptMessage } from "../mcp/prompts.ts";
+import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "../mcp/resources.ts";
+import type { CallToolResult, ToolAnnotations } from "../mcp/tools.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { InferInput, InferOutput, StandardSchema } from "../schema/standard-schema.ts";
 import { callTool } from "./call-tool.ts";

@@ -1,5 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
-import type { Prompt as ListedPrompt } from "../protocol/prompts.ts";
+import type { Prompt as ListedPrompt } from "../mcp/prompts.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 
 /** The members that every kind of thing shows in lists. */

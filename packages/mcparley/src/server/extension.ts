@@ -1,9 +1,9 @@
 import type { Awaitable } from "../rpc/awaitable.ts";
 import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
 import { type JsonObject, type Prepared, isObject } from "../rpc/messages.ts";
-import type { ServerCapabilities } from "../protocol/capabilities.ts";
-import type { Tool as ListedTool } from "../protocol/tools.ts";
-import type { Revision } from "../revisions/revision.ts";
+import type { ServerCapabilities } from "../mcp/capabilities.ts";
+import type { Tool as ListedTool } from "../mcp/tools.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
 import type { Call } from "./call.ts";
 import type { Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";

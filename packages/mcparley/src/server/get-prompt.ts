@@ -1,7 +1,7 @@
 import { type Awaitable, after } from "../rpc/awaitable.ts";
 import { invalidParams } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import { type GetPromptResult, type PromptMessage, readGetPromptParams } from "../protocol/prompts.ts";
+import { type GetPromptResult, type PromptMessage, readGetPromptParams } from "../mcp/prompts.ts";
 import type { Call } from "./call.ts";
 import { isContent } from "./call-tool.ts";
 import { user } from "./content.ts";

@@ -1,5 +1,5 @@
-import type { InputRequest } from "../protocol/input-required.ts";
-import { Method } from "../protocol/methods.ts";
+import type { InputRequest } from "../mcp/input-required.ts";
+import { Method } from "../mcp/methods.ts";
 
 /** What can be asked inside a result. */
 const questions: ReadonlySet<string> = new Set([Method.elicit, Method.createMessage, Method.listRoots]);

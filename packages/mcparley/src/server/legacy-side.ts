@@ -1,7 +1,7 @@
 import type { Awaitable } from "../rpc/awaitable.ts";
 import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../rpc/messages.ts";
-import { Method } from "../protocol/methods.ts";
+import { Method } from "../mcp/methods.ts";
 import { type Reply, replyToError } from "./answer.ts";
 import type { Principal } from "./context.ts";
 import type { ServerCore } from "./core.ts";

@@ -1,12 +1,12 @@
 import { type Awaitable, isPromise } from "../rpc/awaitable.ts";
 import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest } from "../rpc/messages.ts";
-import type { ServerCapabilities } from "../protocol/capabilities.ts";
-import { type InitializeParams, type InitializeResult, readInitializeParams } from "../protocol/lifecycle.ts";
-import { Method, Notification } from "../protocol/methods.ts";
-import { checkProgressToken } from "../protocol/progress.ts";
-import type { Revision } from "../revisions/revision.ts";
-import { negotiateLegacy } from "../revisions/revisions.ts";
+import type { ServerCapabilities } from "../mcp/capabilities.ts";
+import { type InitializeParams, type InitializeResult, readInitializeParams } from "../mcp/lifecycle.ts";
+import { Method, Notification } from "../mcp/methods.ts";
+import { checkProgressToken } from "../mcp/progress.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
+import { negotiateLegacy } from "../mcp/revisions/revisions.ts";
 import { type Reply, answer, replyToError } from "./answer.ts";
 import { Call, type Link } from "./call.ts";
 import type { Principal } from "./context.ts";

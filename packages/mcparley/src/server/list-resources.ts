@@ -1,5 +1,5 @@
 import type { JsonObject, Prepared } from "../rpc/messages.ts";
-import { type Resource as ListedResource, readCursor } from "../protocol/resources.ts";
+import { type Resource as ListedResource, readCursor } from "../mcp/resources.ts";
 import type { Call } from "./call.ts";
 import { cursorFor, finishPage, readPosition } from "./lists.ts";
 import type { ResourceEntry } from "./prepare-resource.ts";

@@ -1,8 +1,8 @@
 import { LocalError, ProtocolError, ErrorCode } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import { MetaKey } from "../protocol/meta.ts";
-import { Notification } from "../protocol/methods.ts";
-import { type SubscriptionFilter, readSubscriptionFilter } from "../protocol/subscriptions.ts";
+import { MetaKey } from "../mcp/meta.ts";
+import { Notification } from "../mcp/methods.ts";
+import { type SubscriptionFilter, readSubscriptionFilter } from "../mcp/subscriptions.ts";
 import type { Call } from "./call.ts";
 import { callerKey, unknownCaller } from "./caller.ts";
 import { type Change, type Recording, toNotification, wantsList } from "./changes.ts";

@@ -1,10 +1,10 @@
 import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, Prepared } from "../rpc/messages.ts";
-import type { CacheHint } from "../protocol/resources.ts";
-import type { Lowering } from "../revisions/lowering.ts";
-import type { Revision } from "../revisions/revision.ts";
-import { withEnvelope } from "../revisions/results.ts";
-import type { Implementation } from "../protocol/capabilities.ts";
+import type { CacheHint } from "../mcp/resources.ts";
+import type { Lowering } from "../mcp/revisions/lowering.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
+import { withEnvelope } from "../mcp/revisions/results.ts";
+import type { Implementation } from "../mcp/capabilities.ts";
 import type { Principal } from "./context.ts";
 import type { Entry } from "./registry.ts";
 import { isGranted } from "./scopes.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../rpc/messages.ts";
-import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
-import { Method } from "../protocol/methods.ts";
-import type { CreateMessageParams } from "../protocol/sampling.ts";
+import type { ElicitParams, ElicitResult } from "../mcp/elicitation.ts";
+import { Method } from "../mcp/methods.ts";
+import type { CreateMessageParams } from "../mcp/sampling.ts";
 import type { Call } from "./call.ts";
 
 /** An input request as the revision of its call expresses it, and a function that reads the answer. */

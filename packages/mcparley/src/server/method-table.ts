@@ -1,9 +1,9 @@
 import { invalidParams } from "../rpc/errors.ts";
-import { readLoggingLevel } from "../protocol/logging.ts";
-import { Method } from "../protocol/methods.ts";
-import { readCursor, readResourceUri } from "../protocol/resources.ts";
+import { readLoggingLevel } from "../mcp/logging.ts";
+import { Method } from "../mcp/methods.ts";
+import { readCursor, readResourceUri } from "../mcp/resources.ts";
 import type { JsonObject, Prepared } from "../rpc/messages.ts";
-import { supportedVersions } from "../revisions/revisions.ts";
+import { supportedVersions } from "../mcp/revisions/revisions.ts";
 import type { Call } from "./call.ts";
 import { resourceNotFound } from "./resource-not-found.ts";
 import type { PreparedLists } from "./lists.ts";

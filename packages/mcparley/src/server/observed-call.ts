@@ -1,5 +1,5 @@
 import type { RequestId } from "../rpc/messages.ts";
-import { Method } from "../protocol/methods.ts";
+import { Method } from "../mcp/methods.ts";
 import type { Call } from "./call.ts";
 import type { Peer, Principal } from "./context.ts";
 import { methodTable } from "./method-table.ts";

@@ -1,6 +1,6 @@
 import { LocalError } from "../rpc/errors.ts";
-import type { Implementation, ServerCapabilities } from "../protocol/capabilities.ts";
-import type { CacheHint } from "../protocol/resources.ts";
+import type { Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
+import type { CacheHint } from "../mcp/resources.ts";
 import type { Changes, ListKind } from "./changes.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type ListSource, PreparedLists } from "./lists.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../rpc/clock.ts";
-import type { Implementation } from "../protocol/capabilities.ts";
-import type { CacheHint } from "../protocol/resources.ts";
+import type { Implementation } from "../mcp/capabilities.ts";
+import type { CacheHint } from "../mcp/resources.ts";
 import type { Audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";

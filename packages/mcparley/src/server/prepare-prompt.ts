@@ -1,4 +1,4 @@
-import type { Prompt as ListedPrompt, PromptArgument } from "../protocol/prompts.ts";
+import type { Prompt as ListedPrompt, PromptArgument } from "../mcp/prompts.ts";
 import type { Prompt } from "./definition.ts";
 import { describe, explained } from "./describe.ts";
 import type { Entry } from "./registry.ts";

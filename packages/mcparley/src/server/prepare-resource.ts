@@ -1,4 +1,4 @@
-import type { Resource as ListedResource, ResourceTemplate } from "../protocol/resources.ts";
+import type { Resource as ListedResource, ResourceTemplate } from "../mcp/resources.ts";
 import { type UriTemplate, parseTemplate } from "../schema/uri-template.ts";
 import { checkCacheHint } from "./cache-hint.ts";
 import type { Resource } from "./definition.ts";

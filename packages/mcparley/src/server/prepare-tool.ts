@@ -1,5 +1,5 @@
 import type { JsonObject } from "../rpc/messages.ts";
-import type { Tool as ListedTool } from "../protocol/tools.ts";
+import type { Tool as ListedTool } from "../mcp/tools.ts";
 import { type CompiledSchema, compileSchema } from "../schema/compile-schema.ts";
 import type { Tool } from "./definition.ts";
 import { describe, explained } from "./describe.ts";

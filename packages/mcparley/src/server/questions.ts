@@ -1,14 +1,14 @@
 import { Cancelled, Declined, LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import { readElicitResult } from "../protocol/elicitation.ts";
-import { Method } from "../protocol/methods.ts";
-import { type Root, readRoots } from "../protocol/roots.ts";
+import { readElicitResult } from "../mcp/elicitation.ts";
+import { Method } from "../mcp/methods.ts";
+import { type Root, readRoots } from "../mcp/roots.ts";
 import {
   type CreateMessageParams,
   type CreateMessageResult,
   findToolImbalance,
   readCreateMessageResult,
-} from "../protocol/sampling.ts";
+} from "../mcp/sampling.ts";
 import { toRequestedSchema } from "../schema/flat-schema.ts";
 import { compileSchema } from "../schema/compile-schema.ts";
 import { InvalidAnswer, type Question, capabilityFor } from "./asking.ts";

@@ -1,7 +1,7 @@
 import { type Awaitable, after, all } from "../rpc/awaitable.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import type { ResourceContents } from "../protocol/content.ts";
-import { type CacheHint, readResourceUri } from "../protocol/resources.ts";
+import type { ResourceContents } from "../mcp/content.ts";
+import { type CacheHint, readResourceUri } from "../mcp/resources.ts";
 import { streamToBase64, toBase64 } from "./base64.ts";
 import { checkCacheHint } from "./cache-hint.ts";
 import type { Call } from "./call.ts";

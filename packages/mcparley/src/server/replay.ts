@@ -1,7 +1,7 @@
 import { lowerQuestion } from "./lower-question.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import { LocalError, invalidParams } from "../rpc/errors.ts";
-import { type InputRequest, askable, readInputResponses } from "../protocol/input-required.ts";
+import { type InputRequest, askable, readInputResponses } from "../mcp/input-required.ts";
 import {
   type Asking,
   InvalidAnswer,

@@ -1,11 +1,11 @@
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../rpc/messages.ts";
 import { Outbound } from "../rpc/outbound.ts";
-import type { LoggingLevel } from "../protocol/logging.ts";
-import { Notification } from "../protocol/methods.ts";
-import { legacyLoweringOf } from "../revisions/legacy-lowerings.ts";
-import type { Lowering } from "../revisions/lowering.ts";
-import type { Revision } from "../revisions/revision.ts";
+import type { LoggingLevel } from "../mcp/logging.ts";
+import { Notification } from "../mcp/methods.ts";
+import { legacyLoweringOf } from "../mcp/revisions/legacy-lowerings.ts";
+import type { Lowering } from "../mcp/revisions/lowering.ts";
+import type { Revision } from "../mcp/revisions/revision.ts";
 import { type Call, type Link, cancelledFor } from "./call.ts";
 import { type Change, type Listener, toNotification } from "./changes.ts";
 import type { Peer, Principal } from "./context.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../rpc/messages.ts";
-import type { ContentBlock } from "../protocol/content.ts";
-import type { CallToolResult } from "../protocol/tools.ts";
+import type { ContentBlock } from "../mcp/content.ts";
+import type { CallToolResult } from "../mcp/tools.ts";
 
 /** A whole result of a tool, made by `toolResult`. */
 export class ToolResult {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonRpcErrorBody } from "../../rpc/messages.ts";
-import type { InputRequest } from "../../protocol/input-required.ts";
+import type { InputRequest } from "../../mcp/input-required.ts";
 
 /** The identifier of the extension. */
 export const tasksId = "io.modelcontextprotocol/tasks";

@@ -1,6 +1,6 @@
-import type { InitializeParams } from "../../protocol/lifecycle.ts";
-import { Method } from "../../protocol/methods.ts";
-import type { LoggingLevel } from "../../protocol/logging.ts";
+import type { InitializeParams } from "../../mcp/lifecycle.ts";
+import { Method } from "../../mcp/methods.ts";
+import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import type { Session, SessionState } from "../../server/session.ts";
 

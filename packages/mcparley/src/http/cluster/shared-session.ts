@@ -8,7 +8,7 @@ import {
   type RequestId,
   isRequestId,
 } from "../../rpc/messages.ts";
-import { Notification } from "../../protocol/methods.ts";
+import { Notification } from "../../mcp/methods.ts";
 import { type Reply, replyToError } from "../../server/answer.ts";
 import { notified } from "../../server/legacy.ts";
 import { isUnavailable } from "../../store/reaching.ts";

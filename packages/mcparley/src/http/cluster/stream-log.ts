@@ -1,5 +1,5 @@
 import type { JsonRpcRequest, RequestId } from "../../rpc/messages.ts";
-import { Method } from "../../protocol/methods.ts";
+import { Method } from "../../mcp/methods.ts";
 import { principalKey } from "../../server/context.ts";
 import type { ServerCore } from "../../server/core.ts";
 import type { Session } from "../../server/session.ts";

@@ -2,7 +2,7 @@ import type { Client } from "../../../client/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { isObject } from "../../../rpc/messages.ts";
-import type { ResourceContents } from "../../../protocol/content.ts";
+import type { ResourceContents } from "../../../mcp/content.ts";
 import { digestOf, exactText } from "../digest.ts";
 import type { SkillResource } from "../skill-entry.ts";
 import { SkillRefused } from "./skill-refused.ts";

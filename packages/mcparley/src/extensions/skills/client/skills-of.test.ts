@@ -5,7 +5,7 @@ import { serverDialer } from "../../../client/local-dialers.ts";
 import { openClient } from "../../../client/open-client.ts";
 import { Declined } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import { supportedVersions } from "../../../revisions/revisions.ts";
+import { supportedVersions } from "../../../mcp/revisions/revisions.ts";
 import { resource } from "../../../server/definition.ts";
 import { resourceNotFound } from "../../../server/resource-not-found.ts";
 import { type Server, createServer } from "../../../server/server.ts";

@@ -3,7 +3,7 @@ import { type List, listOf, requireStrings } from "../../../client/lists.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
-import type { Resource } from "../../../protocol/resources.ts";
+import type { Resource } from "../../../mcp/resources.ts";
 import { SkillMethod, skillLimits, skillsId } from "../skill-entry.ts";
 import { isInside } from "../skill-uri.ts";
 import { type Approvals, type Approve, observe, requireApproval } from "./approval.ts";

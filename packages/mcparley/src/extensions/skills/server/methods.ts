@@ -1,6 +1,6 @@
 import { invalidParams } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import { type CacheHint, type Resource, readCursor, readResourceUri } from "../../../protocol/resources.ts";
+import { type CacheHint, type Resource, readCursor, readResourceUri } from "../../../mcp/resources.ts";
 import type { Call } from "../../../server/call.ts";
 import type { ServerCore } from "../../../server/core.ts";
 import type { ExtensionMethod } from "../../../server/extension.ts";

@@ -1,6 +1,6 @@
 import { LocalError, ProtocolError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
-import { Method } from "../../../protocol/methods.ts";
+import { Method } from "../../../mcp/methods.ts";
 import type { ClientExtension } from "../../../client/extension.ts";
 import { type DetailedTask, type Task, TaskMethod, taskType, tasksId } from "../task.ts";
 import { TaskFollower } from "./task-follower.ts";

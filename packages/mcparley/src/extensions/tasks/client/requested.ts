@@ -2,7 +2,7 @@ import { pause } from "../../../client/abort.ts";
 import type { FollowedRequest, PreparedRequest } from "../../../client/extension.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
-import { Method } from "../../../protocol/methods.ts";
+import { Method } from "../../../mcp/methods.ts";
 import { type Task, TaskMethod, isOver } from "../task.ts";
 import { Patience } from "./patience.ts";
 import { intervalOf, readTask } from "./read-task.ts";

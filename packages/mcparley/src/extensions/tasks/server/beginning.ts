@@ -1,6 +1,6 @@
 import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
-import { Method } from "../../../protocol/methods.ts";
+import { Method } from "../../../mcp/methods.ts";
 import type { Call } from "../../../server/call.ts";
 import type { Context } from "../../../server/context.ts";
 import { type ToolExtension, declaresExtension, requireExtension } from "../../../server/extension.ts";

@@ -1,7 +1,7 @@
 import { lowerQuestion } from "../../../server/lower-question.ts";
 import { ErrorCode, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
-import { readCursor } from "../../../protocol/resources.ts";
+import { readCursor } from "../../../mcp/resources.ts";
 import type { Call } from "../../../server/call.ts";
 import { principalKey } from "../../../server/context.ts";
 import { type ExtensionMethod, declaresExtension, requireExtension } from "../../../server/extension.ts";

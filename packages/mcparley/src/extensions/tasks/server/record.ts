@@ -1,5 +1,5 @@
 import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
-import type { InputRequest } from "../../../protocol/input-required.ts";
+import type { InputRequest } from "../../../mcp/input-required.ts";
 import type { Peer, Principal } from "../../../server/context.ts";
 import type { DetailedTask, RequestedTask, Task, TaskStatus } from "../task.ts";
 

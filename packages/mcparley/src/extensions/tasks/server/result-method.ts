@@ -1,6 +1,6 @@
 import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
-import type { CallToolResult } from "../../../protocol/tools.ts";
+import type { CallToolResult } from "../../../mcp/tools.ts";
 import { toProtocolError } from "../../../server/answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { isOver, relatedTask } from "../task.ts";

@@ -1,7 +1,7 @@
 import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import { modernLoweringOf } from "../../../revisions/modern-lowerings.ts";
-import { latestModern } from "../../../revisions/revisions.ts";
+import { modernLoweringOf } from "../../../mcp/revisions/modern-lowerings.ts";
+import { latestModern } from "../../../mcp/revisions/revisions.ts";
 import { toProtocolError } from "../../../server/answer.ts";
 import { Call } from "../../../server/call.ts";
 import { principalKey } from "../../../server/context.ts";

@@ -1,4 +1,4 @@
-import type { Tool as ListedTool } from "../../../protocol/tools.ts";
+import type { Tool as ListedTool } from "../../../mcp/tools.ts";
 import type { Store } from "../../../store/store.ts";
 
 /** How long a task is kept, and how often to look at it. */

@@ -1,11 +1,11 @@
-import type { JsonObject } from "../rpc/messages.ts";
-import type { Implementation } from "../protocol/capabilities.ts";
-import type { ContentBlock } from "../protocol/content.ts";
-import type { ElicitParams, ElicitResult } from "../protocol/elicitation.ts";
-import type { GetPromptResult, Prompt } from "../protocol/prompts.ts";
-import type { ReadResourceResult, Resource, ResourceTemplate } from "../protocol/resources.ts";
-import type { CreateMessageParams } from "../protocol/sampling.ts";
-import type { CallToolResult, Tool } from "../protocol/tools.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import type { Implementation } from "../capabilities.ts";
+import type { ContentBlock } from "../content.ts";
+import type { ElicitParams, ElicitResult } from "../elicitation.ts";
+import type { GetPromptResult, Prompt } from "../prompts.ts";
+import type { ReadResourceResult, Resource, ResourceTemplate } from "../resources.ts";
+import type { CreateMessageParams } from "../sampling.ts";
+import type { CallToolResult, Tool } from "../tools.ts";
 
 /** A form or a URL in the words of one revision, with the way its answer is read back into the neutral shape. */
 export interface LoweredElicitation {

@@ -1,6 +1,6 @@
-import type { ContentBlock } from "../../protocol/content.ts";
-import type { SamplingContent } from "../../protocol/sampling.ts";
-import type { Tool } from "../../protocol/tools.ts";
+import type { ContentBlock } from "../../content.ts";
+import type { SamplingContent } from "../../sampling.ts";
+import type { Tool } from "../../tools.ts";
 import { lowering as newer } from "../2025-03-26/lowering.ts";
 import { type Lowering, lowerFurther, without } from "../lowering.ts";
 

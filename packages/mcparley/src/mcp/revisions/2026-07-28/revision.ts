@@ -1,5 +1,5 @@
-import { ErrorCode } from "../../rpc/errors.ts";
-import { Method, Notification } from "../../protocol/methods.ts";
+import { ErrorCode } from "../../../rpc/errors.ts";
+import { Method, Notification } from "../../methods.ts";
 import type { Revision } from "../revision.ts";
 
 export const revision: Revision = {

@@ -1,6 +1,6 @@
-import type { Annotations, ContentBlock, ResourceLink, TextContent } from "../../protocol/content.ts";
-import type { Prompt } from "../../protocol/prompts.ts";
-import type { Tool } from "../../protocol/tools.ts";
+import type { Annotations, ContentBlock, ResourceLink, TextContent } from "../../content.ts";
+import type { Prompt } from "../../prompts.ts";
+import type { Tool } from "../../tools.ts";
 import { lowering as newer } from "../2025-06-18/lowering.ts";
 import { type Lowering, lowerFurther, without } from "../lowering.ts";
 

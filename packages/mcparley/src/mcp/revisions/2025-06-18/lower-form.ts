@@ -1,5 +1,5 @@
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import type { ElicitResult, RequestedSchema } from "../../protocol/elicitation.ts";
+import { type JsonObject, isObject } from "../../../rpc/messages.ts";
+import type { ElicitResult, RequestedSchema } from "../../elicitation.ts";
 
 export interface LoweredForm {
   requestedSchema: RequestedSchema;

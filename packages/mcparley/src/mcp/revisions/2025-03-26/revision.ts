@@ -1,4 +1,4 @@
-import { Method } from "../../protocol/methods.ts";
+import { Method } from "../../methods.ts";
 import { revision as newer } from "../2025-06-18/revision.ts";
 import type { Revision } from "../revision.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ContentBlock } from "../protocol/content.ts";
-import type { ElicitParams } from "../protocol/elicitation.ts";
-import type { Tool } from "../protocol/tools.ts";
+import type { ContentBlock } from "../content.ts";
+import type { ElicitParams } from "../elicitation.ts";
+import type { Tool } from "../tools.ts";
 import { legacyLoweringOf } from "./legacy-lowerings.ts";
 import { modernLoweringOf } from "./modern-lowerings.ts";
 import { findRevision, negotiateLegacy, revisions, supportedVersions } from "./revisions.ts";

@@ -1,7 +1,7 @@
-import { LocalError } from "../../rpc/errors.ts";
-import type { ContentBlock } from "../../protocol/content.ts";
-import type { ElicitParams } from "../../protocol/elicitation.ts";
-import type { CreateMessageParams, SamplingMessage } from "../../protocol/sampling.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import type { ContentBlock } from "../../content.ts";
+import type { ElicitParams } from "../../elicitation.ts";
+import type { CreateMessageParams, SamplingMessage } from "../../sampling.ts";
 import { lowering as newer } from "../2025-11-25/lowering.ts";
 import { lowerForm } from "./lower-form.ts";
 import { type LoweredElicitation, type Lowering, lowerFurther, without } from "../lowering.ts";

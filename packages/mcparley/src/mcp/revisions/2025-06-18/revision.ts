@@ -1,5 +1,5 @@
-import { ErrorCode } from "../../rpc/errors.ts";
-import { Notification } from "../../protocol/methods.ts";
+import { ErrorCode } from "../../../rpc/errors.ts";
+import { Notification } from "../../methods.ts";
 import { revision as newer } from "../2025-11-25/revision.ts";
 import type { Revision } from "../revision.ts";
 

@@ -1,11 +1,11 @@
-import { type JsonObject, Prepared } from "../rpc/messages.ts";
-import type { Implementation } from "../protocol/capabilities.ts";
-import { completeType } from "../protocol/input-required.ts";
-import { MetaKey } from "../protocol/meta.ts";
-import { Method } from "../protocol/methods.ts";
-import type { GetPromptResult } from "../protocol/prompts.ts";
-import type { ReadResourceResult } from "../protocol/resources.ts";
-import type { CallToolResult } from "../protocol/tools.ts";
+import { type JsonObject, Prepared } from "../../rpc/messages.ts";
+import type { Implementation } from "../capabilities.ts";
+import { completeType } from "../input-required.ts";
+import { MetaKey } from "../meta.ts";
+import { Method } from "../methods.ts";
+import type { GetPromptResult } from "../prompts.ts";
+import type { ReadResourceResult } from "../resources.ts";
+import type { CallToolResult } from "../tools.ts";
 import type { Lowering } from "./lowering.ts";
 import type { Revision } from "./revision.ts";
 

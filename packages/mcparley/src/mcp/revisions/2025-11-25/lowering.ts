@@ -1,7 +1,7 @@
-import { isObject } from "../../rpc/messages.ts";
-import type { ElicitParams } from "../../protocol/elicitation.ts";
-import type { ReadResourceResult } from "../../protocol/resources.ts";
-import type { CallToolResult, Tool } from "../../protocol/tools.ts";
+import { isObject } from "../../../rpc/messages.ts";
+import type { ElicitParams } from "../../elicitation.ts";
+import type { ReadResourceResult } from "../../resources.ts";
+import type { CallToolResult, Tool } from "../../tools.ts";
 import { lowering as newer } from "../2026-07-28/lowering.ts";
 import { type LoweredElicitation, type Lowering, lowerFurther, without } from "../lowering.ts";
 
