@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { connect } from "../../packages/mcparley/src/entries/connect.ts";
+import { connect } from "../../packages/mcparley/src/connect.ts";
 import { readAccept } from "../../packages/mcparley/src/http/accept.ts";
 import { Endpoint } from "../../packages/mcparley/src/http/endpoint.ts";
 import { makeGuard } from "../../packages/mcparley/src/http/guards.ts";

@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { connect } from "../entries/client.ts";
-import { createServer, prompt, resource, tool } from "../entries/server.ts";
+import { connect } from "../client.ts";
+import { createServer, prompt, resource, tool } from "../server.ts";
 import type { Client } from "./client.ts";
 import type { GetPromptResult } from "../mcp/prompts.ts";
 

@@ -1,7 +1,7 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Revision } from "../mcp/revisions/revision.ts";
-import { encodeHeaderValue } from "../schema/mcp-header-values.ts";
+import { encodeHeaderValue } from "../mcp/header-values.ts";
 import { link } from "./abort.ts";
 import { isExtensionList } from "./client-capabilities.ts";
 import type { Connection } from "./connection.ts";

@@ -1,7 +1,7 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { CallToolResult, Tool } from "../mcp/tools.ts";
-import type { McpHeader } from "../schema/mcp-headers.ts";
+import type { McpHeader } from "../mcp/mirrored-headers.ts";
 import type { PeerSchema } from "../schema/peer-schema.ts";
 import { formatIssue } from "../schema/schema.ts";
 
@@ -91,7 +91,7 @@ export class KnownTools {
  */
 export async function headersOf({ inputSchema }: Tool): Promise<readonly McpHeader[]> {
   if (!mentions(inputSchema, '"x-mcp-header"')) return [];
-  const { mcpHeaders } = await import("../schema/mcp-headers.ts");
+  const { mcpHeaders } = await import("../mcp/mirrored-headers.ts");
   return mcpHeaders(inputSchema);
 }
 

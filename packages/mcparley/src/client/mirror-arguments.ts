@@ -1,7 +1,7 @@
 import { LocalError } from "../rpc/errors.ts";
 import { isObject } from "../rpc/messages.ts";
-import { encodeHeaderValue } from "../schema/mcp-header-values.ts";
-import type { McpHeader } from "../schema/mcp-headers.ts";
+import { encodeHeaderValue } from "../mcp/header-values.ts";
+import type { McpHeader } from "../mcp/mirrored-headers.ts";
 
 /**
  * The headers for a call's arguments; an argument that is missing or null has none.

@@ -2,7 +2,7 @@ import { LocalError } from "../rpc/errors.ts";
 import { type JsonRpcMessage, isObject } from "../rpc/messages.ts";
 import { MetaKey } from "../mcp/meta.ts";
 import { Method } from "../mcp/methods.ts";
-import { encodeHeaderValue } from "../schema/mcp-header-values.ts";
+import { encodeHeaderValue } from "../mcp/header-values.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "./header-names.ts";
 
 /** The version that a message names, which only those of modern revisions do. */

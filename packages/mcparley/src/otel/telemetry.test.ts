@@ -14,7 +14,7 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { connect } from "../entries/connect.ts";
+import { connect } from "../connect.ts";
 import { ToolError } from "../rpc/errors.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";

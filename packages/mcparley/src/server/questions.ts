@@ -9,7 +9,7 @@ import {
   findToolImbalance,
   readCreateMessageResult,
 } from "../mcp/sampling.ts";
-import { toRequestedSchema } from "../schema/flat-schema.ts";
+import { toRequestedSchema } from "../mcp/form-schema.ts";
 import { compileSchema } from "../schema/compile-schema.ts";
 import { InvalidAnswer, type Question, capabilityFor } from "./asking.ts";
 import type { FormQuestion, UrlQuestion } from "./context.ts";

@@ -16,7 +16,7 @@ let library: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "mcparley-"));
   library = join(directory, "library.mjs");
-  const modules = ["./entries/server.ts", "./entries/stdio.ts", "./stdio/end-process.ts"];
+  const modules = ["./server.ts", "./stdio.ts", "./stdio/end-process.ts"];
   await build({
     stdin: {
       contents: modules.map((module) => `export * from ${JSON.stringify(module)};`).join("\n"),

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { createServer, tool } from "../entries/server.ts";
+import { createServer, tool } from "../server.ts";
 import { type ServedStdio, type ServeStdioOptions, serveStdio } from "./serve-stdio.ts";
 
 const initialize = {

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { memoryPair } from "../rpc/memory-transport.ts";
-import { forgetEras } from "../client/detect-era.ts";
-import type { Change } from "../client/subscription.ts";
-import { fakeClock, settled } from "../testing/fake-clock.ts";
+import { memoryPair } from "./rpc/memory-transport.ts";
+import { forgetEras } from "./client/detect-era.ts";
+import type { Change } from "./client/subscription.ts";
+import { fakeClock, settled } from "./testing/fake-clock.ts";
 import { connect } from "./client.ts";
 import { toFetch } from "./http.ts";
 import { createServer, prompt, resource, tool } from "./server.ts";

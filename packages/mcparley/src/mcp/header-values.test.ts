@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeHeaderValue, encodeHeaderValue, headerValueMatches } from "./mcp-header-values.ts";
+import { decodeHeaderValue, encodeHeaderValue, headerValueMatches } from "./header-values.ts";
 
 describe("the specification's examples", () => {
   test.each([

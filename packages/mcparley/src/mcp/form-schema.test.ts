@@ -3,10 +3,10 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { toRequestedSchema } from "./flat-schema.ts";
-import { SchemaError } from "./schema.ts";
-import type { JsonSchema } from "./schema.ts";
-import { compileSchema } from "./compile-schema.ts";
+import { toRequestedSchema } from "./form-schema.ts";
+import { SchemaError } from "../schema/schema.ts";
+import type { JsonSchema } from "../schema/schema.ts";
+import { compileSchema } from "../schema/compile-schema.ts";
 
 const fromZod = (shape: z.ZodRawShape): unknown =>
   toRequestedSchema(compileSchema(z.object(shape), "input").json).properties;

@@ -1,15 +1,15 @@
 import { commandDialer } from "#command-transport";
-import { checkExtensions } from "../client/client-capabilities.ts";
-import { type Attachable, serverDialer, transportDialer } from "../client/local-dialers.ts";
-import type { Client } from "../client/client.ts";
-import type { CommandTarget, Dialer } from "../client/dialer.ts";
-import { openClient } from "../client/open-client.ts";
-import type { ConnectOptions } from "../client/options.ts";
-import type { TypedClient } from "../client/typed-client.ts";
-import { type HttpTarget, httpDialer } from "../http/client-dialer.ts";
-import { LocalError } from "../rpc/errors.ts";
-import { redact } from "../rpc/redact.ts";
-import type { Transport } from "../rpc/transport.ts";
+import { checkExtensions } from "./client/client-capabilities.ts";
+import { type Attachable, serverDialer, transportDialer } from "./client/local-dialers.ts";
+import type { Client } from "./client/client.ts";
+import type { CommandTarget, Dialer } from "./client/dialer.ts";
+import { openClient } from "./client/open-client.ts";
+import type { ConnectOptions } from "./client/options.ts";
+import type { TypedClient } from "./client/typed-client.ts";
+import { type HttpTarget, httpDialer } from "./http/client-dialer.ts";
+import { LocalError } from "./rpc/errors.ts";
+import { redact } from "./rpc/redact.ts";
+import type { Transport } from "./rpc/transport.ts";
 
 /** A URL, a program to start, a server of this process, or a transport of one's own. */
 export type ConnectTarget = string | URL | CommandTarget | HttpTarget | Attachable | Transport;

@@ -1,4 +1,4 @@
-import type { McpHeaderType } from "./mcp-headers.ts";
+import type { McpHeaderType } from "./mirrored-headers.ts";
 
 const prefix = "=?base64?";
 const suffix = "?=";

@@ -1,7 +1,7 @@
-import { SchemaError, isObject, shorten } from "./schema.ts";
-import type { JsonSchema } from "./schema.ts";
-import { type Dialect, dialectOf } from "./json-schema/keywords.ts";
-import { subschemasOf } from "./json-schema/subschemas.ts";
+import { SchemaError, isObject, shorten } from "../schema/schema.ts";
+import type { JsonSchema } from "../schema/schema.ts";
+import { type Dialect, dialectOf } from "../schema/json-schema/keywords.ts";
+import { subschemasOf } from "../schema/json-schema/subschemas.ts";
 
 /** The type of a parameter that may be mirrored in a header. */
 export type McpHeaderType = "string" | "integer" | "boolean";

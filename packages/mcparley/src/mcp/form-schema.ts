@@ -1,5 +1,5 @@
-import { SchemaError, isObject, shorten } from "./schema.ts";
-import type { JsonSchema } from "./schema.ts";
+import { SchemaError, isObject, shorten } from "../schema/schema.ts";
+import type { JsonSchema } from "../schema/schema.ts";
 
 /** One choice of a titled enumeration. */
 export interface TitledOption {

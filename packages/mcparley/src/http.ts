@@ -1,0 +1,13 @@
+/** Serving over HTTP wherever requests come as web `Request`s, and what adapters for other runtimes are made of. */
+export type { Exchange, RequestHead, ResponseHeaders, ResponseStream } from "./http/exchange.ts";
+export type {
+  CorsOptions,
+  EventOptions,
+  HttpOptions,
+  LegacySseOptions,
+  SessionOptions,
+  TrustedProxy,
+} from "./http/options.ts";
+export { HttpRefusal, type RefusalOptions } from "./http/refusal.ts";
+export type { AskedRequest, Authenticate, HttpServerAuth, PublicDocument } from "./http/server-auth.ts";
+export { type FetchHandler, toFetch } from "./http/to-fetch.ts";
