@@ -52,12 +52,12 @@ const packages = [
       schema: { neededBy: ["server.ts"], laterBy: "client.ts" },
       server: { neededBy: ["server.ts"] },
       lines: { neededBy: ["stdio.ts", "stdio/command-transport.ts"] },
-      headers: { neededBy: ["http/endpoint.ts"], laterBy: "client.ts" },
+      headers: { neededBy: ["http/server/endpoint.ts"], laterBy: "client.ts" },
       client: { neededBy: ["client.ts"] },
       // What follows is loaded with the first message, of any revision or of a legacy one, and with an endpoint.
       answering: { neededBy: ["server/connection.ts"] },
       legacy: { neededBy: ["server/legacy-side.ts"] },
-      endpoint: { neededBy: ["http/endpoint.ts"] },
+      endpoint: { neededBy: ["http/server/endpoint.ts"] },
       // Parts of it are loaded by themselves, which would otherwise take what they need from the exports of the entry.
       tasks: { neededBy: ["tasks.ts"] },
     },

@@ -1,5 +1,5 @@
 import { type FetchHandler, toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
-import type { HttpOptions } from "../../packages/mcparley/src/http/options.ts";
+import type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 import type { Principal } from "../../packages/mcparley/src/server/context.ts";
 import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../packages/mcparley/src/http/exchange.ts";
-import { tooLarge } from "../../packages/mcparley/src/http/refusal.ts";
+import { tooLarge } from "../../packages/mcparley/src/http/server/refusal.ts";
 
 export type Headers_ = Readonly<Record<string, string>>;
 

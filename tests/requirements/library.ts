@@ -13,8 +13,8 @@ export { forgetEras } from "../../packages/mcparley/src/client/detect-era.ts";
 export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
 export { type Task, asTask, continueAsTask, followTasks, tasks, tasksOf } from "../../packages/mcparley/src/tasks.ts";
 export { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
-export type { HttpOptions } from "../../packages/mcparley/src/http/options.ts";
-export { HttpRefusal } from "../../packages/mcparley/src/http/refusal.ts";
+export type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
+export { HttpRefusal } from "../../packages/mcparley/src/http/server/refusal.ts";
 export {
   Cancelled,
   Declined,
@@ -71,7 +71,7 @@ export { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../packages/m
 export { clientCredentials } from "../../packages/mcparley/src/auth/client/client-credentials.ts";
 export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/enterprise-managed.ts";
 export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grant.ts";
-export type { HttpAuth } from "../../packages/mcparley/src/http/client-settings.ts";
+export type { HttpAuth } from "../../packages/mcparley/src/http/client/settings.ts";
 export {
   type AnswerToken,
   type TokenServer,

@@ -21,6 +21,6 @@ export type {
 } from "./client/options.ts";
 export type { Change, ListenFilter, ListKind, Subscription } from "./client/subscription.ts";
 export type { TypedClient } from "./client/typed-client.ts";
-export type { HttpAuth, HttpAuthRefusal, HttpAuthRequest, HttpClientLimits, HttpTarget } from "./http/client-dialer.ts";
+export type { HttpAuth, HttpAuthRefusal, HttpAuthRequest, HttpClientLimits, HttpTarget } from "./http/client/dialer.ts";
 export { type ConnectTarget, type HttpClientOptions, connect } from "./connect.ts";
 export type { Issue } from "./schema/schema.ts";

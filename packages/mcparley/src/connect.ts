@@ -6,7 +6,7 @@ import type { CommandTarget, Dialer } from "./client/dialer.ts";
 import { openClient } from "./client/open-client.ts";
 import type { ConnectOptions } from "./client/options.ts";
 import type { TypedClient } from "./client/typed-client.ts";
-import { type HttpTarget, httpDialer } from "./http/client-dialer.ts";
+import { type HttpTarget, httpDialer } from "./http/client/dialer.ts";
 import { LocalError } from "./rpc/errors.ts";
 import { redact } from "./rpc/redact.ts";
 import type { Transport } from "./rpc/transport.ts";

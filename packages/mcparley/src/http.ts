@@ -7,7 +7,7 @@ export type {
   LegacySseOptions,
   SessionOptions,
   TrustedProxy,
-} from "./http/options.ts";
-export { HttpRefusal, type RefusalOptions } from "./http/refusal.ts";
-export type { AskedRequest, Authenticate, HttpServerAuth, PublicDocument } from "./http/server-auth.ts";
+} from "./http/server/options.ts";
+export { HttpRefusal, type RefusalOptions } from "./http/server/refusal.ts";
+export type { AskedRequest, Authenticate, HttpServerAuth, PublicDocument } from "./http/server/server-auth.ts";
 export { type FetchHandler, toFetch } from "./http/to-fetch.ts";

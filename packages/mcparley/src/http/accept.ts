@@ -1,4 +1,4 @@
-import { HttpRefusal, shown } from "./refusal.ts";
+import { HttpRefusal, shown } from "./server/refusal.ts";
 
 /** The forms of an answer that a client can read. */
 export interface Accepted {

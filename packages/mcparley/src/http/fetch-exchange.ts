@@ -1,6 +1,6 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { BodyReader, Exchange, Held, ResponseHeaders, ResponseStream } from "./exchange.ts";
-import { notUtf8, tooLarge } from "./refusal.ts";
+import { notUtf8, tooLarge } from "./server/refusal.ts";
 
 /** An exchange on web `Request` and `Response`. */
 export class FetchExchange implements Exchange {

@@ -1,7 +1,7 @@
 import { type Server, coreOf } from "../server/server.ts";
-import { Endpoint } from "./endpoint.ts";
+import { Endpoint } from "./server/endpoint.ts";
 import { FetchExchange } from "./fetch-exchange.ts";
-import type { HttpOptions } from "./options.ts";
+import type { HttpOptions } from "./server/options.ts";
 
 /** A server as Workers, Bun, Deno, Hono and others take it. */
 export interface FetchHandler {
@@ -21,7 +21,7 @@ export interface FetchHandler {
 export function toFetch(server: Server<any, any, any>, options: HttpOptions = {}): FetchHandler {
   const endpoint = new Endpoint(coreOf(server), options);
   const { health } = options;
-  const loading = health && import("./health.ts").then(({ makeHealth }) => makeHealth(endpoint, health));
+  const loading = health && import("./server/health.ts").then(({ makeHealth }) => makeHealth(endpoint, health));
   return {
     fetch(request) {
       const exchange = new FetchExchange(request);

@@ -8,7 +8,7 @@ import { gate } from "../testing/gate.ts";
 import { metaOf, rawHttp } from "../testing/raw-http.ts";
 import { type Listening, listen } from "./listen.ts";
 import { toNodeHandler } from "./node-handler.ts";
-import type { HttpOptions } from "../http/options.ts";
+import type { HttpOptions } from "../http/server/options.ts";
 
 const limit = 4 * 1024 * 1024;
 const size = tool({ input: { type: "object" }, call: ({ text }) => String((text as string).length) });

@@ -1,8 +1,8 @@
 import { type Server as HttpServer, type ServerOptions, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { Endpoint } from "../http/endpoint.ts";
-import { makeHealth } from "../http/health.ts";
-import type { HttpOptions } from "../http/options.ts";
+import { Endpoint } from "../http/server/endpoint.ts";
+import { makeHealth } from "../http/server/health.ts";
+import type { HttpOptions } from "../http/server/options.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { type Server, coreOf } from "../server/server.ts";
 import { NodeExchange } from "./node-exchange.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { Endpoint } from "../http/endpoint.ts";
-import { makeHealth } from "../http/health.ts";
-import type { HttpOptions } from "../http/options.ts";
+import { Endpoint } from "../http/server/endpoint.ts";
+import { makeHealth } from "../http/server/health.ts";
+import type { HttpOptions } from "../http/server/options.ts";
 import { type Server, coreOf } from "../server/server.ts";
 import { NodeExchange, type NodeRequest } from "./node-exchange.ts";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, type Socket, connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { HttpRefusal } from "../http/refusal.ts";
+import { HttpRefusal } from "../http/server/refusal.ts";
 import type { NodeRequest } from "./node-exchange.ts";
 import { readBody } from "./read-body.ts";
 

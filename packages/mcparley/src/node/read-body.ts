@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { BodyReader, Reader } from "../http/exchange.ts";
-import { notUtf8, tooLarge } from "../http/refusal.ts";
+import { notUtf8, tooLarge } from "../http/server/refusal.ts";
 import type { NodeRequest } from "./node-exchange.ts";
 
 /** How long a body may be, in bytes, and how long it is as far as its request says. */

@@ -1,6 +1,6 @@
 import { link } from "../../client/abort.ts";
-import { unreachable } from "../../http/client-fetch.ts";
-import { type HttpAuth, type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client-settings.ts";
+import { unreachable } from "../../http/client/fetch.ts";
+import { type HttpAuth, type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { AuthorizationCore } from "./authorization-core.ts";

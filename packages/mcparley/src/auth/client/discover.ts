@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from "oauth4webapi";
-import { nameOf } from "../../http/client-settings.ts";
+import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { discoverIssuer, legacyIssuer } from "./authorization-server.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";

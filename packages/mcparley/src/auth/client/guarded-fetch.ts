@@ -1,7 +1,7 @@
 import { sendGuarded } from "#guarded-send";
-import { discard, readText } from "../../http/client-body.ts";
-import { unreachable } from "../../http/client-fetch.ts";
-import { nameOf } from "../../http/client-settings.ts";
+import { discard, readText } from "../../http/client/body.ts";
+import { unreachable } from "../../http/client/fetch.ts";
+import { nameOf } from "../../http/client/settings.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isLoopbackHost, isPrivateHost } from "./private-address.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { sendHttp } from "../../http/client-fetch.ts";
-import { readHttpTarget } from "../../http/client-settings.ts";
+import { sendHttp } from "../../http/client/fetch.ts";
+import { readHttpTarget } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../testing/scripted-issuer.ts";

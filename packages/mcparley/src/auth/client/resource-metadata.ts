@@ -1,4 +1,4 @@
-import { nameOf } from "../../http/client-settings.ts";
+import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { fetchDocument } from "./fetch-document.ts";

@@ -1,4 +1,4 @@
-import type { HttpAuthRefusal, HttpAuthRequest } from "../../http/client-settings.ts";
+import type { HttpAuthRefusal, HttpAuthRequest } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type AuthorizationCore, fetchFor } from "./authorization-core.ts";
 import { type Challenge, readChallenge, splitScope } from "./challenge.ts";

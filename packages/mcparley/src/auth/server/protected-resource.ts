@@ -1,6 +1,6 @@
 import type { RequestHead } from "../../http/exchange.ts";
-import { HttpRefusal } from "../../http/refusal.ts";
-import type { AskedRequest, HttpServerAuth } from "../../http/server-auth.ts";
+import { HttpRefusal } from "../../http/server/refusal.ts";
+import type { AskedRequest, HttpServerAuth } from "../../http/server/server-auth.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";

@@ -1,5 +1,5 @@
 import type { RequestHead, ResponseHeaders } from "../../http/exchange.ts";
-import type { PublicDocument } from "../../http/server-auth.ts";
+import type { PublicDocument } from "../../http/server/server-auth.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 
 const headers: ResponseHeaders = {

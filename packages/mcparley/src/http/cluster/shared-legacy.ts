@@ -1,8 +1,8 @@
 import { reaching } from "../../store/reaching.ts";
-import type { EndpointContext, Sharing } from "../endpoint-context.ts";
-import { LegacyEndpoint } from "../legacy-endpoint.ts";
-import type { EventOptions, SessionOptions } from "../options.ts";
-import { Resumption } from "../resumption.ts";
+import type { EndpointContext, Sharing } from "../server/endpoint-context.ts";
+import { LegacyEndpoint } from "../server/sessions/legacy-endpoint.ts";
+import type { EventOptions, SessionOptions } from "../server/options.ts";
+import { Resumption } from "../server/sessions/resumption.ts";
 import { refuseUnavailable } from "./refuse-unavailable.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 

@@ -4,7 +4,7 @@ import { principalKey } from "../../server/context.ts";
 import type { ServerCore } from "../../server/core.ts";
 import type { Session } from "../../server/session.ts";
 import type { Store } from "../../store/store.ts";
-import type { EventLog } from "../resumable-stream.ts";
+import type { EventLog } from "../server/sessions/resumable-stream.ts";
 
 /** What is known of a stream beside its events. */
 export interface StreamHead {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openClient } from "../../../client/open-client.ts";
-import { httpDialer } from "../../../http/client-dialer.ts";
+import { httpDialer } from "../../../http/client/dialer.ts";
 import { toFetch } from "../../../http/to-fetch.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { type Listening, listen } from "../../../node/listen.ts";

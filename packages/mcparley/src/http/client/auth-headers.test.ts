@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { settled } from "../../testing/fake-clock.ts";
+import { fetchStub } from "../../testing/fetch-stub.ts";
+import { sendHttp } from "./fetch.ts";
+import { type HttpAuth, type HttpSettings, readHttpTarget } from "./settings.ts";
+
+const url = "https://example.com/mcp";
+const never = Promise.resolve(false);
+
+/** An authorization that shows what it is asked for. */
+function showing(auth: Partial<HttpAuth> = {}): HttpAuth {
+  let count = 0;
+  return {
+    headers: ({ method, url }) => Promise.resolve({ Authorization: `${++count} ${method} ${url.href}` }),
+    challenged: () => never,
+    ...auth,
+  };
+}
+
+function settingsWith(auth: HttpAuth, fetch: typeof globalThis.fetch): HttpSettings {
+  return readHttpTarget({ url, fetch, auth });
+}
+
+const post = { method: "POST", headers: {}, body: "{}", signal: new AbortController().signal } as const;
+
+test("each request is authorized for its own method and URL, also one that a redirect leads to", async () => {
+  const { fetch, next } = fetchStub();
+  const sending = sendHttp(settingsWith(showing(), fetch), post);
+  (await next()).status(307, { location: "/elsewhere" });
+  const redirected = await next();
+  expect(redirected.headers.get("authorization")).toBe("2 POST https://example.com/elsewhere");
+  redirected.status(200);
+  expect((await sending).status).toBe(200);
+});
+
+describe("an authorization that learns from a response", () => {
+  test("is told of each one, and has the request sent once more where that makes a difference", async () => {
+    const { fetch, next, waiting } = fetchStub();
+    const told: unknown[] = [];
+    const auth = showing({
+      responded: ({ url }, { status, headers }) => {
+        told.push([url.href, status, headers.get("dpop-nonce")]);
+        return status === 401;
+      },
+    });
+    const sending = sendHttp(settingsWith(auth, fetch), post);
+    (await next()).status(401, { "dpop-nonce": "n1" });
+    const again = await next();
+    expect([again.headers.get("authorization"), again.body]).toEqual([`2 POST ${url}`, {}]);
+    again.status(200, { "dpop-nonce": "n2" });
+    expect((await sending).status).toBe(200);
+    expect(told).toEqual([
+      [url, 401, "n1"],
+      [url, 200, "n2"],
+    ]);
+    expect(waiting()).toBe(0);
+  });
+
+  test("is not asked for ever: a second response of the kind is the answer", async () => {
+    const { fetch, next, waiting } = fetchStub();
+    const sending = sendHttp(settingsWith(showing({ responded: () => true }), fetch), post);
+    (await next()).status(401);
+    (await next()).status(401);
+    expect((await sending).status).toBe(401);
+    expect(waiting()).toBe(0);
+  });
+
+  test("may still be challenged: to learn of a nonce uses up no attempt to sign in", async () => {
+    const { fetch, next, waiting } = fetchStub();
+    let nonce = "none";
+    const challenged: number[] = [];
+    const auth = showing({
+      responded: (_, { headers }) => {
+        const wasOld = headers.get("dpop-nonce") !== nonce;
+        nonce = headers.get("dpop-nonce") ?? nonce;
+        return wasOld;
+      },
+      challenged: async ({ status }) => {
+        challenged.push(status);
+        await settled();
+        return true;
+      },
+    });
+    const sending = sendHttp(settingsWith(auth, fetch), post);
+    (await next()).status(401, { "dpop-nonce": "n1" });
+    (await next()).status(401, { "dpop-nonce": "n1" });
+    (await next()).status(200, { "dpop-nonce": "n1" });
+    expect((await sending).status).toBe(200);
+    expect(challenged).toEqual([401]);
+    expect(waiting()).toBe(0);
+  });
+});

@@ -1,0 +1,171 @@
+import { expect, test } from "vitest";
+import { Channel } from "../../client/channel.ts";
+import type { LocalError } from "../../rpc/errors.ts";
+import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type FetchStub, type SentRequest, fetchStub } from "../../testing/fetch-stub.ts";
+import { httpDialer } from "./dialer.ts";
+import type { HttpAuth, HttpAuthRefusal } from "./settings.ts";
+
+/** An authorization whose challenges are met by hand. */
+function byHand() {
+  const challenges: { refusal: HttpAuthRefusal; signal: AbortSignal; meet: (hasNew: boolean | Error) => void }[] = [];
+  let token = 0;
+  const auth: HttpAuth = {
+    headers: () => Promise.resolve({ authorization: `Bearer ${token}` }),
+    challenged: (refusal, signal) =>
+      new Promise((resolve, reject) => {
+        const meet = (hasNew: boolean | Error): void => {
+          if (hasNew === true) token++;
+          if (hasNew instanceof Error) reject(hasNew);
+          else resolve(hasNew);
+        };
+        challenges.push({ refusal, signal, meet });
+      }),
+  };
+  return { auth, challenges };
+}
+
+interface Talk extends FetchStub {
+  clock: ReturnType<typeof fakeClock>;
+  call: (idleTimeout?: number, signal?: AbortSignal) => Promise<unknown>;
+}
+
+async function talk(auth: HttpAuth): Promise<Talk> {
+  const stub = fetchStub();
+  const clock = fakeClock();
+  const dialer = httpDialer({ url: "https://example.com/mcp", fetch: stub.fetch, clock, auth });
+  const owner = { asked: () => Promise.resolve({}), notified: () => {}, report: () => {} };
+  const channel = new Channel(dialer.open(), clock, owner);
+  await channel.open();
+  const call: Talk["call"] = (idleTimeout = 60_000, signal) =>
+    channel
+      .request("ping", {}, { what: "ping", idleTimeout, totalTimeout: 2 * idleTimeout, signal })
+      .catch((e: unknown) => e);
+  return { ...stub, clock, call };
+}
+
+const challenge = { "www-authenticate": "Bearer" };
+
+test("C2: requests that are refused together lead to one challenge, and each is repeated once", async () => {
+  const { auth, challenges } = byHand();
+  const { call, next } = await talk(auth);
+  const answers = [call(), call(), call()];
+  const sent = [await next(), await next(), await next()];
+  sent[0]?.status(401, challenge);
+  sent[1]?.status(401, challenge);
+  await settled();
+  challenges[0]?.meet(true);
+  const repeated = [await next(), await next()];
+  // This one was sent with the old token and is refused after the new one is there.
+  sent[2]?.status(401, challenge);
+  repeated.push(await next());
+  for (const { headers, json, body } of repeated) {
+    expect(headers.get("authorization")).toBe("Bearer 1");
+    json({ jsonrpc: "2.0", id: body.id, result: {} });
+  }
+  expect(await Promise.all(answers)).toEqual([{}, {}, {}]);
+  expect(challenges).toHaveLength(1);
+});
+
+test("a challenge says which request was refused, what it showed, and how often it was repeated", async () => {
+  const { auth, challenges } = byHand();
+  const { call, next, waiting } = await talk(auth);
+  const answer = call();
+  for (let repeated = 0; repeated < 3; repeated++) {
+    (await next()).status(401, challenge);
+    await settled();
+    expect(challenges).toHaveLength(repeated + 1);
+    const [{ refusal, meet }] = challenges.slice(-1) as [(typeof challenges)[0]];
+    expect(refusal).toMatchObject({ status: 401, shown: { authorization: `Bearer ${repeated}` }, repeated });
+    expect([refusal.request.url.href, refusal.request.server.href, refusal.request.method]).toEqual([
+      "https://example.com/mcp",
+      "https://example.com/mcp",
+      "POST",
+    ]);
+    meet(true);
+  }
+  (await next()).status(401, challenge);
+  expect(await answer).toMatchObject({ code: "unauthorized" });
+  expect([challenges.length, waiting()]).toEqual([3, 0]);
+});
+
+test("a request for which there is nothing new to show fails", async () => {
+  const { auth, challenges } = byHand();
+  const { call, next, waiting } = await talk(auth);
+  const answer = call();
+  (await next()).status(401, challenge);
+  await settled();
+  challenges[0]?.meet(false);
+  expect(await answer).toMatchObject({ code: "unauthorized" });
+  expect(waiting()).toBe(0);
+});
+
+test("a bare 403 asks for nothing", async () => {
+  const { auth, challenges } = byHand();
+  const { call, next } = await talk(auth);
+  const answer = call();
+  (await next()).status(403);
+  expect(await answer).toMatchObject({ code: "unauthorized" });
+  expect(challenges).toEqual([]);
+});
+
+test("a sign-in that fails rejects all that wait for it, and the next request may try again", async () => {
+  const { auth, challenges } = byHand();
+  const { call, next, waiting } = await talk(auth);
+  const first = call();
+  (await next()).status(401, challenge);
+  await settled();
+  const later = call();
+  await settled();
+  expect(waiting()).toBe(0);
+  const failure = new Error("nobody signed in") as LocalError;
+  challenges[0]?.meet(failure);
+  for (const answer of [first, later]) expect(String(await answer)).toContain("nobody signed in");
+  expect(waiting()).toBe(0);
+  const again = call();
+  (await next()).status(401, challenge);
+  await settled();
+  expect(challenges).toHaveLength(2);
+  challenges[1]?.meet(true);
+  const { json, body } = await next();
+  json({ jsonrpc: "2.0", id: body.id, result: {} });
+  expect(await again).toEqual({});
+});
+
+test("C1: the clocks of all that wait stand still while a person signs in, and go on afterwards", async () => {
+  const { auth, challenges } = byHand();
+  const { call, next, clock } = await talk(auth);
+  const refused = call(1_000);
+  (await next()).status(401, challenge);
+  await settled();
+  const held = call(1_000);
+  await clock.advance(3_600_000);
+  challenges[0]?.meet(true);
+  const sent = [await next(), await next()].toSorted((a, b) => Number(a.body.id) - Number(b.body.id));
+  const [first, second] = sent as [SentRequest, SentRequest];
+  await clock.advance(999);
+  first.json({ jsonrpc: "2.0", id: first.body.id, result: {} });
+  expect(await refused).toEqual({});
+  await clock.advance(1);
+  expect(await held).toMatchObject({ code: "timeout" });
+  second.status(202);
+});
+
+test("a sign-in that nobody waits for any more is given up", async () => {
+  const { auth, challenges } = byHand();
+  const { call, next } = await talk(auth);
+  const givingUp = [new AbortController(), new AbortController()];
+  const answers = givingUp.map(({ signal }) => call(1_000, signal));
+  (await next()).status(401, challenge);
+  (await next()).status(401, challenge);
+  await settled();
+  const [{ signal, meet }] = challenges as [(typeof challenges)[0]];
+  givingUp[0]?.abort();
+  await settled();
+  expect(signal.aborted).toBe(false);
+  givingUp[1]?.abort();
+  await settled();
+  expect(signal.aborted).toBe(true);
+  meet(false);
+  for (const answer of answers) expect(await answer).toMatchObject({ code: "aborted" });
+});

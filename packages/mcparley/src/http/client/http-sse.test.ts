@@ -1,0 +1,361 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { Client } from "../../client/client.ts";
+import { forgetEras } from "../../client/detect-era.ts";
+import { openClient } from "../../client/open-client.ts";
+import type { ConnectOptions } from "../../client/options.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "../../testing/fetch-stub.ts";
+import { httpDialer } from "./dialer.ts";
+import type { HttpTarget } from "./settings.ts";
+
+afterEach(forgetEras);
+
+const url = "https://old.example/sse";
+
+interface Connecting {
+  stub: FetchStub;
+  clock: FakeClock;
+  reports: Error[];
+  client: Promise<Client>;
+}
+
+function connecting(options: ConnectOptions = {}, target: Partial<HttpTarget> = {}, stub = fetchStub()): Connecting {
+  const clock = fakeClock();
+  const reports: Error[] = [];
+  const dialer = httpDialer({ url, fetch: stub.fetch, clock, ...target });
+  const client = openClient(dialer, { clock, onError: (error) => reports.push(error), ...options });
+  client.catch(() => {});
+  return { stub, clock, reports, client };
+}
+
+/** Refuses the modern question and `initialize` in the way of a server that has another transport at its URL. */
+async function refuseBoth(stub: FetchStub, refuse: (request: SentRequest) => void): Promise<void> {
+  for (const method of ["server/discover", "initialize"]) {
+    const request = await stub.next();
+    expect([request.method, request.body.method]).toEqual(["POST", method]);
+    refuse(request);
+  }
+}
+
+async function openStream(stub: FetchStub, endpoint = "/messages?sessionId=1"): Promise<[EventFeed, SentRequest]> {
+  const get = await stub.next();
+  expect([get.method, get.url, get.headers.get("accept")]).toEqual(["GET", url, "text/event-stream"]);
+  const feed = get.stream();
+  feed.raw(`event: endpoint\ndata: ${endpoint}\n\n`);
+  return [feed, get];
+}
+
+const initializeResult = {
+  protocolVersion: "2024-11-05",
+  capabilities: { tools: {} },
+  serverInfo: { name: "old", version: "1" },
+};
+
+/** Takes a POST, and answers it on the stream where there is a result. */
+async function take(stub: FetchStub, feed: EventFeed, method: string, result?: JsonObject): Promise<SentRequest> {
+  const post = await stub.next();
+  expect(post.body.method).toBe(method);
+  expect(post.url).toBe("https://old.example/messages?sessionId=1");
+  expect(post.headers.get("content-type")).toBe("application/json");
+  post.status(202);
+  if (result) feed.event({ jsonrpc: "2.0", id: post.body.id, result });
+  return post;
+}
+
+async function handshake(stub: FetchStub): Promise<EventFeed> {
+  const [feed] = await openStream(stub);
+  await take(stub, feed, "initialize", initializeResult);
+  await take(stub, feed, "notifications/initialized");
+  return feed;
+}
+
+const notAllowed = (request: SentRequest): void => request.text("Method Not Allowed", { status: 405 });
+
+describe("a server of 2024-11-05 is found", () => {
+  test.each([
+    ["405", notAllowed],
+    ["404", (request: SentRequest) => request.text("Cannot POST /sse", { status: 404 })],
+    ["400", (request: SentRequest) => request.text("Bad Request", { status: 400 })],
+    [
+      "400 with an error that is not modern",
+      (request: SentRequest) =>
+        request.json({ jsonrpc: "2.0", id: null, error: { code: -32000, message: "no" } }, { status: 400 }),
+    ],
+  ])("where initialize is refused with %s", async (_, refuse) => {
+    const { stub, client } = connecting();
+    await refuseBoth(stub, refuse);
+    const feed = await handshake(stub);
+    const { server } = await client;
+    expect(server).toMatchObject({ era: "legacy", revision: "2024-11-05", info: { name: "old" } });
+    const calling = (await client).callTool("add");
+    await take(stub, feed, "tools/call", { content: [{ type: "text", text: "3" }] });
+    expect(await calling).toBe("3");
+  });
+
+  test("and is known from then on: the next connection begins with its stream", async () => {
+    const { stub, client } = connecting();
+    await refuseBoth(stub, notAllowed);
+    await handshake(stub);
+    await client;
+    const again = connecting({}, {}, stub);
+    await handshake(stub);
+    expect((await again.client).server.revision).toBe("2024-11-05");
+  });
+
+  test("until it is another one: what was known is forgotten and found anew", async () => {
+    const { stub, client } = connecting();
+    await refuseBoth(stub, notAllowed);
+    await handshake(stub);
+    await client;
+    const again = connecting({}, {}, stub);
+    (await stub.next()).status(405);
+    const initialize = await stub.next();
+    initialize.status(400);
+    (await stub.next()).status(405);
+    const discover = await stub.next();
+    expect(discover.body.method).toBe("server/discover");
+    const result = { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: {}, ttlMs: 0 };
+    discover.json({ jsonrpc: "2.0", id: discover.body.id, result: { ...result, cacheScope: "public" } });
+    expect((await again.client).server.era).toBe("modern");
+  });
+
+  test("also where its revision is pinned, and not where a modern one is", async () => {
+    const { stub, client } = connecting({ revision: "2024-11-05" });
+    notAllowed(await stub.next());
+    await handshake(stub);
+    expect((await client).server.revision).toBe("2024-11-05");
+    const pinned = connecting({ revision: "2026-07-28" }, {}, stub);
+    notAllowed(await stub.next());
+    await expect(pinned.client).rejects.toMatchObject({ code: "http" });
+    expect(stub.waiting()).toBe(0);
+  });
+
+  test("and speaks a later revision over its transport where it says so", async () => {
+    const { stub, client } = connecting();
+    await refuseBoth(stub, notAllowed);
+    const [feed] = await openStream(stub);
+    const initialize = await take(stub, feed, "initialize", { ...initializeResult, protocolVersion: "2025-06-18" });
+    expect(initialize.body).toMatchObject({ params: { protocolVersion: "2025-11-25" } });
+    await take(stub, feed, "notifications/initialized");
+    expect((await client).server.revision).toBe("2025-06-18");
+  });
+});
+
+describe("it is not looked for", () => {
+  const modern = (code: number, status: number) => (request: SentRequest) =>
+    request.json({ jsonrpc: "2.0", id: request.body.id, error: { code, message: "no", data: {} } }, { status });
+
+  test.each([
+    ["another status", (request: SentRequest) => request.text("oops", { status: 500 })],
+    ["an error in an answer", modern(-32000, 200)],
+    ["a method that a modern server lacks", modern(-32601, 404)],
+  ])("after %s", async (_, refuse) => {
+    const { stub, client } = connecting();
+    await refuseBoth(stub, refuse);
+    await expect(client).rejects.toThrow();
+    expect(stub.waiting()).toBe(0);
+  });
+
+  test("after a modern error", async () => {
+    const { stub, client } = connecting({ revision: "2025-11-25" });
+    modern(-32022, 400)(await stub.next());
+    await expect(client).rejects.toMatchObject({ code: "unsupported_revision" });
+    expect(stub.waiting()).toBe(0);
+  });
+});
+
+describe("where there is none, the first refusal is what is told", () => {
+  const cases: [string, (get: SentRequest, clock: FakeClock) => void | Promise<void>][] = [
+    ["no stream", (get) => get.status(405)],
+    ["no network any more", (get) => get.fail(new TypeError("fetch failed"))],
+    ["something else than a stream", (get) => get.text("<html>", { headers: { "content-type": "text/html" } })],
+    ["a stream that ends at once", (get) => get.stream().end()],
+    ["a stream that breaks off", (get) => get.stream().break()],
+    ["a stream that begins with a message", (get) => get.stream().event({ jsonrpc: "2.0", method: "x" })],
+    ["a redirect", (get) => get.status(302, { location: "https://elsewhere.example/" })],
+    [
+      "a stream that stays silent",
+      async (get, clock) => {
+        get.stream();
+        await clock.advance(10_000);
+      },
+    ],
+    ["a server that does not answer", (_, clock) => clock.advance(10_000)],
+  ];
+
+  test.each(cases)("%s", async (_, answer) => {
+    const { stub, clock, client } = connecting();
+    await refuseBoth(stub, notAllowed);
+    const get = await stub.next();
+    await answer(get, clock);
+    await expect(client).rejects.toMatchObject({ code: "http", data: { status: 405 } });
+    await settled();
+    expect(clock.pending).toBe(0);
+  });
+
+  test("and a stream that is given up is ended", async () => {
+    const { stub, clock } = connecting();
+    await refuseBoth(stub, notAllowed);
+    const get = await stub.next();
+    get.stream();
+    await clock.advance(9_999);
+    expect(get.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(get.signal.aborted).toBe(true);
+  });
+});
+
+describe("refused", () => {
+  test.each([
+    "https://evil.example/messages",
+    "http://old.example/messages",
+    "https://old.example:444/messages",
+    "//evil.example/messages",
+    "https://user:secret@old.example/messages",
+    "javascript:alert(1)",
+    "https://",
+  ])("C3: an endpoint that is of another origin or none (%s) is sent nothing", async (endpoint) => {
+    const { stub, client } = connecting({}, { headers: { authorization: "Bearer token" } });
+    await refuseBoth(stub, notAllowed);
+    const [, get] = await openStream(stub, endpoint);
+    await expect(client).rejects.toThrow(/which is not of its own origin/);
+    await client.catch((error: Error) => expect(error.message).not.toContain("secret"));
+    expect(stub.waiting()).toBe(0);
+    expect(get.signal.aborted).toBe(true);
+  });
+
+  test("a sign-in that the stream asks for is what is told", async () => {
+    const { stub, client } = connecting();
+    await refuseBoth(stub, notAllowed);
+    (await stub.next()).status(401, { "www-authenticate": "Bearer" });
+    await expect(client).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
+  test("who gives up while it is being opened is told so", async () => {
+    const controller = new AbortController();
+    const { stub, client } = connecting({ signal: controller.signal });
+    await refuseBoth(stub, notAllowed);
+    const get = await stub.next();
+    get.stream();
+    controller.abort();
+    await expect(client).rejects.toMatchObject({ code: "aborted" });
+    expect(get.signal.aborted).toBe(true);
+  });
+});
+
+describe("a session", () => {
+  async function connected(
+    options?: ConnectOptions,
+    target?: Partial<HttpTarget>,
+  ): Promise<Connecting & { feed: EventFeed }> {
+    const opened = connecting(options, target);
+    await refuseBoth(opened.stub, notAllowed);
+    const feed = await handshake(opened.stub);
+    await opened.client;
+    return { ...opened, feed };
+  }
+
+  test("shows its headers and its authorization on the stream and on each POST", async () => {
+    const auth = { headers: async () => ({ Authorization: "Bearer 1" }), challenged: async () => false };
+    const { stub, client, feed } = await connected({}, { headers: { "X-Tenant": "a" }, auth });
+    const listing = (await client).listTools().all();
+    const post = await take(stub, feed, "tools/list", { tools: [] });
+    await listing;
+    expect([post.headers.get("x-tenant"), post.headers.get("authorization")]).toEqual(["a", "Bearer 1"]);
+  });
+
+  test("answers the server's questions by POST", async () => {
+    const sample = (): never => ({ role: "assistant", model: "m", content: { type: "text", text: "Hi" } }) as never;
+    const { stub, feed } = await connected({ sample });
+    feed.event({ jsonrpc: "2.0", id: 9, method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });
+    const answer = await stub.next();
+    expect(answer.body).toMatchObject({ id: 9, result: { content: { text: "Hi" } } });
+  });
+
+  test("begins only when the server has taken notifications/initialized", async () => {
+    const { stub, client } = connecting();
+    await refuseBoth(stub, notAllowed);
+    const [feed] = await openStream(stub);
+    await take(stub, feed, "initialize", initializeResult);
+    const initialized = await stub.next();
+    const listing = (await client).listTools().all();
+    await settled();
+    expect(stub.waiting()).toBe(0);
+    initialized.status(202);
+    await take(stub, feed, "tools/list", { tools: [] });
+    expect(await listing).toEqual([]);
+  });
+
+  test("or after five seconds", async () => {
+    const { stub, clock, client } = connecting();
+    await refuseBoth(stub, notAllowed);
+    const [feed] = await openStream(stub);
+    await take(stub, feed, "initialize", initializeResult);
+    await stub.next();
+    const listing = (await client).listTools().all();
+    await clock.advance(5_000);
+    await take(stub, feed, "tools/list", { tools: [] });
+    expect(await listing).toEqual([]);
+  });
+
+  test("H8: that the server has forgotten is opened again, and the call repeated", async () => {
+    const { stub, client } = await connected();
+    const calling = (await client).callTool("add");
+    (await stub.next()).status(404);
+    const feed = await handshake(stub);
+    await take(stub, feed, "tools/call", { content: [{ type: "text", text: "3" }] });
+    expect(await calling).toBe("3");
+  });
+
+  test("whose stream ends fails its calls, and the next call opens another", async () => {
+    const { stub, client, feed } = await connected();
+    const calling = (await client).callTool("add");
+    (await stub.next()).status(202);
+    feed.end();
+    await expect(calling).rejects.toMatchObject({ code: "closed" });
+    const again = (await client).callTool("add");
+    const other = await handshake(stub);
+    await take(stub, other, "tools/call", { content: [{ type: "text", text: "4" }] });
+    expect(await again).toBe("4");
+  });
+
+  test("goes on when a POST fails: that call alone does", async () => {
+    const { stub, client, feed } = await connected();
+    const first = (await client).callTool("a");
+    const second = (await client).callTool("b");
+    (await stub.next()).text("busy", { status: 503 });
+    await take(stub, feed, "tools/call", { content: [{ type: "text", text: "b" }] });
+    await expect(first).rejects.toMatchObject({ code: "http", data: { status: 503 } });
+    expect(await second).toBe("b");
+  });
+
+  test("M5: goes on after an event that is no JSON, which is reported", async () => {
+    const { stub, client, feed, reports } = await connected();
+    feed.raw("data: {nonsense\n\n");
+    feed.raw("event: ping\ndata: now\n\n");
+    const calling = (await client).callTool("a");
+    await take(stub, feed, "tools/call", { content: [{ type: "text", text: "a" }] });
+    expect(await calling).toBe("a");
+    expect(reports).toMatchObject([{ code: "invalid_message" }]);
+  });
+
+  test("C5: ends at an event that is larger than may be", async () => {
+    const { stub, client, feed } = await connected({}, { limits: { message: 1_000 } });
+    const calling = (await client).callTool("a");
+    (await stub.next()).status(202);
+    feed.event({ jsonrpc: "2.0", id: 0, result: { content: [{ type: "text", text: "x".repeat(2_000) }] } });
+    await expect(calling).rejects.toMatchObject({ code: "too_large" });
+  });
+
+  test("is ended with its client", async () => {
+    const { stub, client } = connecting();
+    await refuseBoth(stub, notAllowed);
+    const [feed, get] = await openStream(stub);
+    await take(stub, feed, "initialize", initializeResult);
+    await take(stub, feed, "notifications/initialized");
+    await (await client).close();
+    expect(get.signal.aborted).toBe(true);
+    expect(stub.waiting()).toBe(0);
+  });
+});

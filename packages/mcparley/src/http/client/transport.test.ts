@@ -1,0 +1,625 @@
+import { expect, test } from "vitest";
+import type { LocalError } from "../../rpc/errors.ts";
+import type { JsonObject, JsonRpcMessage, RequestId } from "../../rpc/messages.ts";
+import type { Transport } from "../../rpc/transport.ts";
+import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "../../testing/fetch-stub.ts";
+import { type HttpTarget, httpDialer } from "./dialer.ts";
+// Loaded on first use: here before it, so that no test waits for the disk while its clock stands still.
+import "./standalone.ts";
+import "./stream.ts";
+
+interface Talk extends FetchStub {
+  transport: Transport;
+  clock: FakeClock;
+  messages: unknown[];
+  failures: [RequestId, LocalError][];
+  problems: LocalError[];
+  closed: () => number;
+  send: (message: JsonRpcMessage, headers?: Record<string, string>) => Promise<void>;
+}
+
+function talk(target: Partial<HttpTarget> = {}): Talk {
+  const stubbed = fetchStub();
+  const clock = fakeClock();
+  const dialer = httpDialer({ url: "https://example.com/mcp", fetch: stubbed.fetch, clock, ...target });
+  const transport = dialer.open();
+  const messages: unknown[] = [];
+  const failures: [RequestId, LocalError][] = [];
+  const problems: LocalError[] = [];
+  let closed = 0;
+  void transport.start({
+    message: (value) => messages.push(value),
+    failed: (id, error) => failures.push([id, error as LocalError]),
+    malformed: (error) => problems.push(error as LocalError),
+    closed: () => void closed++,
+  });
+  const send = async (message: JsonRpcMessage, headers?: Record<string, string>): Promise<void> => {
+    await transport.send(message, headers && { headers });
+  };
+  return { ...stubbed, transport, clock, messages, failures, problems, closed: () => closed, send };
+}
+
+const modern = (id: RequestId, method = "tools/call", params: JsonObject = { name: "add" }): JsonRpcMessage => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params: { ...params, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } },
+});
+const legacy = (id: RequestId, method = "tools/call", params: JsonObject = { name: "add" }): JsonRpcMessage => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params,
+});
+const result = (id: RequestId, value: JsonObject = {}): JsonObject => ({ jsonrpc: "2.0", id, result: value });
+const cancelled = (requestId: RequestId): JsonRpcMessage => ({
+  jsonrpc: "2.0",
+  method: "notifications/cancelled",
+  params: { requestId },
+});
+
+/** Opens a legacy session; the standing stream is the next request that the test sees. */
+async function session(target: Partial<HttpTarget> = {}, version = "2025-11-25"): Promise<Talk> {
+  const talking = talk(target);
+  const { send, next } = talking;
+  void send(legacy("init", "initialize", { protocolVersion: version }));
+  const initialize = await next();
+  initialize.json(result("init", { protocolVersion: version }), {
+    headers: { "content-type": "application/json", "mcp-session-id": "s-1" },
+  });
+  await settled();
+  const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  (await next()).status(202);
+  await telling;
+  talking.messages.length = 0;
+  return talking;
+}
+
+/** A session whose server has no standing stream. */
+async function quietSession(target: Partial<HttpTarget> = {}, version?: string): Promise<Talk> {
+  const talking = await session(target, version);
+  (await talking.next()).status(405);
+  await settled();
+  return talking;
+}
+
+test("a modern message is a POST with the headers that mirror it, and its JSON answer arrives", async () => {
+  const { send, next, messages } = talk({ headers: { "x-team": "a" } });
+  void send(modern(1, "tools/call", { name: "größe" }), { "Mcp-Param-Region": "eu" });
+  const { url, method, headers, body, json } = await next();
+  expect([url, method, body.id]).toEqual(["https://example.com/mcp", "POST", 1]);
+  expect(Object.fromEntries(headers)).toEqual({
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "=?base64?Z3LDtsOfZQ==?=",
+    "mcp-param-region": "eu",
+    "x-team": "a",
+  });
+  json(result(1, { sum: 3 }));
+  await settled();
+  expect(messages).toEqual([result(1, { sum: 3 })]);
+});
+
+test.each([
+  ["resources/read", { uri: "note://1" }, "note://1"],
+  ["prompts/get", { name: "review" }, "review"],
+  ["tools/list", {}, null],
+])("%s names what it is about in Mcp-Name as it should", async (method, params, name) => {
+  const { send, next } = talk();
+  void send(modern(1, method, params));
+  expect((await next()).headers.get("mcp-name")).toBe(name);
+});
+
+test("M1: the messages of a stream arrive in their order, the answer last", async () => {
+  const { send, next, messages, failures } = talk();
+  void send(modern(1));
+  const stream = (await next()).stream();
+  const progress = Array.from({ length: 20 }, (_, done) => ({
+    jsonrpc: "2.0",
+    method: "notifications/progress",
+    params: { done },
+  }));
+  stream.raw(": keep-alive\n\n");
+  for (const one of progress) stream.event(one);
+  stream.event(result(1));
+  stream.end();
+  await settled();
+  expect(messages).toEqual([...progress, result(1)]);
+  expect(failures).toEqual([]);
+});
+
+test("a stream that the server leaves open after the answer is ended after a while", async () => {
+  const { send, next, clock, messages } = talk();
+  void send(modern(1));
+  const hit = await next();
+  hit.stream().event(result(1));
+  await settled();
+  expect(messages).toEqual([result(1)]);
+  expect(hit.signal.aborted).toBe(false);
+  await clock.advance(1_000);
+  expect(hit.signal.aborted).toBe(true);
+  expect(clock.pending).toBe(0);
+});
+
+test("H10: to cancel a modern request is to drop its stream, and nothing is sent", async () => {
+  const { send, next, waiting, failures } = talk();
+  void send(modern(1));
+  void send(modern(2));
+  const hits = [await next(), await next()];
+  await send(cancelled(1));
+  await settled();
+  expect(hits.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  expect(waiting()).toBe(0);
+  expect(failures).toEqual([]);
+});
+
+test("H10: a modern stream that ends without its answer fails its request alone, and is not taken up again", async () => {
+  const { send, next, failures, waiting, clock } = talk();
+  void send(modern(1));
+  void send(modern(2));
+  const first = (await next()).stream();
+  const second = await next();
+  first.event({ jsonrpc: "2.0", method: "notifications/progress" }, "e1");
+  first.end();
+  await settled();
+  expect(failures).toEqual([[1, expect.objectContaining({ code: "closed" })]]);
+  expect(second.signal.aborted).toBe(false);
+  await clock.advance(60_000);
+  expect(waiting()).toBe(0);
+});
+
+test("H10: to cancel a legacy request is to tell the server; only then is its stream dropped", async () => {
+  const { send, next, failures } = await quietSession();
+  void send(legacy(1));
+  const call = await next();
+  const cancelling = send(cancelled(1));
+  const told = await next();
+  expect(told.body).toMatchObject({ method: "notifications/cancelled", params: { requestId: 1 } });
+  expect(call.signal.aborted).toBe(false);
+  told.status(202);
+  await cancelling;
+  expect(call.signal.aborted).toBe(true);
+  expect(failures).toEqual([]);
+});
+
+test("what a session needs travels with each request of it, and with no modern one", async () => {
+  const { send, next } = await quietSession();
+  void send(legacy(1));
+  const inSession = await next();
+  expect(inSession.headers.get("mcp-session-id")).toBe("s-1");
+  expect(inSession.headers.get("mcp-protocol-version")).toBe("2025-11-25");
+  expect(inSession.headers.has("mcp-method")).toBe(false);
+  void send(result(9) as unknown as JsonRpcMessage);
+  expect((await next()).headers.get("mcp-session-id")).toBe("s-1");
+  void send(modern(2));
+  expect((await next()).headers.has("mcp-session-id")).toBe(false);
+});
+
+test("a revision from before the version header gets none, also after a modern probe", async () => {
+  const { send, next } = talk();
+  void send(modern(0, "server/discover", {}));
+  (await next()).status(400);
+  await settled();
+  void send(legacy(1, "initialize", { protocolVersion: "2025-11-25" }));
+  (await next()).json(result(1, { protocolVersion: "2025-03-26" }));
+  await settled();
+  void send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  expect(Object.fromEntries((await next()).headers)).toEqual({
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+  });
+});
+
+test("notifications/initialized is sent again where it did not get through, and then the standing stream is opened", async () => {
+  const { send, next, waiting, clock, problems } = talk();
+  void send(legacy("init", "initialize", { protocolVersion: "2025-11-25" }));
+  const initialize = await next();
+  initialize.json(result("init", { protocolVersion: "2025-11-25" }), {
+    headers: { "content-type": "application/json", "mcp-session-id": "s-1" },
+  });
+  await settled();
+  const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  (await next()).status(502);
+  while (waiting() === 0) await clock.advance(50);
+  (await next()).status(503);
+  while (waiting() === 0) await clock.advance(50);
+  (await next()).status(202);
+  await telling;
+  expect((await next()).method).toBe("GET");
+  expect(problems).toEqual([]);
+});
+
+test("a response is sent again where it did not get through, since the server waits for it", async () => {
+  const { send, next, waiting, clock } = await quietSession();
+  const telling = send({ jsonrpc: "2.0", id: "q", result: {} });
+  (await next()).status(503);
+  while (waiting() === 0) await clock.advance(50);
+  const again = await next();
+  expect(again.body).toMatchObject({ id: "q", result: {} });
+  again.status(202);
+  await telling;
+});
+
+test("notifications/initialized that is refused is not sent again", async () => {
+  const { send, next } = talk();
+  void send(legacy("init", "initialize", { protocolVersion: "2025-11-25" }));
+  (await next()).json(result("init", { protocolVersion: "2025-11-25" }));
+  await settled();
+  const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  (await next()).status(400);
+  await expect(telling).rejects.toMatchObject({ code: "http", data: { status: 400 } });
+});
+
+test("nothing overtakes notifications/initialized", async () => {
+  const { send, next, waiting } = talk();
+  void send(legacy(1, "initialize"));
+  (await next()).json(result(1, { protocolVersion: "2025-11-25" }));
+  await settled();
+  void send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  void send(legacy(2));
+  const initialized = await next();
+  await settled();
+  expect(waiting()).toBe(0);
+  initialized.status(202);
+  expect((await next()).body.id).toBe(2);
+});
+
+test("H8: 404 in a session is its loss, whatever JSON-RPC error is in it; others of its requests go on", async () => {
+  const { send, next, failures } = await quietSession();
+  void send(legacy(1));
+  void send(legacy(2));
+  const first = await next();
+  await next();
+  first.json(
+    { jsonrpc: "2.0", id: 1, error: { code: -32600, message: "Session not found" } },
+    {
+      status: 404,
+      headers: { "content-type": "application/json" },
+    },
+  );
+  await settled();
+  expect(failures).toEqual([[1, expect.objectContaining({ code: "session_lost" })]]);
+  await expect(Promise.all([send(cancelled(2)), next().then((hit) => hit.status(404))])).rejects.toMatchObject({
+    code: "session_lost",
+  });
+});
+
+test.each([
+  ["a matching id", { jsonrpc: "2.0", id: 1, error: { code: -32601, message: "no" } }],
+  ["no id", { jsonrpc: "2.0", error: { code: -32022, message: "no" } }],
+  ["a null id", { jsonrpc: "2.0", id: null, error: { code: -32001, message: "no" } }],
+])("a JSON-RPC error with %s answers the request, whatever the status", async (_, error) => {
+  for (const status of [400, 404, 500]) {
+    const { send, next, messages, failures } = talk();
+    void send(modern(1));
+    (await next()).json(error, { status, headers: { "content-type": "application/json" } });
+    await settled();
+    expect(messages).toEqual([{ ...error, id: 1 }]);
+    expect(failures).toEqual([]);
+  }
+});
+
+test("other statuses fail the request with the status and the beginning of the body, secrets hidden", async () => {
+  const { send, next, failures } = talk();
+  void send(modern(1));
+  (await next()).text(`<h1>Oops</h1>\n token=abc ${"x".repeat(5_000)}`, {
+    status: 500,
+    statusText: "Internal Server Error",
+  });
+  await settled();
+  const [[, error]] = failures as [[RequestId, LocalError]];
+  expect(error.code).toBe("http");
+  expect(error.message).toMatch(
+    /^The server answered tools\/call with 500 Internal Server Error: <h1>Oops<\/h1> token=\[redacted\] x/,
+  );
+  expect(error.message.length).toBeLessThan(1_200);
+  expect(error.data).toMatchObject({ status: 500 });
+});
+
+test.each([
+  ["7", 7_000],
+  [new Date(90_000).toUTCString(), 90_000],
+])("Retry-After %s is in the error of a busy server", async (header, retryAfterMs) => {
+  const { send, next, failures } = talk();
+  void send(modern(1));
+  (await next()).status(429, { "retry-after": header });
+  await settled();
+  expect(failures[0]?.[1]).toMatchObject({ code: "http", data: { status: 429, retryAfterMs } });
+});
+
+test.each([401, 403])("%i without authorization is told with its challenge", async (status) => {
+  const { send, next, failures } = talk();
+  void send(modern(1));
+  (await next()).status(status, { "www-authenticate": 'Bearer scope="a"' });
+  await settled();
+  expect(failures[0]?.[1]).toMatchObject({ code: "unauthorized", data: { status, challenge: 'Bearer scope="a"' } });
+});
+
+test("a host that cannot be reached is named with the reason", async () => {
+  const { send, next, failures } = talk();
+  void send(modern(1));
+  (await next()).fail(
+    new TypeError("fetch failed", { cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) }),
+  );
+  await settled();
+  expect(failures[0]?.[1]).toMatchObject({
+    code: "unreachable",
+    message: "Cannot reach example.com: ECONNREFUSED, nothing listens there.",
+    data: { host: "example.com", code: "ECONNREFUSED" },
+  });
+});
+
+test.each([
+  [
+    "a page",
+    (hit: SentRequest) => hit.text("<html>", { headers: { "content-type": "text/html" } }),
+    /200 and "text\/html"/,
+  ],
+  ["nothing", (hit: SentRequest) => hit.status(202), /202 and no answer/],
+  [
+    "no JSON",
+    (hit: SentRequest) => hit.text("{", { headers: { "content-type": "application/json" } }),
+    /with no JSON: "\{"/,
+  ],
+  [
+    "the answer to another request",
+    (hit: SentRequest) => hit.json(result("1")),
+    /something else than a response to 1\./,
+  ],
+])("a request that is answered with %s fails", async (_, answer, message) => {
+  const { send, next, failures } = talk();
+  void send(modern(1));
+  answer(await next());
+  await settled();
+  expect(failures).toEqual([
+    [1, expect.objectContaining({ code: "invalid_message", message: expect.stringMatching(message) })],
+  ]);
+});
+
+test("an event that is not JSON is reported, and the stream goes on", async () => {
+  const { send, next, messages, problems } = talk();
+  void send(modern(1));
+  const stream = (await next()).stream();
+  stream.raw("data: {oops\n\nevent: ping\ndata: {}\n\n");
+  stream.event(result(1));
+  await settled();
+  expect(problems.map(({ message }) => message)).toEqual(['The server sent an event that is not JSON: "{oops".']);
+  expect(messages).toEqual([result(1)]);
+});
+
+test("C5: an answer over the limit fails the request that it belongs to, and no other", async () => {
+  const { send, next, failures, messages } = talk({ limits: { message: 1_000 } });
+  for (const id of [1, 2, 3]) void send(modern(id));
+  const [event, json, good] = [await next(), await next(), await next()];
+  event.stream().event(result(1, { text: "x".repeat(2_000) }));
+  json.json(result(2, { text: "x".repeat(2_000) }));
+  good.json(result(3));
+  await settled();
+  expect(failures.map(([id, { code }]) => [id, code])).toEqual(
+    expect.arrayContaining([
+      [1, "too_large"],
+      [2, "too_large"],
+    ]),
+  );
+  expect(failures).toHaveLength(2);
+  expect(messages).toEqual([result(3)]);
+});
+
+test("C3: a redirect is not followed to another origin, nor with another method", async () => {
+  for (const [status, location] of [
+    [307, "https://evil.example/mcp"],
+    [308, "http://example.com/mcp"],
+    [302, "/elsewhere"],
+    [303, "/elsewhere"],
+    [307, "http://["],
+  ] as const) {
+    const { send, next, failures, waiting } = talk({ headers: { authorization: "Bearer t" } });
+    void send(modern(1));
+    (await next()).status(status, { location });
+    await settled();
+    expect(failures[0]?.[1]).toMatchObject({
+      code: "http",
+      message: expect.stringMatching(/redirects.*which is not followed/),
+    });
+    expect(waiting()).toBe(0);
+  }
+});
+
+test("C3: a redirect within the origin that keeps the method is followed, three times", async () => {
+  const { send, next, messages, failures } = talk();
+  void send(modern(1));
+  for (const path of ["/a", "/b", "/c"]) (await next()).status(307, { location: path });
+  const last = await next();
+  expect([last.url, last.method, last.body.id]).toEqual(["https://example.com/c", "POST", 1]);
+  last.json(result(1));
+  await settled();
+  expect(messages).toEqual([result(1)]);
+  void send(modern(2));
+  for (const path of ["/a", "/b", "/c", "/d"]) (await next()).status(308, { location: path });
+  await settled();
+  expect(failures[0]?.[1].message).toMatch(/more than 3 times/);
+});
+
+test("H9: a legacy stream that breaks is taken up where it was, not before the server's retry", async () => {
+  const { send, next, waiting, clock, messages, failures } = await quietSession();
+  void send(legacy(1));
+  const stream = (await next()).stream();
+  stream.raw("id: e1\nretry: 700\ndata: \n\n");
+  await settled();
+  stream.end();
+  await clock.advance(699);
+  expect(waiting()).toBe(0);
+  await clock.advance(71);
+  const resumed = await next();
+  expect([resumed.method, resumed.headers.get("last-event-id"), resumed.headers.get("accept")]).toEqual([
+    "GET",
+    "e1",
+    "text/event-stream",
+  ]);
+  expect(resumed.headers.get("mcp-session-id")).toBe("s-1");
+  const rest = resumed.stream();
+  rest.event({ jsonrpc: "2.0", method: "notifications/progress" }, "e2");
+  await settled();
+  rest.break();
+  await clock.advance(770);
+  const again = await next();
+  expect(again.headers.get("last-event-id")).toBe("e2");
+  again.stream().event(result(1), "e3");
+  await settled();
+  expect(messages.at(-1)).toEqual(result(1));
+  expect(failures).toEqual([]);
+});
+
+test("H9: the tries to take a stream up again are few, and further and further apart", async () => {
+  const { send, next, waiting, clock, failures } = await quietSession();
+  void send(legacy(1));
+  const stream = (await next()).stream();
+  stream.raw("id: e1\ndata: \n\n");
+  await settled();
+  stream.break();
+  const times: number[] = [];
+  for (let tries = 0; failures.length === 0 && tries < 20; tries++) {
+    while (waiting() === 0 && failures.length === 0) await clock.advance(100);
+    if (waiting() === 0) break;
+    times.push(clock.now());
+    (await next()).fail(new TypeError("fetch failed"));
+    await settled();
+  }
+  expect(times).toHaveLength(6);
+  expect(times.at(-1)).toBeGreaterThan(15_000);
+  expect(failures).toEqual([[1, expect.objectContaining({ code: "closed" })]]);
+  expect(clock.pending).toBe(0);
+});
+
+test("H9: streams that break together come back together, and count as one try", async () => {
+  const { send, next, waiting, clock, failures, messages } = await quietSession();
+  const ids = Array.from({ length: 10 }, (_, id) => id);
+  for (const id of ids) void send(legacy(id));
+  const streams: EventFeed[] = [];
+  for (const id of ids) {
+    const stream = (await next()).stream();
+    stream.raw(`id: s${id}\ndata: \n\n`);
+    streams.push(stream);
+  }
+  await settled();
+  for (const stream of streams) stream.break();
+  await clock.advance(1_000);
+  expect(waiting()).toBe(10);
+  for (const _ of ids) {
+    const hit = await next();
+    hit.stream().event(result(Number(hit.headers.get("last-event-id")?.slice(1))));
+  }
+  await settled();
+  expect(messages).toHaveLength(10);
+  expect(failures).toEqual([]);
+});
+
+test("a legacy stream without event ids cannot be taken up, and its request fails at once", async () => {
+  const { send, next, failures } = await quietSession();
+  void send(legacy(1));
+  (await next()).stream().break(new Error("terminated"));
+  await settled();
+  expect(failures).toEqual([
+    [1, expect.objectContaining({ code: "closed", message: expect.stringContaining("terminated") })],
+  ]);
+});
+
+test("the standing stream of a session delivers what the server says by itself", async () => {
+  const { next, messages, send } = await session();
+  const hit = await next();
+  expect([hit.method, hit.headers.get("accept"), hit.headers.get("mcp-session-id")]).toEqual([
+    "GET",
+    "text/event-stream",
+    "s-1",
+  ]);
+  const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
+  hit.stream().event(changed);
+  await settled();
+  expect(messages).toEqual([changed]);
+  void send(legacy(1));
+  (await next()).json(result(1));
+});
+
+test("H9: a standing stream that does not stay is given up after a few tries, which is told", async () => {
+  const { next, waiting, clock, problems, send } = await session();
+  let gets = 0;
+  while (problems.length === 0) {
+    if (waiting() === 0) await clock.advance(500);
+    else {
+      gets++;
+      (await next()).stream().end();
+      await settled();
+    }
+  }
+  expect(gets).toBe(7);
+  expect(problems).toEqual([
+    expect.objectContaining({ code: "closed", message: expect.stringContaining("could not be kept open") }),
+  ]);
+  // Much later, an answer shows that the server is there: one more round of tries.
+  await clock.advance(70_000);
+  void send(legacy(1));
+  (await next()).json(result(1));
+  expect((await next()).method).toBe("GET");
+});
+
+test("H9: a standing stream that a proxy cuts off every minute is opened again for ever", async () => {
+  const { next, clock, problems } = await session();
+  for (let minutes = 0; minutes < 20; minutes++) {
+    const stream = (await next()).stream();
+    await clock.advance(60_000);
+    stream.break();
+    await clock.advance(1_000);
+  }
+  expect(problems).toEqual([]);
+});
+
+test("a server without a standing stream is not asked again, one that refuses it is reported once", async () => {
+  const quiet = await quietSession();
+  await quiet.clock.advance(120_000);
+  expect([quiet.waiting(), quiet.problems]).toEqual([0, []]);
+  const refusing = await session();
+  (await refusing.next()).status(400);
+  await settled();
+  expect(refusing.problems).toEqual([
+    expect.objectContaining({ code: "http", data: expect.objectContaining({ status: 400 }) }),
+  ]);
+});
+
+test("closing ends every request and the session, and is over when the server has heard of it", async () => {
+  const { next, send, transport, closed, failures } = await session();
+  const standing = await next();
+  void send(legacy(1));
+  const call = await next();
+  const closing = transport.close();
+  const goodbye = await next();
+  expect([goodbye.method, goodbye.headers.get("mcp-session-id")]).toEqual(["DELETE", "s-1"]);
+  expect([standing.signal.aborted, call.signal.aborted, closed()]).toEqual([true, true, 0]);
+  goodbye.status(405);
+  await Promise.all([closing, transport.close()]);
+  expect(closed()).toBe(1);
+  expect(failures).toEqual([]);
+  await expect(send(legacy(2))).rejects.toMatchObject({ code: "closed" });
+});
+
+test("closing does not wait for ever for a server that does not answer", async () => {
+  const { next, transport, clock, closed } = await quietSession();
+  const closing = transport.close();
+  await next();
+  await clock.advance(2_000);
+  await closing;
+  expect(closed()).toBe(1);
+});
+
+test("a batch of an old revision is one POST, whose answers may come in any order", async () => {
+  const { transport, next, messages, failures } = await quietSession({}, "2025-03-26");
+  void transport.send([legacy(1), legacy(2)]);
+  const hit = await next();
+  expect(hit.body).toHaveLength(2);
+  hit.json([result(2), result(1)]);
+  await settled();
+  expect(messages).toEqual([[result(2), result(1)]]);
+  expect(failures).toEqual([]);
+});

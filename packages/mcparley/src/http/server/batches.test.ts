@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { tool } from "../../server/definition.ts";
+import { createServer } from "../../server/server.ts";
+import { gate } from "../../testing/gate.ts";
+import { type RawHttp, type RawMessage, rawHttp } from "../../testing/raw-http.ts";
+import { toFetch } from "../to-fetch.ts";
+
+const slow = gate();
+
+async function serve(protocolVersion: string): Promise<(batch: unknown) => ReturnType<RawHttp["post"]>> {
+  const progress = tool({
+    call: (_, ctx) => {
+      ctx.progress(1);
+      return "progressed";
+    },
+  });
+  const server = createServer({ name: "test", version: "1.0.0", tools: { progress, slow: tool(slow) } });
+  const client = rawHttp("http://localhost/mcp", toFetch(server).fetch);
+  const params = { protocolVersion, capabilities: {}, clientInfo: { name: "raw", version: "1.0.0" } };
+  const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+  const session = { "mcp-session-id": answer.headers.get("mcp-session-id")! };
+  return (batch) => client.post(batch, session);
+}
+
+const ping = (id: unknown): object => ({ jsonrpc: "2.0", id, method: "ping" });
+const pong = (id: unknown): object => ({ jsonrpc: "2.0", id, result: {} });
+const notification = { jsonrpc: "2.0", method: "notifications/initialized" };
+
+test.each(["2025-03-26", "2024-11-05"])("%s: a batch is answered with a batch", async (version) => {
+  const post = await serve(version);
+  const answer = await post([ping(1), notification, ping("1")]);
+  expect(answer.status).toBe(200);
+  expect(answer.type).toBe("application/json");
+  expect(await answer.json()).toEqual([pong(1), pong("1")]);
+  expect(await (await post([ping(2)])).json()).toEqual([pong(2)]);
+});
+
+test("a batch that asks nothing is taken with 202", async () => {
+  const post = await serve("2025-03-26");
+  for (const batch of [[notification], [notification, { jsonrpc: "2.0", id: 9, result: {} }]]) {
+    const answer = await post(batch);
+    expect(answer.status).toBe(202);
+    expect(await answer.text()).toBe("");
+  }
+});
+
+test("what is no message in a batch is answered beside the rest", async () => {
+  const post = await serve("2025-03-26");
+  const initialize = { jsonrpc: "2.0", id: 3, method: "initialize", params: {} };
+  const replies = (await (await post([7, ping(1), { id: 2 }, initialize])).json()) as unknown as RawMessage[];
+  expect(replies.map(({ id }) => id)).toEqual([undefined, 1, 2, 3]);
+  expect(replies.map(({ error }) => error?.code)).toEqual([-32600, undefined, -32600, -32600]);
+});
+
+test("a batch with something to say becomes a stream of its answers", async () => {
+  const post = await serve("2025-03-26");
+  const call = (id: number, name: string): object => ({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name, _meta: { progressToken: id } },
+  });
+  const answer = await post([call(1, "progress"), call(2, "slow"), ping(3)]);
+  expect(answer.type).toBe("text/event-stream");
+  expect(await answer.next()).toMatchObject({ method: "notifications/progress", params: { progressToken: 1 } });
+  const early = [await answer.next(), await answer.next()] as RawMessage[];
+  expect(new Set(early.map(({ id }) => id))).toEqual(new Set([1, 3]));
+  slow.open("at last");
+  expect(await answer.next()).toMatchObject({ id: 2, result: { content: [{ text: "at last" }] } });
+  expect(await answer.next()).toBeUndefined();
+});
+
+test("H11: 100 messages are a batch, and 101 or none are refused with 400", async () => {
+  const post = await serve("2025-03-26");
+  const full = await post(Array.from({ length: 100 }, (_, id) => ping(id)));
+  expect(await full.json()).toHaveLength(100);
+  for (const length of [101, 0]) {
+    const refused = await post(Array.from({ length }, (_, id) => ping(id)));
+    expect(refused.status).toBe(400);
+    expect((await refused.json()).error.message).toContain("1 to 100");
+  }
+});
+
+test.each(["2025-06-18", "2025-11-25"])("%s has no batches: 400", async (version) => {
+  const post = await serve(version);
+  const answer = await post([ping(1)]);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ error: { code: -32600 } });
+});

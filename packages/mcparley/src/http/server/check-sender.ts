@@ -1,0 +1,31 @@
+import { principalKey } from "../../server/context.ts";
+import { makeCors } from "./cors.ts";
+import type { Sender } from "./endpoint-context.ts";
+import type { Exchange } from "../exchange.ts";
+import type { HttpOptions } from "./options.ts";
+import { makeProxyReader } from "./proxy-address.ts";
+import { HttpRefusal } from "./refusal.ts";
+import type { HttpServerAuth } from "./server-auth.ts";
+
+/**
+ * Finds out who sent a request. Undefined if it was a CORS preflight, which is then answered. `admit` is called between
+ * the CORS checks and authentication. Throws a refusal for a sender that is not authorized.
+ */
+export type CheckSender = (exchange: Exchange, admit: () => unknown) => Promise<Sender | undefined>;
+
+/** Makes the checks of an endpoint with the options `cors`, `auth` or `trustProxy`. Loaded only for these. */
+export function makeSenderCheck({ cors, trustProxy }: HttpOptions, auth: HttpServerAuth | undefined): CheckSender {
+  const pages = cors ? makeCors(cors === true ? {} : cors) : undefined;
+  const readProxy = trustProxy ? makeProxyReader(trustProxy) : undefined;
+
+  return async (exchange, admit) => {
+    const origin = exchange.header("origin");
+    if (origin !== undefined) pages?.decorate(exchange, origin);
+    if (exchange.method === "OPTIONS" && pages?.preflight(exchange)) return undefined;
+    admit();
+    const principal = await auth?.authenticate(exchange);
+    if (principal instanceof HttpRefusal) throw principal;
+    const { address, network = "" } = readProxy ? readProxy(exchange) : exchange;
+    return { principal, address, caller: principal ? principalKey(principal) : network };
+  };
+}

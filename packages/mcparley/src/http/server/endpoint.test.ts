@@ -1,0 +1,431 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { ProtocolError, ToolError } from "../../rpc/errors.ts";
+import { listen } from "../../node/listen.ts";
+import { tool } from "../../server/definition.ts";
+import type { AnyServerDefinition } from "../../server/options.ts";
+import { rateLimit } from "../../server/rate-limit.ts";
+import { type Server, createServer } from "../../server/server.ts";
+import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { gate } from "../../testing/gate.ts";
+import { type RawHttp, metaOf, rawHttp } from "../../testing/raw-http.ts";
+import type { HttpOptions } from "./options.ts";
+import { toFetch } from "../to-fetch.ts";
+
+interface Served {
+  client: RawHttp;
+  server: Server;
+  clock: FakeClock;
+  errors: unknown[];
+  close: () => Promise<void>;
+}
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+async function serve(
+  adapter: string,
+  definition: Partial<AnyServerDefinition>,
+  options: HttpOptions = {},
+): Promise<Served> {
+  const clock = fakeClock();
+  const errors: unknown[] = [];
+  const server = createServer({
+    name: "test",
+    version: "1.0.0",
+    clock,
+    onError: (error) => errors.push(error),
+    ...definition,
+  });
+  if (adapter === "fetch") {
+    const handler = toFetch(server, options);
+    closers.push(handler.close);
+    return { client: rawHttp("http://localhost/mcp", handler.fetch), server, clock, errors, close: handler.close };
+  }
+  const listening = await listen(server, { port: 0, ...options });
+  closers.push(listening.close);
+  return { client: rawHttp(listening.url, fetch), server, clock, errors, close: listening.close };
+}
+
+describe.each(["node", "fetch"])("over %s", (adapter) => {
+  const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
+
+  test("a call that says nothing before its result is answered with JSON", async () => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const answer = await client.modern("tools/call", { name: "echo", arguments: { a: 1 } }, { id: "x" });
+    expect(answer.status).toBe(200);
+    expect(answer.type).toBe("application/json");
+    expect(await answer.json()).toMatchObject({
+      jsonrpc: "2.0",
+      id: "x",
+      result: { resultType: "complete", content: [{ type: "text", text: '{"a":1}' }] },
+    });
+  });
+
+  test("a long list that was prepared arrives whole, whatever letters are in it", async () => {
+    const names = Array.from({ length: 50 }, (_, index) => `tool-${index}`);
+    const greets = tool({ description: "Grüßt: “你好”, 👋.", call: () => "" });
+    const { client } = await serve(adapter, { tools: Object.fromEntries(names.map((name) => [name, greets])) });
+    // Twice: it is sent from what was made for the first.
+    for (const id of [1, 'a "quoted" id']) {
+      const answer = await client.modern("tools/list", {}, { id });
+      expect(answer.type).toBe("application/json");
+      const message = await answer.json();
+      expect(message).toMatchObject({ jsonrpc: "2.0", id });
+      const tools = message.result?.tools as unknown[];
+      expect(tools).toHaveLength(50);
+      expect(tools.at(-1)).toMatchObject({ description: "Grüßt: “你好”, 👋." });
+    }
+  });
+
+  test("a call that reports progress becomes a stream of events that ends with its result", async () => {
+    const progress = tool({
+      call: (_, ctx) => {
+        ctx.progress(1, 2, "half");
+        ctx.progress(2, 2);
+        return "done";
+      },
+    });
+    const { client } = await serve(adapter, { tools: { progress } });
+    const answer = await client.modern("tools/call", { name: "progress" }, { id: 7, meta: { progressToken: "p" } });
+    expect(answer.status).toBe(200);
+    expect(answer.type).toBe("text/event-stream");
+    expect(answer.headers.get("cache-control")).toBe("no-cache");
+    expect(answer.headers.get("x-accel-buffering")).toBe("no");
+    const half = { progressToken: "p", progress: 1, total: 2, message: "half" };
+    expect(await answer.next()).toEqual({ jsonrpc: "2.0", method: "notifications/progress", params: half });
+    expect(await answer.next()).toMatchObject({ params: { progress: 2 } });
+    expect(await answer.next()).toMatchObject({ id: 7, result: { content: [{ text: "done" }] } });
+    expect(await answer.next()).toBeUndefined();
+  });
+
+  test("H6: a silent call is JSON for 15 s, then a stream with a comment every 15 s", async () => {
+    const slow = gate();
+    const { client, clock } = await serve(adapter, { tools: { slow: tool(slow) } });
+    let answered = false;
+    const answering = client.modern("tools/call", { name: "slow" }).then((answer) => {
+      answered = true;
+      return answer;
+    });
+    await slow.entered;
+    await clock.advance(14_999);
+    expect(answered).toBe(false);
+    await clock.advance(1);
+    const answer = await answering;
+    expect(answer.type).toBe("text/event-stream");
+    expect(await answer.next()).toBe(":");
+    await clock.advance(15_000);
+    expect(await answer.next()).toBe(":");
+    slow.open("late");
+    expect(await answer.next()).toMatchObject({ result: { content: [{ text: "late" }] } });
+    expect(await answer.next()).toBeUndefined();
+  });
+
+  test("H6: an error keeps its status while the answer is no stream yet, and is an event afterwards", async () => {
+    const failing = gate();
+    const { client, clock } = await serve(adapter, { tools: { failing: tool(failing) } });
+    const answering = client.modern("tools/call", { name: "failing" });
+    await failing.entered;
+    await clock.advance(15_000);
+    failing.open(new ProtocolError(-32021, "late"));
+    const answer = await answering;
+    expect(answer.status).toBe(200);
+    expect(await answer.next()).toBe(":");
+    expect(await answer.next()).toMatchObject({ error: { code: -32021 } });
+  });
+
+  test.each([
+    ["an unknown method", "nothing/here", {}, 404, -32601],
+    ["a method of legacy revisions", "ping", {}, 404, -32601],
+    ["an unknown tool", "tools/call", { name: "none" }, 200, -32602],
+    ["a missing capability", "tools/call", { name: "asking" }, 400, -32021],
+    ["a missing scope", "tools/call", { name: "guarded" }, 403, 403],
+    ["an error with a status of its own", "tools/call", { name: "busy" }, 429, -32600],
+    ["an error that is hidden", "tools/call", { name: "broken" }, 200, -32603],
+  ])("%s is answered with its status and code", async (...[, method, params, status, code]) => {
+    const tools = {
+      asking: tool({ call: async (_, ctx) => JSON.stringify(await ctx.roots()) }),
+      guarded: tool({ scopes: ["files:write", 'odd"scope'], call: () => "" }),
+      busy: tool({
+        call: () => {
+          throw new ProtocolError(-32600, "busy", { status: 429, data: { retryAfter: 7 } });
+        },
+      }),
+      broken: tool({
+        call: () => {
+          throw new Error("secret");
+        },
+      }),
+    };
+    const { client, errors } = await serve(adapter, { tools });
+    const answer = await client.modern(method, params, { id: 3 });
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ jsonrpc: "2.0", id: 3, error: { code } });
+    expect(answer.headers.get("retry-after")).toBe(status === 429 ? "7" : null);
+    expect(answer.headers.get("www-authenticate")).toBe(
+      status === 403 ? 'Bearer error="insufficient_scope", scope="files:write odd\\"scope"' : null,
+    );
+    expect(errors).toHaveLength(code === -32603 ? 1 : 0);
+  });
+
+  test.each([false, true])("a result that is no JSON is an internal error, streamed (%s) or not", async (streamed) => {
+    const odd = tool({
+      call: (_, ctx) => {
+        if (streamed) ctx.progress(1);
+        return { content: [], structuredContent: { big: 1n } };
+      },
+    });
+    const { client, errors } = await serve(adapter, { tools: { odd } });
+    const answer = await client.modern("tools/call", { name: "odd" }, { id: 4, meta: { progressToken: 1 } });
+    if (streamed) await answer.next();
+    const message = streamed ? await answer.next() : await answer.json();
+    expect(message).toEqual({ jsonrpc: "2.0", id: 4, error: { code: -32603, message: "Internal error" } });
+    expect(errors).toHaveLength(1);
+  });
+
+  test("what a handler says that is no JSON is reported, and does not end its call", async () => {
+    const chatty = tool({
+      call: (_, ctx) => {
+        ctx.log.info({ big: 1n });
+        return "fine";
+      },
+    });
+    const { client, errors } = await serve(adapter, { tools: { chatty } });
+    const meta = { "io.modelcontextprotocol/logLevel": "info" };
+    const answer = await client.modern("tools/call", { name: "chatty" }, { meta });
+    expect(await answer.json()).toMatchObject({ result: { content: [{ text: "fine" }] } });
+    expect(errors).toHaveLength(1);
+  });
+
+  test("a tool's failure and its rate limit are told from each other", async () => {
+    const failing = tool({
+      call: () => {
+        throw new ToolError("no such city");
+      },
+    });
+    const { client, server, clock } = await serve(adapter, { tools: { failing } });
+    server.use(rateLimit({ perSecond: 1, burst: 1, clock }));
+    const first = await client.modern("tools/call", { name: "failing" });
+    expect(first.status).toBe(200);
+    expect(await first.json()).toMatchObject({ result: { isError: true } });
+    const second = await client.modern("tools/call", { name: "failing" });
+    expect(second.status).toBe(429);
+    expect(second.headers.get("retry-after")).toBe("1");
+    await second.text();
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["no JSON", "{"],
+    ["two values", "{} {}"],
+  ])("a body of %s is answered with 400 and -32700", async (_, body) => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const answer = await client.post(body);
+    expect(answer.status).toBe(400);
+    const message = await answer.json();
+    expect(message).toMatchObject({ error: { code: -32700 } });
+    expect(message).not.toHaveProperty("id");
+  });
+
+  test.each([
+    ["no version", { id: 1, method: "server/discover" }, 1],
+    ["a null id", { jsonrpc: "2.0", id: null, method: "server/discover" }, undefined],
+    ["a fractional id", { jsonrpc: "2.0", id: 1.5, method: "server/discover" }, undefined],
+    ["an id that is an object", { jsonrpc: "2.0", id: {}, method: "server/discover" }, undefined],
+    ["params that are an array", { jsonrpc: "2.0", id: 2, method: "server/discover", params: [] }, 2],
+    ["a number", 42, undefined],
+    ["null", null, undefined],
+  ])("a message with %s is answered with 400 and -32600", async (_, body, id) => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const answer = await client.post(body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({
+      jsonrpc: "2.0",
+      ...(id !== undefined && { id }),
+      error: { code: -32600, message: expect.stringContaining("Invalid message") as string },
+    });
+  });
+
+  test("M6: a key in another case is another key", async () => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const answer = await client.post({ jsonrpc: "2.0", id: 1, METHOD: "server/discover", Method: "server/discover" });
+    expect(answer.status).toBe(400);
+    await answer.text();
+  });
+
+  test.each(["clientCapabilities", "protocolVersion"])(
+    "a modern request without %s is answered with 400",
+    async (key) => {
+      const { client } = await serve(adapter, { tools: { echo } });
+      const { [`io.modelcontextprotocol/${key}`]: _, ...meta } = metaOf();
+      const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover" };
+      const message = { jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: meta } };
+      const answer = await client.post(message, headers);
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({ id: 1, error: { code: -32602 } });
+    },
+  );
+
+  test("a modern version that does not exist is answered with 400, -32022 and those that do", async () => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const meta = { "io.modelcontextprotocol/protocolVersion": "v999" };
+    const answer = await client.modern("server/discover", {}, { meta, headers: { "mcp-protocol-version": "v999" } });
+    expect(answer.status).toBe(400);
+    const { error } = await answer.json();
+    expect(error).toMatchObject({ code: -32022, data: { requested: "v999" } });
+    expect((error.data as { supported: string[] }).supported).toContain("2026-07-28");
+  });
+
+  test("a session id on a modern request is ignored", async () => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const answer = await client.modern("tools/call", { name: "echo" }, { headers: { "mcp-session-id": "none" } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("mcp-session-id")).toBeNull();
+    await answer.text();
+  });
+
+  test("a modern notification is taken with 202 and no body, a modern response refused", async () => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const headers = { "mcp-protocol-version": "2026-07-28" };
+    const notification = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
+    const taken = await client.post(notification, headers);
+    expect(taken.status).toBe(202);
+    expect(await taken.text()).toBe("");
+    const refused = await client.post({ jsonrpc: "2.0", id: 1, result: {} }, headers);
+    expect(refused.status).toBe(400);
+    await refused.text();
+  });
+
+  test.each(["PUT", "PATCH", "OPTIONS"])("%s is answered with 405 and what is allowed", async (method) => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const answer = await client.send({ method });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")).toBe("GET, POST, DELETE");
+    await answer.text();
+  });
+
+  test.each(["GET", "DELETE"])("%s without any sign of a session is answered with 405", async (method) => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const answer = await client.send({ method, headers: { "mcp-protocol-version": "2026-07-28" } });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")).toBe("POST");
+    await answer.text();
+  });
+
+  test("listen starts with the acknowledgment, tells of changes, and ends with its result", async () => {
+    const { client, server, close } = await serve(adapter, { tools: { echo } });
+    const filter = { notifications: { toolsListChanged: true } };
+    const answer = await client.modern("subscriptions/listen", filter, { id: "sub" });
+    expect(answer.type).toBe("text/event-stream");
+    const tagged = { _meta: { "io.modelcontextprotocol/subscriptionId": "sub" } };
+    expect(await answer.next()).toMatchObject({
+      method: "notifications/subscriptions/acknowledged",
+      params: { ...tagged, notifications: { toolsListChanged: true } },
+    });
+    server.tools.set("another", echo);
+    expect(await answer.next()).toMatchObject({ method: "notifications/tools/list_changed", params: tagged });
+    const closing = close();
+    const ending = { method: "notifications/cancelled", params: { requestId: "sub", ...tagged } };
+    expect(await answer.next()).toMatchObject(ending);
+    expect(await answer.next()).toMatchObject({ id: "sub", result: { resultType: "complete", ...tagged } });
+    expect(await answer.next()).toBeUndefined();
+    await closing;
+  });
+
+  test("listen is refused with 406 to a client that cannot read a stream", async () => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const filter = { notifications: { toolsListChanged: true } };
+    const answer = await client.modern("subscriptions/listen", filter, { headers: { accept: "application/json" } });
+    expect(answer.status).toBe(406);
+    await answer.text();
+  });
+
+  test("more listen streams than allowed are answered with 503 and Retry-After", async () => {
+    const { client } = await serve(adapter, { tools: { echo }, limits: { listenStreams: 1 } });
+    const filter = { notifications: { toolsListChanged: true } };
+    const first = await client.modern("subscriptions/listen", filter);
+    await first.next();
+    const second = await client.modern("subscriptions/listen", filter);
+    expect(second.status).toBe(503);
+    expect(second.headers.get("retry-after")).toBe("1");
+    await second.text();
+    await first.leave();
+  });
+
+  test("H10: a modern call is cancelled when its client goes away", async () => {
+    const slow = gate();
+    const { client } = await serve(adapter, { tools: { slow: tool(slow) } });
+    const leaving = new AbortController();
+    const answering = client.modern("tools/call", { name: "slow" }, { signal: leaving.signal });
+    const ctx = await slow.entered;
+    const cancelled = new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+    leaving.abort();
+    if (adapter === "node") await expect(answering).rejects.toThrow();
+    await cancelled;
+    expect(String(ctx.signal.reason)).toContain("closed the stream");
+  });
+
+  test("H10: a modern call is cancelled when its client leaves the stream it has begun", async () => {
+    const slow = gate();
+    const { client } = await serve(adapter, { tools: { slow: tool(slow) } });
+    const answering = client.modern("tools/call", { name: "slow" }, { meta: { progressToken: 1 } });
+    const ctx = await slow.entered;
+    const cancelled = new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+    ctx.progress(1);
+    const answer = await answering;
+    await answer.next();
+    await answer.leave();
+    await cancelled;
+    // What the handler says after that goes nowhere, and harms nothing.
+    ctx.progress(2);
+    slow.open("too late");
+    await settled();
+  });
+
+  test("M7: cancelling one call ends nothing else", async () => {
+    const first = gate();
+    const second = gate();
+    const { client } = await serve(adapter, { tools: { first: tool(first), second: tool(second) } });
+    const leaving = new AbortController();
+    const dropped = client.modern("tools/call", { name: "first" }, { signal: leaving.signal });
+    const kept = client.modern("tools/call", { name: "second" });
+    const ctx = await first.entered;
+    const other = await second.entered;
+    const cancelled = new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+    leaving.abort();
+    if (adapter === "node") await expect(dropped).rejects.toThrow();
+    await cancelled;
+    expect(other.signal.aborted).toBe(false);
+    second.open("kept");
+    expect(await (await kept).json()).toMatchObject({ result: { content: [{ text: "kept" }] } });
+  });
+
+  test("closing lets what is in flight be answered, and refuses what comes later", async () => {
+    const slow = gate();
+    const { client, close } = await serve(adapter, { tools: { slow: tool(slow), echo } });
+    const answering = client.modern("tools/call", { name: "slow" });
+    await slow.entered;
+    const closing = close();
+    const late = await client.modern("tools/call", { name: "echo" });
+    expect(late.status).toBe(503);
+    expect(late.headers.get("retry-after")).toBe("1");
+    slow.open("in time");
+    expect(await (await answering).json()).toMatchObject({ result: { content: [{ text: "in time" }] } });
+    await closing;
+  });
+
+  test("closing does not wait for ever", async () => {
+    const slow = gate();
+    const { client, close, clock } = await serve(adapter, { tools: { slow: tool(slow) } }, { closeTimeout: 1_000 });
+    const answering = client.modern("tools/call", { name: "slow" });
+    answering.catch(() => {});
+    await slow.entered;
+    const closing = close();
+    await clock.advance(1_000);
+    await closing;
+    slow.open("too late");
+    if (adapter === "node") await expect(answering).rejects.toThrow();
+    else await (await answering).text();
+  });
+});

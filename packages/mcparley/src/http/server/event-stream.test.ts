@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { encode } from "../../rpc/messages.ts";
+import { EventStream } from "./event-stream.ts";
+import type { Exchange, ResponseStream } from "../exchange.ts";
+
+/** A response that notes what is done to it, with a backlog that the test sets. */
+function recorded(): { written: string[]; stream: ResponseStream & { backlog: number }; events: EventStream } {
+  const written: string[] = [];
+  const stream = {
+    backlog: 0,
+    write: (chunk: string) => void written.push(chunk),
+    end: () => void written.push("end"),
+    destroy: () => void written.push("destroy"),
+  };
+  const exchange = { stream: () => stream } as unknown as Exchange;
+  return { written, stream, events: new EventStream(exchange) };
+}
+
+test("a message is one event on one line, whatever line breaks are in it", () => {
+  const { written, events } = recorded();
+  events.send(encode({ jsonrpc: "2.0", method: "x", params: { text: "a\nb\r\nc\u2028" } }));
+  events.end();
+  expect(written).toEqual([
+    'event: message\ndata: {"jsonrpc":"2.0","method":"x","params":{"text":"a\\nb\\r\\nc\u2028"}}\n\n',
+    "end",
+  ]);
+});
+
+test("a client that does not read is cut off once 16 MiB wait for it", () => {
+  const { written, stream, events } = recorded();
+  stream.backlog = 16 * 1024 * 1024;
+  events.send("{}");
+  expect(written).toHaveLength(1);
+  stream.backlog++;
+  events.send("{}");
+  expect(written[1]).toBe("destroy");
+});

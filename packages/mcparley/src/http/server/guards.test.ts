@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import type { RequestHead } from "../exchange.ts";
+import { type GuardOptions, makeGuard } from "./guards.ts";
+import { HttpRefusal } from "./refusal.ts";
+
+interface Sent {
+  host?: string;
+  origin?: string;
+  secure?: boolean;
+}
+
+const headOf = ({ host, origin, secure = false }: Sent): RequestHead => ({
+  method: "POST",
+  path: "/mcp",
+  query: "",
+  secure,
+  header: (name) => ({ host, origin })[name],
+});
+
+/** What the guard says to a request: undefined where it lets it pass. */
+function refusal(options: GuardOptions, sent: Sent): HttpRefusal | undefined {
+  try {
+    makeGuard(options)(headOf(sent));
+    return undefined;
+  } catch (error) {
+    expect(error).toBeInstanceOf(HttpRefusal);
+    return error as HttpRefusal;
+  }
+}
+
+const loopbackHosts = [
+  "localhost",
+  "localhost:3000",
+  "LocalHost:1",
+  "127.0.0.1",
+  "127.8.9.10:80",
+  "[::1]",
+  "[::1]:3000",
+];
+const foreignHosts = [
+  "evil.example",
+  "evil.example:3000",
+  "localhost.evil.example",
+  "127.0.0.1.evil.example",
+  "evil.example@localhost",
+  "localhost/evil.example",
+  "localhost:3000:4000",
+  "128.0.0.1",
+  "0.0.0.0:3000",
+  "192.168.1.5",
+  "[::2]",
+  "[::1].evil.example",
+  "",
+  " ",
+];
+
+describe("H12: on loopback", () => {
+  const options = { boundHost: "127.0.0.1" };
+
+  test.each(loopbackHosts)("the Host %j is answered", (host) => {
+    expect(refusal(options, { host })).toBeUndefined();
+  });
+
+  test.each(foreignHosts)("the Host %j is refused with 403, the value and the cure", (host) => {
+    const refused = refusal(options, { host });
+    expect(refused?.status).toBe(403);
+    expect(refused?.message).toContain(`"${host}"`);
+    expect(refused?.message).toContain("allowedHosts");
+  });
+
+  test("a request without a Host is refused", () => {
+    expect(refusal(options, {})?.status).toBe(403);
+  });
+
+  test.each(["http://localhost:5173", "https://localhost", "http://127.0.0.1:80", "http://[::1]:3000"])(
+    "the Origin %j may call",
+    (origin) => {
+      expect(refusal(options, { host: "127.0.0.1:3000", origin })).toBeUndefined();
+    },
+  );
+
+  test.each([
+    "https://evil.example",
+    "http://localhost.evil.example",
+    "http://evil.example/localhost",
+    "http://localhost@evil.example",
+    "null",
+    "localhost",
+    "",
+  ])("the Origin %j is refused with 403, the value and the cure", (origin) => {
+    const refused = refusal(options, { host: "127.0.0.1:3000", origin });
+    expect(refused?.status).toBe(403);
+    expect(refused?.message).toContain(`"${origin}"`);
+    expect(refused?.message).toContain("allowedOrigins");
+  });
+
+  test("a host that was answered once does not open the way for another", () => {
+    const guard = makeGuard(options);
+    guard(headOf({ host: "localhost" }));
+    expect(() => guard(headOf({ host: "evil.example" }))).toThrow("evil.example");
+    guard(headOf({ host: "localhost" }));
+  });
+});
+
+describe("H12: elsewhere", () => {
+  test("the name that the server is bound to is answered, with any port", () => {
+    expect(refusal({ boundHost: "Internal.example" }, { host: "internal.example:3000" })).toBeUndefined();
+    expect(refusal({ boundHost: "192.168.1.5" }, { host: "192.168.1.5:3000" })).toBeUndefined();
+    expect(refusal({ boundHost: "fe80::1" }, { host: "[fe80::1]:3000" })).toBeUndefined();
+  });
+
+  test.each(["0.0.0.0", "::", undefined])("bound to %j, other names need allowedHosts", (boundHost) => {
+    const bound = boundHost === undefined ? {} : { boundHost };
+    expect(refusal(bound, { host: "localhost:3000" })).toBeUndefined();
+    expect(refusal(bound, { host: "0.0.0.0:3000" })?.status).toBe(403);
+    expect(refusal(bound, { host: "mcp.example.com" })?.status).toBe(403);
+    expect(refusal({ ...bound, allowedHosts: ["MCP.example.com"] }, { host: "mcp.example.com:80" })).toBeUndefined();
+    expect(refusal({ ...bound, allowedHosts: "any" }, { host: "whatever" })).toBeUndefined();
+  });
+
+  test("an allowed host with a port is answered with that port alone", () => {
+    const options = { allowedHosts: ["mcp.example.com:8443"] };
+    expect(refusal(options, { host: "mcp.example.com:8443" })).toBeUndefined();
+    expect(refusal(options, { host: "mcp.example.com" })?.status).toBe(403);
+  });
+
+  test("over TLS the certificate has vouched for the name, unless names are given", () => {
+    expect(refusal({}, { host: "mcp.example.com", secure: true })).toBeUndefined();
+    expect(refusal({ allowedHosts: ["other.example"] }, { host: "mcp.example.com", secure: true })?.status).toBe(403);
+  });
+
+  test("pages of the server's own origin may call, others need allowedOrigins", () => {
+    const options = { allowedHosts: ["mcp.example.com"] };
+    const host = "mcp.example.com";
+    expect(refusal(options, { host, origin: "https://mcp.example.com" })).toBeUndefined();
+    expect(refusal(options, { host, origin: "http://localhost:3000" })?.status).toBe(403);
+    expect(refusal(options, { host, origin: "https://app.example.com" })?.status).toBe(403);
+    const allowedOrigins = ["https://App.example.com/"];
+    expect(refusal({ ...options, allowedOrigins }, { host, origin: "https://app.example.com" })).toBeUndefined();
+    expect(refusal({ ...options, allowedOrigins }, { host, origin: "http://app.example.com" })?.status).toBe(403);
+    expect(refusal({ ...options, allowedOrigins: "any" }, { host, origin: "null" })).toBeUndefined();
+  });
+});

@@ -1,0 +1,157 @@
+import { type Awaitable, all } from "../../../rpc/awaitable.ts";
+import { ErrorCode, LocalError } from "../../../rpc/errors.ts";
+import { type Classified, type JsonRpcMessage, classify, encode, failure, isRequest } from "../../../rpc/messages.ts";
+import { overHttpSse } from "../../../mcp/revisions/revisions.ts";
+import type { Reply } from "../../../server/answer.ts";
+import type { Link } from "../../../server/call.ts";
+import type { Principal } from "../../../server/context.ts";
+import type { ServerCore } from "../../../server/core.ts";
+import { LegacySide } from "../../../server/legacy-side.ts";
+import { encodeReply } from "../encode-reply.ts";
+import type { Sender } from "../endpoint-context.ts";
+import type { EventStream } from "../event-stream.ts";
+import type { OpenExchange } from "../open-exchanges.ts";
+import { HttpRefusal } from "../refusal.ts";
+
+type Heard = Exclude<Classified, { kind: "invalid" }>;
+type Answering = Awaitable<Reply | undefined>;
+
+interface SessionInit {
+  /** It is all that a message needs to get here, so it cannot be guessed. */
+  id: string;
+  core: ServerCore;
+  /** Who opened the stream. */
+  sender: Sender;
+  events: EventStream;
+  onEnd: () => void;
+}
+
+/** A session of the HTTP+SSE transport: messages come one by one, and all that is said goes on its stream. */
+export class HttpSseSession implements Link, OpenExchange {
+  due = 0;
+  readonly id: string;
+  readonly principal: Principal | undefined;
+  readonly caller: string;
+  readonly isBusy = true;
+  countedSize = 0;
+  lastUsed: number;
+  readonly #core: ServerCore;
+  readonly #events: EventStream;
+  readonly #onEnd: () => void;
+  readonly #side: LegacySide;
+  #answering = 0;
+  #state: "open" | "ending" | "ended" = "open";
+
+  constructor({ id, core, sender, events, onEnd }: SessionInit) {
+    this.id = id;
+    const { principal, address, caller } = sender;
+    this.principal = principal;
+    this.caller = caller;
+    this.lastUsed = core.clock.now();
+    this.#core = core;
+    this.#events = events;
+    this.#onEnd = onEnd;
+    this.#side = new LegacySide(core, { link: this, principal, address, revisions: overHttpSse });
+  }
+
+  get network(): "tcp" {
+    return "tcp";
+  }
+
+  get keptSize(): number {
+    return this.#side.keptSize;
+  }
+
+  get isInitialized(): boolean {
+    return this.#side.isOpen;
+  }
+
+  /** Takes a message, or a batch of them, with effect at once. Throws a refusal of 400 for what is none. */
+  receive(value: unknown, principal: Principal | undefined): void {
+    if (Array.isArray(value)) return this.#receiveBatch(value, principal);
+    const heard = this.#read(value);
+    if (heard.kind !== "request") return this.#hear(heard);
+    void this.#answerAll([this.#side.answer(heard.message, principal)]).then(([json]) => this.#say(json));
+  }
+
+  send(message: JsonRpcMessage): void {
+    try {
+      this.#events.send(encode(message));
+    } catch (error) {
+      this.#core.report(error, undefined);
+      if (!isRequest(message)) return;
+      this.#side.answered(failure(message.id, { code: ErrorCode.InternalError, message: "Internal error" }));
+    }
+  }
+
+  beat(): void {
+    this.#events.comment();
+  }
+
+  /** Ends the session once what is in flight has been answered. */
+  endStream(): void {
+    if (this.#state === "open") this.#state = "ending";
+    this.#endIfDone();
+  }
+
+  /** Ends the session at once: gives up its calls and its questions. */
+  end(cause: Error): void {
+    if (this.#state === "ended") return;
+    this.#state = "ended";
+    this.#side.end(cause);
+    this.#events.end();
+    this.#onEnd();
+  }
+
+  #receiveBatch(batch: readonly unknown[], principal: Principal | undefined): void {
+    const refusal = this.#side.refuseBatch(batch.length);
+    if (refusal !== undefined) throw new HttpRefusal(400, refusal);
+    const all = batch.map((value) => this.#read(value));
+    const answering: Answering[] = [];
+    for (const heard of all) {
+      if (heard.kind === "request") answering.push(this.#side.answer(heard.message, principal));
+      else this.#hear(heard);
+    }
+    void this.#answerAll(answering).then((answers) =>
+      this.#say(answers.length === 0 ? undefined : `[${answers.join(",")}]`),
+    );
+  }
+
+  #read(value: unknown): Heard {
+    return readable(classify(value, this.#core.limits.idLength));
+  }
+
+  #hear(heard: Heard): void {
+    if (heard.kind === "notification") this.#side.notified(heard.message);
+    else if (heard.kind === "response") this.#side.answered(heard.message);
+  }
+
+  /** The answers, serialised; of those that the client gave up there is none. */
+  async #answerAll(answering: readonly Answering[]): Promise<string[]> {
+    this.#answering++;
+    const replies = await all(answering);
+    return replies.flatMap((reply) => (reply ? [encodeReply(this.#core, reply.message)] : []));
+  }
+
+  #say(json: string | undefined): void {
+    this.#answering--;
+    if (json !== undefined && this.#state !== "ended") this.#events.send(json);
+    this.#endIfDone();
+  }
+
+  #endIfDone(): void {
+    if (this.#state === "ending" && this.#answering === 0) {
+      this.end(new LocalError("closed", "The server is shutting down."));
+    }
+  }
+}
+
+/** Throws a refusal of 400 for what is not a message; for what a batch holds its session has to say more. */
+export function checkPosted(value: unknown): void {
+  if (!Array.isArray(value)) readable(classify(value));
+}
+
+function readable(heard: Classified): Heard {
+  if (heard.kind !== "invalid") return heard;
+  throw new HttpRefusal(400, `Invalid message: ${heard.reason}.`, { id: heard.id });
+}

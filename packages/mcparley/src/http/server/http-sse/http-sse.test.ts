@@ -1,0 +1,392 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { listen } from "../../../node/listen.ts";
+import type { Principal } from "../../../server/context.ts";
+import { tool } from "../../../server/definition.ts";
+import type { AnyServerDefinition } from "../../../server/options.ts";
+import { type Server, createServer } from "../../../server/server.ts";
+import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { gate } from "../../../testing/gate.ts";
+import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../../../testing/raw-http.ts";
+import type { RequestHead } from "../../exchange.ts";
+import type { HttpOptions } from "../options.ts";
+import { toFetch } from "../../to-fetch.ts";
+
+interface Served {
+  client: RawHttp;
+  server: Server;
+  clock: FakeClock;
+  errors: unknown[];
+  close: () => Promise<void>;
+}
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
+
+async function serve(
+  options: HttpOptions = {},
+  definition: Partial<AnyServerDefinition> = {},
+  adapter = "fetch",
+): Promise<Served> {
+  const clock = fakeClock();
+  const errors: unknown[] = [];
+  const onError = (error: unknown): unknown => errors.push(error);
+  const server = createServer({ name: "test", version: "1.0.0", clock, onError, tools: { echo }, ...definition });
+  const given = { legacySse: true, path: "/mcp", closeTimeout: 1_000, ...options };
+  if (adapter === "node") {
+    const { port, close } = await listen(server, { port: 0, ...given });
+    closers.push(close);
+    return { client: rawHttp(`http://127.0.0.1:${port}/sse`, fetch), server, clock, errors, close };
+  }
+  const handler = toFetch(server, given);
+  return { client: rawHttp("http://localhost/sse", handler.fetch), server, clock, errors, close: handler.close };
+}
+
+type Headers = Record<string, string>;
+
+/** A client of 2024-11-05: a stream, and the way to post. */
+interface Opened {
+  stream: RawAnswer;
+  /** The path and query that the server said. */
+  endpoint: string;
+  post: (body: unknown, headers?: Headers) => Promise<RawAnswer>;
+  next: () => Promise<RawMessage>;
+}
+
+async function open(client: RawHttp, headers: Headers = {}): Promise<Opened> {
+  const stream = await client.send({ method: "GET", headers: { accept: "text/event-stream", ...headers } });
+  expect(stream.status).toBe(200);
+  expect(stream.type).toBe("text/event-stream");
+  const [, endpoint = ""] = /^event: endpoint\ndata: (.*)$/.exec((await stream.block()) ?? "") ?? [];
+  const json = { "content-type": "application/json" };
+  return {
+    stream,
+    endpoint,
+    post: (body, more = {}) => client.send({ path: endpoint, body, headers: { ...json, ...headers, ...more } }),
+    next: async () => (await stream.next()) as RawMessage,
+  };
+}
+
+const initialize = (protocolVersion = "2024-11-05"): object => ({
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion, capabilities: { sampling: {} }, clientInfo: { name: "raw", version: "1.0.0" } },
+});
+const request = (method: string, params: object = {}, id: number | string = 1): object => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params,
+});
+const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
+
+async function ready(client: RawHttp, headers: Headers = {}): Promise<Opened> {
+  const opened = await open(client, headers);
+  await opened.post(initialize());
+  await opened.next();
+  await opened.post(initialized);
+  return opened;
+}
+
+describe.each(["node", "fetch"])("over %s", (adapter) => {
+  test("a stream says where to post, and what is posted is answered on the stream", async () => {
+    const { client } = await serve({}, {}, adapter);
+    const { endpoint, post, next, stream } = await open(client);
+    expect(endpoint).toMatch(/^\/messages\?sessionId=[0-9a-f-]{36}$/);
+    const accepted = await post(initialize());
+    expect(accepted.status).toBe(202);
+    expect(await accepted.text()).toBe("");
+    expect(await next()).toMatchObject({
+      id: 0,
+      result: { protocolVersion: "2024-11-05", serverInfo: { name: "test" } },
+    });
+    expect((await post(initialized)).status).toBe(202);
+    await post(request("tools/call", { name: "echo", arguments: { a: 1 } }, "x"));
+    expect(await stream.block()).toBe(
+      'event: message\ndata: {"jsonrpc":"2.0","id":"x","result":{"content":[{"type":"text","text":"{\\"a\\":1}"}]}}',
+    );
+    await stream.leave();
+  });
+
+  test("a client that goes away takes its session and its calls with it", async () => {
+    const slow = gate();
+    const { client } = await serve({}, { tools: { slow: tool(slow) } }, adapter);
+    const { stream, post } = await ready(client);
+    await post(request("tools/call", { name: "slow" }));
+    const { signal } = await slow.entered;
+    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await stream.leave();
+    await aborted;
+    expect((await post(request("ping"))).status).toBe(404);
+  });
+
+  test("it is off unless it is switched on", async () => {
+    const { client } = await serve({ legacySse: false }, {}, adapter);
+    expect((await client.send({ method: "GET" })).status).toBe(404);
+  });
+});
+
+describe("revisions", () => {
+  test.each([
+    ["2024-10-07", "2024-10-07"],
+    ["2024-11-05", "2024-11-05"],
+    ["2025-03-26", "2024-11-05"],
+    ["2025-11-25", "2024-11-05"],
+    ["2026-07-28", "2024-11-05"],
+    ["1.0", "2024-11-05"],
+  ])("a client that asks for %s gets %s", async (asked, agreed) => {
+    const { client } = await serve();
+    const { post, next } = await open(client);
+    await post(initialize(asked));
+    expect((await next()).result).toMatchObject({ protocolVersion: agreed });
+  });
+
+  test("before initialize there are pings alone", async () => {
+    const { client } = await serve();
+    const { post, next } = await open(client);
+    await post(request("ping", {}, 1));
+    expect(await next()).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+    await post(request("tools/list", {}, 2));
+    expect(await next()).toMatchObject({ id: 2, error: { code: -32600 } });
+  });
+
+  test("the endpoint for the other revisions stays what it was", async () => {
+    const { client } = await serve();
+    const discovered = await client.send({
+      path: "/mcp",
+      body: initialize("2025-11-25"),
+      headers: { "content-type": "application/json" },
+    });
+    expect(await discovered.json()).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
+  });
+});
+
+describe("messages", () => {
+  test("a question is asked on the stream and answered by a POST", async () => {
+    const ask = tool({
+      call: async (_, ctx) => {
+        const { content } = await ctx.sample({ messages: [], maxTokens: 1 });
+        return JSON.stringify(content);
+      },
+    });
+    const { client } = await serve({}, { tools: { ask } });
+    const { post, next } = await ready(client);
+    await post(request("tools/call", { name: "ask" }));
+    const question = await next();
+    expect(question).toMatchObject({ method: "sampling/createMessage" });
+    const result = { role: "assistant", model: "m", content: { type: "text", text: "Hi" } };
+    await post({ jsonrpc: "2.0", id: question.id, result });
+    expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: '{"type":"text","text":"Hi"}' }] } });
+  });
+
+  test("M1: progress comes before the result, all of it", async () => {
+    const progress = tool({
+      call: (_, ctx) => {
+        for (let done = 1; done <= 50; done++) ctx.progress(done);
+        return "done";
+      },
+    });
+    const { client } = await serve({}, { tools: { progress } });
+    const { post, next } = await ready(client);
+    await post(request("tools/call", { name: "progress", _meta: { progressToken: "p" } }));
+    for (let done = 1; done <= 50; done++) expect(await next()).toMatchObject({ params: { progress: done } });
+    expect(await next()).toMatchObject({ id: 1 });
+  });
+
+  test("M7: a cancelled call is not answered, and the others are", async () => {
+    const slow = gate();
+    const { client } = await serve({}, { tools: { slow: tool(slow), echo } });
+    const { post, next } = await ready(client);
+    await post(request("tools/call", { name: "slow" }, 5));
+    const { signal } = await slow.entered;
+    await post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 5 } });
+    expect(signal.aborted).toBe(true);
+    slow.open("late");
+    await post(request("ping", {}, 6));
+    expect(await next()).toMatchObject({ id: 6 });
+  });
+
+  test("changes are told on the stream", async () => {
+    const { client, server } = await serve();
+    const { next } = await ready(client);
+    server.tools.set("another", echo);
+    expect(await next()).toMatchObject({ method: "notifications/tools/list_changed" });
+  });
+
+  test("a batch is answered as one", async () => {
+    const { client } = await serve();
+    const { post, stream } = await ready(client);
+    expect((await post([request("ping", {}, 1), initialized, request("ping", {}, 2)])).status).toBe(202);
+    expect(await stream.next()).toMatchObject([{ id: 1 }, { id: 2 }]);
+    expect((await post([])).status).toBe(400);
+    expect((await post(Array.from({ length: 101 }, () => initialized))).status).toBe(400);
+    expect((await post([{ nonsense: true }])).status).toBe(400);
+  });
+
+  test("a result that is no JSON is an error of this call alone", async () => {
+    const bad = tool({ call: () => ({ content: [], _meta: { size: 1n } }) as never });
+    const { client, errors } = await serve({}, { tools: { bad } });
+    const { post, next } = await ready(client);
+    await post(request("tools/call", { name: "bad" }));
+    expect(await next()).toMatchObject({ id: 1, error: { code: -32603, message: "Internal error" } });
+    expect(errors).toHaveLength(1);
+  });
+
+  test("what is none is refused where it is posted", async () => {
+    const { client } = await serve({ maxBody: 1_000 });
+    const { post, endpoint } = await ready(client);
+    const text = async (body: string, type = "application/json"): Promise<number> =>
+      (await client.send({ path: endpoint, body, headers: { "content-type": type } })).status;
+    expect(await text("{")).toBe(400);
+    expect(await text('{"jsonrpc":"1.0"}')).toBe(400);
+    expect(await text("a=1", "application/x-www-form-urlencoded")).toBe(415);
+    expect(await text(`"${"x".repeat(1_000)}"`)).toBe(413);
+    const refused = await post({ jsonrpc: "2.0", id: 3, method: 4 });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ id: 3, error: { code: -32600 } });
+  });
+
+  test("each path has its method, and clients of another transport are sent away from them", async () => {
+    const { client } = await serve();
+    const posted = await client.post(initialize());
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET"]);
+    const got = await client.send({ method: "GET", path: "/messages?sessionId=x" });
+    expect([got.status, got.headers.get("allow")]).toEqual([405, "POST"]);
+    expect((await client.send({ method: "GET", headers: { accept: "application/json" } })).status).toBe(406);
+  });
+});
+
+describe("H14: a session belongs to the principal that opened it", () => {
+  const known: Record<string, Principal> = {
+    alice: { issuer: "https://as.example", subject: "alice", scopes: ["write"] },
+    "alice reading": { issuer: "https://as.example", subject: "alice", scopes: [] },
+    bob: { issuer: "https://as.example", subject: "bob", scopes: ["write"] },
+  };
+  const authenticate = (head: RequestHead): Principal | undefined => known[head.header("authorization") ?? ""];
+
+  test("and is there for no other", async () => {
+    const { client } = await serve({ auth: authenticate });
+    const { post } = await ready(client, { authorization: "alice" });
+    expect((await post(request("ping"), { authorization: "bob" })).status).toBe(404);
+    expect((await post(request("ping"), { authorization: "nobody" })).status).toBe(404);
+    expect((await post(request("ping"))).status).toBe(202);
+  });
+
+  test("which may come with another credential, that counts for what it asks", async () => {
+    const write = tool({ scopes: ["write"], call: () => "written" });
+    const { client } = await serve({ auth: authenticate }, { tools: { write } });
+    const { post, next } = await ready(client, { authorization: "alice" });
+    await post(request("tools/call", { name: "write" }, 1));
+    expect(await next()).toMatchObject({ id: 1, result: {} });
+    await post(request("tools/call", { name: "write" }, 2), { authorization: "alice reading" });
+    expect(await next()).toMatchObject({ id: 2, error: {} });
+  });
+
+  test("and a session that nobody has does not exist", async () => {
+    const { client } = await serve();
+    const json = { "content-type": "application/json" };
+    const unknown = { body: request("ping"), headers: json };
+    expect((await client.send({ path: "/messages?sessionId=1", ...unknown })).status).toBe(404);
+    expect((await client.send({ path: "/messages", ...unknown })).status).toBe(400);
+  });
+});
+
+describe("guards and limits", () => {
+  test("H12: a foreign Host or Origin is refused on both paths", async () => {
+    const { client } = await serve();
+    const { post } = await ready(client);
+    expect((await client.send({ method: "GET", headers: { host: "evil.example" } })).status).toBe(403);
+    expect((await client.send({ method: "GET", headers: { origin: "https://evil.example" } })).status).toBe(403);
+    expect((await post(request("ping"), { origin: "https://evil.example" })).status).toBe(403);
+  });
+
+  test("H4: there are no more sessions than may be, and those that end make room", async () => {
+    const { client } = await serve({ sessions: { max: 2 } });
+    const first = await ready(client);
+    await ready(client);
+    const refused = await client.send({ method: "GET" });
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
+    await first.stream.leave();
+    await open(client);
+  });
+
+  test("H4: a stream whose client does not initialize it within 30 s is ended, others are not", async () => {
+    const { client, clock } = await serve({ keepAlive: 600_000 });
+    const idle = await open(client);
+    const used = await ready(client);
+    await clock.advance(30_000);
+    expect(await idle.stream.block()).toBeUndefined();
+    expect((await idle.post(initialize())).status).toBe(404);
+    await used.post(request("ping"));
+    expect(await used.next()).toMatchObject({ id: 1 });
+  });
+
+  test("H6: a silent stream gets a comment every 15 s", async () => {
+    const { client, clock } = await serve();
+    const { stream } = await ready(client);
+    await clock.advance(15_000);
+    expect(await stream.next()).toBe(":");
+  });
+
+  test("closing answers what is in flight, then ends the streams", async () => {
+    const slow = gate();
+    const { client, close } = await serve({}, { tools: { slow: tool(slow) } });
+    const busy = await ready(client);
+    const idle = await ready(client);
+    await busy.post(request("tools/call", { name: "slow" }));
+    await slow.entered;
+    const closing = close();
+    expect(await idle.stream.block()).toBeUndefined();
+    await settled();
+    slow.open("done");
+    expect(await busy.next()).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
+    expect(await busy.stream.block()).toBeUndefined();
+    await closing;
+  });
+
+  test("closing gives up what takes too long", async () => {
+    const slow = gate();
+    const { client, clock, close } = await serve({}, { tools: { slow: tool(slow) } });
+    const { post, stream } = await ready(client);
+    await post(request("tools/call", { name: "slow" }));
+    const { signal } = await slow.entered;
+    const closing = close();
+    await clock.advance(1_000);
+    await closing;
+    expect(signal.aborted).toBe(true);
+    expect(await stream.block()).toBeUndefined();
+  });
+});
+
+describe("paths", () => {
+  test("are those of the options, with or without a slash at the end", async () => {
+    const { client } = await serve({ legacySse: { path: "/old/stream", messages: "/old/post" }, path: "/new" });
+    const stream = await client.send({ method: "GET", path: "/old/stream/" });
+    expect(await stream.block()).toMatch(/data: \/old\/post\?sessionId=/);
+    expect((await client.send({ method: "GET", path: "/sse" })).status).toBe(404);
+  });
+
+  test("work beside an endpoint that is at every path", async () => {
+    const server = createServer({ name: "test", version: "1.0.0" });
+    const client = rawHttp("http://localhost/sse", toFetch(server, { legacySse: true }).fetch);
+    const { post, next } = await open(client);
+    await post(initialize());
+    expect(await next()).toMatchObject({ id: 0 });
+    const headers = { "content-type": "application/json" };
+    const elsewhere = await client.send({ path: "/anywhere", body: initialize("2025-11-25"), headers });
+    expect(await elsewhere.json()).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
+  });
+
+  test.each([
+    { path: "/sse", legacySse: true },
+    { path: "/mcp", legacySse: { messages: "mcp/" } },
+    { legacySse: { path: "/x", messages: "/x" } },
+  ] satisfies HttpOptions[])("must differ: %j", (options) => {
+    const server = createServer({ name: "test", version: "1.0.0" });
+    expect(() => toFetch(server, options)).toThrow(/need a path each/);
+  });
+});

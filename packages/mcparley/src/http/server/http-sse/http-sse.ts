@@ -1,0 +1,158 @@
+import { LocalError } from "../../../rpc/errors.ts";
+import { type Principal, principalKey } from "../../../server/context.ts";
+import { readAccept } from "../../accept.ts";
+import { type BodyLimits, readMessage } from "../body.ts";
+import type { SharedSse } from "../../cluster/shared-sse.ts";
+import type { EndpointContext, Sender } from "../endpoint-context.ts";
+import { EventStream } from "../event-stream.ts";
+import type { Exchange } from "../../exchange.ts";
+import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
+import type { SessionOptions } from "../options.ts";
+import { SessionShares, displaced, neverUsed, tableIsFull } from "../sessions/session-shares.ts";
+import { HttpRefusal, notAllowed, shown, shuttingDown } from "../refusal.ts";
+
+export interface HttpSseOptions {
+  /** Where clients are told to post their messages. */
+  messages: string;
+  bodies: BodyLimits;
+  sessions: SessionOptions;
+}
+
+/**
+ * The HTTP+SSE transport (2024-11-05, basic/transports): a GET opens a session, whose stream tells its client where to
+ * post messages and carries all that is said to it. A session lives as long as its stream.
+ *
+ * It is loaded when the first client asks for it.
+ */
+export class HttpSse {
+  readonly #context: EndpointContext;
+  readonly #options: HttpSseOptions;
+  readonly #sessions = new Map<string, HttpSseSession>();
+  /** A session counts as unused until it is initialized, and as busy always, because its stream is open. */
+  readonly #shares: SessionShares<HttpSseSession>;
+  #shared: Promise<SharedSse> | undefined;
+
+  constructor(context: EndpointContext, options: HttpSseOptions) {
+    this.#context = context;
+    this.#options = options;
+    const { clock } = context.core;
+    this.#shares = new SessionShares({
+      clock,
+      options: options.sessions,
+      onUnused: (session) => session.end(neverUsed),
+    });
+  }
+
+  /** Sessions that are open. */
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Answers a request for a stream. */
+  async getStream(exchange: Exchange, sender: Sender): Promise<void> {
+    if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
+    if (this.#context.open.isEnding) throw shuttingDown();
+    if (!readAccept(exchange.header("accept")).events) {
+      throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
+    }
+    if (!this.#shares.hasRoomFor(sender.caller)) throw tableIsFull(60);
+    const shared = await this.#useShared();
+    const { principal } = sender;
+    this.#open(exchange, sender, shared ? await reached(() => shared.open(principal)) : crypto.randomUUID());
+  }
+
+  /** Answers a POST of a message: it is accepted, and answered on the stream of its session. */
+  async postMessage(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+    if (exchange.method !== "POST") throw notAllowed(exchange.method, "POST");
+    const id = new URLSearchParams(exchange.query).get("sessionId");
+    if (id === null) {
+      throw new HttpRefusal(400, "There is no sessionId in the URL. Open a stream, and post to where it says.");
+    }
+    const session = this.#find(id, principal);
+    if (session) this.#receive(session, await this.#read(exchange), principal);
+    else await this.#handOn(exchange, id, principal);
+    exchange.respond(202, {});
+  }
+
+  /** Hands what was posted on to the process that has the session's stream, where another one does. */
+  async #handOn(exchange: Exchange, id: string, principal: Principal | undefined): Promise<void> {
+    const shared = await this.#useShared();
+    if (!shared || !(await reached(() => shared.isElsewhere(id, principal)))) {
+      throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
+    }
+    const value = await this.#read(exchange);
+    checkPosted(value);
+    await reached(() => shared.handOn(id, value, principal));
+  }
+
+  #read(exchange: Exchange): Promise<unknown> {
+    return new Promise((resolve, reject) => readMessage(exchange, this.#options.bodies, { resolve, reject }));
+  }
+
+  /** Ends the sessions, and what goes on in them. */
+  async end(cause: Error): Promise<void> {
+    for (const session of this.#sessions.values()) session.end(cause);
+    this.#shares.stop();
+    await (await this.#shared)?.stop();
+  }
+
+  #useShared(): Promise<SharedSse | undefined> | undefined {
+    const { core, sharing } = this.#context;
+    this.#shared ??=
+      sharing &&
+      import("../../cluster/shared-sse.ts").then(
+        ({ SharedSse }) => new SharedSse(core, sharing.store, (...posted) => this.#takePosted(...posted)),
+      );
+    return this.#shared;
+  }
+
+  /** Takes what was posted to another node, where it was answered already. */
+  #takePosted(id: string, value: unknown, principal: Principal | undefined): void {
+    try {
+      const session = this.#find(id, principal);
+      if (session) this.#receive(session, value, principal);
+    } catch (error) {
+      this.#context.core.report(error, undefined);
+    }
+  }
+
+  #receive(session: HttpSseSession, value: unknown, principal: Principal | undefined): void {
+    session.receive(value, principal);
+    if (!session.isInitialized) return;
+    session.lastUsed = this.#context.core.clock.now();
+    this.#shares.used(session);
+    this.#shares.makeRoomForGrowth(session, (victim) => victim.end(displaced));
+  }
+
+  #open(exchange: Exchange, sender: Sender, id: string): void {
+    const { core, open } = this.#context;
+    const events = new EventStream(exchange);
+    const session = new HttpSseSession({ id, core, sender, events, onEnd: () => leave() });
+    // There is room, because getStream has checked it and an empty session keeps nothing.
+    this.#shares.makeRoomFor(session, (victim) => victim.end(displaced));
+    const leave = (): void => {
+      this.#shares.delete(session);
+      this.#sessions.delete(session.id);
+      void this.#shared?.then((shared) => shared?.close(session.id));
+      open.remove(session);
+    };
+    this.#sessions.set(session.id, session);
+    this.#shares.open(session);
+    open.add(session);
+    const { messages } = this.#options;
+    events.write(`event: endpoint\ndata: ${messages}?sessionId=${session.id}\n\n`);
+    exchange.onGone(() => session.end(new LocalError("closed", "The client closed its stream.")));
+  }
+
+  /** Another caller's session does not exist for this one. */
+  #find(id: string, principal: Principal | undefined): HttpSseSession | undefined {
+    const session = this.#sessions.get(id);
+    return session && principalKey(session.principal) === principalKey(principal) ? session : undefined;
+  }
+}
+
+/** Runs what needs the store that sessions are shared through, and refuses the request where that is out of reach. */
+async function reached<T>(operation: () => Promise<T>): Promise<T> {
+  const { refuseUnavailable } = await import("../../cluster/refuse-unavailable.ts");
+  return refuseUnavailable(operation);
+}

@@ -1,0 +1,99 @@
+import { type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
+import { MetaKey } from "../../mcp/meta.ts";
+import { Method } from "../../mcp/methods.ts";
+import { findRevision } from "../../mcp/revisions/revisions.ts";
+import { decodeHeaderValue, headerValueMatches } from "../../mcp/header-values.ts";
+import { type McpHeader, mcpHeaders } from "../../mcp/mirrored-headers.ts";
+import type { ServerCore } from "../../server/core.ts";
+import { explained } from "../../server/describe.ts";
+import type { ToolEntry } from "../../server/prepare-tool.ts";
+import type { RequestHead } from "../exchange.ts";
+import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
+import { shown } from "./refusal.ts";
+
+/** The param that `Mcp-Name` mirrors, for the methods of the protocol itself. */
+const mirroredName: ReadonlyMap<string, string> = new Map([
+  [Method.callTool, "name"],
+  [Method.getPrompt, "name"],
+  [Method.readResource, "uri"],
+]);
+
+const headersByTool = new WeakMap<ToolEntry, readonly McpHeader[]>();
+
+/** Throws a LocalError `invalid_definition` for the first tool with an `x-mcp-header` that breaks a rule. */
+export function checkMirroredHeaders(core: ServerCore): void {
+  for (const entry of core.offering.tools.entries()) explained(`tool "${entry.name}"`, () => headersOf(entry));
+}
+
+function headersOf(entry: ToolEntry): readonly McpHeader[] {
+  const known = headersByTool.get(entry);
+  if (known) return known;
+  const headers = mcpHeaders(entry.listed.inputSchema);
+  headersByTool.set(entry, headers);
+  return headers;
+}
+
+/**
+ * Compares the headers that mirror a message with the message (2026-07-28, Streamable HTTP, "Server Validation"), so
+ * that what a proxy decided by a header is what is executed here.
+ *
+ * Returns what to say where they differ (-32020, with status 400). What the message itself lacks is not judged here.
+ */
+export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: RequestHead): string | undefined {
+  const { method, params } = request;
+  const meta = params?._meta;
+  const version = isObject(meta) ? meta[MetaKey.protocolVersion] : undefined;
+  if (typeof version !== "string") return undefined;
+  if (head.header(PROTOCOL_VERSION_HEADER) !== version) {
+    return mismatch("MCP-Protocol-Version", head.header(PROTOCOL_VERSION_HEADER), version);
+  }
+  if (!findRevision(version)?.mirrorHeaders) return undefined;
+  if (head.header(METHOD_HEADER) !== method) return mismatch("Mcp-Method", head.header(METHOD_HEADER), method);
+  const named = mirroredName.get(method) ?? core.extensionMethod(method)?.mirroredName;
+  if (named === undefined) return undefined;
+  return findNameMismatch(head, params?.[named]) ?? findArgumentMismatch(core, request, head);
+}
+
+function findNameMismatch(head: RequestHead, name: unknown): string | undefined {
+  if (typeof name !== "string") return undefined;
+  const header = head.header(NAME_HEADER);
+  if (header !== undefined && decodeHeaderValue(header) === name) return undefined;
+  return mismatch("Mcp-Name", header, name);
+}
+
+function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: RequestHead): string | undefined {
+  if (request.method !== Method.callTool) return undefined;
+  const { name, arguments: args } = request.params ?? {};
+  const entry = core.offering.tools.entry(name as string);
+  if (!entry) return undefined;
+  for (const mirrored of headersOf(entry)) {
+    const value = valueAt(args, mirrored);
+    const header = head.header(mirrored.header.toLowerCase());
+    if (value === undefined || value === null) {
+      if (header !== undefined) return mismatch(mirrored.header, header, undefined);
+    } else if (header === undefined || !headerValueMatches(mirrored.type, header, value)) {
+      return mismatch(mirrored.header, header, value);
+    }
+  }
+  return undefined;
+}
+
+function valueAt(args: unknown, { path }: McpHeader): unknown {
+  let value = args;
+  for (const key of path) {
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+function mismatch(name: string, header: string | undefined, body: unknown): string {
+  const inHeader = header === undefined ? `${name} header is missing` : `${name} header value '${shown(header)}'`;
+  const inBody = body === undefined ? "the body has no value for it" : `body value '${shown(text(body))}'`;
+  const joint = header === undefined ? "; expected" : body === undefined ? ", but" : " does not match";
+  return `Header mismatch: ${inHeader}${joint} ${inBody}.`;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { tool } from "../../server/definition.ts";
+import { createServer } from "../../server/server.ts";
+import { metaOf, rawHttp } from "../../testing/raw-http.ts";
+import type { HttpOptions } from "./options.ts";
+import { toFetch } from "../to-fetch.ts";
+
+const echo = tool({ call: () => "hello" });
+const serve = (options: HttpOptions = {}): ReturnType<typeof rawHttp> =>
+  rawHttp(
+    "http://localhost/mcp",
+    toFetch(createServer({ name: "test", version: "1", tools: { echo } }), options).fetch,
+  );
+const call = { name: "echo" };
+
+describe("H7: Accept", () => {
+  test.each([
+    [undefined, "application/json"],
+    ["application/json, text/event-stream", "application/json"],
+    ["text/event-stream, application/json;q=0.5", "application/json"],
+    ["*/*", "application/json"],
+    ["application/*", "application/json"],
+    ["APPLICATION/JSON", "application/json"],
+    ["text/html, */*;q=0.1", "application/json"],
+    ["text/event-stream", "text/event-stream"],
+    ["text/*", "text/event-stream"],
+    ["application/json;q=0, text/event-stream", "text/event-stream"],
+  ])("%j is answered with %s", async (accept, type) => {
+    const answer = await serve().modern("tools/call", call, { headers: { accept } });
+    expect(answer.status).toBe(200);
+    expect(answer.type).toBe(type);
+    expect(await answer.text()).toContain("hello");
+  });
+
+  test.each(["text/html", "application/json;q=0", "image/*, text/plain", "*/*;q=0.0", ""])(
+    "%j is refused with 406",
+    async (accept) => {
+      const answer = await serve().modern("tools/call", call, { headers: { accept } });
+      expect(answer.status).toBe(406);
+      expect((await answer.json()).error.message).toContain(`"${accept}"`);
+    },
+  );
+
+  test("a client that takes JSON alone gets no notifications, and its result", async () => {
+    const progress = tool({
+      call: (_, ctx) => {
+        ctx.progress(1);
+        return "done";
+      },
+    });
+    const { fetch } = toFetch(createServer({ name: "test", version: "1", tools: { progress } }));
+    const client = rawHttp("http://localhost/mcp", fetch);
+    const more = { headers: { accept: "application/json" }, meta: { progressToken: 1 } };
+    const answer = await client.modern("tools/call", { name: "progress" }, more);
+    expect(await answer.json()).toMatchObject({ result: { content: [{ text: "done" }] } });
+  });
+});
+
+describe("H7: the path", () => {
+  test.each(["/mcp", "/mcp/", "/mcp?x=1", "/mcp/?x=/other"])("%s is answered, never redirected", async (path) => {
+    for (const configured of ["/mcp", "/mcp/"]) {
+      const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover" };
+      const body = { jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: metaOf() } };
+      const all = { "content-type": "application/json", ...headers };
+      const answer = await serve({ path: configured }).send({ path, headers: all, body });
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }
+  });
+
+  test.each(["/", "/mcp2", "/mcp//", "/MCP", "/other/mcp"])("%s is another one: 404", async (path) => {
+    const answer = await serve({ path: "/mcp" }).send({ path, body: "{}" });
+    expect(answer.status).toBe(404);
+    expect((await answer.json()).error.message).toContain("/mcp");
+  });
+
+  test("every path is answered where none is set", async () => {
+    expect((await serve().send({ path: "/any/where" })).status).toBe(415);
+  });
+
+  test("a path may be given without its first slash", async () => {
+    expect((await serve({ path: "mcp" }).send({ path: "/mcp" })).status).toBe(415);
+  });
+
+  test("the root can be the path", async () => {
+    expect((await serve({ path: "/" }).send({ path: "/" })).status).toBe(415);
+    expect((await serve({ path: "/" }).send({ path: "/mcp" })).status).toBe(404);
+  });
+});
+
+describe("Content-Type", () => {
+  const body = { jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: metaOf() } };
+  const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover" };
+
+  test.each(["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])(
+    "%j is read",
+    async (type) => {
+      const answer = await serve().send({ body, headers: { ...headers, "content-type": type } });
+      expect(answer.status).toBe(200);
+      await answer.text();
+    },
+  );
+
+  test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp"])(
+    "%j is refused with 415",
+    async (type) => {
+      const answer = await serve().send({ body, headers: { ...headers, "content-type": type } });
+      expect(answer.status).toBe(415);
+      expect((await answer.json()).error.message).toContain(`"${type}"`);
+    },
+  );
+
+  test("a body that is encoded is refused with 415", async () => {
+    const encoded = { ...headers, "content-type": "application/json", "content-encoding": "gzip" };
+    const answer = await serve().send({ body, headers: encoded });
+    expect(answer.status).toBe(415);
+    expect((await answer.json()).error.message).toContain('"gzip"');
+  });
+});

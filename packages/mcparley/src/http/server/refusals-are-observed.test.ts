@@ -1,0 +1,21 @@
+import { expect, test, vi } from "vitest";
+import type { AuditRecord } from "../../server/audit.ts";
+import { createServer } from "../../server/server.ts";
+import { rawHttp } from "../../testing/raw-http.ts";
+import { HttpRefusal } from "./refusal.ts";
+import { toFetch } from "../to-fetch.ts";
+
+test("an audit is told of each refusal: what was asked for, and the status, without what looks like a secret", async () => {
+  const records: AuditRecord[] = [];
+  const server = createServer({ name: "x", version: "1", audit: (record) => void records.push(record) });
+  const auth = (): HttpRefusal => new HttpRefusal(401, "The token=abcdef is over.");
+  const { fetch } = toFetch(server, { auth });
+  const http = rawHttp("http://localhost/mcp", fetch);
+  await http.modern("tools/list");
+  await http.post({}, { host: "evil.example" });
+  await vi.waitFor(() => expect(records).toHaveLength(2));
+  expect(records).toMatchObject([
+    { kind: "refusal", what: "POST /mcp", status: 401, reason: "The token=[redacted] is over." },
+    { kind: "refusal", what: "POST /mcp", status: 403, reason: expect.stringContaining("evil.example") },
+  ]);
+});

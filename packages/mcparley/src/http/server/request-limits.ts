@@ -1,0 +1,176 @@
+import type { RequestId } from "../../rpc/messages.ts";
+import type { ServerCore } from "../../server/core.ts";
+import type { ServerLimits } from "../../server/options.ts";
+import type { Held } from "../exchange.ts";
+import { type OpenExchange, OpenExchanges } from "./open-exchanges.ts";
+import { HttpRefusal } from "./refusal.ts";
+
+/** Callers without a request in flight whose counters are kept, so that a caller's next request allocates none. */
+const maxIdleCallers = 1_000;
+
+/** Requests in flight, of one caller or of all. */
+interface Load {
+  /** POSTs whose message is not known yet. */
+  reading: number;
+  /** Requests whose response has not been sent. */
+  answering: number;
+  bytes: number;
+}
+
+/**
+ * The limits of POST requests at one endpoint: the requests in flight and the bytes of their bodies, in total and for
+ * each caller, and the time that a body may take.
+ *
+ * A caller may hold at most as much as is free. One caller alone then never takes more than half, and there is always
+ * room for others. POSTs are counted apart while they are read: a caller at its limit must still be able to cancel a call,
+ * and to answer an input request.
+ */
+export class RequestLimits {
+  readonly limits: ServerLimits;
+  /** The requests in flight of all callers together. */
+  readonly total: Load = { reading: 0, answering: 0, bytes: 0 };
+  readonly #loads = new Map<string, Load>();
+  readonly #slow: OpenExchanges;
+
+  /** `bodyTimeout` is in milliseconds. */
+  constructor({ limits, clock }: ServerCore, bodyTimeout: number) {
+    this.limits = limits;
+    this.#slow = new OpenExchanges(clock, bodyTimeout);
+  }
+
+  /** Admits a POST with a body of `bytes` bytes. Throws 429 if its caller has too much in flight. */
+  enter(caller: string, bytes: number): Held {
+    let load = this.#loads.get(caller);
+    if (!load) this.#loads.set(caller, (load = { reading: 0, answering: 0, bytes: 0 }));
+    const share = new Share(this, caller, load);
+    share.read();
+    const refusal = share.grow(bytes);
+    if (!refusal) return share;
+    share.release();
+    throw refusal;
+  }
+
+  /** Forgets a caller without anything in flight, if there are many. */
+  forget(caller: string): void {
+    if (this.#loads.size > maxIdleCallers) this.#loads.delete(caller);
+  }
+
+  /** Waits for a body. Calls `onTimeout` if it takes too long. */
+  wait(onTimeout: (refusal: HttpRefusal) => void): Wait {
+    return new Wait(this.#slow, onTimeout);
+  }
+
+  stop(): void {
+    this.#slow.stop();
+  }
+}
+
+/** Turns of the microtask queue in which a body that is in memory already is read. */
+const bufferedTurns = 32;
+
+/** The wait for one body. No timer is set for a body that is there already. */
+export class Wait implements OpenExchange {
+  due = 0;
+  readonly #slow: OpenExchanges;
+  readonly #onTimeout: (refusal: HttpRefusal) => void;
+  #isWaiting = true;
+
+  constructor(slow: OpenExchanges, onTimeout: (refusal: HttpRefusal) => void) {
+    this.#slow = slow;
+    this.#onTimeout = onTimeout;
+    void this.#start();
+  }
+
+  end(): void {
+    this.#isWaiting = false;
+    this.#slow.remove(this);
+  }
+
+  beat(): void {
+    this.end();
+    const headers = { connection: "close" };
+    this.#onTimeout(
+      new HttpRefusal(408, "The body took too long to arrive (bodyTimeout). Send it again.", { headers }),
+    );
+  }
+
+  endStream(): void {}
+
+  async #start(): Promise<void> {
+    for (let turn = 0; turn < bufferedTurns && this.#isWaiting; turn++) await Promise.resolve();
+    if (this.#isWaiting) this.#slow.add(this);
+  }
+}
+
+/** The share of one request. Its counters are plain fields, because every request changes them. */
+class Share implements Held {
+  readonly #all: RequestLimits;
+  readonly #caller: string;
+  readonly #load: Load;
+  #bytes = 0;
+  #state: "new" | "reading" | "answering" | "over" = "new";
+
+  constructor(all: RequestLimits, caller: string, load: Load) {
+    this.#all = all;
+    this.#caller = caller;
+    this.#load = load;
+  }
+
+  /** Counts a POST that is read. Throws 429 if its caller has as many as are free. */
+  read(): void {
+    const { limits, total } = this.#all;
+    if (this.#load.reading >= limits.requests - total.reading) throw busy("requests");
+    this.#load.reading++;
+    total.reading++;
+    this.#state = "reading";
+  }
+
+  answer(id: RequestId | undefined): void {
+    if (this.#state !== "reading") return;
+    const { limits, total } = this.#all;
+    if (this.#load.answering >= limits.inFlight) throw busy("inFlight", id);
+    if (this.#load.answering >= limits.requests - total.answering) throw busy("requests", id);
+    this.#endReading();
+    this.#load.answering++;
+    total.answering++;
+    this.#state = "answering";
+  }
+
+  grow(bytes: number): HttpRefusal | undefined {
+    const more = bytes - this.#bytes;
+    if (more <= 0 || this.#state === "over") return undefined;
+    const { limits, total } = this.#all;
+    if (this.#load.bytes + more > limits.bodies - total.bytes) return busy("bodies");
+    this.#addBytes(more);
+    return undefined;
+  }
+
+  release(): void {
+    const { total } = this.#all;
+    if (this.#state === "reading") this.#endReading();
+    else if (this.#state === "answering") {
+      this.#load.answering--;
+      total.answering--;
+    }
+    this.#addBytes(-this.#bytes);
+    this.#state = "over";
+    if (this.#load.reading + this.#load.answering === 0) this.#all.forget(this.#caller);
+  }
+
+  #endReading(): void {
+    this.#load.reading--;
+    this.#all.total.reading--;
+  }
+
+  #addBytes(more: number): void {
+    this.#bytes += more;
+    this.#load.bytes += more;
+    this.#all.total.bytes += more;
+  }
+}
+
+function busy(limit: keyof ServerLimits, id?: RequestId): HttpRefusal {
+  const what = limit === "bodies" ? "Too many bytes of requests" : "Too many requests";
+  const message = `${what} of this caller are in flight (limits.${limit}). Wait for answers, then send it again.`;
+  return new HttpRefusal(429, message, { headers: { "retry-after": "1" }, id });
+}

@@ -1,0 +1,273 @@
+import { describe, expect, test } from "vitest";
+import { tool } from "../../server/definition.ts";
+import type { AnyServerDefinition, ServerLimits } from "../../server/options.ts";
+import { createServer } from "../../server/server.ts";
+import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type RawAnswer, type RawHttp, metaOf, rawHttp } from "../../testing/raw-http.ts";
+import type { HttpOptions } from "./options.ts";
+import { toFetch } from "../to-fetch.ts";
+
+interface Served {
+  client: RawHttp;
+  clock: FakeClock;
+}
+
+const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
+
+type Definition = Partial<AnyServerDefinition>;
+
+function serve(options: HttpOptions = {}, definition: Definition = {}, clock: FakeClock = fakeClock()): Served {
+  const server = createServer({
+    name: "test",
+    version: "1.0.0",
+    clock,
+    tools: { echo },
+    ...definition,
+  });
+  const { fetch } = toFetch(server, options);
+  return { client: rawHttp("http://localhost/mcp", fetch), clock };
+}
+
+const request = (method: string, params: object = {}, id: number | string = 1): object => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params,
+});
+const protocolVersion = "2025-11-25";
+const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
+const from = (address: string): Record<string, string> => ({ "x-forwarded-for": address });
+const trustProxy = "x-forwarded-for";
+const ping = request("ping");
+
+/** Opens a session and returns the headers that name it. */
+async function open(client: RawHttp, message: object, headers: Record<string, string> = {}) {
+  const answer = await client.post(message, headers);
+  expect(answer.status).toBe(200);
+  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
+  await answer.text();
+  return session;
+}
+
+async function statusOf(answering: Promise<RawAnswer>): Promise<number> {
+  const answer = await answering;
+  await answer.text();
+  return answer.status;
+}
+
+describe("requests in flight", () => {
+  const call = (client: RawHttp, headers: Record<string, string>, text = "") =>
+    client.modern("tools/call", { name: "wait", arguments: { text } }, { headers });
+
+  /** A server on which calls of `wait` are answered when the test says so. */
+  function waiting(limits: Partial<ServerLimits>) {
+    const entered: (() => void)[] = [];
+    const wait = tool({
+      input: { type: "object" },
+      call: () => new Promise<string>((resolve) => entered.push(() => resolve("done"))),
+    });
+    const served = serve({ trustProxy }, { limits, tools: { wait } });
+    /** Starts calls, and returns when they are all in their handlers. */
+    const start = async (
+      count: number,
+      headers: Record<string, string>,
+      text?: string,
+    ): Promise<Promise<RawAnswer>[]> => {
+      const before = entered.length;
+      const answers = Array.from({ length: count }, () => call(served.client, headers, text));
+      while (entered.length < before + count) await settled();
+      return answers;
+    };
+    const finish = (): void => entered.splice(0).forEach((answer) => answer());
+    return { ...served, start, finish };
+  }
+
+  async function expectBusy(answering: Promise<RawAnswer>, limit: string): Promise<void> {
+    const answer = await answering;
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect((await answer.json()).error.message).toContain(limit);
+  }
+
+  test("a caller has at most limits.inFlight of them, and others are served", async () => {
+    const { client, start, finish } = waiting({ inFlight: 2 });
+    const answers = await start(2, from("203.0.113.66"));
+    await expectBusy(call(client, from("203.0.113.66")), "limits.inFlight");
+    answers.push(...(await start(2, from("192.0.2.1"))));
+    finish();
+    for (const answer of answers) expect(await statusOf(answer)).toBe(200);
+    const again = await start(2, from("203.0.113.66"));
+    finish();
+    for (const answer of again) expect(await statusOf(answer)).toBe(200);
+  });
+
+  test("a caller has at most as many as are free in total", async () => {
+    const { client, start, finish } = waiting({ requests: 8 });
+    const answers = await start(4, from("203.0.113.66"));
+    await expectBusy(call(client, from("203.0.113.66")), "limits.requests");
+    answers.push(...(await start(2, from("192.0.2.1"))));
+    await expectBusy(call(client, from("192.0.2.1")), "limits.requests");
+    answers.push(...(await start(1, from("192.0.2.2"))));
+    finish();
+    for (const answer of answers) expect(await statusOf(answer)).toBe(200);
+    const again = await start(4, from("192.0.2.3"));
+    finish();
+    for (const answer of again) expect(await statusOf(answer)).toBe(200);
+  });
+
+  test("a caller at its limit can still cancel a call and answer an input request", async () => {
+    const ask = tool({ call: async (_, { roots }) => `${(await roots()).length} roots` });
+    const { client } = serve({}, { limits: { inFlight: 1 }, tools: { ask } });
+    const opening = request("initialize", {
+      protocolVersion,
+      capabilities: { roots: {} },
+      clientInfo: { name: "raw", version: "1" },
+    });
+    const session = await open(client, opening);
+    await statusOf(client.post(initialized, session));
+    const answer = await client.post(request("tools/call", { name: "ask" }), {
+      ...session,
+      accept: "text/event-stream",
+    });
+    const asked = (await answer.next()) as { id: number; method: string };
+    expect(asked.method).toBe("roots/list");
+    expect(await statusOf(client.post(ping, session))).toBe(429);
+    const result = { roots: [{ uri: "file:///a" }] };
+    expect(await statusOf(client.post({ jsonrpc: "2.0", id: asked.id, result }, session))).toBe(202);
+    expect(await answer.next()).toMatchObject({ result: { content: [{ text: "1 roots" }] } });
+  });
+
+  test("a refused request is named in its error", async () => {
+    const { client, start, finish } = waiting({ inFlight: 1 });
+    const answers = await start(1, {});
+    expect(await (await client.modern("tools/list", {}, { id: "seven" })).json()).toMatchObject({
+      id: "seven",
+      error: { code: -32600 },
+    });
+    finish();
+    for (const answer of answers) expect(await statusOf(answer)).toBe(200);
+  });
+
+  test("bodies that are not there yet count by caller too", async () => {
+    const server = createServer({
+      name: "test",
+      version: "1.0.0",
+      clock: fakeClock(),
+      tools: { echo },
+      limits: { requests: 4 },
+    });
+    const { fetch } = toFetch(server, { trustProxy });
+    const client = rawHttp("http://localhost/mcp", fetch);
+    for (let count = 0; count < 2; count++) {
+      const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")) });
+      const headers = { "content-type": "application/json", ...from("203.0.113.66") };
+      void fetch(new Request("http://localhost/mcp", { method: "POST", headers, body, duplex: "half" } as RequestInit));
+    }
+    await settled();
+    await expectBusy(client.modern("tools/list", {}, { headers: from("203.0.113.66") }), "limits.requests");
+    expect(await statusOf(client.modern("tools/list", {}, { headers: from("192.0.2.1") }))).toBe(200);
+  });
+
+  test("a caller's bodies take at most as many bytes as are free", async () => {
+    const text = "x".repeat(2_000);
+    const { client, start, finish } = waiting({ bodies: 10_000 });
+    const answers = await start(2, from("203.0.113.66"), text);
+    await expectBusy(call(client, from("203.0.113.66"), text), "limits.bodies");
+    answers.push(...(await start(1, from("192.0.2.1"), text)));
+    finish();
+    for (const answer of answers) expect(await statusOf(answer)).toBe(200);
+    const later = await start(2, from("203.0.113.66"), text);
+    finish();
+    for (const answer of later) expect(await statusOf(answer)).toBe(200);
+  });
+
+  test("a body of exactly limits.bodies is read, and one byte more is refused", async () => {
+    const body = JSON.stringify(request("ping", { _meta: metaOf() }));
+    const headers = { "content-type": "application/json", "mcp-protocol-version": "2026-07-28", "mcp-method": "ping" };
+    const statusWith = (bodies: number) => statusOf(serve({}, { limits: { bodies } }).client.send({ body, headers }));
+    // The revision has no ping, so a request that is read is answered with 404.
+    expect([await statusWith(body.length), await statusWith(body.length - 1)]).toEqual([404, 429]);
+  });
+
+  test("the declared bytes of a body count before it is read", async () => {
+    const { client } = serve({}, { limits: { bodies: 1_000 } });
+    const headers = { "content-length": "1001" };
+    await expectBusy(client.send({ body: "{}", headers }), "limits.bodies");
+  });
+
+  test.each(["abc", "-5", "1e999", ""])("a body whose declared length is %j counts as it arrives", async (length) => {
+    const { client } = serve({}, { limits: { bodies: 1_000 } });
+    const headers = { "content-type": "application/json", "content-length": length };
+    const body = JSON.stringify(request("ping", { padding: "x".repeat(1_000) }));
+    for (let count = 0; count < 3; count++) expect(await statusOf(client.send({ body, headers }))).not.toBe(200);
+    await expectBusy(client.send({ body, headers: { "content-type": "application/json" } }), "limits.bodies");
+  });
+
+  test("a client that goes away, and a request that is refused, return their share", async () => {
+    const { client, start, finish } = waiting({ inFlight: 1 });
+    const leaving = new AbortController();
+    const gone = client.modern("tools/call", { name: "wait" }, { headers: from("192.0.2.1"), signal: leaving.signal });
+    await settled();
+    leaving.abort();
+    await settled();
+    finish();
+    await gone;
+    expect(await statusOf(client.send({ body: "{", headers: from("192.0.2.1") }))).toBe(415);
+    const answers = await start(1, from("192.0.2.1"));
+    finish();
+    for (const answer of answers) expect(await statusOf(answer)).toBe(200);
+  });
+});
+
+describe("a body that is slow", () => {
+  /** A body of which only the first bytes arrive. */
+  const dripping = (onCancel: () => void): ReadableStream =>
+    new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")), cancel: onCancel });
+  const post = (body: BodyInit): Request =>
+    new Request("http://localhost/mcp", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+      duplex: "half",
+    } as RequestInit);
+
+  test("is answered with 408 after bodyTimeout, and its reading ends", async () => {
+    const clock = fakeClock();
+    const server = createServer({ name: "test", version: "1.0.0", clock, tools: { echo } });
+    const { fetch } = toFetch(server, { bodyTimeout: 5_000 });
+    let isCancelled = false;
+    const answering = fetch(post(dripping(() => (isCancelled = true))));
+    await clock.advance(4_999);
+    expect(isCancelled).toBe(false);
+    await clock.advance(1);
+    const answer = await answering;
+    expect(answer.status).toBe(408);
+    expect(answer.headers.get("connection")).toBe("close");
+    expect(await answer.text()).toContain("bodyTimeout");
+    expect(isCancelled).toBe(true);
+  });
+
+  test("has 30 s if no other time is set", async () => {
+    const clock = fakeClock();
+    const server = createServer({ name: "test", version: "1.0.0", clock, tools: { echo } });
+    const answering = toFetch(server).fetch(post(dripping(() => {})));
+    let isOver = false;
+    void answering.then(() => (isOver = true));
+    await clock.advance(29_999);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    expect((await answering).status).toBe(408);
+  });
+
+  test("sets no timer for a body that is there", async () => {
+    const { client, clock } = serve();
+    const call = (text: string): Promise<number> =>
+      statusOf(client.modern("tools/call", { name: "echo", arguments: { text } }));
+    // Loads the JSON Schema evaluator, and the call that waits for it is watched by a timer.
+    await call("x");
+    const before = clock.pending;
+    expect(await call("x".repeat(100_000))).toBe(200);
+    await settled();
+    expect(clock.pending).toBe(before);
+  });
+});

@@ -1,0 +1,64 @@
+import type { Awaitable } from "../../../rpc/awaitable.ts";
+import type { Classified } from "../../../rpc/messages.ts";
+import type { EndpointContext, LegacyContext, Posted, Sender } from "../endpoint-context.ts";
+import type { Exchange } from "../../exchange.ts";
+import type { HttpOptions } from "../options.ts";
+import { postBatch } from "./post-batch.ts";
+import { postLegacy } from "./post-legacy.ts";
+import { deleteSession, getStream } from "./session-methods.ts";
+import { Sessions } from "./sessions.ts";
+
+type Message = Exclude<Classified, { kind: "invalid" }>;
+
+/**
+ * The legacy revisions at one endpoint: its sessions, and the methods that only they have.
+ *
+ * It is loaded when the first request of a legacy revision comes, so that it costs nothing where none does.
+ */
+export class LegacyEndpoint {
+  readonly #context: LegacyContext;
+
+  constructor(context: LegacyContext) {
+    this.#context = context;
+  }
+
+  /** Sessions that are open. */
+  get sessions(): number {
+    return this.#context.sessions?.size ?? 0;
+  }
+
+  post(posted: Posted, message: Message): Awaitable<void> {
+    return postLegacy(this.#context, posted, message);
+  }
+
+  postBatch(posted: Posted, batch: readonly unknown[]): Promise<void> {
+    return postBatch(this.#context, posted, batch);
+  }
+
+  get(exchange: Exchange, sender: Sender): Promise<void> {
+    return getStream(this.#context, exchange, sender);
+  }
+
+  delete(exchange: Exchange, sender: Sender): Promise<void> {
+    return deleteSession(this.#context, exchange, sender);
+  }
+
+  /** Ends the sessions, and what goes on in them; those that other processes serve as well are let go for them. */
+  async end(cause: Error): Promise<void> {
+    this.#context.resumption?.stop();
+    await this.#context.sessions?.clear(cause);
+  }
+}
+
+/** Makes the legacy side of an endpoint. Without sessions each request is served by itself, and no stream lasts. */
+export async function openLegacyEndpoint(context: EndpointContext, options: HttpOptions): Promise<LegacyEndpoint> {
+  const { sessions = true, events } = options;
+  if (!sessions) return new LegacyEndpoint({ ...context, sessions: undefined, resumption: undefined });
+  const limits = sessions === true ? {} : sessions;
+  if (context.sharing) {
+    const { shareLegacy } = await import("../../cluster/shared-legacy.ts");
+    return shareLegacy(context, context.sharing, { limits, events });
+  }
+  const kept = new Sessions(context.core.clock, limits);
+  return new LegacyEndpoint({ ...context, sessions: kept, resumption: undefined });
+}

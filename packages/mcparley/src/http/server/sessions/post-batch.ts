@@ -1,0 +1,87 @@
+import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
+import { type Classified, type JsonRpcResponse, classify } from "../../../rpc/messages.ts";
+import { type Reply, replyToError } from "../../../server/answer.ts";
+import { answerInSession } from "../../../server/legacy.ts";
+import type { Session } from "../../../server/session.ts";
+import { Answering } from "../answering.ts";
+import type { LegacyContext, Posted } from "../endpoint-context.ts";
+import { type Place, belongingOf, checkVersion, placeOf } from "./find-session.ts";
+import { asEvent, eventHeaders } from "../event-stream.ts";
+import { HttpRefusal, jsonHeaders } from "../refusal.ts";
+
+/** Answers a POST of several messages, which one revision has (2025-03-26, transports, "Sending Messages"). */
+export async function postBatch(context: LegacyContext, posted: Posted, batch: readonly unknown[]): Promise<void> {
+  const { exchange: head } = posted;
+  checkVersion(head, undefined);
+  const place = await placeOf(context, { head, sender: posted, id: undefined });
+  checkBatch(place.session, batch);
+  const messages = batch.map((value) => classify(value, context.core.limits.idLength));
+  if (!messages.some(isAnswered)) {
+    for (const message of messages) await hear(place, message);
+    return head.respond(202, {});
+  }
+  head.held?.answer(undefined);
+  const requests = messages.flatMap((one) => (one.kind === "request" ? one.message : []));
+  const answering = new BatchAnswering(context, posted, belongingOf(context, place, requests));
+  answering.wait();
+  const replies = await Promise.all(
+    messages.map(async (message) => {
+      const reply = await take(place, message, answering);
+      return reply && !answering.sendEarly(reply) ? [reply.message] : [];
+    }),
+  );
+  answering.finishBatch(replies.flat());
+}
+
+/** The answer to a batch: one array, or one event for each answer. */
+class BatchAnswering extends Answering {
+  /** Sends one of the answers, if the answer is an event stream already. */
+  sendEarly({ message }: Reply): boolean {
+    this.events?.send(this.encoded(message));
+    return this.events !== undefined;
+  }
+
+  /** Ends the answer with the messages that were not sent early. */
+  finishBatch(messages: readonly JsonRpcResponse[]): void {
+    this.close();
+    const encoded = messages.map((message) => this.encoded(message));
+    if (this.events) {
+      for (const json of encoded) this.events.send(json);
+      this.events.end();
+    } else if (encoded.length === 0 || !this.accepted.json) {
+      this.exchange.respond(200, eventHeaders, encoded.map(asEvent).join(""));
+    } else {
+      this.exchange.respond(200, jsonHeaders, `[${encoded.join(",")}]`);
+    }
+  }
+}
+
+function isAnswered({ kind }: Classified): boolean {
+  return kind === "request" || kind === "invalid";
+}
+
+function checkBatch({ revision, core }: Session, { length }: readonly unknown[]): void {
+  if (!revision.batches) {
+    throw new HttpRefusal(400, "Batches are not part of this revision: send one message at a time.");
+  }
+  const { batch } = core.limits;
+  if (length === 0 || length > batch) {
+    throw new HttpRefusal(400, `A batch holds 1 to ${batch} messages; got ${length}.`);
+  }
+}
+
+/** Takes one message, with effect at once, and gives what is to be sent back. */
+async function take(place: Place, message: Classified, answering: Answering): Promise<Reply | undefined> {
+  if (message.kind === "request") {
+    const reply = await answerInSession(place.session, message.message, answering);
+    return place.found?.keep ? place.found.keep(message.message, reply) : reply;
+  }
+  if (message.kind !== "invalid") return hear(place, message);
+  const error = new ProtocolError(ErrorCode.InvalidRequest, `Invalid message: ${message.reason}.`);
+  return replyToError(message.id, error, undefined);
+}
+
+/** Takes a message that is not answered. Where there are no sessions there is nothing that it could be about. */
+async function hear({ found }: Place, heard: Classified): Promise<undefined> {
+  if (heard.kind === "notification" || heard.kind === "response") await found?.hear(heard);
+}

@@ -1,0 +1,50 @@
+import { LocalError } from "../../../rpc/errors.ts";
+import { findRevision } from "../../../mcp/revisions/revisions.ts";
+import { readAccept } from "../../accept.ts";
+import type { LegacyContext, Sender } from "../endpoint-context.ts";
+import type { Exchange, RequestHead } from "../../exchange.ts";
+import { checkVersion, findSession } from "./find-session.ts";
+import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";
+import type { HttpSession } from "./http-session.ts";
+import { HttpRefusal, notAllowed, shuttingDown } from "../refusal.ts";
+import type { SessionTable } from "./sessions.ts";
+import { Standalone } from "./standalone.ts";
+
+/** Answers a GET: opens a stream for what belongs to no request of a session, or goes on with one that broke. */
+export async function getStream(context: LegacyContext, exchange: Exchange, sender: Sender): Promise<void> {
+  const { session } = await require(context, exchange, sender);
+  if (context.open.isEnding) throw shuttingDown();
+  if (!readAccept(exchange.header("accept")).events) {
+    throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
+  }
+  const { resumption, open } = context;
+  if (!resumption || !session.session.revision.resumable) return void new Standalone(exchange, open, session);
+  const lastEventId = exchange.header(LAST_EVENT_ID_HEADER);
+  return lastEventId ? resumption.resume(exchange, session, lastEventId) : resumption.open(exchange, session);
+}
+
+/** One for all, since the stack of an error takes as long as the rest of ending a session, and this one tells nothing. */
+const endedByClient = new LocalError("closed", "The client ended its session.");
+
+/** Answers a DELETE: the session is forgotten at once, with all that goes on in it. */
+export async function deleteSession(context: LegacyContext, exchange: Exchange, sender: Sender): Promise<void> {
+  const { session, sessions } = await require(context, exchange, sender);
+  await sessions.delete(session, endedByClient);
+  exchange.respond(204, {});
+}
+
+async function require(
+  { sessions }: LegacyContext,
+  head: RequestHead,
+  sender: Sender,
+): Promise<{ session: HttpSession; sessions: SessionTable }> {
+  if (!sessions || !isOfSession(head)) throw notAllowed(head.method, "POST");
+  checkVersion(head, undefined);
+  return { session: await findSession(sessions, { head, sender, id: undefined }), sessions };
+}
+
+/** Only legacy revisions with sessions have these methods; without any sign of one the method does not exist. */
+function isOfSession(head: RequestHead): boolean {
+  if (head.header(SESSION_ID_HEADER) !== undefined) return true;
+  return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.era === "legacy";
+}

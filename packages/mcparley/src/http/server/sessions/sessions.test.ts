@@ -1,0 +1,454 @@
+import { describe, expect, test } from "vitest";
+import { tool } from "../../../server/definition.ts";
+import type { AnyServerDefinition } from "../../../server/options.ts";
+import { type Server, createServer } from "../../../server/server.ts";
+import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { gate } from "../../../testing/gate.ts";
+import { type RawAnswer, type RawHttp, rawHttp } from "../../../testing/raw-http.ts";
+import type { HttpOptions } from "../options.ts";
+import { toFetch } from "../../to-fetch.ts";
+
+interface Served {
+  client: RawHttp;
+  server: Server;
+  clock: FakeClock;
+  close: () => Promise<void>;
+}
+
+const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
+const minute = 60_000;
+
+function serve(options: HttpOptions = {}, definition: Partial<AnyServerDefinition> = {}): Served {
+  const clock = fakeClock();
+  const server = createServer({ name: "test", version: "1.0.0", clock, tools: { echo }, ...definition });
+  const { fetch, close } = toFetch(server, options);
+  return { client: rawHttp("http://localhost/mcp", fetch), server, clock, close };
+}
+
+const initialize = (protocolVersion = "2025-11-25", capabilities = {}): object => ({
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion, capabilities, clientInfo: { name: "raw", version: "1.0.0" } },
+});
+const request = (method: string, params: object = {}, id: number | string = 1): object => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params,
+});
+const notification = (method: string, params: object = {}): object => ({ jsonrpc: "2.0", method, params });
+
+/** Opens a session and gives the header that names it. */
+async function open(client: RawHttp, headers: Record<string, string> = {}): Promise<Record<string, string>> {
+  const answer = await client.post(initialize(), headers);
+  expect(answer.status).toBe(200);
+  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
+  await client.post(notification("notifications/initialized"), session);
+  return session;
+}
+
+async function statusOf(answering: Promise<RawAnswer>): Promise<number> {
+  const answer = await answering;
+  await answer.text();
+  return answer.status;
+}
+
+const ping = request("ping");
+
+describe("a session", () => {
+  test("begins with initialize, whose answer names it, and is used by its id", async () => {
+    const { client } = serve();
+    const answer = await client.post(initialize("2025-06-18"));
+    expect(answer.status).toBe(200);
+    expect(answer.type).toBe("application/json");
+    const id = answer.headers.get("mcp-session-id")!;
+    expect(id).toMatch(/^[!-~]{32,}$/);
+    expect(await answer.json()).toMatchObject({ id: 0, result: { protocolVersion: "2025-06-18" } });
+    const session = { "mcp-session-id": id };
+    const ready = await client.post(notification("notifications/initialized"), session);
+    expect(ready.status).toBe(202);
+    expect(await ready.text()).toBe("");
+    const called = await client.post(request("tools/call", { name: "echo", arguments: { a: 1 } }), session);
+    expect(called.status).toBe(200);
+    expect(await called.json()).toEqual({
+      jsonrpc: "2.0",
+      id: 1,
+      result: { content: [{ type: "text", text: '{"a":1}' }] },
+    });
+  });
+
+  test("has an id that no other has", async () => {
+    const { client } = serve();
+    const sessions = await Promise.all(Array.from({ length: 50 }, () => open(client)));
+    expect(new Set(sessions.map((session) => session["mcp-session-id"])).size).toBe(50);
+  });
+
+  test("must be named: without its id the answer is 400, with a wrong one 404", async () => {
+    const { client } = serve();
+    await open(client);
+    const missing = await client.post(ping);
+    expect(missing.status).toBe(400);
+    expect(await missing.json()).toMatchObject({ id: 1, error: { code: -32600 } });
+    const wrong = await client.post(ping, { "mcp-session-id": "00000000-0000-0000-0000-000000000000" });
+    expect(wrong.status).toBe(404);
+    expect(await wrong.json()).toMatchObject({ id: 1, error: { code: -32600 } });
+    const malformed = await client.post(ping, { "mcp-session-id": "one, two" });
+    expect(malformed.status).toBe(400);
+    expect((await malformed.json()).error.message).toContain('"one, two"');
+    expect(await statusOf(client.post(notification("notifications/initialized")))).toBe(400);
+    expect(await statusOf(client.send({ method: "GET", headers: { "mcp-protocol-version": "2025-06-18" } }))).toBe(400);
+  });
+
+  test("answers errors with 200, since 404 would say that it is gone", async () => {
+    const { client } = serve();
+    const session = await open(client);
+    const unknown = await client.post(request("nothing/here"), session);
+    expect(unknown.status).toBe(200);
+    expect(await unknown.json()).toMatchObject({ error: { code: -32601 } });
+    expect(await statusOf(client.post(request("tools/call", {}), session))).toBe(200);
+  });
+
+  test("takes any version that exists in its header, and answers 400 to others", async () => {
+    const { client } = serve();
+    const session = await open(client);
+    expect(await statusOf(client.post(ping, { ...session, "mcp-protocol-version": "2025-03-26" }))).toBe(200);
+    expect(await statusOf(client.post(ping, { ...session, "mcp-protocol-version": "2025-11-25" }))).toBe(200);
+    const unknown = await client.post(ping, { ...session, "mcp-protocol-version": "2020-01-01" });
+    expect(unknown.status).toBe(400);
+    const { error } = await unknown.json();
+    expect(error).toMatchObject({ code: -32600 });
+    expect(error.message).toContain("2020-01-01");
+    expect(error.message).toContain("2025-11-25");
+  });
+
+  test("cannot be initialized twice", async () => {
+    const { client } = serve();
+    const session = await open(client);
+    const again = await client.post(initialize(), session);
+    expect(await again.json()).toMatchObject({ error: { code: -32600 } });
+    expect(await statusOf(client.post(initialize(), { "mcp-session-id": "gone" }))).toBe(404);
+  });
+
+  test("is one of two eras at the same endpoint, at the same time", async () => {
+    const { client } = serve();
+    const session = await open(client);
+    const [modern, legacy] = await Promise.all([
+      client.modern("tools/call", { name: "echo" }),
+      client.post(request("tools/call", { name: "echo" }), session),
+    ]);
+    expect((await modern.json()).result.resultType).toBe("complete");
+    expect((await legacy.json()).result).not.toHaveProperty("resultType");
+  });
+});
+
+describe("H4: a session is forgotten", () => {
+  test("at once when its client deletes it, with all that goes on in it", async () => {
+    const slow = gate();
+    const { client } = serve({}, { tools: { slow: tool(slow) } });
+    const session = await open(client);
+    const standalone = await client.send({ method: "GET", headers: session });
+    const answering = client.post(request("tools/call", { name: "slow" }), session);
+    const ctx = await slow.entered;
+    const deleted = await client.send({ method: "DELETE", headers: session });
+    expect(deleted.status).toBe(204);
+    expect(ctx.signal.aborted).toBe(true);
+    slow.open("too late");
+    expect(await (await answering).next()).toBeUndefined();
+    expect(await standalone.next()).toBeUndefined();
+    expect(await statusOf(client.post(ping, session))).toBe(404);
+    expect(await statusOf(client.send({ method: "DELETE", headers: session }))).toBe(404);
+  });
+
+  test("after 30 minutes without a request", async () => {
+    const { client, clock } = serve();
+    const session = await open(client);
+    await clock.advance(29 * minute);
+    expect(await statusOf(client.post(ping, session))).toBe(200);
+    await clock.advance(29 * minute);
+    expect(await statusOf(client.post(ping, session))).toBe(200);
+    await clock.advance(32 * minute);
+    expect(await statusOf(client.post(ping, session))).toBe(404);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("but not while a stream of it is open or a call of it in flight", async () => {
+    const slow = gate();
+    const { client, clock } = serve({ sessions: { idle: 30 * minute } }, { tools: { slow: tool(slow) } });
+    const watching = await open(client);
+    const calling = await open(client);
+    const standalone = await client.send({ method: "GET", headers: watching });
+    const answering = client.post(request("tools/call", { name: "slow" }), calling);
+    await slow.entered;
+    await clock.advance(120 * minute);
+    expect(await statusOf(client.post(ping, watching))).toBe(200);
+    expect(await statusOf(client.post(ping, calling))).toBe(200);
+    await standalone.leave();
+    slow.open("done");
+    await (await answering).text();
+    await clock.advance(32 * minute);
+    expect(await statusOf(client.post(ping, watching))).toBe(404);
+    expect(await statusOf(client.post(ping, calling))).toBe(404);
+  });
+
+  test("when the server closes", async () => {
+    const { client, close } = serve();
+    const session = await open(client);
+    const standalone = await client.send({ method: "GET", headers: session });
+    await close();
+    expect(await standalone.next()).toBeUndefined();
+    expect(await statusOf(client.post(ping, session))).toBe(503);
+  });
+
+  test("with its calls, when the server closes and does not wait any longer", async () => {
+    const slow = gate();
+    const { client, close, clock } = serve({ closeTimeout: 1_000 }, { tools: { slow: tool(slow) } });
+    const session = await open(client);
+    const answering = client.post(request("tools/call", { name: "slow" }), session);
+    const ctx = await slow.entered;
+    const closing = close();
+    await clock.advance(999);
+    expect(ctx.signal.aborted).toBe(false);
+    await clock.advance(1);
+    await closing;
+    expect(ctx.signal.aborted).toBe(true);
+    slow.open("too late");
+    expect(await (await answering).next()).toBeUndefined();
+  });
+
+  test("and exists only after a good initialize", async () => {
+    const { client } = serve({ sessions: { max: 1 } });
+    const bad = { ...initialize(), params: { protocolVersion: "2025-11-25" } };
+    for (let count = 0; count < 3; count++) {
+      const answer = await client.post(bad);
+      expect(answer.headers.get("mcp-session-id")).toBeNull();
+      expect(await answer.json()).toMatchObject({ error: { code: -32602 } });
+    }
+    await open(client);
+  });
+
+  test("so that there is room for others: if the table is full of busy sessions the answer is 503 until then", async () => {
+    const { client } = serve({ sessions: { max: 2 } });
+    const [first, second] = [await open(client), await open(client)];
+    const stream = await client.send({ method: "GET", headers: first });
+    await client.send({ method: "GET", headers: second });
+    const refused = await client.post(initialize());
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect(await refused.json()).toMatchObject({ id: 0 });
+    await client.send({ method: "DELETE", headers: first });
+    expect(await stream.next()).toBeUndefined();
+    await client.send({ method: "GET", headers: await open(client) });
+    expect(await statusOf(client.post(initialize()))).toBe(503);
+  });
+});
+
+describe("H14: a session belongs to the principal that opened it", () => {
+  const authenticate: HttpOptions["auth"] = (head) => {
+    const [subject, ...scopes] = (head.header("authorization") ?? "").split(" ");
+    return subject ? { issuer: "https://issuer.example", subject, scopes } : undefined;
+  };
+
+  test("another one gets 404 for it, by any method", async () => {
+    const { client } = serve({ auth: authenticate });
+    const session = await open(client, { authorization: "alice" });
+    for (const authorization of ["bob", ""]) {
+      const other = { ...session, authorization };
+      expect(await statusOf(client.post(ping, other))).toBe(404);
+      expect(await statusOf(client.send({ method: "GET", headers: other }))).toBe(404);
+      expect(await statusOf(client.send({ method: "DELETE", headers: other }))).toBe(404);
+    }
+    expect(await statusOf(client.post(ping, session))).toBe(200);
+  });
+
+  test("an anonymous one is not for those who have signed in", async () => {
+    const { client } = serve({ auth: authenticate });
+    const session = await open(client);
+    expect(await statusOf(client.post(ping, { ...session, authorization: "alice" }))).toBe(404);
+  });
+
+  test("the scopes are those of each request, not those of the first", async () => {
+    const guarded = tool({ scopes: ["write"], call: () => "written" });
+    const { client } = serve({ auth: authenticate }, { tools: { guarded } });
+    const session = await open(client, { authorization: "alice" });
+    const call = request("tools/call", { name: "guarded" });
+    const refused = await client.post(call, session);
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get("www-authenticate")).toBe('Bearer error="insufficient_scope", scope="write"');
+    await refused.text();
+    const granted = await client.post(call, { ...session, authorization: "alice write" });
+    expect(await granted.json()).toMatchObject({ result: { content: [{ text: "written" }] } });
+    expect(await statusOf(client.post(call, session))).toBe(403);
+  });
+});
+
+describe("a standalone stream", () => {
+  test("carries what belongs to no request, with a comment when it is silent", async () => {
+    const { client, server, clock } = serve();
+    const session = await open(client);
+    const stream = await client.send({ method: "GET", headers: { ...session, accept: "text/event-stream" } });
+    expect(stream.status).toBe(200);
+    expect(stream.type).toBe("text/event-stream");
+    server.tools.set("more", echo);
+    expect(await stream.next()).toEqual({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+    await clock.advance(15_000);
+    expect(await stream.next()).toBe(":");
+    await stream.leave();
+  });
+
+  test("of which there are two gets each message once, on the newer, and on the older when that is gone", async () => {
+    const { client, server } = serve();
+    const session = await open(client);
+    const older = await client.send({ method: "GET", headers: session });
+    const newer = await client.send({ method: "GET", headers: session });
+    server.tools.set("one", echo);
+    expect(await newer.next()).toMatchObject({ method: "notifications/tools/list_changed" });
+    await newer.leave();
+    server.tools.set("two", echo);
+    expect(await older.next()).toMatchObject({ method: "notifications/tools/list_changed" });
+    await older.leave();
+  });
+
+  test("beyond the fourth ends the oldest", async () => {
+    const { client } = serve();
+    const session = await open(client);
+    const streams: RawAnswer[] = [];
+    for (let count = 0; count < 5; count++) streams.push(await client.send({ method: "GET", headers: session }));
+    const [oldest, ...others] = streams;
+    expect(await oldest?.next()).toBeUndefined();
+    for (const stream of others) await stream.leave();
+  });
+
+  test("begins with what its client missed, the last of each kind", async () => {
+    const note = { kind: "resource", uri: "note://1", read: () => "" } as const;
+    const { client, server } = serve({}, { resources: {} });
+    const session = await open(client);
+    await statusOf(client.post(request("resources/subscribe", { uri: note.uri }), session));
+    server.tools.set("one", echo);
+    await settled();
+    server.tools.set("two", echo);
+    server.resources.updated(note.uri);
+    await settled();
+    const stream = await client.send({ method: "GET", headers: session });
+    expect(await stream.next()).toMatchObject({ method: "notifications/tools/list_changed" });
+    expect(await stream.next()).toMatchObject({ method: "notifications/resources/updated", params: { uri: note.uri } });
+    server.tools.set("three", echo);
+    expect(await stream.next()).toMatchObject({ method: "notifications/tools/list_changed" });
+    await stream.leave();
+    const next = await client.send({ method: "GET", headers: session });
+    server.resources.updated(note.uri);
+    expect(await next.next()).toMatchObject({ method: "notifications/resources/updated" });
+    await next.leave();
+  });
+
+  test("is refused with 406 to a client that cannot read it", async () => {
+    const { client } = serve();
+    const session = await open(client);
+    expect(await statusOf(client.send({ method: "GET", headers: { ...session, accept: "application/json" } }))).toBe(
+      406,
+    );
+  });
+});
+
+describe("without sessions", () => {
+  test("each legacy request is served by itself, in the revision of its header", async () => {
+    const { client } = serve({ sessions: false });
+    const opened = await client.post(initialize("2025-06-18"));
+    expect(opened.status).toBe(200);
+    expect(opened.headers.get("mcp-session-id")).toBeNull();
+    expect((await opened.json()).result.protocolVersion).toBe("2025-06-18");
+    expect(await statusOf(client.post(notification("notifications/initialized")))).toBe(202);
+    const header = { "mcp-protocol-version": "2025-06-18" };
+    const called = await client.post(request("tools/call", { name: "echo" }), header);
+    expect(await called.json()).toMatchObject({ id: 1, result: { content: [{ text: "{}" }] } });
+  });
+
+  test("a request that names no revision is one of 2025-03-26", async () => {
+    const { client } = serve({ sessions: false });
+    const batch = await client.post([ping]);
+    expect(batch.status).toBe(200);
+    await batch.text();
+    expect(await statusOf(client.post([ping], { "mcp-protocol-version": "2025-06-18" }))).toBe(400);
+  });
+
+  test("there is no GET, no DELETE, and no response to take", async () => {
+    const { client } = serve({ sessions: false });
+    for (const method of ["GET", "DELETE"]) {
+      const answer = await client.send({ method, headers: { "mcp-session-id": "x" } });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get("allow")).toBe("POST");
+      await answer.text();
+    }
+    expect(await statusOf(client.post({ jsonrpc: "2.0", id: 1, result: {} }))).toBe(400);
+  });
+
+  test("a handler that asks gets an error that names what is missing, and nobody is asked", async () => {
+    const asking = tool({ call: async (_, ctx) => JSON.stringify(await ctx.roots()) });
+    const { client } = serve({ sessions: false }, { tools: { asking } });
+    const answer = await client.post(request("tools/call", { name: "asking" }));
+    expect(answer.type).toBe("application/json");
+    expect((await answer.json()).error.message).toContain("roots");
+  });
+});
+
+describe("H10: a legacy client that goes away", () => {
+  test("has not cancelled its call", async () => {
+    const slow = gate();
+    const { client } = serve({}, { tools: { slow: tool(slow) } });
+    const session = await open(client);
+    const leaving = new AbortController();
+    void client.post(request("tools/call", { name: "slow" }), session, leaving.signal);
+    const ctx = await slow.entered;
+    leaving.abort();
+    await settled();
+    expect(ctx.signal.aborted).toBe(false);
+    await statusOf(client.post(notification("notifications/cancelled", { requestId: 1 }), session));
+    expect(ctx.signal.aborted).toBe(true);
+    slow.open("");
+  });
+
+  test("that cancels gets an answer without a message", async () => {
+    const slow = gate();
+    const { client } = serve({}, { tools: { slow: tool(slow) } });
+    const session = await open(client);
+    const answering = client.post(request("tools/call", { name: "slow" }), session);
+    await slow.entered;
+    expect(await statusOf(client.post(notification("notifications/cancelled", { requestId: 1 }), session))).toBe(202);
+    slow.open("not wanted");
+    expect(await (await answering).next()).toBeUndefined();
+  });
+});
+
+describe("an id in use", () => {
+  test("is refused within its session, and is free in another", async () => {
+    const slow = gate();
+    const { client } = serve({}, { tools: { slow: tool(slow), echo } });
+    const [one, two] = [await open(client), await open(client)];
+    const answering = client.post(request("tools/call", { name: "slow" }, 5), one);
+    await slow.entered;
+    const again = await client.post(request("ping", {}, 5), one);
+    expect(await again.json()).toMatchObject({ id: 5, error: { code: -32600 } });
+    expect(await (await client.post(request("ping", {}, 5), two)).json()).toEqual({
+      jsonrpc: "2.0",
+      id: 5,
+      result: {},
+    });
+    expect(await (await client.post(request("ping", {}, "5"), one)).json()).toMatchObject({ id: "5", result: {} });
+    slow.open("done");
+    expect((await (await answering).json()).result.content).toEqual([{ type: "text", text: "done" }]);
+  });
+
+  test("too many at once are answered with 429", async () => {
+    const slow = gate();
+    const { client } = serve({}, { tools: { slow: tool(slow) }, limits: { inFlight: 1 } });
+    const session = await open(client);
+    const answering = client.post(request("tools/call", { name: "slow" }), session);
+    await slow.entered;
+    const refused = await client.post(request("ping", {}, 2), session);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    await refused.text();
+    slow.open("done");
+    await (await answering).text();
+  });
+});

@@ -1,0 +1,99 @@
+import type { Clock } from "../../../rpc/clock.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import type { Sender } from "../endpoint-context.ts";
+import { HttpSession } from "./http-session.ts";
+import type { SessionOptions } from "../options.ts";
+import { SessionShares, displaced, neverUsed, tableIsFull } from "./session-shares.ts";
+
+/** How often, within an idle limit, it is looked for sessions that are over it. */
+const sweepsPerLimit = 30;
+
+/** Where the legacy sessions of an endpoint are found. */
+export interface SessionTable {
+  /** Sessions that are in this process. */
+  readonly size: number;
+  /** Seconds until there may be room again. */
+  readonly retryAfter: number;
+  /** Makes a session that is not found yet, with an id that cannot be guessed. Undefined if its caller finds no room. */
+  prepare(caller: string): HttpSession | undefined;
+  /** Lets a session be found, once its client's `initialize` was good and before it is answered. */
+  add(session: HttpSession): Promise<void> | void;
+  /** Finds the session of a caller and notes that it is in use. Another caller's does not exist for this one. */
+  find(id: string, sender: Sender): Promise<HttpSession | undefined> | HttpSession | undefined;
+  /** Ends a session, with all that goes on in it. */
+  delete(session: HttpSession, cause: Error): Promise<void> | void;
+  /** Called when the endpoint is closed: ends what goes on in the sessions of this process. */
+  clear(cause: Error): Promise<void> | void;
+}
+
+/** The legacy sessions of one endpoint, in memory. One timer looks for idle ones among them all. */
+export class Sessions implements SessionTable {
+  readonly #sessions = new Map<string, HttpSession>();
+  readonly #clock: Clock;
+  readonly #idle: number;
+  readonly #shares: SessionShares<HttpSession>;
+  #timer: unknown;
+
+  constructor(clock: Clock, options: SessionOptions) {
+    this.#clock = clock;
+    this.#idle = options.idle ?? 1_800_000;
+    this.#shares = new SessionShares({ clock, options, onUnused: (session) => this.delete(session, neverUsed) });
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  get retryAfter(): number {
+    return Math.ceil(this.#idle / sweepsPerLimit / 1000);
+  }
+
+  prepare(caller: string): HttpSession | undefined {
+    if (!this.#shares.hasRoomFor(caller)) return undefined;
+    return new HttpSession(crypto.randomUUID(), this.#clock.now(), caller);
+  }
+
+  add(session: HttpSession): void {
+    if (!this.#shares.makeRoomFor(session, (victim) => this.delete(victim, displaced))) {
+      session.end(displaced);
+      throw tableIsFull(this.retryAfter);
+    }
+    this.#sessions.set(session.id, session);
+    this.#shares.open(session);
+    this.#timer ??= this.#clock.setTimeout(() => this.#sweep(), this.#idle / sweepsPerLimit);
+  }
+
+  find(id: string, { principal }: Sender): HttpSession | undefined {
+    const session = this.#sessions.get(id);
+    if (!session?.belongsTo(principal)) return undefined;
+    session.lastUsed = this.#clock.now();
+    this.#shares.used(session);
+    this.#shares.makeRoomForGrowth(session, (victim) => this.delete(victim, displaced));
+    return this.#sessions.get(id);
+  }
+
+  delete(session: HttpSession, cause: Error): void {
+    this.#sessions.delete(session.id);
+    this.#shares.delete(session);
+    session.end(cause);
+  }
+
+  clear(cause: Error): void {
+    for (const session of this.#sessions.values()) this.delete(session, cause);
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#shares.stop();
+  }
+
+  #sweep(): void {
+    const now = this.#clock.now();
+    for (const session of this.#sessions.values()) {
+      if (session.isBusy) session.lastUsed = now;
+      else if (now - session.lastUsed >= this.#idle) {
+        this.delete(session, new LocalError("closed", "The session was idle for too long."));
+      }
+    }
+    const again = this.#sessions.size > 0;
+    this.#timer = again ? this.#clock.setTimeout(() => this.#sweep(), this.#idle / sweepsPerLimit) : undefined;
+  }
+}
