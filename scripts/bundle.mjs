@@ -55,8 +55,8 @@ const packages = [
       headers: { neededBy: ["http/server/endpoint.ts"], laterBy: "client.ts" },
       client: { neededBy: ["client.ts"] },
       // What follows is loaded with the first message, of any revision or of a legacy one, and with an endpoint.
-      answering: { neededBy: ["server/connection.ts"] },
-      legacy: { neededBy: ["server/legacy-side.ts"] },
+      answering: { neededBy: ["server/protocol/connection.ts"] },
+      legacy: { neededBy: ["server/protocol/legacy-side.ts"] },
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
       // Parts of it are loaded by themselves, which would otherwise take what they need from the exports of the entry.
       tasks: { neededBy: ["tasks.ts"] },

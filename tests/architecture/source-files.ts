@@ -6,7 +6,7 @@ export const root: string = fileURLToPath(new URL("../../", import.meta.url));
 export const librarySource: string = path.join(root, "packages/mcparley/src");
 
 export interface SourceFile {
-  /** Relative to the library's source, with forward slashes: `server/call.ts`. */
+  /** Relative to the library's source, with forward slashes: `server/dispatch/call.ts`. */
   name: string;
   text: string;
   /** The text without comments. */

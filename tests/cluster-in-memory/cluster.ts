@@ -1,7 +1,7 @@
 import { type FetchHandler, toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
 import type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
-import type { Principal } from "../../packages/mcparley/src/server/context.ts";
+import type { Principal } from "../../packages/mcparley/src/server/dispatch/context.ts";
 import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
 import { type Server, createServer } from "../../packages/mcparley/src/server/server.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
-import { rateLimit } from "../../packages/mcparley/src/server/rate-limit.ts";
+import { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { type FakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import type { RawAnswer } from "../../packages/mcparley/src/testing/raw-http.ts";

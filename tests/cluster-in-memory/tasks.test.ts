@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { asTask } from "../../packages/mcparley/src/extensions/tasks/server/beginning.ts";
 import { tasks } from "../../packages/mcparley/src/extensions/tasks/server/tasks.ts";
 import { tasksId } from "../../packages/mcparley/src/extensions/tasks/task.ts";
-import { type Context } from "../../packages/mcparley/src/server/context.ts";
+import { type Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
@@ -14,8 +14,8 @@ const lease = 30_000;
 // What is loaded when it is first needed is there, so that nothing waits for it.
 beforeAll(() =>
   Promise.all([
-    import("../../packages/mcparley/src/server/ask-client.ts"),
-    import("../../packages/mcparley/src/server/questions.ts"),
+    import("../../packages/mcparley/src/server/input/ask-client.ts"),
+    import("../../packages/mcparley/src/server/input/questions.ts"),
     import("../../packages/mcparley/src/schema/json-schema/compile.ts"),
   ]),
 );

@@ -9,7 +9,7 @@ import { SchemaError } from "../../packages/mcparley/src/schema/schema.ts";
 import { UriTemplateError } from "../../packages/mcparley/src/schema/uri-template-parse.ts";
 import { parseTemplate } from "../../packages/mcparley/src/schema/uri-template.ts";
 import { cursorFor, readPosition } from "../../packages/mcparley/src/server/lists.ts";
-import { StateSeal, fixedKeys } from "../../packages/mcparley/src/server/sealed-state.ts";
+import { StateSeal, fixedKeys } from "../../packages/mcparley/src/server/input/sealed-state.ts";
 import { fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { growingOf, textOf } from "./arbitraries/bytes.ts";
 import { jsonValue, mostly } from "./arbitraries/messages.ts";

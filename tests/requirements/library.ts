@@ -37,8 +37,8 @@ export type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
 export { MetaKey } from "../../packages/mcparley/src/mcp/meta.ts";
 export { findRevision } from "../../packages/mcparley/src/mcp/revisions/revisions.ts";
 export type { Revision } from "../../packages/mcparley/src/mcp/revisions/revision.ts";
-export * as content from "../../packages/mcparley/src/server/content.ts";
-export type { Context } from "../../packages/mcparley/src/server/context.ts";
+export * as content from "../../packages/mcparley/src/server/features/content.ts";
+export type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
 export { listen } from "../../packages/mcparley/src/node/listen.ts";
 export { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 export { prompt, resource, tool } from "../../packages/mcparley/src/server/definition.ts";
@@ -47,12 +47,12 @@ export {
   declaresExtension,
   requireExtension,
 } from "../../packages/mcparley/src/server/extension.ts";
-export { inputRequired } from "../../packages/mcparley/src/server/input-required.ts";
+export { inputRequired } from "../../packages/mcparley/src/server/input/input-required.ts";
 export type { AnyServerDefinition, ServerDefinition } from "../../packages/mcparley/src/server/options.ts";
-export { rateLimit } from "../../packages/mcparley/src/server/rate-limit.ts";
-export { resourceNotFound } from "../../packages/mcparley/src/server/resource-not-found.ts";
+export { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
+export { resourceNotFound } from "../../packages/mcparley/src/server/features/resource-not-found.ts";
 export { type Server, createServer } from "../../packages/mcparley/src/server/server.ts";
-export { toolResult } from "../../packages/mcparley/src/server/tool-result.ts";
+export { toolResult } from "../../packages/mcparley/src/server/features/tool-result.ts";
 export { serveStdio } from "../../packages/mcparley/src/stdio/serve-stdio.ts";
 export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";
 export { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";

@@ -1,9 +1,9 @@
 /** Defining servers, and what their handlers use. */
 export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "./rpc/errors.ts";
-export type { Audit, AuditRecord, CallRecord, RefusalRecord } from "./server/audit.ts";
-export type { Connection } from "./server/connection.ts";
-export { assistant, audio, embed, image, link, text, user } from "./server/content.ts";
-export type { Answer, Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./server/context.ts";
+export type { Audit, AuditRecord, CallRecord, RefusalRecord } from "./server/observe/audit.ts";
+export type { Connection } from "./server/protocol/connection.ts";
+export { assistant, audio, embed, image, link, text, user } from "./server/features/content.ts";
+export type { Answer, Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./server/dispatch/context.ts";
 export {
   type Argument,
   type Complete,
@@ -21,8 +21,8 @@ export {
   withContext,
 } from "./server/definition.ts";
 export type { ExtensionMethod, ExtensionSubscription, ServerExtension, ToolExtension } from "./server/extension.ts";
-export { type InputRequired, inputRequired } from "./server/input-required.ts";
-export type { MethodMiddleware, Middleware, MiddlewareCall } from "./server/middleware.ts";
+export { type InputRequired, inputRequired } from "./server/input/input-required.ts";
+export type { MethodMiddleware, Middleware, MiddlewareCall } from "./server/dispatch/middleware.ts";
 export type {
   CallEnd,
   CallRun,
@@ -31,12 +31,12 @@ export type {
   Refusal,
   ServerObserver,
   SessionEnd,
-} from "./server/observer.ts";
+} from "./server/observe/observer.ts";
 export type { ServerDefinition, ServerLimits } from "./server/options.ts";
-export { type RateLimitOptions, rateLimit } from "./server/rate-limit.ts";
-export { resourceNotFound } from "./server/resource-not-found.ts";
+export { type RateLimitOptions, rateLimit } from "./server/observe/rate-limit.ts";
+export { resourceNotFound } from "./server/features/resource-not-found.ts";
 export type { Registry } from "./server/registry.ts";
-export { requireScopes } from "./server/scopes.ts";
+export { requireScopes } from "./server/dispatch/scopes.ts";
 export { type ResourceRegistry, type Server, createServer } from "./server/server.ts";
 export { type MemoryStoreOptions, memoryStore } from "./store/memory-store.ts";
 export type { AppendOptions, Lifetime, LogEntry, Store } from "./store/store.ts";
@@ -45,5 +45,5 @@ export {
   type LogLevel,
   type StructuredLogger,
   jsonLogger,
-} from "./server/structured-logger.ts";
-export { type ToolResult, toolResult } from "./server/tool-result.ts";
+} from "./server/observe/structured-logger.ts";
+export { type ToolResult, toolResult } from "./server/features/tool-result.ts";

@@ -1,4 +1,4 @@
-import type { Context } from "../../../packages/mcparley/src/server/context.ts";
+import type { Context } from "../../../packages/mcparley/src/server/dispatch/context.ts";
 
 /** A handler, or a person who is asked, that waits until a test lets it go on. */
 interface Waiting {

@@ -8,7 +8,7 @@ import { Endpoint } from "../../../packages/mcparley/src/http/server/endpoint.ts
 import { FetchExchange } from "../../../packages/mcparley/src/http/fetch-exchange.ts";
 import { memoryPair } from "../../../packages/mcparley/src/rpc/memory-transport.ts";
 import type { Transport } from "../../../packages/mcparley/src/rpc/transport.ts";
-import type { Connection } from "../../../packages/mcparley/src/server/connection.ts";
+import type { Connection } from "../../../packages/mcparley/src/server/protocol/connection.ts";
 import { type Server, coreOf } from "../../../packages/mcparley/src/server/server.ts";
 import { streamTransport } from "../../../packages/mcparley/src/stdio/stream-transport.ts";
 import type { FakeClock } from "../../../packages/mcparley/src/testing/fake-clock.ts";

@@ -32,9 +32,9 @@ export interface TaskServer {
 
 /** The code that is loaded when a handler first asks; waited for here, so that no proof has to. */
 const loaded = Promise.all([
-  import("../../../packages/mcparley/src/server/ask-client.ts"),
-  import("../../../packages/mcparley/src/server/questions.ts"),
-  import("../../../packages/mcparley/src/server/listen.ts"),
+  import("../../../packages/mcparley/src/server/input/ask-client.ts"),
+  import("../../../packages/mcparley/src/server/input/questions.ts"),
+  import("../../../packages/mcparley/src/server/features/listen.ts"),
 ]);
 
 /** Serves tools on a server that has tasks, to a client that has declared the extension unless told otherwise. */

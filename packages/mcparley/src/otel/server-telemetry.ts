@@ -7,7 +7,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { Method } from "../mcp/methods.ts";
-import type { CallRun, ObservedCall, ServerObserver } from "../server/observer.ts";
+import type { CallRun, ObservedCall, ServerObserver } from "../server/observe/observer.ts";
 import { type Operation, endAttributes, operationAttributes, otherMethod, spanName } from "./attributes.ts";
 import { endSpan, uriOf } from "./operation-span.ts";
 import { durations } from "./operation-metrics.ts";

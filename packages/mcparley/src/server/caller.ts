@@ -1,4 +1,4 @@
-import { type Principal, principalKey } from "./context.ts";
+import { type Principal, principalKey } from "./dispatch/context.ts";
 
 /** The caller whose address is unknown. All of them together have the shares of one caller. */
 export const unknownCaller = "";

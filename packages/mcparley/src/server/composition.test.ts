@@ -3,10 +3,10 @@ import { z } from "zod";
 import { LocalError, ToolError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
-import { text } from "./content.ts";
+import { text } from "./features/content.ts";
 import { prompt, resource, tool, withContext } from "./definition.ts";
 import type { ServerExtension } from "./extension.ts";
-import { rateLimit } from "./rate-limit.ts";
+import { rateLimit } from "./observe/rate-limit.ts";
 import { createServer } from "./server.ts";
 
 const modern = "2026-07-28";

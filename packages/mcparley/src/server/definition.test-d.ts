@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import type { Context } from "./context.ts";
+import type { Context } from "./dispatch/context.ts";
 import { type Prompt, type Resource, type Tool, prompt, resource, tool, withContext } from "./definition.ts";
 
 test("the context has its type also where the definition goes into a record of any definitions", () => {

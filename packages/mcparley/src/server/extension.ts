@@ -4,10 +4,10 @@ import { type JsonObject, type Prepared, isObject } from "../rpc/messages.ts";
 import type { ServerCapabilities } from "../mcp/capabilities.ts";
 import type { Tool as ListedTool } from "../mcp/tools.ts";
 import type { Revision } from "../mcp/revisions/revision.ts";
-import type { Call } from "./call.ts";
-import type { Principal } from "./context.ts";
-import type { ServerCore } from "./core.ts";
-import type { InputRequired } from "./input-required.ts";
+import type { Call } from "./dispatch/call.ts";
+import type { Principal } from "./dispatch/context.ts";
+import type { ServerCore } from "./dispatch/core.ts";
+import type { InputRequired } from "./input/input-required.ts";
 import type { Server } from "./server.ts";
 
 export interface ExtensionMethod {

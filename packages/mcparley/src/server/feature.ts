@@ -1,4 +1,4 @@
-import type { Answer } from "./middleware.ts";
+import type { Answer } from "./dispatch/middleware.ts";
 import type { Entry } from "./registry.ts";
 
 /**

@@ -5,9 +5,9 @@ import type { Lowering } from "../mcp/revisions/lowering.ts";
 import type { Revision } from "../mcp/revisions/revision.ts";
 import { withEnvelope } from "../mcp/revisions/results.ts";
 import type { Implementation } from "../mcp/capabilities.ts";
-import type { Principal } from "./context.ts";
+import type { Principal } from "./dispatch/context.ts";
 import type { Entry } from "./registry.ts";
-import { isGranted } from "./scopes.ts";
+import { isGranted } from "./dispatch/scopes.ts";
 
 interface Scoped {
   scopes?: readonly string[];

@@ -1,12 +1,12 @@
 import type { Clock } from "../rpc/clock.ts";
 import type { Implementation } from "../mcp/capabilities.ts";
 import type { CacheHint } from "../mcp/resources.ts";
-import type { Audit } from "./audit.ts";
-import type { Context } from "./context.ts";
+import type { Audit } from "./observe/audit.ts";
+import type { Context } from "./dispatch/context.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import type { ServerExtension } from "./extension.ts";
-import type { ServerObserver } from "./observer.ts";
-import type { StructuredLogger } from "./structured-logger.ts";
+import type { ServerObserver } from "./observe/observer.ts";
+import type { StructuredLogger } from "./observe/structured-logger.ts";
 
 export interface ServerLimits {
   /** Requests in flight over HTTP at one endpoint, from all callers, and as many POSTs that are being read. Default: 10,240. */

@@ -1,11 +1,11 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { Transport } from "../rpc/transport.ts";
-import type { Call } from "./call.ts";
-import type { Connection } from "./connection.ts";
-import type { Principal } from "./context.ts";
-import { ServerCore } from "./core.ts";
+import type { Call } from "./dispatch/call.ts";
+import type { Connection } from "./protocol/connection.ts";
+import type { Principal } from "./dispatch/context.ts";
+import { ServerCore } from "./dispatch/core.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
-import { type MethodMiddleware, type Middleware, byMethod } from "./middleware.ts";
+import { type MethodMiddleware, type Middleware, byMethod } from "./dispatch/middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
 import type { Registry } from "./registry.ts";
 
@@ -81,7 +81,7 @@ export function createServer<
     },
     async attach(transport, options = {}) {
       // A server over HTTP alone has no channel to serve.
-      const { ServerConnection } = await import("./connection.ts");
+      const { ServerConnection } = await import("./protocol/connection.ts");
       const connection = new ServerConnection(core, transport, options.principal);
       connections.add(connection);
       void connection.closed.then(() => connections.delete(connection));

@@ -4,7 +4,7 @@ import type { AskedRequest, HttpServerAuth } from "../../http/server/server-auth
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { Principal } from "../../server/context.ts";
+import type { Principal } from "../../server/dispatch/context.ts";
 import { Challenges } from "./challenges.ts";
 import { type DpopOptions, makeProofs } from "./dpop-options.ts";
 import { type DpopProofs, InvalidProof, proofAlgorithms } from "./dpop-proofs.ts";

@@ -1,4 +1,4 @@
-import type { Principal } from "../../server/context.ts";
+import type { Principal } from "../../server/dispatch/context.ts";
 
 /**
  * The tokens by which principals were authenticated, for their exchange alone. A handler has the principal and no way from

@@ -1,6 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import type { Context } from "../../server/context.ts";
+import type { Context } from "../../server/dispatch/context.ts";
 import { type Resource, type ResourceDefinition, resource } from "../../server/definition.ts";
 import type { ServerExtension } from "../../server/extension.ts";
 import { type AppUi, type ToolUi, appType, appsId, isAppUri, readAppUi, readToolUi } from "./app-metadata.ts";

@@ -9,8 +9,8 @@ import {
   isRequestId,
 } from "../../rpc/messages.ts";
 import { Notification } from "../../mcp/methods.ts";
-import { type Reply, replyToError } from "../../server/answer.ts";
-import { notified } from "../../server/legacy.ts";
+import { type Reply, replyToError } from "../../server/dispatch/answer.ts";
+import { notified } from "../../server/protocol/legacy.ts";
 import { isUnavailable } from "../../store/reaching.ts";
 import { type Heard, HttpSession } from "../server/sessions/http-session.ts";
 import type { Standalone } from "../server/sessions/standalone.ts";

@@ -1,5 +1,5 @@
-import { type Principal, principalKey } from "../../server/context.ts";
-import type { ServerCore } from "../../server/core.ts";
+import { type Principal, principalKey } from "../../server/dispatch/context.ts";
+import type { ServerCore } from "../../server/dispatch/core.ts";
 import { reaching } from "../../store/reaching.ts";
 import type { Store } from "../../store/store.ts";
 import { ClusterNode, nodeIn } from "./cluster-node.ts";

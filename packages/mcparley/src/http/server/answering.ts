@@ -9,11 +9,11 @@ import {
   failure,
   isRequest,
 } from "../../rpc/messages.ts";
-import type { Reply } from "../../server/answer.ts";
-import type { Call, Link } from "../../server/call.ts";
-import type { Principal } from "../../server/context.ts";
-import type { Origin } from "../../server/modern.ts";
-import type { Session } from "../../server/session.ts";
+import type { Reply } from "../../server/dispatch/answer.ts";
+import type { Call, Link } from "../../server/dispatch/call.ts";
+import type { Principal } from "../../server/dispatch/context.ts";
+import type { Origin } from "../../server/protocol/modern.ts";
+import type { Session } from "../../server/protocol/session.ts";
 import type { Accepted } from "../accept.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { encodeReply, preparedEnd } from "./encode-reply.ts";

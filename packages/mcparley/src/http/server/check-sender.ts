@@ -1,4 +1,4 @@
-import { principalKey } from "../../server/context.ts";
+import { principalKey } from "../../server/dispatch/context.ts";
 import { makeCors } from "./cors.ts";
 import type { Sender } from "./endpoint-context.ts";
 import type { Exchange } from "../exchange.ts";

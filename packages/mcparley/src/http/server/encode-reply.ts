@@ -1,6 +1,6 @@
 import { ErrorCode } from "../../rpc/errors.ts";
 import { type JsonRpcResponse, Prepared, encode, failure } from "../../rpc/messages.ts";
-import type { ServerCore } from "../../server/core.ts";
+import type { ServerCore } from "../../server/dispatch/core.ts";
 
 /** Serialises a response. A result that is no JSON is a defect of its handler: reported whole, and hidden from the client. */
 export function encodeReply(core: ServerCore, message: JsonRpcResponse): string {

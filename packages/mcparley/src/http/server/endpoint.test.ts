@@ -3,7 +3,7 @@ import { ProtocolError, ToolError } from "../../rpc/errors.ts";
 import { listen } from "../../node/listen.ts";
 import { tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";
-import { rateLimit } from "../../server/rate-limit.ts";
+import { rateLimit } from "../../server/observe/rate-limit.ts";
 import { type Server, createServer } from "../../server/server.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
 import { gate } from "../../testing/gate.ts";

@@ -1,7 +1,7 @@
 import { type Awaitable, recover } from "../../rpc/awaitable.ts";
 import { ErrorCode, LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
-import type { ServerCore } from "../../server/core.ts";
+import type { ServerCore } from "../../server/dispatch/core.ts";
 import { readAccept } from "../accept.ts";
 import { type BodyLimits, readMessage } from "./body.ts";
 import type { Store } from "../../store/store.ts";

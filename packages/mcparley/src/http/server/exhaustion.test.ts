@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resource, tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";
-import { rateLimit } from "../../server/rate-limit.ts";
+import { rateLimit } from "../../server/observe/rate-limit.ts";
 import { type Server, createServer } from "../../server/server.ts";
 import { memoryStore } from "../../store/memory-store.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";

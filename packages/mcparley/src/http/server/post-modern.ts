@@ -4,7 +4,7 @@ import type { Classified } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/revisions.ts";
 import type { Changes } from "../../server/changes.ts";
-import { answerModern, isModernRequest } from "../../server/modern.ts";
+import { answerModern, isModernRequest } from "../../server/protocol/modern.ts";
 import { Answering } from "./answering.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import type { RequestHead } from "../exchange.ts";

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { AuditRecord } from "../../server/audit.ts";
+import type { AuditRecord } from "../../server/observe/audit.ts";
 import { createServer } from "../../server/server.ts";
 import { rawHttp } from "../../testing/raw-http.ts";
 import { HttpRefusal } from "./refusal.ts";

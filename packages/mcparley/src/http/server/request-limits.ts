@@ -1,5 +1,5 @@
 import type { RequestId } from "../../rpc/messages.ts";
-import type { ServerCore } from "../../server/core.ts";
+import type { ServerCore } from "../../server/dispatch/core.ts";
 import type { ServerLimits } from "../../server/options.ts";
 import type { Held } from "../exchange.ts";
 import { type OpenExchange, OpenExchanges } from "./open-exchanges.ts";

@@ -1,4 +1,4 @@
-import type { Principal } from "../../server/context.ts";
+import type { Principal } from "../../server/dispatch/context.ts";
 import type { Exchange, RequestHead, ResponseHeaders } from "../exchange.ts";
 import type { HttpRefusal } from "./refusal.ts";
 

@@ -1,7 +1,7 @@
 import { LocalError } from "../../../rpc/errors.ts";
-import type { Principal } from "../../../server/context.ts";
+import type { Principal } from "../../../server/dispatch/context.ts";
 import type { Entry } from "../../../server/registry.ts";
-import { isGranted } from "../../../server/scopes.ts";
+import { isGranted } from "../../../server/dispatch/scopes.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";
 import { isPlainPath, uriOf } from "../skill-uri.ts";
 import { type PreparedFile, type Skill, checkSize, countFile } from "./skill.ts";

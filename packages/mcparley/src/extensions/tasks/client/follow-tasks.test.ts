@@ -27,8 +27,8 @@ const aborted = vi.fn();
 // Loaded when they are first needed; here before, so that no test waits for them.
 beforeAll(() =>
   Promise.all([
-    import("../../../server/ask-client.ts"),
-    import("../../../server/questions.ts"),
+    import("../../../server/input/ask-client.ts"),
+    import("../../../server/input/questions.ts"),
     import("../../../client/questions.ts"),
     import("../../../client/extended.ts"),
   ]),

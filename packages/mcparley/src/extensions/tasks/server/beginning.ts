@@ -1,10 +1,10 @@
 import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
-import type { Call } from "../../../server/call.ts";
-import type { Context } from "../../../server/context.ts";
+import type { Call } from "../../../server/dispatch/call.ts";
+import type { Context } from "../../../server/dispatch/context.ts";
 import { type ToolExtension, declaresExtension, requireExtension } from "../../../server/extension.ts";
-import { InputRequired } from "../../../server/input-required.ts";
+import { InputRequired } from "../../../server/input/input-required.ts";
 import { relatedTask, taskType, tasksId } from "../task.ts";
 import { type TaskRecord, toRequestedTask, toTask } from "./record.ts";
 import type { Runner } from "./runner.ts";

@@ -1,9 +1,9 @@
-import { lowerQuestion } from "../../../server/lower-question.ts";
+import { lowerQuestion } from "../../../server/input/lower-question.ts";
 import { ErrorCode, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { readCursor } from "../../../mcp/resources.ts";
-import type { Call } from "../../../server/call.ts";
-import { principalKey } from "../../../server/context.ts";
+import type { Call } from "../../../server/dispatch/call.ts";
+import { principalKey } from "../../../server/dispatch/context.ts";
 import { type ExtensionMethod, declaresExtension, requireExtension } from "../../../server/extension.ts";
 import { TaskMethod, isOver, tasksId } from "../task.ts";
 import { ended, toDetailedTask, toRequestedTask, withAnswers, type TaskRecord } from "./record.ts";

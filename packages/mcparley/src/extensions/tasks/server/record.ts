@@ -1,6 +1,6 @@
 import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { InputRequest } from "../../../mcp/input-required.ts";
-import type { Peer, Principal } from "../../../server/context.ts";
+import type { Peer, Principal } from "../../../server/dispatch/context.ts";
 import type { DetailedTask, RequestedTask, Task, TaskStatus } from "../task.ts";
 
 /** One question of a task to its client. Its id is what the client answers by, and is never used again. */

@@ -2,8 +2,8 @@ import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ProtocolError, ToolError } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import type { Principal } from "../../../server/context.ts";
-import { image } from "../../../server/content.ts";
+import type { Principal } from "../../../server/dispatch/context.ts";
+import { image } from "../../../server/features/content.ts";
 import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
@@ -26,9 +26,9 @@ let finish: (value: string) => void;
 
 beforeAll(() =>
   Promise.all([
-    import("../../../server/ask-client.ts"),
-    import("../../../server/questions.ts"),
-    import("../../../server/listen.ts"),
+    import("../../../server/input/ask-client.ts"),
+    import("../../../server/input/questions.ts"),
+    import("../../../server/features/listen.ts"),
   ]),
 );
 beforeEach(() => {

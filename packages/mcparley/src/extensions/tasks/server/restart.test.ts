@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { fileStore } from "../../../node/file-store.ts";
-import type { Context } from "../../../server/context.ts";
+import type { Context } from "../../../server/dispatch/context.ts";
 import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
@@ -26,9 +26,9 @@ const onError = vi.fn();
 
 beforeAll(() =>
   Promise.all([
-    import("../../../server/ask-client.ts"),
-    import("../../../server/questions.ts"),
-    import("../../../server/listen.ts"),
+    import("../../../server/input/ask-client.ts"),
+    import("../../../server/input/questions.ts"),
+    import("../../../server/features/listen.ts"),
   ]),
 );
 beforeEach(() => {

@@ -9,9 +9,9 @@ import {
   capabilityFor,
   requireCapability,
   readAnswer,
-} from "../../../server/asking.ts";
-import type { Call } from "../../../server/call.ts";
-import { InputRequired } from "../../../server/input-required.ts";
+} from "../../../server/input/asking.ts";
+import type { Call } from "../../../server/dispatch/call.ts";
+import { InputRequired } from "../../../server/input/input-required.ts";
 import { type TaskQuestion, type TaskRecord, withQuestions } from "./record.ts";
 
 /** So often one question is asked whose answers do not fit, and so often a handler may return `inputRequired`. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import type { JsonRpcErrorBody } from "../../../rpc/messages.ts";
-import type { Call } from "../../../server/call.ts";
+import type { Call } from "../../../server/dispatch/call.ts";
 import { isOver } from "../task.ts";
 import { type Ending, type TaskRecord, ended } from "./record.ts";
 import { TaskAsking } from "./task-asking.ts";

@@ -2,9 +2,9 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ProtocolError, ToolError } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import type { Principal } from "../../../server/context.ts";
+import type { Principal } from "../../../server/dispatch/context.ts";
 import { tool } from "../../../server/definition.ts";
-import { inputRequired } from "../../../server/input-required.ts";
+import { inputRequired } from "../../../server/input/input-required.ts";
 import { type Server, createServer } from "../../../server/server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
@@ -31,9 +31,9 @@ const onError = vi.fn();
 // Loaded when a handler first asks; here before, so that no test waits for it.
 beforeAll(() =>
   Promise.all([
-    import("../../../server/ask-client.ts"),
-    import("../../../server/questions.ts"),
-    import("../../../server/listen.ts"),
+    import("../../../server/input/ask-client.ts"),
+    import("../../../server/input/questions.ts"),
+    import("../../../server/features/listen.ts"),
   ]),
 );
 

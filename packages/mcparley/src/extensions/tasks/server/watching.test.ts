@@ -23,9 +23,9 @@ let finish: (value: string) => void;
 
 beforeAll(() =>
   Promise.all([
-    import("../../../server/ask-client.ts"),
-    import("../../../server/questions.ts"),
-    import("../../../server/listen.ts"),
+    import("../../../server/input/ask-client.ts"),
+    import("../../../server/input/questions.ts"),
+    import("../../../server/features/listen.ts"),
   ]),
 );
 beforeEach(() => {

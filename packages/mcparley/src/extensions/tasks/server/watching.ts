@@ -1,10 +1,10 @@
-import { lowerQuestion } from "../../../server/lower-question.ts";
+import { lowerQuestion } from "../../../server/input/lower-question.ts";
 import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import type { Call } from "../../../server/call.ts";
-import { principalKey } from "../../../server/context.ts";
+import type { Call } from "../../../server/dispatch/call.ts";
+import { principalKey } from "../../../server/dispatch/context.ts";
 import { type ExtensionSubscription, requireExtension } from "../../../server/extension.ts";
-import type { Session } from "../../../server/session.ts";
+import type { Session } from "../../../server/protocol/session.ts";
 import { TaskMethod, tasksId } from "../task.ts";
 import { type TaskRecord, toDetailedTask, toRequestedTask } from "./record.ts";
 import type { Runner } from "./runner.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { listen } from "../../../node/listen.ts";
-import type { Principal } from "../../../server/context.ts";
+import type { Principal } from "../../../server/dispatch/context.ts";
 import { tool } from "../../../server/definition.ts";
 import type { AnyServerDefinition } from "../../../server/options.ts";
 import { type Server, createServer } from "../../../server/server.ts";

@@ -1,5 +1,5 @@
 import { LocalError } from "../../../rpc/errors.ts";
-import { type Principal, principalKey } from "../../../server/context.ts";
+import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
 import { readAccept } from "../../accept.ts";
 import { type BodyLimits, readMessage } from "../body.ts";
 import type { SharedSse } from "../../cluster/shared-sse.ts";

@@ -1,8 +1,8 @@
 import { type Awaitable, after } from "../../../rpc/awaitable.ts";
 import type { JsonRpcRequest, RequestId } from "../../../rpc/messages.ts";
 import { findRevision, supportedVersions, unnamedOverHttp } from "../../../mcp/revisions/revisions.ts";
-import type { Link } from "../../../server/call.ts";
-import { Session } from "../../../server/session.ts";
+import type { Link } from "../../../server/dispatch/call.ts";
+import { Session } from "../../../server/protocol/session.ts";
 import type { Belonging } from "../answering.ts";
 import type { LegacyContext, Sender } from "../endpoint-context.ts";
 import type { RequestHead } from "../../exchange.ts";

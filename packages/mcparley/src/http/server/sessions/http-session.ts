@@ -1,10 +1,10 @@
 import type { Classified, JsonObject, JsonRpcMessage, JsonRpcRequest } from "../../../rpc/messages.ts";
 import { Notification } from "../../../mcp/methods.ts";
-import type { Reply } from "../../../server/answer.ts";
-import type { Link } from "../../../server/call.ts";
-import { type Principal, principalKey } from "../../../server/context.ts";
-import { notified } from "../../../server/legacy.ts";
-import type { Session, SharedBy } from "../../../server/session.ts";
+import type { Reply } from "../../../server/dispatch/answer.ts";
+import type { Link } from "../../../server/dispatch/call.ts";
+import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
+import { notified } from "../../../server/protocol/legacy.ts";
+import type { Session, SharedBy } from "../../../server/protocol/session.ts";
 import type { Standalone } from "./standalone.ts";
 
 /** Standalone streams of one session at a time; beyond that the oldest is ended. */

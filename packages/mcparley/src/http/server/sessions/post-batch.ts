@@ -1,8 +1,8 @@
 import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
 import { type Classified, type JsonRpcResponse, classify } from "../../../rpc/messages.ts";
-import { type Reply, replyToError } from "../../../server/answer.ts";
-import { answerInSession } from "../../../server/legacy.ts";
-import type { Session } from "../../../server/session.ts";
+import { type Reply, replyToError } from "../../../server/dispatch/answer.ts";
+import { answerInSession } from "../../../server/protocol/legacy.ts";
+import type { Session } from "../../../server/protocol/session.ts";
 import { Answering } from "../answering.ts";
 import type { LegacyContext, Posted } from "../endpoint-context.ts";
 import { type Place, belongingOf, checkVersion, placeOf } from "./find-session.ts";

@@ -1,7 +1,7 @@
 import { type Awaitable, after } from "../../../rpc/awaitable.ts";
 import type { Classified, JsonRpcRequest } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
-import { answerInSession, initialize } from "../../../server/legacy.ts";
+import { answerInSession, initialize } from "../../../server/protocol/legacy.ts";
 import { Answering } from "../answering.ts";
 import type { LegacyContext, Posted } from "../endpoint-context.ts";
 import { type Place, belongingOf, checkVersion, nowhere, placeOf } from "./find-session.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openClient } from "../../../client/open-client.ts";
-import type { Context, Principal } from "../../../server/context.ts";
+import type { Context, Principal } from "../../../server/dispatch/context.ts";
 import { tool } from "../../../server/definition.ts";
 import { createServer, type Server } from "../../../server/server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";

@@ -1,9 +1,0 @@
-import type { Asking } from "./asking.ts";
-import type { Call, Link } from "./call.ts";
-import { DirectAsking } from "./direct-asking.ts";
-import { Replay } from "./replay.ts";
-
-/** Makes the way in which a call asks its client: by requests in a session, by the call's own result without one. */
-export async function askClient(call: Call, link: Link): Promise<Asking> {
-  return call.session ? new DirectAsking(call, call.session, link) : Replay.of(call);
-}

@@ -1,0 +1,64 @@
+import { invalidParams } from "../../rpc/errors.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { type CompleteParams, type CompleteResult, maxCompletions, readCompleteParams } from "../../mcp/completion.ts";
+import type { Call } from "../dispatch/call.ts";
+import type { Complete, Completions, Prompt, Resource } from "../definition.ts";
+import type { Entry } from "../registry.ts";
+import { requireScopes } from "../dispatch/scopes.ts";
+
+/** Answers `completion/complete`. An argument that has no suggestions is completed with none. */
+export async function complete(call: Call): Promise<JsonObject> {
+  const params = readCompleteParams(call.params, call.core.limits.completionLength);
+  const { entry, source } = find(call, params);
+  requireScopes(entry.definition.scopes, call.principal);
+  const { value } = params.argument;
+  const suggested = typeof source === "function" ? await source(value, params.context) : startingWith(value, source);
+  return toResult(suggested) as unknown as JsonObject;
+}
+
+/** The lower-case form of each list of candidates, so that it is made once for a definition and not for each request. */
+const lowered = new WeakMap<readonly string[], readonly string[]>();
+
+function startingWith(typed: string, candidates: readonly string[] = []): readonly string[] {
+  const start = typed.toLowerCase();
+  let lower = lowered.get(candidates);
+  if (lower?.length !== candidates.length) {
+    lower = candidates.map((candidate) => candidate.toLowerCase());
+    lowered.set(candidates, lower);
+  }
+  return candidates.filter((_, index) => lower[index]!.startsWith(start));
+}
+
+interface Found {
+  entry: Entry<Prompt | Resource>;
+  source: Complete | readonly string[] | undefined;
+}
+
+function find({ core }: Call, { ref, argument: { name } }: CompleteParams): Found {
+  if (ref.type === "ref/prompt") {
+    const entry = core.offering.prompts.entry(ref.name);
+    if (!entry) throw invalidParams(`Unknown prompt: ${ref.name.slice(0, 200)}`);
+    const args = entry.definition.arguments ?? {};
+    if (!Object.hasOwn(args, name))
+      throw invalidParams(`The prompt ${ref.name} has no argument "${name.slice(0, 200)}".`);
+    return { entry, source: args[name]?.complete };
+  }
+  const entry = core.offering.resourceIndex.findReferenced(ref.uri);
+  if (!entry) throw invalidParams(`Unknown resource template: ${ref.uri.slice(0, 200)}`);
+  if (entry.template && !entry.template.variables.includes(name)) {
+    throw invalidParams(`The template ${entry.definition.uri} has no variable "${name.slice(0, 200)}".`);
+  }
+  const sources = entry.definition.complete;
+  return { entry, source: sources && Object.hasOwn(sources, name) ? sources[name] : undefined };
+}
+
+function toResult(suggested: Completions): CompleteResult {
+  const all: Exclude<Completions, readonly string[]> = isList(suggested) ? { values: suggested } : suggested;
+  const values = all.values.slice(0, maxCompletions);
+  const total = all.total ?? all.values.length;
+  return { completion: { values, total, hasMore: all.hasMore ?? total > values.length } };
+}
+
+function isList(suggested: Completions): suggested is readonly string[] {
+  return Array.isArray(suggested);
+}

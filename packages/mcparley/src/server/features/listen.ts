@@ -1,0 +1,162 @@
+import { LocalError, ProtocolError, ErrorCode } from "../../rpc/errors.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { MetaKey } from "../../mcp/meta.ts";
+import { Notification } from "../../mcp/methods.ts";
+import { type SubscriptionFilter, readSubscriptionFilter } from "../../mcp/subscriptions.ts";
+import type { Call } from "../dispatch/call.ts";
+import { callerKey, unknownCaller } from "../caller.ts";
+import { type Change, type Recording, toNotification, wantsList } from "../changes.ts";
+import type { Peer } from "../dispatch/context.ts";
+import type { ServerCore, Stream } from "../dispatch/core.ts";
+import type { ExtensionSubscription } from "../extension.ts";
+import { checkKept } from "../protocol/kept.ts";
+import { Shares } from "../shares.ts";
+
+/** Characters of JSON that a stream keeps of its client's name and capabilities. Longer ones are dropped. */
+const maxPeer = 8_192;
+
+/** The open streams of each server, by caller. */
+const sharesOf = new WeakMap<ServerCore, Shares<Stream>>();
+
+/**
+ * Answers `subscriptions/listen`: acknowledges, then sends the changes that were asked for until either side ends it
+ * (2026-07-28, basic/patterns/subscriptions). `missed` holds what changed since the request came.
+ *
+ * The stream keeps the filter and nothing else of its request.
+ */
+export async function listen(call: Call, missed: Recording): Promise<JsonObject> {
+  const { core } = call;
+  const filter = readFilter(call);
+  const meta = { [MetaKey.subscriptionId]: call.id };
+  const waiting: (() => void)[] = [];
+  const extended: ExtensionSubscription[] = [];
+  try {
+    await subscribeExtensions(call, { opened: extended, hold: (send) => waiting.push(send), meta });
+    forgetRequest(call);
+    // What is acknowledged is heard of, wherever it happens. Nothing is waited for between counting streams and opening one.
+    await core.changes.elsewhere?.join();
+    makeRoom(call);
+    const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
+    call.notify(Notification.acknowledged, { _meta: meta, notifications });
+    for (const send of waiting) send();
+    await streamUntilEnded(call, { filter, meta, missed });
+    return { _meta: meta };
+  } finally {
+    for (const subscription of extended) subscription.end();
+  }
+}
+
+/** A function of its own, so that nothing of the params is on the stack of `listen` while the stream is open. */
+function readFilter({ core, params }: Call): SubscriptionFilter {
+  const filter = readSubscriptionFilter(params);
+  checkKept(core.limits, 0, filter.resourceSubscriptions ?? []);
+  return honoured(core, filter);
+}
+
+/**
+ * Releases the request's params, and what the client said of itself if that is long. A call that stays open for days must
+ * not keep a large request in memory.
+ */
+function forgetRequest(call: Call): void {
+  const { info, capabilities, revision, address } = call.peer;
+  const text = JSON.stringify({ info, capabilities });
+  const kept = (text.length > maxPeer ? { info: undefined, capabilities: {} } : JSON.parse(text)) as Peer;
+  call.params = {};
+  call.peer = { info: kept.info, capabilities: kept.capabilities, revision, address };
+}
+
+/**
+ * Makes room for one more stream. If the server is full, the caller with the most streams loses its oldest one, provided
+ * that it has at least two more than this caller. Throws 503 otherwise.
+ */
+function makeRoom({ core, principal, peer }: Call): void {
+  const shares = sharesOf.get(core);
+  const limit = core.limits.listenStreams;
+  if (!shares || shares.size < limit) return;
+  const largest = shares.largest ?? unknownCaller;
+  if (shares.count(largest) >= shares.count(callerKey(principal, peer.address)) + 2) {
+    for (const oldest of shares.of(largest)) return oldest.end();
+  }
+  const message = `${limit} subscription streams are open, the limit of this server (limits.listenStreams). Try again later.`;
+  throw new ProtocolError(ErrorCode.InternalError, message, { status: 503 });
+}
+
+/** Adds a stream that receives changes; the returned function removes it. */
+function openStream({ core, principal, peer }: Call, stream: Stream): () => void {
+  let shares = sharesOf.get(core);
+  if (!shares) sharesOf.set(core, (shares = new Shares()));
+  const caller = callerKey(principal, peer.address);
+  const opened = shares;
+  const leave = core.openStream(stream);
+  opened.add(caller, stream);
+  return () => {
+    leave();
+    opened.delete(caller, stream);
+  };
+}
+
+/** Sends changes until this side ends the stream; rejects when the client does. */
+function streamUntilEnded(
+  call: Call,
+  { filter, meta, missed }: { filter: SubscriptionFilter; meta: JsonObject; missed: Recording },
+): Promise<void> {
+  const uris = new Set(filter.resourceSubscriptions);
+  const wants = (change: Change): boolean => ("uri" in change ? uris.has(change.uri) : wantsList(filter, change.list));
+  const deliver = (change: Change): void => {
+    const { method, params = {} } = toNotification(change, meta);
+    call.notify(method, params);
+  };
+  return new Promise((resolve, reject) => {
+    const leave = openStream(call, { wants, deliver, end: () => call.end?.() });
+    missed.end();
+    for (const change of missed.kept()) if (wants(change)) deliver(change);
+    call.end = () => {
+      leave();
+      // Both texts ask for it: basic/patterns/cancellation for the notification, and subscriptions for the result.
+      const reason = "The server ended the subscription.";
+      call.notify(Notification.cancelled, { _meta: meta, requestId: call.id, reason });
+      resolve();
+    };
+    const onAbort = (): void => {
+      leave();
+      reject(new LocalError("aborted", "The client ended its subscription.", { cause: call.signal.reason }));
+    };
+    if (call.signal.aborted) onAbort();
+    else call.signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+/** Opens the extensions' parts of a stream; what they send at once waits until the stream is acknowledged. */
+async function subscribeExtensions(
+  call: Call,
+  stream: { opened: ExtensionSubscription[]; hold: (send: () => void) => void; meta: JsonObject },
+): Promise<void> {
+  const { opened, hold, meta } = stream;
+  const wanted = call.params.notifications as JsonObject;
+  let acknowledged = false;
+  hold(() => {
+    acknowledged = true;
+  });
+  const send = (method: string, params: JsonObject): void => {
+    const tagged = (): void => call.notify(method, { ...params, _meta: { ...(params._meta as JsonObject), ...meta } });
+    if (acknowledged) tagged();
+    else hold(tagged);
+  };
+  for (const extension of call.core.extensions) {
+    const subscription = await extension.subscribe?.(wanted, call, send);
+    if (subscription) opened.push(subscription);
+  }
+}
+
+/** What of a filter this server sends at all; the rest is left out of the acknowledgment. */
+function honoured(core: ServerCore, wanted: SubscriptionFilter): SubscriptionFilter {
+  const { tools, prompts, resources } = core.capabilities();
+  const filter: SubscriptionFilter = {};
+  if (wanted.toolsListChanged && tools?.listChanged) filter.toolsListChanged = true;
+  if (wanted.promptsListChanged && prompts?.listChanged) filter.promptsListChanged = true;
+  if (wanted.resourcesListChanged && resources?.listChanged) filter.resourcesListChanged = true;
+  if (wanted.resourceSubscriptions && resources?.subscribe) {
+    filter.resourceSubscriptions = wanted.resourceSubscriptions;
+  }
+  return filter;
+}

@@ -1,0 +1,213 @@
+import { describe, expect, expectTypeOf, test } from "vitest";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
+import { embed, user, assistant } from "./content.ts";
+import { prompt, resource } from "../definition.ts";
+import { createServer } from "../server.ts";
+
+const modern = "2026-07-28";
+const meta = modernMeta(modern);
+
+const serve = (definition: object, options?: { meta?: JsonObject }): Promise<RawPeer> =>
+  rawPeer(createServer({ name: "x", version: "1", ...definition }), { meta, ...options });
+
+describe("prompts", () => {
+  const review = prompt({
+    title: "Review",
+    description: "Reviews code.",
+    arguments: {
+      code: { description: "The code", required: true },
+      language: { complete: ["python", "perl", "rust"] },
+    },
+    get: ({ code, language }) => {
+      expectTypeOf(code).toEqualTypeOf<string>();
+      expectTypeOf(language).toEqualTypeOf<string | undefined>();
+      return [user(`Review this ${language ?? ""} code`), assistant("Show me."), embed("file:///x", code)];
+    },
+  });
+
+  test("are listed with their arguments", async () => {
+    const { result } = await (await serve({ prompts: { review } })).request("prompts/list");
+    expect(result.prompts).toEqual([
+      {
+        name: "review",
+        title: "Review",
+        description: "Reviews code.",
+        arguments: [{ name: "code", description: "The code", required: true }, { name: "language" }],
+      },
+    ]);
+  });
+
+  test("are got as messages", async () => {
+    const { result } = await (
+      await serve({ prompts: { review } })
+    ).request("prompts/get", { name: "review", arguments: { code: "x", language: "C" } });
+    expect(result).toMatchObject({
+      description: "Reviews code.",
+      messages: [
+        { role: "user", content: { type: "text", text: "Review this C code" } },
+        { role: "assistant", content: { type: "text", text: "Show me." } },
+        { role: "user", content: { type: "resource", resource: { uri: "file:///x", text: "x" } } },
+      ],
+    });
+  });
+
+  test.each([
+    [{ name: "nope" }, "nope"],
+    [{ name: "review" }, "code"],
+    [{ name: "review", arguments: { code: 5 } }, "code"],
+    [{}, "name"],
+  ])("bad params %j are refused, naming %s", async (params, named) => {
+    const { error } = await (await serve({ prompts: { review } })).request("prompts/get", params);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(named) as string });
+  });
+
+  test("complete from a list, from a function with the other arguments, and with none", async () => {
+    const lookup = prompt({
+      arguments: {
+        a: { complete: ["Alpha", "beta"] },
+        b: { complete: (typed, others) => [`${typed}-${others.a}`] },
+        c: {},
+      },
+      get: () => "x",
+    });
+    const peer = await serve({ prompts: { lookup } });
+    const complete = async (name: string, value: string, more: JsonObject = {}) =>
+      (
+        await peer.request("completion/complete", {
+          ref: { type: "ref/prompt", name: "lookup" },
+          argument: { name, value },
+          ...more,
+        })
+      ).result?.completion;
+    expect(await complete("a", "AL")).toEqual({ values: ["Alpha"], total: 1, hasMore: false });
+    expect(await complete("b", "x", { context: { arguments: { a: "1" } } })).toEqual({
+      values: ["x-1"],
+      total: 1,
+      hasMore: false,
+    });
+    expect(await complete("c", "")).toEqual({ values: [], total: 0, hasMore: false });
+    expect(
+      (
+        await peer.request("completion/complete", {
+          ref: { type: "ref/prompt", name: "lookup" },
+          argument: { name: "d", value: "" },
+        })
+      ).error.message,
+    ).toContain('"d"');
+  });
+
+  test("at most a hundred completions are sent, with how many there are", async () => {
+    const many = Array.from({ length: 250 }, (_, index) => `v${index}`);
+    const peer = await serve({
+      prompts: { p: prompt({ arguments: { a: { complete: () => many } }, get: () => "x" }) },
+    });
+    const { result } = await peer.request("completion/complete", {
+      ref: { type: "ref/prompt", name: "p" },
+      argument: { name: "a", value: "" },
+    });
+    expect(result.completion).toMatchObject({ total: 250, hasMore: true });
+    expect((result.completion as { values: string[] }).values).toHaveLength(100);
+  });
+
+  test("a server without suggestions has no completion method", async () => {
+    const peer = await serve({ prompts: { p: prompt({ get: () => "x" }) } });
+    const { error } = await peer.request("completion/complete", {
+      ref: { type: "ref/prompt", name: "p" },
+      argument: { name: "a", value: "" },
+    });
+    expect(error.code).toBe(-32601);
+  });
+});
+
+describe("resources", () => {
+  test("text, bytes, streams and several contents are read", async () => {
+    async function* chunks() {
+      yield new Uint8Array([1]);
+      yield new Uint8Array([2, 3, 4, 5]);
+    }
+    const resources = {
+      text: resource("r://text", { mimeType: "text/plain", read: () => "hello" }),
+      bytes: resource("r://bytes", { read: () => new Uint8Array([1, 2, 3]) }),
+      stream: resource("r://stream", { read: () => chunks() }),
+      several: resource("r://several", {
+        read: () => [
+          { uri: "r://a", text: "a" },
+          { uri: "r://b", blob: new Uint8Array([9]), mimeType: "x/y" },
+        ],
+      }),
+      cached: resource("r://cached", { cache: { ttlMs: 5000, cacheScope: "public" }, read: () => "c" }),
+    };
+    const peer = await serve({ resources });
+    const read = async (uri: string) => (await peer.request("resources/read", { uri })).result;
+    expect((await read("r://text")).contents).toEqual([{ uri: "r://text", mimeType: "text/plain", text: "hello" }]);
+    expect((await read("r://bytes")).contents).toEqual([{ uri: "r://bytes", blob: "AQID" }]);
+    expect((await read("r://stream")).contents).toEqual([{ uri: "r://stream", blob: "AQIDBAU=" }]);
+    expect((await read("r://several")).contents).toEqual([
+      { uri: "r://a", text: "a" },
+      { uri: "r://b", blob: "CQ==", mimeType: "x/y" },
+    ]);
+    expect(await read("r://cached")).toMatchObject({ ttlMs: 5000, cacheScope: "public" });
+    expect(await read("r://text")).toMatchObject({ ttlMs: 0, cacheScope: "private" });
+  });
+
+  test("D4: URIs are compared as given", async () => {
+    const odd = ["https://example.com", "file:///a b.txt", "X://Case", "x://é"];
+    const resources = Object.fromEntries(odd.map((uri) => [uri, resource(uri, { read: () => uri })]));
+    const peer = await serve({ resources });
+    for (const uri of odd)
+      expect((await peer.request("resources/read", { uri })).result.contents).toEqual([{ uri, text: uri }]);
+    expect((await peer.request("resources/read", { uri: "x://case" })).error).toBeDefined();
+  });
+
+  test("templates are listed apart, match, and list their resources by a function", async () => {
+    const note = resource("note://{id}{?lang}", {
+      description: "A note.",
+      mimeType: "text/plain",
+      list: () => ["note://1", { uri: "note://2", name: "two", size: 3 }],
+      complete: { id: ["1", "2", "12"] },
+      read: ({ id, lang }) => {
+        expectTypeOf(id).toEqualTypeOf<string>();
+        expectTypeOf(lang).toEqualTypeOf<string | undefined>();
+        return `${id} ${lang ?? "-"}`;
+      },
+    });
+    const peer = await serve({ resources: { fixed: resource("note://fixed", { read: () => "fixed" }), note } });
+    expect((await peer.request("resources/templates/list")).result.resourceTemplates).toEqual([
+      { name: "note", uriTemplate: "note://{id}{?lang}", description: "A note.", mimeType: "text/plain" },
+    ]);
+    expect((await peer.request("resources/list")).result.resources).toEqual([
+      { name: "fixed", uri: "note://fixed" },
+      { name: "note://1", uri: "note://1", description: "A note.", mimeType: "text/plain" },
+      { name: "two", uri: "note://2", size: 3, description: "A note.", mimeType: "text/plain" },
+    ]);
+    expect((await peer.request("resources/read", { uri: "note://a%20b?lang=de" })).result.contents).toMatchObject([
+      { text: "a b de" },
+    ]);
+    expect((await peer.request("resources/read", { uri: "note://fixed" })).result.contents).toMatchObject([
+      { text: "fixed" },
+    ]);
+    const ref = { type: "ref/resource", uri: "note://{id}{?lang}" };
+    expect(
+      (await peer.request("completion/complete", { ref, argument: { name: "id", value: "1" } })).result.completion,
+    ).toMatchObject({ values: ["1", "12"] });
+  });
+
+  test("subscribers hear of what they subscribed to, and of nothing else", async () => {
+    const server = createServer({ name: "x", version: "1", resources: { a: resource("r://a", { read: () => "a" }) } });
+    const legacy = await rawPeer(server);
+    await openSession(legacy, "2025-06-18");
+    expect((await legacy.request("resources/subscribe", { uri: "r://a" })).result).toEqual({});
+    server.resources.updated("r://b");
+    server.resources.updated("r://a");
+    expect(await legacy.nextNotification("notifications/resources/updated")).toEqual({
+      jsonrpc: "2.0",
+      method: "notifications/resources/updated",
+      params: { uri: "r://a" },
+    });
+    await legacy.request("resources/unsubscribe", { uri: "r://a" });
+    server.resources.updated("r://a");
+    await legacy.settled();
+    expect(legacy.received.filter((message) => "method" in message)).toHaveLength(1);
+  });
+});

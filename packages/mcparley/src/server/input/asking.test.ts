@@ -1,0 +1,592 @@
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { Cancelled, Declined } from "../../rpc/errors.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
+import type { Context, Principal } from "../dispatch/context.ts";
+import { prompt, resource, tool } from "../definition.ts";
+import { inputRequired } from "./input-required.ts";
+import { createServer } from "../server.ts";
+
+const modern = "2026-07-28";
+const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
+
+function serverOf(call: (ctx: Context) => unknown, options: object = {}) {
+  return createServer({
+    name: "asker",
+    version: "1",
+    tools: { ask: tool({ call: (_, ctx) => call(ctx) as string }) },
+    ...options,
+  });
+}
+
+const textOf = ({ result }: { result: JsonObject }): unknown =>
+  (result.content as { text: string }[] | undefined)?.[0]?.text;
+
+/** Calls the tool and answers each round of questions, as a client of the revision does. */
+async function callAnswering(peer: RawPeer, isModern: boolean, answers: Record<string, JsonObject>[]) {
+  if (!isModern) {
+    const response = peer.request("tools/call", { name: "ask" });
+    for (const round of answers) {
+      for (const [method, answer] of Object.entries(round)) peer.answer(await peer.nextRequest(method), answer);
+    }
+    return response;
+  }
+  let response = await peer.request("tools/call", { name: "ask" });
+  for (const round of answers) {
+    const { inputRequests, requestState } = response.result as {
+      inputRequests: Record<string, { method: string }>;
+      requestState: string;
+    };
+    const inputResponses = Object.fromEntries(
+      Object.entries(inputRequests).map(([key, { method }]) => [key, round[method]]),
+    );
+    response = await peer.request("tools/call", { name: "ask", inputResponses, requestState });
+  }
+  return response;
+}
+
+const accept = (content: JsonObject): JsonObject => ({ action: "accept", content });
+
+describe.each([
+  ["2025-06-18", false],
+  ["2025-11-25", false],
+  [modern, true],
+])("on %s", (version, isModern) => {
+  const open = async (server: ReturnType<typeof serverOf>, capabilities: JsonObject = everything): Promise<RawPeer> => {
+    if (isModern) return rawPeer(server, { meta: modernMeta(version, capabilities) });
+    const peer = await rawPeer(server);
+    await openSession(peer, version, capabilities);
+    return peer;
+  };
+
+  test("elicit returns the parsed answer", async () => {
+    const peer = await open(
+      serverOf(async (ctx) => {
+        const { name, age } = await ctx.elicit({
+          message: "Who?",
+          schema: z.object({ name: z.string(), age: z.number().default(7) }),
+        });
+        return `${name} ${age + 1}`;
+      }),
+    );
+    expect(textOf(await callAnswering(peer, isModern, [{ "elicitation/create": accept({ name: "Ada" }) }]))).toBe(
+      "Ada 8",
+    );
+  });
+
+  test("questions one after another, each with its own answer", async () => {
+    const peer = await open(
+      serverOf(async (ctx) => {
+        const schema = z.object({ v: z.string() });
+        const first = await ctx.elicit({ message: "1", schema });
+        const second = await ctx.elicit({ message: "2", schema });
+        return first.v + second.v;
+      }),
+    );
+    const answers = [{ "elicitation/create": accept({ v: "a" }) }, { "elicitation/create": accept({ v: "b" }) }];
+    expect(textOf(await callAnswering(peer, isModern, answers))).toBe("ab");
+  });
+
+  test("elicitation, sampling and roots asked together go out together", async () => {
+    const peer = await open(
+      serverOf(async (ctx) => {
+        const [form, message, roots] = await Promise.all([
+          ctx.elicit({ message: "?", schema: z.object({ v: z.string() }) }),
+          ctx.sample({ messages: [{ role: "user", content: { type: "text", text: "hi" } }], maxTokens: 10 }),
+          ctx.roots(),
+        ]);
+        return `${form.v} ${message.model} ${roots[0]?.uri}`;
+      }),
+    );
+    const round = {
+      "elicitation/create": accept({ v: "x" }),
+      "sampling/createMessage": { role: "assistant", model: "m", content: { type: "text", text: "yo" } },
+      "roots/list": { roots: [{ uri: "file:///a" }, "not a root"] },
+    };
+    expect(textOf(await callAnswering(peer, isModern, [round]))).toBe("x m file:///a");
+  });
+
+  test("an answer that is nested 10,000 levels deep fails the call, before a validator sees it", async () => {
+    let validated = 0;
+    const schema = z.looseObject({ v: z.string().optional() }).refine(() => ++validated > 0);
+    const peer = await open(serverOf(async (ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema }))));
+    const deep = Array.from({ length: 10_000 }).reduce<JsonObject>((a) => ({ a }), {});
+    const reply = await callAnswering(peer, isModern, [{ "elicitation/create": accept({ deep }) }]);
+    expect(JSON.stringify(reply)).toContain("nested more than 64 levels deep");
+    expect(validated).toBe(0);
+  });
+
+  test("declining and cancelling can be told apart", async () => {
+    const server = serverOf(async (ctx) => {
+      try {
+        await ctx.elicit({ message: "?", schema: z.object({}) });
+        return "accepted";
+      } catch (error) {
+        if (error instanceof Declined) return "declined";
+        if (error instanceof Cancelled) return "cancelled";
+        throw error;
+      }
+    });
+    for (const [action, said] of [
+      ["decline", "declined"],
+      ["cancel", "cancelled"],
+    ] as const) {
+      expect(textOf(await callAnswering(await open(server), isModern, [{ "elicitation/create": { action } }]))).toBe(
+        said,
+      );
+    }
+  });
+
+  test("a refusal that the handler does not catch is a tool error", async () => {
+    const peer = await open(serverOf((ctx) => ctx.elicit({ message: "?", schema: z.object({}) })));
+    const { result } = await callAnswering(peer, isModern, [{ "elicitation/create": { action: "decline" } }]);
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("declined") as string }] });
+  });
+
+  test("Q4: a client that cannot be asked gets an error that names the capability, before anything is sent", async () => {
+    const peer = await open(
+      serverOf((ctx) => ctx.elicit({ message: "?", schema: z.object({}) })),
+      { sampling: {} },
+    );
+    const { error } = await peer.request("tools/call", { name: "ask" });
+    expect(error).toMatchObject({
+      code: isModern ? -32021 : -32600,
+      message: expect.stringContaining("elicitation") as string,
+      data: { requiredCapabilities: { elicitation: { form: {} } } },
+    });
+    expect(peer.received.filter((message) => "method" in message)).toEqual([]);
+  });
+
+  test("Q4: one of several questions that lacks its capability ends the call with that error, not with the others", async () => {
+    const peer = await open(
+      serverOf((ctx) => Promise.all([ctx.elicit({ message: "?", schema: z.object({}) }), ctx.roots()])),
+      { roots: {} },
+    );
+    const { error } = await peer.request("tools/call", { name: "ask" });
+    expect(error).toMatchObject({ data: { requiredCapabilities: { elicitation: { form: {} } } } });
+  });
+
+  test("a bare elicitation capability means form mode alone", async () => {
+    const peer = await open(
+      serverOf((ctx) => ctx.elicit({ message: "?", url: "https://example.com/" })),
+      { elicitation: {} },
+    );
+    const { error } = await peer.request("tools/call", { name: "ask" });
+    expect(error.message).toContain("elicitation.url");
+  });
+
+  test("sampling with tools needs the capability for it", async () => {
+    const tools = [{ name: "t", inputSchema: { type: "object" } }];
+    const peer = await open(
+      serverOf((ctx) => ctx.sample({ messages: [], maxTokens: 1, tools })),
+      { sampling: {} },
+    );
+    expect((await peer.request("tools/call", { name: "ask" })).error.message).toContain("sampling.tools");
+  });
+
+  test("Q3: what is in once runs once, however often the handler runs", async () => {
+    const effect = vi.fn<() => string>(() => "made");
+    const peer = await open(
+      serverOf(async (ctx) => {
+        const made = await ctx.once("effect", effect);
+        const { ok } = await ctx.elicit({ message: "?", schema: z.object({ ok: z.boolean() }) });
+        const { sure } = await ctx.elicit({ message: "??", schema: z.object({ sure: z.boolean() }) });
+        return `${made} ${ok} ${sure}`;
+      }),
+    );
+    const answers = [{ "elicitation/create": accept({ ok: true }) }, { "elicitation/create": accept({ sure: false }) }];
+    expect(textOf(await callAnswering(peer, isModern, answers))).toBe("made true false");
+    expect(effect).toHaveBeenCalledTimes(1);
+  });
+
+  test("inputRequired asks in the wire's own form, with a state of the handler's", async () => {
+    const peer = await open(
+      serverOf((ctx) => {
+        if (ctx.requestState === undefined) {
+          const params = { message: "?", requestedSchema: { type: "object", properties: {} } };
+          return inputRequired({
+            inputRequests: { who: { method: "elicitation/create", params } },
+            requestState: "round-1",
+          });
+        }
+        return `${ctx.requestState} ${JSON.stringify(ctx.inputResponses)}`;
+      }),
+    );
+    const text = textOf(await callAnswering(peer, isModern, [{ "elicitation/create": accept({ a: 1 }) }]));
+    expect(text).toBe('round-1 {"who":{"action":"accept","content":{"a":1}}}');
+  });
+
+  if (isModern) {
+    const inWireForm = (): ReturnType<typeof open> =>
+      open(
+        serverOf((ctx) => {
+          const { who } = ctx.inputResponses;
+          if (who) return JSON.stringify(who);
+          const params = { message: "?", requestedSchema: { type: "object", properties: {} } };
+          return inputRequired({ inputRequests: { who: { method: "elicitation/create", params } } });
+        }),
+      );
+
+    test("inputRequired without a state of the handler's takes answers that come without one", async () => {
+      const inputResponses = { who: accept({ a: 1 }), unasked: accept({}) };
+      const response = (await inWireForm()).request("tools/call", { name: "ask", inputResponses });
+      expect(textOf(await response)).toBe(JSON.stringify(accept({ a: 1 })));
+    });
+
+    test.each([{ who: 12345 }, { who: [accept({})] }, { who: null }, [accept({})], null])(
+      "what is no answer never reaches a handler: %j",
+      async (inputResponses) => {
+        const { result } = await (await inWireForm()).request("tools/call", { name: "ask", inputResponses });
+        expect(result.resultType).toBe("input_required");
+      },
+    );
+  }
+
+  test("prompts and resources ask like tools", async () => {
+    const schema = z.object({ v: z.string() });
+    const server = createServer({
+      name: "x",
+      version: "1",
+      prompts: { p: prompt({ get: async (_, ctx) => (await ctx.elicit({ message: "?", schema })).v }) },
+      resources: { r: resource("r://1", { read: async (_, ctx) => (await ctx.elicit({ message: "?", schema })).v }) },
+    });
+    for (const [method, params] of [
+      ["prompts/get", { name: "p" }],
+      ["resources/read", { uri: "r://1" }],
+    ] as const) {
+      const peer = await open(server as never);
+      let final: JsonObject;
+      if (isModern) {
+        const { result } = await peer.request(method, params);
+        const inputResponses = { [Object.keys(result.inputRequests as object)[0] ?? ""]: accept({ v: "said" }) };
+        final = (await peer.request(method, { ...params, inputResponses, requestState: result.requestState })).result;
+      } else {
+        const response = peer.request(method, params);
+        peer.answer(await peer.nextRequest("elicitation/create"), accept({ v: "said" }));
+        final = (await response).result;
+      }
+      expect(JSON.stringify(final)).toContain('"said"');
+    }
+  });
+});
+
+describe("the state of a modern call", () => {
+  const asking = (options?: object) =>
+    serverOf(
+      async (ctx) => (await ctx.elicit({ message: "?", key: "who", schema: z.object({ name: z.string() }) })).name,
+      options,
+    );
+  const meta = modernMeta(modern, everything);
+
+  async function firstRound(server = asking(), principal?: Principal) {
+    const peer = await rawPeer(
+      { attach: (transport) => server.attach(transport, principal && { principal }) },
+      { meta },
+    );
+    const { result } = await peer.request("tools/call", { name: "ask" });
+    return { peer, server, requestState: result.requestState as string };
+  }
+
+  const answered = { inputResponses: { who: accept({ name: "Ada" }) } };
+
+  test("Q1: it is sealed: it cannot be read, and one changed character is refused with a fixed message", async () => {
+    const { peer, requestState } = await firstRound();
+    expect(atob(requestState.replaceAll("-", "+").replaceAll("_", "/"))).not.toContain("who");
+    const changed = requestState.slice(0, 40) + (requestState[40] === "A" ? "B" : "A") + requestState.slice(41);
+    const messages = new Set<string>();
+    for (const state of [changed, "", "nonsense!", `${requestState}-TAMPERED`, requestState.slice(0, -1)]) {
+      const { error } = await peer.request("tools/call", { name: "ask", ...answered, requestState: state });
+      expect(error.code).toBe(-32602);
+      messages.add(error.message);
+    }
+    expect(messages.size).toBe(1);
+    expect(textOf(await peer.request("tools/call", { name: "ask", ...answered, requestState }))).toBe("Ada");
+  });
+
+  test("Q1: it is bound to the caller, the method, the name and the arguments", async () => {
+    const ada: Principal = { issuer: "https://i", subject: "ada", scopes: [] };
+    const server = createServer({
+      name: "x",
+      version: "1",
+      tools: Object.fromEntries(
+        ["ask", "other"].map((name) => [
+          name,
+          tool({
+            input: z.object({ n: z.number().optional() }),
+            call: async (_, ctx) =>
+              (await ctx.elicit({ message: "?", key: "who", schema: z.object({ name: z.string() }) })).name,
+          }),
+        ]),
+      ),
+    });
+    const { peer, requestState } = await firstRound(server as never, ada);
+    const bob = await rawPeer(
+      { attach: (transport) => server.attach(transport, { principal: { ...ada, subject: "bob" } }) },
+      { meta },
+    );
+    expect((await bob.request("tools/call", { name: "ask", ...answered, requestState })).error.code).toBe(-32602);
+    expect((await peer.request("tools/call", { name: "other", ...answered, requestState })).error.code).toBe(-32602);
+    expect(
+      (await peer.request("tools/call", { name: "ask", arguments: { n: 1 }, ...answered, requestState })).error.code,
+    ).toBe(-32602);
+    expect(textOf(await peer.request("tools/call", { name: "ask", ...answered, requestState }))).toBe("Ada");
+  });
+
+  test("Q1: it expires", async () => {
+    let now = 1000;
+    const clock = { now: () => now, setTimeout: () => 0, clearTimeout: () => {} };
+    const { peer, requestState } = await firstRound(asking({ clock, limits: { stateTtl: 60_000 } }));
+    now += 59_999;
+    expect(textOf(await peer.request("tools/call", { name: "ask", ...answered, requestState }))).toBe("Ada");
+    now += 1;
+    expect((await peer.request("tools/call", { name: "ask", ...answered, requestState })).error.code).toBe(-32602);
+  });
+
+  test("Q1: keys can be rotated: an older key of the ring still opens, a removed one does not", async () => {
+    const [older, newer] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+    const { requestState } = await firstRound(asking({ stateKeys: [older] }));
+    const request = { name: "ask", ...answered, requestState };
+    const rotated = await firstRound(asking({ stateKeys: [newer, older] }));
+    expect(textOf(await rotated.peer.request("tools/call", request))).toBe("Ada");
+    const removed = await firstRound(asking({ stateKeys: [newer] }));
+    expect((await removed.peer.request("tools/call", request)).error.code).toBe(-32602);
+  });
+
+  test("Q2: an answer is only taken for a question of the round that it answers", async () => {
+    const server = serverOf(async (ctx) => {
+      const schema = z.object({ v: z.string() });
+      const one = await ctx.elicit({ message: "1", key: "one", schema });
+      const two = await ctx.elicit({ message: "2", key: "two", schema });
+      return one.v + two.v;
+    });
+    const peer = await rawPeer(server, { meta });
+    const unasked = { one: accept({ v: "x" }), two: accept({ v: "y" }) };
+    const first = await peer.request("tools/call", { name: "ask", inputResponses: unasked });
+    expect(Object.keys(first.result.inputRequests as object)).toEqual(["one"]);
+    const second = await peer.request("tools/call", {
+      name: "ask",
+      inputResponses: unasked,
+      requestState: first.result.requestState,
+    });
+    expect(Object.keys(second.result.inputRequests as object)).toEqual(["two"]);
+    const inputResponses = { one: accept({ v: "late" }), two: accept({ v: "b" }) };
+    expect(
+      textOf(
+        await peer.request("tools/call", { name: "ask", inputResponses, requestState: second.result.requestState }),
+      ),
+    ).toBe("xb");
+  });
+
+  test.each([
+    ["a missing one", {}],
+    ["one of another key", { nobody: accept({ name: "Ada" }) }],
+    ["one that is no result", { who: 12345 }],
+    ["one that does not match the form", { who: accept({ name: 5 }) }],
+    ["none at all", null],
+  ])("an answer that does not fit is asked for again: %s", async (_, inputResponses) => {
+    const { peer, requestState } = await firstRound();
+    const { result } = await peer.request("tools/call", { name: "ask", inputResponses, requestState });
+    expect(result).toMatchObject({
+      resultType: "input_required",
+      inputRequests: { who: { method: "elicitation/create" } },
+    });
+  });
+
+  test("extra answers are ignored", async () => {
+    const { peer, requestState } = await firstRound();
+    const inputResponses = { ...answered.inputResponses, extra: accept({}) };
+    expect(textOf(await peer.request("tools/call", { name: "ask", inputResponses, requestState }))).toBe("Ada");
+  });
+
+  test("finally blocks run when a call is ended to ask, and its signal is of no further use to the client", async () => {
+    const released = vi.fn<() => void>();
+    const server = serverOf(async (ctx) => {
+      try {
+        return (await ctx.elicit({ message: "?", schema: z.object({}) })) as unknown;
+      } finally {
+        released();
+      }
+    });
+    const peer = await rawPeer(server, { meta });
+    expect((await peer.request("tools/call", { name: "ask" })).result.resultType).toBe("input_required");
+    expect(released).toHaveBeenCalledTimes(1);
+  });
+
+  test("a handler that swallows the end of its call cannot answer in place of the question", async () => {
+    const server = serverOf(async (ctx) => {
+      try {
+        await ctx.elicit({ message: "?", schema: z.object({}) });
+      } catch {
+        return "ignored the user";
+      }
+      return "asked";
+    });
+    const peer = await rawPeer(server, { meta });
+    expect((await peer.request("tools/call", { name: "ask" })).result.resultType).toBe("input_required");
+  });
+
+  test("a state that grows over its limit is an error of the server, not of the client", async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const server = serverOf(
+      async (ctx) => {
+        await ctx.once("big", () => "x".repeat(70_000));
+        await ctx.elicit({ message: "?", schema: z.object({}) });
+      },
+      { onError },
+    );
+    const peer = await rawPeer(server, { meta });
+    expect((await peer.request("tools/call", { name: "ask" })).error).toEqual({
+      code: -32603,
+      message: "Internal error",
+    });
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: "too_large" });
+  });
+
+  test("a handler of a request that may not be answered with questions cannot ask", async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const listed = resource("r://{id}", {
+      list: async (ctx) => (await ctx.roots()).map(({ uri }) => uri),
+      read: () => "",
+    });
+    const server = createServer({ name: "x", version: "1", resources: { listed }, onError });
+    const peer = await rawPeer(server, { meta });
+    expect((await peer.request("resources/list")).error.code).toBe(-32603);
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ message: expect.stringContaining("resources/list") as string });
+  });
+
+  test("inputRequired asks nothing but what there is to ask", () => {
+    expect(() => inputRequired({ inputRequests: { q: { method: "tools/call" } } })).toThrow("cannot ask tools/call");
+  });
+
+  test("two questions with one key are a defect that onError is told of", async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const question = { message: "?", key: "same", schema: z.object({}) };
+    const server = serverOf((ctx) => Promise.all([ctx.elicit(question), ctx.elicit(question)]), { onError });
+    const peer = await rawPeer(server, { meta });
+    await peer.request("tools/call", { name: "ask" });
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ message: expect.stringContaining('"same"') as string });
+  });
+});
+
+describe("the questions of a legacy session", () => {
+  test("a cancelled call withdraws its question", async () => {
+    const peer = await rawPeer(serverOf((ctx) => ctx.elicit({ message: "?", schema: z.object({}) })));
+    await openSession(peer, "2025-11-25", everything);
+    peer.send({ jsonrpc: "2.0", id: "c", method: "tools/call", params: { name: "ask" } });
+    const question = await peer.nextRequest("elicitation/create");
+    peer.notify("notifications/cancelled", { requestId: "c" });
+    expect(await peer.nextNotification("notifications/cancelled")).toMatchObject({
+      params: { requestId: question.id },
+    });
+  });
+
+  test("M2: a response settles only the question whose id it has, to type and value", async () => {
+    const peer = await rawPeer(
+      serverOf(async (ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema: z.object({ a: z.string() }) }))),
+    );
+    await openSession(peer, "2025-11-25", everything);
+    const response = peer.request("tools/call", { name: "ask" });
+    const question = await peer.nextRequest("elicitation/create");
+    peer.send({ jsonrpc: "2.0", id: String(question.id), result: accept({ a: "forged" }) });
+    peer.answer(question, accept({ a: "true" }));
+    expect(textOf(await response)).toBe('{"a":"true"}');
+  });
+
+  test("the client's error reaches the handler", async () => {
+    const server = serverOf((ctx) => ctx.roots().then(String, (error: Error) => `refused: ${error.message}`));
+    const peer = await rawPeer(server);
+    await openSession(peer, "2025-11-25", everything);
+    const response = peer.request("tools/call", { name: "ask" });
+    peer.send({
+      jsonrpc: "2.0",
+      id: (await peer.nextRequest("roots/list")).id,
+      error: { code: -1, message: "no roots for you" },
+    });
+    expect(textOf(await response)).toBe("refused: no roots for you");
+  });
+
+  test("a form for 2025-06-18 says titled choices as enumNames, and several choices as text", async () => {
+    const schema = {
+      type: "object",
+      properties: {
+        color: {
+          type: "string",
+          oneOf: [
+            { const: "r", title: "Red" },
+            { const: "g", title: "Green" },
+          ],
+        },
+        sizes: { type: "array", items: { type: "string", enum: ["s", "m", "l"] } },
+      },
+      required: ["color", "sizes"],
+    };
+    const peer = await rawPeer(serverOf(async (ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema }))));
+    await openSession(peer, "2025-06-18", { elicitation: {} });
+    const response = peer.request("tools/call", { name: "ask" });
+    const question = await peer.nextRequest("elicitation/create");
+    expect(question.params).not.toHaveProperty("mode");
+    expect(question.params?.requestedSchema).toMatchObject({
+      properties: { color: { enum: ["r", "g"], enumNames: ["Red", "Green"] }, sizes: { type: "string" } },
+    });
+    peer.answer(question, accept({ color: "r", sizes: "s, l" }));
+    expect(textOf(await response)).toBe('{"color":"r","sizes":["s","l"]}');
+  });
+});
+
+describe("the context of servers is asked for", () => {
+  const params = {
+    messages: [{ role: "user" as const, content: { type: "text" as const, text: "hi" } }],
+    maxTokens: 1,
+    includeContext: "thisServer" as const,
+  };
+  const sampler = serverOf(async (ctx) => (await ctx.sample(params)).model);
+
+  test.each([
+    ["2024-11-05", {}, true],
+    ["2025-06-18", {}, true],
+    ["2025-11-25", {}, false],
+    ["2025-11-25", { context: {} }, true],
+  ])("in %s of a client with %j: %s", async (version, sampling, isAsked) => {
+    const peer = await rawPeer(sampler);
+    await openSession(peer, version, { sampling });
+    const response = peer.request("tools/call", { name: "ask" });
+    const question = await peer.nextRequest("sampling/createMessage");
+    expect("includeContext" in question.params!).toBe(isAsked);
+    peer.answer(question, { role: "assistant", model: "m", content: { type: "text", text: "yo" } });
+    expect(textOf(await response)).toBe("m");
+  });
+
+  test.each([
+    [{}, false],
+    [{ context: {} }, true],
+  ])("in the newest revision of a client with %j: %s", async (sampling, isAsked) => {
+    const peer = await rawPeer(sampler, { meta: modernMeta(modern, { sampling }) });
+    const { result } = await peer.request("tools/call", { name: "ask" });
+    const [question] = Object.values(result.inputRequests as Record<string, { params: JsonObject }>);
+    expect(question?.params.includeContext !== undefined).toBe(isAsked);
+  });
+});
+
+test("a choice of tools needs the capability for tools", async () => {
+  const ask = serverOf((ctx) => ctx.sample({ messages: [], maxTokens: 1, toolChoice: { mode: "none" } }));
+  const peer = await rawPeer(ask, { meta: modernMeta(modern, { sampling: {} }) });
+  expect((await peer.request("tools/call", { name: "ask" })).error.message).toContain("sampling.tools");
+});
+
+test("a handler may take its context apart", async () => {
+  const apart = tool({
+    call: async (_, { progress, elicit, once, log, signal }) => {
+      progress(1);
+      log.info("hello");
+      const made = await once("made", () => 1);
+      const { ok } = await elicit({ message: "?", schema: z.object({ ok: z.boolean() }) });
+      return `${made} ${ok} ${signal.aborted}`;
+    },
+  });
+  const peer = await rawPeer(createServer({ name: "x", version: "1", tools: { ask: apart } }));
+  await openSession(peer, "2025-11-25", everything);
+  expect(textOf(await callAnswering(peer, false, [{ "elicitation/create": accept({ ok: true }) }]))).toBe(
+    "1 true false",
+  );
+});

@@ -1,0 +1,259 @@
+import { type Awaitable, after, all, isPromise, recover } from "../../rpc/awaitable.ts";
+import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import {
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type RequestId,
+  classify,
+  isObject,
+} from "../../rpc/messages.ts";
+import type { Transport } from "../../rpc/transport.ts";
+import { Method, Notification } from "../../mcp/methods.ts";
+import { type Reply, replyToError } from "../dispatch/answer.ts";
+import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
+import type { Principal } from "../dispatch/context.ts";
+import type { ServerCore } from "../dispatch/core.ts";
+import type { LegacySide } from "./legacy-side.ts";
+import { type Origin, answerModern, isModernRequest } from "./modern.ts";
+
+/** A server on one transport: what `attach` gives. */
+export interface Connection {
+  /** Settles when the transport is closed and every call on it has ended. */
+  readonly closed: Promise<void>;
+  /** Calls that are being answered. */
+  readonly inFlight: number;
+  /** Gives up what is in flight and closes the transport. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves one duplex channel, such as a pipe: every revision on it, modern requests each by itself and at most one
+ * legacy session, at the same time.
+ */
+export class ServerConnection implements Connection {
+  readonly closed: Promise<void>;
+  readonly #core: ServerCore;
+  readonly #transport: Transport;
+  readonly #principal: Principal | undefined;
+  readonly #link: Link;
+  /** The modern calls in flight, by id; a session keeps its own. */
+  readonly #calls = new Map<RequestId, Call>();
+  /** Why all calls were given up. */
+  #gaveUp: Error | undefined;
+  readonly #answering = new Set<Promise<unknown>>();
+  /** Those of them that are open streams, which end only when a side ends them. */
+  readonly #streams = new Set<Promise<unknown>>();
+  #legacy: Awaitable<LegacySide> | undefined;
+  #settleClosed!: () => void;
+
+  constructor(core: ServerCore, transport: Transport, principal: Principal | undefined) {
+    this.#core = core;
+    this.#transport = transport;
+    this.#principal = principal;
+    this.#link = { send: (message) => this.#send(message), network: transport.network };
+    this.closed = new Promise((resolve) => {
+      this.#settleClosed = resolve;
+    });
+  }
+
+  get inFlight(): number {
+    return this.#answering.size;
+  }
+
+  async open(): Promise<void> {
+    await this.#transport.start({
+      message: (value) => this.#receive(value),
+      malformed: (error) => this.#refuse(ErrorCode.ParseError, error.message, undefined),
+      ended: () => void this.#drain(),
+      closed: (cause) => this.#end(cause),
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const call of this.#calls.values()) call.end?.();
+    await Promise.allSettled(this.#streams);
+    this.#giveUp(new LocalError("closed", "The server closed the connection."));
+    await this.#transport.close();
+    await this.closed;
+  }
+
+  #receive(value: unknown): void {
+    if (Array.isArray(value)) return this.#track(this.#receiveBatch(value));
+    const reply = this.#take(value);
+    if (isPromise(reply))
+      this.#track(
+        reply.then((ready) => this.#reply(ready)),
+        isListen(value),
+      );
+    else this.#reply(reply);
+  }
+
+  #reply(reply: Reply | undefined): void {
+    if (reply) this.#send(reply.message);
+  }
+
+  /** Takes one message and gives what is to be sent back. It acts at once: order of arrival is order of effect. */
+  #take(value: unknown): Awaitable<Reply | undefined> {
+    const classified = classify(value, this.#core.limits.idLength);
+    switch (classified.kind) {
+      case "request":
+        return this.#answer(classified.message);
+      case "notification":
+        this.#notified(classified.message);
+        return undefined;
+      case "response":
+        this.#whenLegacy((side) => side.answered(classified.message));
+        return undefined;
+      default: {
+        const error = new ProtocolError(ErrorCode.InvalidRequest, `Invalid message: ${classified.reason}.`);
+        return replyToError(classified.id, error, undefined);
+      }
+    }
+  }
+
+  #answer(request: JsonRpcRequest): Awaitable<Reply | undefined> {
+    if (isModernRequest(request)) return this.#answerModern(request);
+    if (!this.#legacy) this.#loadLegacy();
+    return after(this.#legacy as Awaitable<LegacySide>, (side) => side.answer(request));
+  }
+
+  #loadLegacy(): void {
+    const loading = import("./legacy-side.ts").then(
+      ({ LegacySide }) => new LegacySide(this.#core, { link: this.#link, principal: this.#principal }),
+    );
+    this.#legacy = loading;
+    // The first to go on with it, so that what comes from then on is taken after what waits for it already.
+    void loading.then((side) => {
+      this.#legacy = side;
+    });
+  }
+
+  /** Acts on the legacy side, if there is one: after all that was given to it before, also while it is being loaded. */
+  #whenLegacy(act: (side: LegacySide) => void): void {
+    if (this.#legacy) void after(this.#legacy, act);
+  }
+
+  #answerModern(request: JsonRpcRequest): Awaitable<Reply | undefined> {
+    const { id } = request;
+    const refusal = this.#refuseModern(id);
+    if (refusal) return replyToError(id, refusal, undefined);
+    const arrival = new Arrival(this.#link, this.#principal);
+    const reply = answerModern(this.#core, request, arrival);
+    if (!isPromise(reply) || !arrival.call) return reply;
+    this.#begin(arrival.call);
+    return reply.finally(() => this.#calls.delete(id));
+  }
+
+  /** Notes that a call is going on, once it turns out to have no answer yet. */
+  #begin(call: Call): void {
+    this.#calls.set(call.id, call);
+    if (this.#gaveUp) call.cancel(this.#gaveUp);
+  }
+
+  #refuseModern(id: RequestId): ProtocolError | undefined {
+    if (this.#calls.has(id)) {
+      return new ProtocolError(
+        ErrorCode.InvalidRequest,
+        `A request with the id ${JSON.stringify(id)} is in flight already.`,
+      );
+    }
+    const { inFlight } = this.#core.limits;
+    if (this.#calls.size < inFlight) return undefined;
+    return new ProtocolError(
+      ErrorCode.InvalidRequest,
+      `More than ${inFlight} calls in flight. Wait for answers first.`,
+    );
+  }
+
+  #notified(message: JsonRpcNotification): void {
+    const { method, params = {} } = message;
+    const call = method === Notification.cancelled ? this.#calls.get(params.requestId as RequestId) : undefined;
+    if (call) call.cancel(cancelledFor(params.reason));
+    else this.#whenLegacy((side) => side.notified(message));
+  }
+
+  async #receiveBatch(batch: unknown[]): Promise<void> {
+    const side = await this.#legacy;
+    const refusal = side ? side.refuseBatch(batch.length) : 'Send "initialize" before a batch.';
+    if (refusal !== undefined) return this.#refuse(ErrorCode.InvalidRequest, refusal, undefined);
+    const replies = await all(batch.map((value) => this.#take(value)));
+    const messages = replies.filter((reply) => reply !== undefined).map(({ message }) => message);
+    if (messages.length > 0) this.#send(messages);
+  }
+
+  #refuse(code: number, message: string, id: RequestId | undefined): void {
+    this.#send(replyToError(id, new ProtocolError(code, message), undefined).message);
+  }
+
+  #send(message: JsonRpcMessage | JsonRpcResponse[]): void {
+    void recover(
+      () => this.#transport.send(message) as Awaitable<void>,
+      (error) => this.#notSent(message, error),
+    );
+  }
+
+  /** For what cannot be sent: a result that is no JSON, or a transport that is closed. */
+  #notSent(message: JsonRpcMessage | JsonRpcResponse[], error: unknown): void {
+    this.#core.report(error, undefined);
+    if (Array.isArray(message) || !("result" in message)) return;
+    const failed = replyToError(message.id, new ProtocolError(ErrorCode.InternalError, "Internal error"), undefined);
+    // A transport that is closed cannot send this either: the answer is lost with the peer that it was for.
+    void recover(
+      () => this.#transport.send(failed.message) as Awaitable<void>,
+      () => {},
+    );
+  }
+
+  #track(answering: Promise<unknown>, isStream = false): void {
+    this.#answering.add(answering);
+    if (isStream) this.#streams.add(answering);
+    void answering.finally(() => {
+      this.#answering.delete(answering);
+      this.#streams.delete(answering);
+    });
+  }
+
+  /** After the end of input: ends streams, lets the calls in flight be answered, then closes. */
+  async #drain(): Promise<void> {
+    for (const call of this.#calls.values()) call.end?.();
+    this.#whenLegacy((side) => {
+      side.cannotBeAsked(new LocalError("closed", "The client closed its side and can answer no more."));
+    });
+    while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
+    this.#giveUp(new LocalError("closed", "The client closed its side."));
+    await this.#transport.close();
+  }
+
+  #end(cause: Error | undefined): void {
+    this.#giveUp(new LocalError("closed", "The connection was closed.", { cause }));
+    void Promise.allSettled(this.#answering).then(() => this.#settleClosed());
+  }
+
+  #giveUp(cause: Error): void {
+    this.#gaveUp = cause;
+    for (const call of this.#calls.values()) call.cancel(cause);
+    this.#whenLegacy((side) => side.end(cause));
+  }
+}
+
+/** Where one request came from, and the call that it became. */
+class Arrival implements Origin {
+  readonly link: Link;
+  readonly principal: Principal | undefined;
+  call: Call | undefined;
+
+  constructor(link: Link, principal: Principal | undefined) {
+    this.link = link;
+    this.principal = principal;
+  }
+
+  opened(call: Call): void {
+    this.call = call;
+  }
+}
+
+function isListen(value: unknown): boolean {
+  return isObject(value) && value.method === Method.listen;
+}

@@ -1,0 +1,150 @@
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
+import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import type { JsonRpcNotification, JsonRpcRequest } from "../../rpc/messages.ts";
+import type { ServerCapabilities } from "../../mcp/capabilities.ts";
+import { type InitializeParams, type InitializeResult, readInitializeParams } from "../../mcp/lifecycle.ts";
+import { Method, Notification } from "../../mcp/methods.ts";
+import { checkProgressToken } from "../../mcp/progress.ts";
+import type { Revision } from "../../mcp/revisions/revision.ts";
+import { negotiateLegacy } from "../../mcp/revisions/revisions.ts";
+import { type Reply, answer, replyToError } from "../dispatch/answer.ts";
+import { Call, type Link } from "../dispatch/call.ts";
+import type { Principal } from "../dispatch/context.ts";
+import { type ServerCore, checkParams } from "../dispatch/core.ts";
+import { keepInitialize } from "./kept.ts";
+import type { Origin } from "./modern.ts";
+import { Session, type SharedBy } from "./session.ts";
+
+/** Where a session comes from. */
+export interface Way {
+  /** Where its client hears of what belongs to no request. */
+  link: Link;
+  principal: Principal | undefined;
+  /** The IP address that the request came from, if it is known. */
+  address?: string | undefined;
+  /** The revisions that can be agreed on. All legacy ones unless given. */
+  revisions?: readonly Revision[];
+  shared?: SharedBy | undefined;
+}
+
+export interface Opened {
+  reply: Reply;
+  /** Undefined where the request was refused. */
+  session: Session | undefined;
+}
+
+/** Answers `initialize` and opens the session that it asks for (2025-11-25, basic/lifecycle). */
+export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way): Opened {
+  try {
+    checkParams(request.params ?? {}, core.limits);
+    const params = readInitializeParams(request.params ?? {});
+    const session = openSession(core, params, way);
+    const result = { ...initializeResult(session) };
+    return { reply: { message: { jsonrpc: "2.0", id: request.id, result }, status: 200 }, session };
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) core.report(error, undefined);
+    const refusal =
+      error instanceof ProtocolError ? error : new ProtocolError(ErrorCode.InternalError, "Internal error");
+    core.refused(request.method, way.principal, refusal);
+    return { reply: replyToError(request.id, refusal, undefined), session: undefined };
+  }
+}
+
+/** Opens a session from the params of its `initialize` request. Throws -32602 if they are larger than a session may be. */
+export function openSession(core: ServerCore, given: InitializeParams, way: Way): Session {
+  const { link, principal, address, revisions, shared } = way;
+  const revision = negotiateLegacy(given.protocolVersion, revisions);
+  const { params, size } = keepInitialize(core.limits, { ...given, protocolVersion: revision.version });
+  const { clientInfo: info, capabilities, protocolVersion } = params;
+  const peer = { info, capabilities, revision: protocolVersion, address };
+  return new Session({ core, revision, peer, link, principal, shared, size });
+}
+
+function initializeResult(session: Session): InitializeResult {
+  const { core, revision, lowering } = session;
+  const { completions, ...others } = capabilitiesFor(session);
+  const result: InitializeResult = {
+    protocolVersion: revision.version,
+    capabilities: completions && revision.completionsCapability ? { ...others, completions } : others,
+    serverInfo: lowering.implementation(core.info),
+  };
+  const { instructions } = core.definition;
+  return instructions === undefined ? result : { ...result, instructions };
+}
+
+/** What is declared in a session: an extension that the revision has words of its own for, in those. */
+function capabilitiesFor({ core, revision, principal }: Session): ServerCapabilities {
+  const { extensions = {}, ...capabilities } = core.capabilities();
+  const declared = { ...extensions };
+  for (const extension of core.extensions) {
+    if (!extension.legacyCapabilities) continue;
+    delete declared[extension.id];
+    Object.assign(capabilities, extension.legacyCapabilities({ revision, principal }));
+  }
+  return Object.keys(declared).length > 0 ? { ...capabilities, extensions: declared } : capabilities;
+}
+
+/**
+ * Answers a request of a session. Undefined where the client gave it up.
+ *
+ * The principal is that of this request: where each request brings its own credential, a newer one of the same caller
+ * may grant more, or less, than the one that opened the session.
+ */
+export function answerInSession(session: Session, request: JsonRpcRequest, way: Origin): Awaitable<Reply | undefined> {
+  const { id, method, params = {} } = request;
+  const { core, revision, lowering } = session;
+  const { principal, address = session.peer.address } = way;
+  // The same address as before in nearly every request.
+  const peer = address === session.peer.address ? session.peer : { ...session.peer, address };
+  try {
+    refuse(session, request);
+    checkProgressToken(params, core.limits.idLength);
+  } catch (error) {
+    core.refused(method, principal, error as ProtocolError);
+    return replyToError(id, error as ProtocolError, revision);
+  }
+  const call = new Call({
+    core,
+    revision,
+    lowering,
+    id,
+    method,
+    params,
+    peer,
+    principal,
+    link: way.link,
+    logLevel: undefined,
+    session,
+  });
+  way.opened?.(call);
+  const reply = answer(call);
+  if (!isPromise(reply)) return reply;
+  session.begin(call);
+  return reply.finally(() => session.finish(id));
+}
+
+/** Throws if the session cannot take the request now. */
+function refuse(session: Session, { id, method }: JsonRpcRequest): void {
+  if (method === Method.initialize) {
+    throw new ProtocolError(ErrorCode.InvalidRequest, "This session is initialized already.");
+  }
+  if (session.isAnswering(id)) {
+    throw new ProtocolError(
+      ErrorCode.InvalidRequest,
+      `A request with the id ${JSON.stringify(id)} is in flight already.`,
+    );
+  }
+  const { inFlight } = session.core.limits;
+  if (session.inFlight < inFlight) return;
+  const message = `More than ${inFlight} calls in flight. Wait for answers before sending more.`;
+  throw new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
+}
+
+/** Takes a notification of the client; one that is not known is ignored. */
+export function notified(session: Session, { method, params = {} }: JsonRpcNotification): void {
+  if (!session.revision.clientNotifications.has(method)) return;
+  if (method === Notification.initialized) session.ready();
+  else if (method === Notification.cancelled) session.cancel(params);
+  else if (method === Notification.progress) session.progressed(params);
+  else if (method === Notification.rootsChanged) session.core.definition.onRootsChanged?.();
+}

@@ -1,0 +1,469 @@
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import type { Receiver } from "../../rpc/transport.ts";
+import { fakeClock } from "../../testing/fake-clock.ts";
+import { modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
+import { prompt, resource, tool } from "../definition.ts";
+import { createServer } from "../server.ts";
+import { toolResult } from "../features/tool-result.ts";
+
+const legacyVersions = ["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+const modern = "2026-07-28";
+
+const example = () =>
+  createServer({
+    name: "example",
+    version: "1.2.3",
+    title: "Example",
+    instructions: "Use it well.",
+    tools: {
+      echo: tool({ input: z.object({ text: z.string() }), call: ({ text }) => text }),
+      hang: tool({
+        call: (_, ctx) =>
+          new Promise<string>((_resolve, reject) =>
+            ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason)),
+          ),
+      }),
+    },
+    prompts: { hello: prompt({ arguments: { who: { complete: ["world"] } }, get: () => "hello" }) },
+    resources: { note: resource("note://1", { read: () => "one" }) },
+  });
+
+describe("legacy revisions", () => {
+  test.each(legacyVersions)("%s is negotiated and answered in its name", async (version) => {
+    const peer = await rawPeer(example());
+    const result = await openSession(peer, version);
+    expect(result).toMatchObject({
+      protocolVersion: version,
+      serverInfo: { name: "example", version: "1.2.3" },
+      instructions: "Use it well.",
+    });
+    expect((await peer.request("ping")).result).toEqual({});
+    expect((await peer.request("tools/call", { name: "echo", arguments: { text: "hi" } })).result).toEqual({
+      content: [{ type: "text", text: "hi" }],
+    });
+  });
+
+  test("an unknown revision is answered with the newest legacy one", async () => {
+    const peer = await rawPeer(example());
+    expect(await openSession(peer, "1999-01-01")).toMatchObject({ protocolVersion: "2025-11-25" });
+  });
+
+  test("initialize of a modern revision is answered with the newest legacy one", async () => {
+    const peer = await rawPeer(example());
+    expect(await openSession(peer, modern)).toMatchObject({ protocolVersion: "2025-11-25" });
+  });
+
+  test("capabilities say what the revision has words for", async () => {
+    const first = await openSession(await rawPeer(example()), "2024-11-05");
+    expect(first.capabilities).toEqual({
+      logging: {},
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { listChanged: true, subscribe: true },
+    });
+    const later = await openSession(await rawPeer(example()), "2025-03-26");
+    expect(later.capabilities).toHaveProperty("completions");
+  });
+
+  test("a request before initialize is refused with the cure, but a ping is answered", async () => {
+    const peer = await rawPeer(example());
+    expect((await peer.request("ping")).result).toEqual({});
+    const { error } = await peer.request("tools/list");
+    expect(error).toMatchObject({ code: -32600, message: expect.stringContaining("initialize") as string });
+  });
+
+  test("a second initialize is refused and changes nothing", async () => {
+    const peer = await rawPeer(example());
+    await openSession(peer, "2025-06-18");
+    const again = await peer.request("initialize", {
+      protocolVersion: "2024-11-05",
+      capabilities: {},
+      clientInfo: { name: "x", version: "1" },
+    });
+    expect(again.error).toMatchObject({ code: -32600 });
+    expect((await peer.request("ping")).result).toEqual({});
+  });
+
+  test.each([
+    [{}, "protocolVersion"],
+    [{ protocolVersion: 1, capabilities: {}, clientInfo: { name: "x", version: "1" } }, "protocolVersion"],
+    [{ protocolVersion: "2025-06-18", clientInfo: { name: "x", version: "1" } }, "capabilities"],
+    [{ protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x" } }, "clientInfo"],
+  ])("initialize with bad params %j names %s", async (params, named) => {
+    const peer = await rawPeer(example());
+    const { error } = await peer.request("initialize", params);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(named) as string });
+  });
+
+  test("a method of another revision does not exist", async () => {
+    const peer = await rawPeer(example());
+    await openSession(peer, "2025-11-25");
+    for (const method of ["nope", "elicitation/create", "tasks/list"]) {
+      expect((await peer.request(method)).error).toMatchObject({ code: -32601 });
+    }
+  });
+});
+
+describe("modern revisions", () => {
+  test("discover says versions, capabilities and who the server is", async () => {
+    const peer = await rawPeer(example(), { meta: modernMeta(modern) });
+    const { result } = await peer.request("server/discover");
+    expect(result).toEqual({
+      resultType: "complete",
+      supportedVersions: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
+      capabilities: {
+        logging: {},
+        completions: {},
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { listChanged: true, subscribe: true },
+      },
+      instructions: "Use it well.",
+      ttlMs: 0,
+      cacheScope: "public",
+      _meta: { "io.modelcontextprotocol/serverInfo": { name: "example", version: "1.2.3", title: "Example" } },
+    });
+  });
+
+  test.each([
+    [{}, "protocolVersion"],
+    [{ "io.modelcontextprotocol/protocolVersion": 7 }, "protocolVersion"],
+    [{ "io.modelcontextprotocol/protocolVersion": modern }, "clientCapabilities"],
+    [
+      { "io.modelcontextprotocol/protocolVersion": modern, "io.modelcontextprotocol/clientCapabilities": [] },
+      "clientCapabilities",
+    ],
+    [{ ...modernMeta(modern), "io.modelcontextprotocol/logLevel": "loud" }, "logLevel"],
+  ])("a request with _meta %j is refused, naming %s", async (meta, named) => {
+    const peer = await rawPeer(example());
+    const { error } = await peer.request("server/discover", { _meta: meta });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(named) as string });
+  });
+
+  test("a request without who the client is, is answered", async () => {
+    const peer = await rawPeer(example());
+    const { [`io.modelcontextprotocol/clientInfo`]: _, ...meta } = modernMeta(modern);
+    expect((await peer.request("server/discover", { _meta: meta })).result).toMatchObject({ resultType: "complete" });
+  });
+
+  test("an unsupported version is answered with those that are supported", async () => {
+    const peer = await rawPeer(example());
+    const { error } = await peer.request("tools/list", { _meta: modernMeta("1900-01-01") });
+    expect(error).toMatchObject({
+      code: -32022,
+      data: { requested: "1900-01-01", supported: expect.arrayContaining([modern]) as string[] },
+    });
+  });
+
+  test.each([
+    "initialize",
+    "ping",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "unknown/method",
+  ])("%s does not exist", async (method) => {
+    const peer = await rawPeer(example(), { meta: modernMeta(modern) });
+    expect((await peer.request(method)).error).toMatchObject({ code: -32601 });
+  });
+
+  test("nothing is remembered from one request to the next: a session beside it keeps its own revision", async () => {
+    const peer = await rawPeer(example());
+    await openSession(peer, "2025-03-26");
+    const list = await peer.request("tools/list");
+    const modernList = await peer.request("tools/list", { _meta: modernMeta(modern) });
+    expect(list.result).not.toHaveProperty("resultType");
+    expect(modernList.result).toMatchObject({ resultType: "complete", ttlMs: 0, cacheScope: "public" });
+  });
+});
+
+describe("messages", () => {
+  test.each([
+    [42, "object"],
+    [null, "object"],
+    [{ id: 1, method: "ping" }, "jsonrpc"],
+    [{ jsonrpc: "1.0", id: 1, method: "ping" }, "jsonrpc"],
+    [{ jsonrpc: "2.0", id: 1, method: 5 }, "method"],
+    [{ jsonrpc: "2.0", id: 1, method: "ping", params: [] }, "params"],
+    [{ jsonrpc: "2.0", id: null, method: "ping" }, "id"],
+    [{ jsonrpc: "2.0", id: 1.5, method: "ping" }, "id"],
+    [{ jsonrpc: "2.0", id: {}, method: "ping" }, "id"],
+    [{ jsonrpc: "2.0", id: 1 }, "method"],
+    [{ jsonrpc: "2.0", id: 1, result: 5 }, "result"],
+    [{ jsonrpc: "2.0", id: 1, error: "no" }, "error"],
+  ])("%j is refused, naming %s", async (value, named) => {
+    const peer = await rawPeer(example());
+    peer.send(value);
+    const refusal = await peer.next(() => true);
+    expect(refusal).toMatchObject({ error: { code: -32600, message: expect.stringContaining(named) as string } });
+  });
+
+  test("M6: keys are exact, so a message spelled in other case is not one", async () => {
+    const peer = await rawPeer(example());
+    peer.send({ jsonrpc: "2.0", id: 1, Method: "ping" });
+    expect(await peer.next(() => true)).toMatchObject({ error: { code: -32600 } });
+  });
+
+  test("an id that is in flight already is refused, and the first call goes on", async () => {
+    const peer = await rawPeer(example());
+    await openSession(peer, "2025-06-18");
+    peer.send({ jsonrpc: "2.0", id: "a", method: "tools/call", params: { name: "hang" } });
+    expect((await peer.request("ping", {}, "a")).error).toMatchObject({ code: -32600 });
+    expect((await peer.request("ping")).result).toEqual({});
+  });
+
+  test("unknown notifications and responses to nothing are ignored", async () => {
+    const peer = await rawPeer(example());
+    peer.notify("notifications/nope", {});
+    peer.send({ jsonrpc: "2.0", id: 99, result: {} });
+    expect((await peer.request("ping")).result).toEqual({});
+    expect(peer.received).toHaveLength(1);
+  });
+});
+
+describe("batches", () => {
+  test.each(["2024-11-05", "2025-03-26"])("%s understands them", async (version) => {
+    const peer = await rawPeer(example());
+    await openSession(peer, version);
+    peer.send([
+      { jsonrpc: "2.0", id: "x", method: "ping" },
+      { jsonrpc: "2.0", method: "notifications/nope" },
+      { jsonrpc: "2.0", id: "y", method: "nope" },
+    ]);
+    expect(await peer.next((message) => "id" in message && message.id === "x")).toMatchObject({ result: {} });
+    expect(await peer.next((message) => "id" in message && message.id === "y")).toMatchObject({
+      error: { code: -32601 },
+    });
+  });
+
+  test.each(["2025-06-18", "2025-11-25"])("%s has none", async (version) => {
+    const peer = await rawPeer(example());
+    await openSession(peer, version);
+    peer.send([{ jsonrpc: "2.0", id: "x", method: "ping" }]);
+    expect(await peer.next((message) => "error" in message)).toMatchObject({ error: { code: -32600 } });
+  });
+
+  test.each([0, 101])("a batch of %i messages is refused", async (length) => {
+    const peer = await rawPeer(example());
+    await openSession(peer, "2025-03-26");
+    peer.send(Array.from({ length }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" })));
+    expect(await peer.next((message) => "error" in message)).toMatchObject({ error: { code: -32600 } });
+  });
+});
+
+describe("cancellation", () => {
+  test("M7: a cancel reaches the handler, silences the call, and ends nothing else", async () => {
+    for (const meta of [undefined, modernMeta(modern)]) {
+      const peer = await rawPeer(example(), meta && { meta });
+      if (!meta) await openSession(peer, "2025-11-25");
+      peer.send({
+        jsonrpc: "2.0",
+        id: "h",
+        method: "tools/call",
+        params: { name: "hang", ...(meta && { _meta: meta }) },
+      });
+      peer.notify("notifications/cancelled", { requestId: "h", reason: "enough" });
+      await peer.settled();
+      const { result } = await peer.request("tools/call", { name: "echo", arguments: { text: "still here" } });
+      expect(result).toMatchObject({ content: [{ text: "still here" }] });
+      expect(peer.received.filter((message) => "id" in message && message.id === "h")).toEqual([]);
+    }
+  });
+
+  test.each(["legacy", "modern"])("the reason of a cancel reaches a %s handler's signal", async (era) => {
+    let signal: AbortSignal | undefined;
+    const hang = tool({ call: (_, ctx) => new Promise<string>(() => (signal = ctx.signal)) });
+    const server = createServer({ name: "x", version: "1", tools: { hang } });
+    const peer = await rawPeer(server, era === "modern" ? { meta: modernMeta(modern) } : {});
+    if (era === "legacy") await openSession(peer, "2025-11-25");
+    void peer.request("tools/call", { name: "hang" }, "h");
+    await vi.waitFor(() => expect(signal).toBeDefined());
+    peer.notify("notifications/cancelled", { requestId: "h", reason: "enough" });
+    await vi.waitFor(() => expect(String(signal?.reason)).toContain("enough"));
+  });
+
+  test("a cancel of what is unknown or finished is ignored", async () => {
+    const peer = await rawPeer(example());
+    await openSession(peer, "2025-11-25");
+    peer.notify("notifications/cancelled", { requestId: 12345 });
+    peer.notify("notifications/cancelled", {});
+    expect((await peer.request("ping")).result).toEqual({});
+  });
+
+  test("closing the connection gives up what is in flight", async () => {
+    let aborted: unknown;
+    const server = createServer({
+      name: "x",
+      version: "1",
+      tools: {
+        hang: tool({
+          call: (_, ctx) =>
+            new Promise<string>((resolve) =>
+              ctx.signal.addEventListener("abort", () => resolve(String((aborted = ctx.signal.reason)))),
+            ),
+        }),
+      },
+    });
+    const peer = await rawPeer(server);
+    await openSession(peer, "2025-11-25");
+    peer.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hang" } });
+    await peer.settled();
+    await server.close();
+    expect(aborted).toMatchObject({ code: "closed" });
+  });
+});
+
+describe("what cannot be sent or answered", () => {
+  /** A transport that serialises, as all but the one in memory do. */
+  async function serialising(server: ReturnType<typeof createServer>, sent: unknown[]): Promise<Receiver> {
+    let receiver: Receiver | undefined;
+    await server.attach({
+      start: (opened) => {
+        receiver = opened;
+      },
+      send: async (message) => {
+        sent.push(JSON.parse(JSON.stringify(message)));
+      },
+      close: async () => receiver?.closed(),
+    });
+    return receiver as Receiver;
+  }
+
+  test("a result that is no JSON is an internal error, and reported", async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const result = () => toolResult({ content: [], structuredContent: { big: 1n } });
+    const server = createServer({ name: "x", version: "1", onError, tools: { t: tool({ call: result as never }) } });
+    const sent: unknown[] = [];
+    const receiver = await serialising(server, sent);
+    receiver.message({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "t", _meta: modernMeta(modern) } });
+    await vi.waitFor(() => expect(sent).toHaveLength(1));
+    expect(sent).toEqual([{ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } }]);
+    expect(onError).toHaveBeenCalledTimes(1);
+  });
+
+  test("a question that waits when the input ends fails at once, and the call is answered", async () => {
+    const ask = tool({ call: async (_, ctx) => ctx.roots().then(String, (error: Error) => error.message) });
+    const sent: { method?: string; result?: unknown }[] = [];
+    const receiver = await serialising(createServer({ name: "x", version: "1", tools: { ask } }), sent);
+    const params = {
+      protocolVersion: "2025-11-25",
+      capabilities: { roots: {} },
+      clientInfo: { name: "c", version: "1" },
+    };
+    receiver.message({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    receiver.message({ jsonrpc: "2.0", method: "notifications/initialized" });
+    receiver.message({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ask" } });
+    await vi.waitFor(() => expect(sent.at(-1)?.method).toBe("roots/list"));
+    receiver.ended?.();
+    await vi.waitFor(() =>
+      expect(sent.at(-1)?.result).toMatchObject({ content: [{ text: expect.stringContaining("closed") as string }] }),
+    );
+  });
+});
+
+describe("a client that is not ready yet", () => {
+  const ask = tool({ call: async (_, ctx) => `${(await ctx.roots()).length} roots` });
+
+  async function halfOpen() {
+    const clock = fakeClock();
+    const peer = await rawPeer(createServer({ name: "x", version: "1", tools: { ask }, clock }));
+    const clientInfo = { name: "c", version: "1" };
+    await peer.request("initialize", { protocolVersion: "2025-11-25", capabilities: { roots: {} }, clientInfo });
+    const called = peer.request("tools/call", { name: "ask" }, "call");
+    const asked = () => peer.received.filter((message) => "method" in message).map(({ method }) => method);
+    await vi.waitFor(() => expect(clock.pending).toBeGreaterThan(1));
+    return { peer, clock, called, asked };
+  }
+
+  test("is asked once it says that it is", async () => {
+    const { peer, called, asked } = await halfOpen();
+    expect(asked()).toEqual([]);
+    peer.notify("notifications/initialized");
+    peer.answer(await peer.nextRequest("roots/list"), { roots: [] });
+    expect((await called).result).toMatchObject({ content: [{ text: "0 roots" }] });
+  });
+
+  test("and never says so is asked after a second", async () => {
+    const { peer, clock, asked } = await halfOpen();
+    await clock.advance(999);
+    expect(asked()).toEqual([]);
+    await clock.advance(1);
+    await peer.nextRequest("roots/list");
+  });
+
+  test("hears nothing of a question that was withdrawn meanwhile", async () => {
+    const { peer, clock, asked } = await halfOpen();
+    peer.notify("notifications/cancelled", { requestId: "call" });
+    await clock.advance(1_000);
+    peer.notify("notifications/initialized");
+    await peer.settled();
+    expect(asked()).toEqual([]);
+  });
+});
+
+describe("limits", () => {
+  test("calls in flight: one more than the limit is refused", async () => {
+    const server = createServer({
+      name: "x",
+      version: "1",
+      limits: { inFlight: 2 },
+      tools: { hang: tool({ call: () => new Promise<string>(() => {}) }) },
+    });
+    for (const meta of [undefined, modernMeta(modern)]) {
+      const peer = await rawPeer(server, meta && { meta });
+      if (!meta) await openSession(peer, "2025-11-25");
+      const params = { name: "hang", ...(meta && { _meta: meta }) };
+      for (const id of ["a", "b"]) peer.send({ jsonrpc: "2.0", id, method: "tools/call", params });
+      const { error } = await peer.request("tools/call", { name: "hang" });
+      expect(error).toMatchObject({ code: -32600, message: expect.stringContaining("2 calls in flight") as string });
+    }
+  });
+
+  test("H2: any number of connections share one definition", async () => {
+    const server = example();
+    const peers = await Promise.all(Array.from({ length: 50 }, () => rawPeer(server, { meta: modernMeta(modern) })));
+    const answers = await Promise.all(
+      peers.map((peer, index) => peer.request("tools/call", { name: "echo", arguments: { text: `${index}` } }, 1)),
+    );
+    expect(answers.map(({ result }) => (result.content as { text: string }[])[0]?.text)).toEqual(
+      peers.map((_, index) => `${index}`),
+    );
+  });
+});
+
+test.each(["2025-11-25", modern])(
+  "a call whose handler brings about the end of its connection is given up: %s",
+  async (version) => {
+    let receiver!: Receiver;
+    const aborted: unknown[] = [];
+    const quit = tool({
+      call: (_, ctx) => {
+        receiver.closed();
+        return new Promise<string>((resolve) => {
+          const end = (): void => {
+            aborted.push(ctx.signal.reason);
+            resolve("");
+          };
+          if (ctx.signal.aborted) end();
+          else ctx.signal.addEventListener("abort", end);
+        });
+      },
+    });
+    const server = createServer({ name: "example", version: "1.0.0", tools: { quit } });
+    const connection = await server.attach({
+      start: (given) => void (receiver = given),
+      send: () => {},
+      close: () => Promise.resolve(),
+    });
+    const isLegacy = version !== modern;
+    if (isLegacy) {
+      const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "c", version: "1" } };
+      receiver.message({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    }
+    const params = isLegacy ? { name: "quit" } : { name: "quit", _meta: modernMeta(modern) };
+    receiver.message({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    await connection.closed;
+    expect(aborted).toEqual([expect.objectContaining({ code: "closed" })]);
+  },
+);

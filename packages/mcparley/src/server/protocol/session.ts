@@ -1,0 +1,235 @@
+import { LocalError } from "../../rpc/errors.ts";
+import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../../rpc/messages.ts";
+import { Outbound } from "../../rpc/outbound.ts";
+import type { LoggingLevel } from "../../mcp/logging.ts";
+import { Notification } from "../../mcp/methods.ts";
+import { legacyLoweringOf } from "../../mcp/revisions/legacy-lowerings.ts";
+import type { Lowering } from "../../mcp/revisions/lowering.ts";
+import type { Revision } from "../../mcp/revisions/revision.ts";
+import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
+import { type Change, type Listener, toNotification } from "../changes.ts";
+import type { Peer, Principal } from "../dispatch/context.ts";
+import type { ServerCore } from "../dispatch/core.ts";
+import { checkKept } from "./kept.ts";
+
+export interface SessionInit {
+  core: ServerCore;
+  revision: Revision;
+  peer: Peer;
+  principal: Principal | undefined;
+  /** The way to the client for what belongs to no request of it. */
+  link: Link;
+  shared?: SharedBy | undefined;
+  /** Characters that the session keeps of its `initialize`. 0 if there was none. */
+  size?: number;
+}
+
+/**
+ * Set where other processes serve the session as well. It hears of changes by way of whoever holds its stream, and not
+ * by itself.
+ */
+export interface SharedBy {
+  /** What the ids of the questions of this copy begin with, so that no other copy ever uses them. */
+  questions: string;
+}
+
+/** What a client has told of its session since it opened it. */
+export interface SessionState {
+  /** It has said that it is ready. */
+  ready: boolean;
+  logLevel: LoggingLevel;
+  /** The URIs that it subscribed to. */
+  subscriptions: readonly string[];
+}
+
+/** Milliseconds that questions wait for a client to say that it is ready; then it has forgotten to. */
+const READY_WAIT_MS = 1_000;
+
+/**
+ * What a legacy client shares with the server between its requests: who it is, its revision, its log level, what it
+ * subscribed to, and the questions that wait for its answer.
+ */
+export class Session implements Listener {
+  readonly core: ServerCore;
+  readonly revision: Revision;
+  readonly lowering: Lowering;
+  readonly peer: Peer;
+  readonly principal: Principal | undefined;
+  logLevel: LoggingLevel = "info";
+  readonly #link: Link;
+  readonly #shared: SharedBy | undefined;
+  readonly #size: number;
+  /** Characters of the subscribed URIs. */
+  #uriSize = 0;
+  // Most sessions need none of these four, and there may be many sessions.
+  /** The calls that are not answered yet, by id. */
+  #calls: Map<RequestId, Call> | undefined;
+  #subscriptions: Set<string> | undefined;
+  #questions: Outbound | undefined;
+  /** Questions that were asked before the client was ready. */
+  #early: Set<() => void> | undefined;
+  #forgotten: unknown;
+  #mayAsk = false;
+  #leave: (() => void) | undefined;
+  readonly #since: number;
+  /** Why it has ended. */
+  #ended: Error | undefined;
+
+  constructor(init: SessionInit) {
+    this.core = init.core;
+    this.revision = init.revision;
+    this.lowering = legacyLoweringOf(init.revision);
+    this.peer = init.peer;
+    this.principal = init.principal;
+    this.#link = init.link;
+    this.#shared = init.shared;
+    this.#size = init.size ?? 0;
+    this.#since = init.core.clock.now();
+  }
+
+  /** Called when the client has said that it is ready: from then on it hears of changes and can be asked. */
+  ready(): void {
+    if (this.#ended) return;
+    if (!this.#shared) this.#leave ??= this.core.changes.add(this);
+    this.#ask();
+  }
+
+  /** Takes up what the client has told of its session elsewhere. */
+  restore({ ready, logLevel, subscriptions }: SessionState): void {
+    this.logLevel = logLevel;
+    this.#subscriptions = new Set(subscriptions);
+    this.#uriSize = subscriptions.join("").length;
+    if (ready && !this.#mayAsk) this.ready();
+  }
+
+  /** Subscribes the client to a resource. Throws -32602 if it would then be subscribed to more than the limits allow. */
+  subscribe(uri: string): void {
+    this.#subscriptions ??= new Set();
+    if (this.#subscriptions.has(uri)) return;
+    this.checkSubscriptions([...this.#subscriptions, uri]);
+    this.#subscriptions.add(uri);
+    this.#uriSize += uri.length;
+  }
+
+  /** Characters that the session keeps of its client. */
+  get keptSize(): number {
+    return this.#size + this.#uriSize;
+  }
+
+  /** Throws -32602 if the session may not be subscribed to all of these URIs. */
+  checkSubscriptions(uris: readonly string[]): void {
+    checkKept(this.core.limits, this.#size, uris);
+  }
+
+  unsubscribe(uri: string): void {
+    if (this.#subscriptions?.delete(uri)) this.#uriSize -= uri.length;
+  }
+
+  wants(change: Change): boolean {
+    return "list" in change || (this.#subscriptions?.has(change.uri) ?? false);
+  }
+
+  deliver(change: Change): void {
+    this.#link.send(toNotification(change));
+  }
+
+  /** Sends a notification that belongs to no request. Returns false once the session has ended. */
+  notify(method: string, params: JsonObject): boolean {
+    if (!this.#ended) this.#link.send(notification(method, params));
+    return !this.#ended;
+  }
+
+  /** Sends the client a request on `link`, once it is ready (2025-11-25, basic/lifecycle), and waits for its answer. */
+  request(method: string, params: JsonObject, way: { link: Link; signal: AbortSignal }): Promise<JsonObject> {
+    if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
+    this.#questions ??= new Outbound(this.core.clock);
+    const number = this.#questions.nextId();
+    const id = this.#shared ? `${this.#shared.questions}${number}` : number;
+    const send = (): void => way.link.send({ jsonrpc: "2.0", id, method, params });
+    const answer = this.#questions.wait(id, {
+      what: method,
+      idleTimeout: this.core.limits.askTimeout,
+      signal: way.signal,
+      onAbandoned: (reason) => {
+        // What was never sent needs no cancelling.
+        if (this.#early?.delete(send)) return;
+        way.link.send(notification(Notification.cancelled, { requestId: id, reason }));
+      },
+    });
+    if (this.#mayAsk) send();
+    else this.#askLater(send);
+    return answer;
+  }
+
+  /** Settles the question that a response of the client answers; one that answers none is ignored. */
+  answered(response: JsonRpcResponse): void {
+    this.#questions?.settle(response);
+  }
+
+  /** Progress of the client on a question, which starts the question's clock anew. */
+  progressed(params: JsonObject): void {
+    this.#questions?.progress(params.progressToken, params);
+  }
+
+  /**
+   * Notes that a call is going on, once it turns out to have no answer yet: most have one at once, and a table that
+   * something is put into and taken out of for each call leaves garbage that only a full collection finds.
+   */
+  begin(call: Call): void {
+    this.#calls ??= new Map();
+    this.#calls.set(call.id, call);
+    if (this.#ended) call.cancel(this.#ended);
+  }
+
+  /** Notes that a call has its answer. */
+  finish(id: RequestId): void {
+    this.#calls?.delete(id);
+  }
+
+  /** How many calls are going on. */
+  get inFlight(): number {
+    return this.#calls?.size ?? 0;
+  }
+
+  isAnswering(id: RequestId): boolean {
+    return this.#calls?.has(id) ?? false;
+  }
+
+  /** Gives one call up because the client said so. Unknown and finished ones are ignored, as the specification says. */
+  cancel(params: JsonObject): void {
+    this.#calls?.get(params.requestId as RequestId)?.cancel(cancelledFor(params.reason));
+  }
+
+  /** Fails the questions that wait, as when the client can send nothing more. */
+  cannotBeAsked(cause: Error): void {
+    this.#questions?.failAll(cause);
+  }
+
+  /** Ends the session: gives up its calls and its questions. A second call does nothing. */
+  end(cause: Error): void {
+    if (this.#ended) return;
+    this.#ended = cause;
+    this.#leave?.();
+    this.core.clock.clearTimeout(this.#forgotten);
+    for (const call of this.#calls?.values() ?? []) call.cancel(cause);
+    this.#questions?.failAll(cause);
+    const { core, revision } = this;
+    const durationMs = core.clock.now() - this.#since;
+    core.sessionEnded({ durationMs, revision: revision.version, reason: cause.message });
+  }
+
+  #askLater(send: () => void): void {
+    this.#early ??= new Set();
+    this.#early.add(send);
+    this.#forgotten ??= this.core.clock.setTimeout(() => this.#ask(), READY_WAIT_MS);
+  }
+
+  /** Sends the questions that waited; from now on none do. */
+  #ask(): void {
+    this.#mayAsk = true;
+    this.core.clock.clearTimeout(this.#forgotten);
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const send of early) send();
+  }
+}
