@@ -33,7 +33,7 @@ const packages = [
       "testing.ts",
       // Chosen by the "imports" of package.json, so that browsers do not get the one that spawns processes.
       "stdio/command-transport.ts",
-      "client/no-command-transport.ts",
+      "client/connect/no-command-transport.ts",
       // Likewise: the one that checks addresses, and the one that cannot.
       "node/guarded-send.ts",
       "auth/client/web-send.ts",

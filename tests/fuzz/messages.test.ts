@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeAll, expect } from "vitest";
-import { forgetEras } from "../../packages/mcparley/src/client/detect-era.ts";
-import { openClient } from "../../packages/mcparley/src/client/open-client.ts";
+import { forgetEras } from "../../packages/mcparley/src/client/connect/detect-era.ts";
+import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
 import { LocalError, McpError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";
 import { type JsonRpcResponse, classify } from "../../packages/mcparley/src/rpc/messages.ts";

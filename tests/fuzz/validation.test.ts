@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { openClient } from "../../packages/mcparley/src/client/open-client.ts";
-import { serverDialer } from "../../packages/mcparley/src/client/local-dialers.ts";
+import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
+import { serverDialer } from "../../packages/mcparley/src/client/connect/local-dialers.ts";
 import { LocalError, ProtocolError, ToolError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { checkBudget } from "../../packages/mcparley/src/schema/budget.ts";
 import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";

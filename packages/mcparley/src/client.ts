@@ -1,14 +1,14 @@
 /** Connecting to servers. */
 export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "./rpc/errors.ts";
-export type { Client } from "./client/client.ts";
+export type { Client } from "./client/calls/client.ts";
 export type { ClientExtension, FollowedRequest, PreparedRequest } from "./client/extension.ts";
-export type { ServerInfo } from "./client/connection.ts";
-export { forgetEras } from "./client/detect-era.ts";
-export type { CommandTarget, Dialer } from "./client/dialer.ts";
-export type { List } from "./client/lists.ts";
-export type { Attachable } from "./client/local-dialers.ts";
+export type { ServerInfo } from "./client/connect/connection.ts";
+export { forgetEras } from "./client/connect/detect-era.ts";
+export type { CommandTarget, Dialer } from "./client/connect/dialer.ts";
+export type { List } from "./client/calls/lists.ts";
+export type { Attachable } from "./client/connect/local-dialers.ts";
 export type { ClientObserver, ObservedRequest, RequestEnd, RequestRun } from "./client/observer.ts";
-export { openClient } from "./client/open-client.ts";
+export { openClient } from "./client/connect/open-client.ts";
 export type {
   Asker,
   CallRecord,
@@ -19,7 +19,7 @@ export type {
   SampleHandler,
   Timeouts,
 } from "./client/options.ts";
-export type { Change, ListenFilter, ListKind, Subscription } from "./client/subscription.ts";
+export type { Change, ListenFilter, ListKind, Subscription } from "./client/subscriptions/subscription.ts";
 export type { TypedClient } from "./client/typed-client.ts";
 export type { HttpAuth, HttpAuthRefusal, HttpAuthRequest, HttpClientLimits, HttpTarget } from "./http/client/dialer.ts";
 export { type ConnectTarget, type HttpClientOptions, connect } from "./connect.ts";

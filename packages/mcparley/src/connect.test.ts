@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { memoryPair } from "./rpc/memory-transport.ts";
-import { forgetEras } from "./client/detect-era.ts";
-import type { Change } from "./client/subscription.ts";
+import { forgetEras } from "./client/connect/detect-era.ts";
+import type { Change } from "./client/subscriptions/subscription.ts";
 import { fakeClock, settled } from "./testing/fake-clock.ts";
 import { connect } from "./client.ts";
 import { toFetch } from "./http.ts";

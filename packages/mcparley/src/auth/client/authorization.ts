@@ -1,4 +1,4 @@
-import { link } from "../../client/abort.ts";
+import { link } from "../../rpc/abort.ts";
 import { unreachable } from "../../http/client/fetch.ts";
 import { type HttpAuth, type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { systemClock } from "../../rpc/clock.ts";

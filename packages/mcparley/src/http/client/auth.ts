@@ -1,4 +1,4 @@
-import { unlessAborted } from "../../client/abort.ts";
+import { unlessAborted } from "../../rpc/abort.ts";
 import type { HttpAuth, HttpAuthRequest } from "./settings.ts";
 
 /** A request that may have to wait for authorization. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { Client } from "../../client/client.ts";
-import { forgetEras } from "../../client/detect-era.ts";
-import { openClient } from "../../client/open-client.ts";
+import type { Client } from "../../client/calls/client.ts";
+import { forgetEras } from "../../client/connect/detect-era.ts";
+import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";

@@ -1,4 +1,4 @@
-import { pause } from "../../client/abort.ts";
+import { pause } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, encode, isRequest } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";

@@ -1,4 +1,4 @@
-import { abortedError } from "../../client/abort.ts";
+import { abortedError } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { discard } from "./body.ts";

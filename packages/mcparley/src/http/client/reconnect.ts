@@ -1,4 +1,4 @@
-import { pause } from "../../client/abort.ts";
+import { pause } from "../../rpc/abort.ts";
 import type { Clock } from "../../rpc/clock.ts";
 
 const MAX_TRIES = 6;

@@ -1,4 +1,4 @@
-import { pause } from "../../client/abort.ts";
+import { pause } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";

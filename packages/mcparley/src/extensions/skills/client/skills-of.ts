@@ -1,5 +1,5 @@
-import type { Client } from "../../../client/client.ts";
-import { type List, listOf, requireStrings } from "../../../client/lists.ts";
+import type { Client } from "../../../client/calls/client.ts";
+import { type List, listOf, requireStrings } from "../../../client/calls/lists.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import type { Client } from "../../../client/client.ts";
-import { serverDialer } from "../../../client/local-dialers.ts";
-import { openClient } from "../../../client/open-client.ts";
+import type { Client } from "../../../client/calls/client.ts";
+import { serverDialer } from "../../../client/connect/local-dialers.ts";
+import { openClient } from "../../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../../client/options.ts";
 import { Declined, ProtocolError, ToolError } from "../../../rpc/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../../rpc/messages.ts";
@@ -29,8 +29,8 @@ beforeAll(() =>
   Promise.all([
     import("../../../server/input/ask-client.ts"),
     import("../../../server/input/questions.ts"),
-    import("../../../client/questions.ts"),
-    import("../../../client/extended.ts"),
+    import("../../../client/input/questions.ts"),
+    import("../../../client/calls/extended.ts"),
   ]),
 );
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import { pause } from "../../../client/abort.ts";
+import { pause } from "../../../rpc/abort.ts";
 import type { FollowedRequest } from "../../../client/extension.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 

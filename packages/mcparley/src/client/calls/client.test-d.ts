@@ -1,0 +1,67 @@
+import { expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { connect } from "../../client.ts";
+import { createServer, prompt, resource, tool } from "../../server.ts";
+import type { Client } from "./client.ts";
+import type { GetPromptResult } from "../../mcp/prompts.ts";
+
+const server = createServer({
+  name: "x",
+  version: "1",
+  tools: {
+    add: tool({
+      input: z.object({ a: z.number(), b: z.number().default(1) }),
+      output: z.object({ sum: z.number() }),
+      call: ({ a, b }) => ({ sum: a + b }),
+    }),
+    hi: tool({ input: z.object({ name: z.string() }), call: ({ name }) => `hi ${name}` }),
+    now: tool({ call: () => "now" }),
+    raw: tool({ input: { type: "object" }, call: () => "raw" }),
+  },
+  prompts: {
+    review: prompt({ arguments: { code: { required: true }, language: {} }, get: ({ code }) => code }),
+    plain: prompt({ get: () => "plain" }),
+  },
+  resources: { note: resource("note://{id}", { read: ({ id }) => id }) },
+});
+
+test("a client of a server's type has its tools and prompts as functions", async () => {
+  const client = await connect<typeof server>("https://example.com/mcp");
+  expectTypeOf(client.tools.add({ a: 1 })).resolves.toEqualTypeOf<{ sum: number }>();
+  expectTypeOf(client.tools.add({ a: 1, b: 2 }, { timeout: { idle: 5 } })).resolves.toEqualTypeOf<{ sum: number }>();
+  expectTypeOf(client.tools.hi({ name: "x" })).resolves.toBeUnknown();
+  expectTypeOf(client.tools.now()).resolves.toBeUnknown();
+  expectTypeOf(client.tools.raw({ anything: true })).resolves.toBeUnknown();
+  expectTypeOf(client.prompts.review({ code: "x" })).resolves.toEqualTypeOf<GetPromptResult>();
+  expectTypeOf(client.prompts.review({ code: "x", language: "y" })).resolves.toEqualTypeOf<GetPromptResult>();
+  expectTypeOf(client.prompts.plain()).resolves.toEqualTypeOf<GetPromptResult>();
+  // @ts-expect-error -- the argument is a number
+  await client.tools.add({ a: "1" });
+  // @ts-expect-error -- the argument is required
+  await client.tools.add();
+  // @ts-expect-error -- there is no such tool
+  await client.tools.nope();
+  // @ts-expect-error -- code is required
+  await client.prompts.review({ language: "x" });
+});
+
+test("a server value brings its own type", async () => {
+  const client = await connect(server);
+  expectTypeOf(client.tools.add({ a: 1 })).resolves.toEqualTypeOf<{ sum: number }>();
+});
+
+test("a client of a server that is not known is a plain one", async () => {
+  const client = await connect("https://example.com/mcp", { headers: { "x-key": "1" } });
+  expectTypeOf(client).toEqualTypeOf<Client>();
+  // @ts-expect-error -- nothing is known of its tools
+  void client.tools;
+  expectTypeOf(client.callTool("x")).resolves.toBeAny();
+  for await (const { name } of client.listTools()) expectTypeOf(name).toBeString();
+});
+
+test("targets that are none do not compile", () => {
+  // @ts-expect-error -- neither a URL nor a command
+  void connect({ port: 3000 });
+  // @ts-expect-error -- a number is no target
+  void connect(5);
+});

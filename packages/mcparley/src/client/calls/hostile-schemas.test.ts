@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { openClient } from "../connect/open-client.ts";
+import type { ElicitHandler } from "../options.ts";
+
+/** Calls a tool whose output schema and result are those of a hostile server. */
+async function result(
+  outputSchema: unknown,
+  structuredContent: unknown,
+): Promise<{ outcome: unknown; errors: Error[] }> {
+  const errors: Error[] = [];
+  const listed = { name: "a", inputSchema: { type: "object" }, outputSchema };
+  const answer = { content: [], structuredContent };
+  const peer = modernPeer({ answers: { "tools/call": () => answer, "tools/list": () => ({ tools: [listed] }) } });
+  const client = await openClient(peerDialer(peer), { onError: (error) => errors.push(error) });
+  expect(await client.listTools().all()).toHaveLength(1);
+  const outcome = await client.callTool("a").catch((error: unknown) => error);
+  await client.close();
+  return { outcome, errors };
+}
+
+const long = "a".repeat(50_000);
+const record = (length: number, make: (index: number) => unknown): JsonObject =>
+  Object.fromEntries(Array.from({ length }, (_, index) => [`${long.slice(0, 100)}${index}!`, make(index)]));
+
+describe("the output schema of a hostile server", () => {
+  test.each<[string, unknown, unknown]>([
+    ["a pattern that takes exponential time natively", { pattern: "^(a+)+$" }, `${long}!`],
+    [
+      "such patterns for property names",
+      { patternProperties: { "^(a+)+$": {} }, additionalProperties: false },
+      record(100, () => 1),
+    ],
+    [
+      "5,000 alternatives",
+      { items: { anyOf: Array.from({ length: 5_000 }, (_, index) => ({ const: index })) } },
+      [-1, -2],
+    ],
+    [
+      "100,000 items that must be unique",
+      { items: { uniqueItems: true } },
+      [Array.from({ length: 100_000 }, (_, i) => ({ i })), [1, 1]],
+    ],
+    [
+      "alternatives that double at each level",
+      {
+        $defs: { a: { properties: { a: { oneOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }] } } } },
+        $ref: "#/$defs/a",
+      },
+      Array.from({ length: 60 }).reduce((a) => ({ a }), {}),
+    ],
+    ["a value of 10,000 levels", { items: { $ref: "#" } }, Array.from({ length: 10_000 }).reduce((a) => [a], [])],
+  ])("%s: refuses the result with an ordinary error", async (_, schema, value) => {
+    const { outcome } = await result(schema, value);
+    expect(outcome).toMatchObject({ code: "invalid_result" });
+  });
+
+  test("reports a pattern with look-around once, and returns the result", async () => {
+    const { outcome, errors } = await result({ properties: { a: { pattern: "(?=x)y" } } }, { a: "b" });
+    expect(outcome).toEqual({ a: "b" });
+    expect(errors.map(({ message }) => message)).toEqual([
+      'Results of the tool "a" are not fully checked against its output schema. The pattern (?=x)y cannot be evaluated in linear time.',
+    ]);
+  });
+
+  test("lists a tool with an invalid output schema, reports it, and returns the result", async () => {
+    const { outcome, errors } = await result({ type: "strng" }, { a: 1 });
+    expect(outcome).toEqual({ a: 1 });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.message).toContain('has "strng" at #/type');
+  });
+});
+
+test("lists and calls a tool whose input schema is nested 100,000 levels deep", async () => {
+  const inputSchema = Array.from({ length: 100_000 }).reduce<JsonObject>((a) => ({ properties: { a } }), {});
+  const tools = [{ name: "a", inputSchema }];
+  const peer = modernPeer({ answers: { "tools/list": () => ({ tools }), "tools/call": () => ({ content: [] }) } });
+  const client = await openClient({ ...peerDialer(peer), kind: "http" });
+  expect(await client.listTools().all()).toHaveLength(1);
+  expect(await client.callTool("a")).toEqual([]);
+  await client.close();
+});
+
+describe("the form of a hostile server", () => {
+  async function answer(requestedSchema: unknown, elicit: ElicitHandler): Promise<JsonObject> {
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer), { elicit });
+    const calling = client.callTool("a").catch((error: unknown) => error);
+    const first = await peer.request("tools/call");
+    const params = { message: "?", requestedSchema };
+    const inputRequests = { q: { method: "elicitation/create", params } };
+    peer.answer(first, { resultType: "input_required", inputRequests, requestState: "s" });
+    const outcome = await Promise.race([calling, peer.request("tools/call")]);
+    await client.close();
+    return outcome as JsonObject;
+  }
+  const schema = { type: "object", properties: { name: { type: "string", pattern: "^(a+)+$" } } };
+
+  test("refuses an answer that does not match a pattern, in linear time", async () => {
+    const outcome = await answer(schema, () => ({ action: "accept", content: { name: `${long}!` } }));
+    expect(outcome).toMatchObject({ code: "invalid_result" });
+    expect(outcome["message"]).toContain("/name: must match the pattern");
+  });
+
+  test("lets the handler check an answer before it is sent", async () => {
+    const seen: unknown[] = [];
+    const outcome = await answer(schema, (_, { check }) => {
+      seen.push(check?.({ name: `${long}!` }), check?.({ name: "a" }));
+      return { action: "accept", content: { name: "a" } };
+    });
+    expect(seen).toEqual([[{ path: "/name", message: "must match the pattern ^(a+)+$" }], []]);
+    expect(outcome).toHaveProperty("params.inputResponses.q.content", { name: "a" });
+  });
+});

@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { tool } from "../../server/definition.ts";
+import { createServer } from "../../server/server.ts";
+import { modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import type { Client } from "./client.ts";
+import { serverDialer } from "../connect/local-dialers.ts";
+import { openClient } from "../connect/open-client.ts";
+
+type Pages = (cursor: string | undefined, request: number) => JsonObject;
+
+async function paged(
+  pages: Pages,
+  kind: "stream" | "http" = "stream",
+): Promise<{ client: Client; errors: Error[]; asked: unknown[] }> {
+  const errors: Error[] = [];
+  const asked: unknown[] = [];
+  const answer = ({ params }: { params?: JsonObject }): JsonObject => {
+    asked.push(params?.cursor);
+    return pages(params?.cursor as string | undefined, asked.length);
+  };
+  const lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+  const peer = modernPeer({ answers: Object.fromEntries(lists.map((method) => [method, answer])) });
+  const dialer = Object.assign(peerDialer(peer), { kind });
+  return { errors, asked, client: await openClient(dialer, { onError: (error) => errors.push(error) }) };
+}
+
+const inputSchema = { type: "object" };
+const named = (...names: string[]): JsonObject[] => names.map((name) => ({ name, inputSchema }));
+
+test("pages are fetched as they are needed", async () => {
+  const { client, asked } = await paged((cursor) =>
+    cursor === undefined ? { tools: named("a", "b"), nextCursor: "2" } : { tools: named("c") },
+  );
+  const seen: string[] = [];
+  for await (const { name } of client.listTools()) {
+    seen.push(name);
+    if (name === "b") break;
+  }
+  expect(asked).toEqual([undefined]);
+  expect((await client.listTools().all()).map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  expect(asked).toEqual([undefined, undefined, "2"]);
+});
+
+test("the empty string is a cursor, null is none", async () => {
+  const { client, asked } = await paged((cursor) => ({ tools: [], nextCursor: cursor === undefined ? "" : null }));
+  await client.listTools().all();
+  expect(asked).toEqual([undefined, ""]);
+});
+
+test("real servers page through cursors of their own, on every revision", async () => {
+  const tools = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`t${index}`, tool({ call: () => "x" })]));
+  const server = createServer({ name: "s", version: "1", tools, limits: { pageSize: 10 } });
+  for (const revision of ["2026-07-28", "2025-11-25", "2024-11-05"]) {
+    const client = await openClient(serverDialer(server), { revision });
+    expect((await client.listTools().all()).length).toBe(25);
+    await client.close();
+  }
+});
+
+describe("C7: a list that does not end", () => {
+  test("C7: is stopped after 1,000 pages", async () => {
+    const { client, asked } = await paged((_, request) => ({ tools: [], nextCursor: String(request) }));
+    await expect(client.listTools().all()).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringContaining("The list of tools/list is longer than 1000 pages"),
+    });
+    expect(asked.length).toBe(1000);
+  });
+
+  test("C7: is stopped after 100,000 entries", async () => {
+    const page = named(...Array.from({ length: 50_000 }, (_, index) => String(index)));
+    const { client, asked } = await paged((_, request) => ({ tools: page, nextCursor: String(request) }));
+    await expect(client.listTools().all()).rejects.toThrow("100000 entries");
+    expect(asked.length).toBe(3);
+  });
+
+  test("C7: is stopped where a cursor comes again", async () => {
+    const { client } = await paged((cursor) => ({ tools: named("x"), nextCursor: cursor === "a" ? "b" : "a" }));
+    await expect(client.listTools().all()).rejects.toThrow("the same cursor twice");
+  });
+
+  test.each([
+    [{ tools: [], nextCursor: 5 }, '"nextCursor" that is no string'],
+    [{ tools: {} }, 'without an array "tools"'],
+    [{}, 'without an array "tools"'],
+  ])("a page that is none (%j) is invalid", async (page, why) => {
+    const { client } = await paged(() => page);
+    await expect(client.listTools().all()).rejects.toMatchObject({
+      code: "invalid_message",
+      message: expect.stringContaining(why),
+    });
+  });
+});
+
+describe("M5: a malformed entry", () => {
+  test.each([
+    [
+      "listTools",
+      "tools",
+      { name: "a", inputSchema },
+      [null, 1, [], {}, { name: "b" }, { name: 5, inputSchema }, { name: "c", inputSchema: "x" }],
+    ],
+    ["listPrompts", "prompts", { name: "a" }, ["x", { title: "b" }]],
+    ["listResources", "resources", { uri: "a:b", name: "a" }, [{ uri: "a:c" }, { name: "d" }]],
+    ["listResourceTemplates", "resourceTemplates", { uriTemplate: "a:{b}", name: "a" }, [{ uri: "a:c", name: "x" }]],
+  ] as const)("M5: in %s is left out and reported, and the rest is kept", async (method, member, good, bad) => {
+    const { client, errors } = await paged(() => ({ [member]: [...bad, { ...good, unknown: { kept: true } }] }));
+    expect(await client[method]().all()).toEqual([{ ...good, unknown: { kept: true } }]);
+    expect(errors.length).toBe(bad.length);
+    expect(errors.at(-1)?.message).toMatch(/^An entry of [a-z/]+ was left out, .*: /);
+  });
+
+  test("M5: content of types that are not known passes through untouched", async () => {
+    const content = [
+      { type: "hologram", data: 1 },
+      { type: "text", text: "x", extra: true },
+    ];
+    const peer = modernPeer({
+      answers: {
+        "tools/call": () => ({ content }),
+        "prompts/get": () => ({ messages: [{ role: "narrator", content: content[0] }] }),
+        "resources/read": () => ({ contents: [{ uri: "a:b", hologram: 1 }] }),
+      },
+    });
+    const client = await openClient(peerDialer(peer));
+    expect(await client.callTool("a")).toEqual(content);
+    expect((await client.getPrompt("a")).messages).toEqual([{ role: "narrator", content: content[0] }]);
+    expect((await client.readResource("a:b")).contents).toEqual([{ uri: "a:b", hologram: 1 }]);
+  });
+
+  test("M5: a result without its members is invalid, and names them", async () => {
+    const peer = modernPeer({
+      answers: {
+        "tools/call": () => ({ content: "x" }),
+        "prompts/get": () => ({}),
+        "resources/read": () => ({ contents: {} }),
+        "completion/complete": () => ({ completion: {} }),
+      },
+    });
+    const client = await openClient(peerDialer(peer));
+    await expect(client.callTool("a")).rejects.toThrow('"content" that is no array');
+    await expect(client.getPrompt("a")).rejects.toThrow('without an array "messages"');
+    await expect(client.readResource("a:b")).rejects.toThrow('without an array "contents"');
+    await expect(client.complete({ type: "ref/prompt", name: "a" }, { name: "a", value: "" })).rejects.toThrow(
+      'an array "values"',
+    );
+  });
+});
+
+describe("x-mcp-header", () => {
+  const tools = [
+    { name: "good", inputSchema: { type: "object", properties: { a: { type: "string", "x-mcp-header": "A" } } } },
+    { name: "bad", inputSchema: { type: "object", properties: { a: { type: "number", "x-mcp-header": "A" } } } },
+  ];
+
+  test("tools with invalid annotations are left out over HTTP, and reported by name", async () => {
+    const { client, errors } = await paged(() => ({ tools }), "http");
+    expect((await client.listTools().all()).map(({ name }) => name)).toEqual(["good"]);
+    expect(errors[0]?.message).toContain('"bad": The x-mcp-header of "a" is only allowed on');
+  });
+
+  test("other transports do not care", async () => {
+    const { client, errors } = await paged(() => ({ tools }));
+    expect((await client.listTools().all()).length).toBe(2);
+    expect(errors).toEqual([]);
+  });
+});
+
+describe("the cache", () => {
+  test("gives pages again while they are fresh, as copies", async () => {
+    const { client, asked } = await paged(() => ({ tools: named("a"), ttlMs: 60_000 }));
+    for (const first of await client.listTools().all()) first.name = "changed";
+    expect((await client.listTools().all())[0]?.name).toBe("a");
+    expect(asked.length).toBe(1);
+  });
+
+  test("is read anew from the start where a cursor of a kept page is not good any more", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer));
+    const kept = { prompts: [{ name: "old" }], nextCursor: "2", ttlMs: 60_000 };
+    const first = client.listPrompts().all();
+    peer.answer(await peer.request("prompts/list"), kept);
+    peer.answer(await peer.request("prompts/list"), { prompts: [] });
+    expect(await first).toEqual([{ name: "old" }]);
+    const second = client.listPrompts().all();
+    const stale = await peer.request("prompts/list");
+    expect(stale.params?.cursor).toBe("2");
+    peer.refuse(stale, { code: -32602, message: "Invalid cursor" });
+    const anew = await peer.request("prompts/list");
+    expect(anew.params).not.toHaveProperty("cursor");
+    peer.answer(anew, { prompts: [{ name: "new" }] });
+    expect(await second).toEqual([{ name: "new" }]);
+  });
+});

@@ -1,0 +1,288 @@
+import { describe, expect, test } from "vitest";
+import { LocalError } from "../../rpc/errors.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { settled } from "../../testing/fake-clock.ts";
+import { discoverResult, legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { scriptedPeer } from "../../testing/scripted-peer.ts";
+import { openClient } from "../connect/open-client.ts";
+import type { ConnectOptions } from "../options.ts";
+
+const text = (value: string): JsonObject => ({ content: [{ type: "text", text: value }] });
+const http = (...peers: Parameters<typeof peerDialer>): ReturnType<typeof peerDialer> =>
+  Object.assign(peerDialer(...peers), { kind: "http" as const });
+const lost = (): LocalError => new LocalError("session_lost", "404: the session is gone");
+const legacy = { revision: "2025-11-25" };
+
+describe("H8: a lost session", () => {
+  test("H8: is opened again once for all waiting calls, each of which is repeated", async () => {
+    const [first, second] = [legacyPeer(), legacyPeer()];
+    const dialer = http(first, second);
+    const client = await openClient(dialer, legacy);
+    await first.notification("notifications/initialized");
+    const calls = ["a", "b", "c"].map((name) => client.callTool(name));
+    const requests = [
+      await first.request("tools/call"),
+      await first.request("tools/call"),
+      await first.request("tools/call"),
+    ];
+    for (const request of requests) first.fail(request, lost());
+    await second.notification("notifications/initialized");
+    for (const name of ["a", "b", "c"]) {
+      const again = await second.request("tools/call");
+      expect(again.params?.name).toBe(name);
+      second.answer(again, text(name));
+    }
+    expect(await Promise.all(calls)).toEqual(["a", "b", "c"]);
+    expect(dialer.opened).toBe(2);
+    expect(first.isClosed).toBe(true);
+    expect(client.state).toBe("open");
+  });
+
+  test("H8: calls of the old session that are still answered are not disturbed", async () => {
+    const [first, second] = [legacyPeer(), legacyPeer()];
+    const client = await openClient(http(first, second), legacy);
+    await first.notification("notifications/initialized");
+    const [slow, failing] = [client.callTool("slow"), client.callTool("failing")];
+    const running = await first.request("tools/call");
+    first.fail(await first.request("tools/call"), lost());
+    await second.notification("notifications/initialized");
+    second.answer(await second.request("tools/call"), text("again"));
+    expect(await failing).toBe("again");
+    expect(first.isClosed).toBe(false);
+    first.answer(running, text("slow"));
+    expect(await slow).toBe("slow");
+    await settled();
+    expect(first.isClosed).toBe(true);
+  });
+
+  test("H8: a session that is lost again fails the call", async () => {
+    const [first, second] = [legacyPeer(), legacyPeer()];
+    const client = await openClient(http(first, second), legacy);
+    await first.notification("notifications/initialized");
+    const calling = client.callTool("a");
+    calling.catch(() => {});
+    first.fail(await first.request("tools/call"), lost());
+    await second.notification("notifications/initialized");
+    second.fail(await second.request("tools/call"), lost());
+    await expect(calling).rejects.toMatchObject({ code: "session_lost" });
+  });
+});
+
+describe("C4: stale header maps", () => {
+  const inputSchema = (header: string): JsonObject => ({
+    type: "object",
+    properties: {
+      region: { type: "string", "x-mcp-header": header },
+      n: { type: "object", properties: { deep: { type: "integer", "x-mcp-header": "Deep" } } },
+    },
+  });
+  const lists = (...headers: string[]): Record<string, () => JsonObject> => ({
+    "tools/list": () => ({
+      tools: [{ name: "a", inputSchema: inputSchema((headers.length > 1 ? headers.shift() : headers[0]) ?? "") }],
+      ttlMs: 60_000,
+    }),
+  });
+
+  test("parameters are mirrored in headers, and what is absent or null is not", async () => {
+    const peer = modernPeer({ answers: lists("Region") });
+    const client = await openClient(http(peer));
+    await client.listTools().all();
+    for (const [args, headers] of [
+      [{ region: "us-west1" }, { "Mcp-Param-Region": "us-west1" }],
+      [
+        { region: "日本", n: { deep: 4 } },
+        { "Mcp-Param-Region": "=?base64?5pel5pys?=", "Mcp-Param-Deep": "4" },
+      ],
+      [{ region: null }, {}],
+      [{}, {}],
+    ] as const) {
+      const calling = client.callTool("a", args);
+      peer.answer(await peer.request("tools/call"), text("x"));
+      await calling;
+      expect(peer.arrived.at(-1)?.envelope).toEqual({ headers });
+    }
+  });
+
+  test("C4: a tool that is not known is looked up, once", async () => {
+    const peer = modernPeer({ answers: lists("Region") });
+    const client = await openClient(http(peer));
+    for (const name of ["a", "a", "b", "b"]) {
+      const calling = client.callTool(name, { region: "x" });
+      const request = await peer.request("tools/call");
+      peer.answer(request, text("x"));
+      await calling;
+    }
+    const listed = peer.arrived.filter(({ message }) => "method" in message && message.method === "tools/list");
+    expect(listed.length).toBe(1);
+    expect(peer.arrived.at(-1)?.envelope).toBeUndefined();
+  });
+
+  test("C4: a list that cannot be had does not keep a tool from being called", async () => {
+    const errors: Error[] = [];
+    const peer = modernPeer();
+    const client = await openClient(http(peer), { onError: (error) => errors.push(error) });
+    const calling = client.callTool("a");
+    peer.refuse(await peer.request("tools/list"), { code: -32603, message: "not now" });
+    peer.answer(await peer.request("tools/call"), text("x"));
+    expect(await calling).toBe("x");
+    expect(errors.map(({ message }) => message)).toEqual(["not now"]);
+  });
+
+  test("C4: on HeaderMismatch the list is read again, in spite of the cache, and the call sent once more", async () => {
+    const peer = modernPeer({ answers: lists("Old", "New") });
+    const client = await openClient(http(peer));
+    await client.listTools().all();
+    const calling = client.callTool("a", { region: "x" });
+    const first = await peer.request("tools/call");
+    expect(peer.arrived.at(-1)?.envelope).toEqual({ headers: { "Mcp-Param-Old": "x" } });
+    peer.refuse(first, { code: -32020, message: "Header mismatch" });
+    const second = await peer.request("tools/call");
+    expect(peer.arrived.at(-1)?.envelope).toEqual({ headers: { "Mcp-Param-New": "x" } });
+    expect(second.id).not.toBe(first.id);
+    peer.refuse(second, { code: -32020, message: "Header mismatch again" });
+    await expect(calling).rejects.toMatchObject({ code: -32020, message: "Header mismatch again" });
+  });
+
+  test("C4: on a stream there are no headers, and nothing is listed for them", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer));
+    const calling = client.callTool("a", { region: "x" });
+    calling.catch(() => {});
+    peer.refuse(await peer.request("tools/call"), { code: -32020, message: "odd" });
+    await expect(calling).rejects.toMatchObject({ code: -32020 });
+    expect(peer.arrived.length).toBe(2);
+    expect(peer.arrived[1]?.envelope).toBeUndefined();
+  });
+});
+
+describe("a server that ends unexpectedly", () => {
+  const exited = (): LocalError => new LocalError("exited", "node server.js exited with code 1.");
+
+  test("P4: fails what is in flight, saying whether repeating is safe, and is started again by the next call", async () => {
+    const [first, second] = [modernPeer(), modernPeer()];
+    const errors: Error[] = [];
+    const dialer = peerDialer(first, second);
+    const client = await openClient(dialer, { onError: (error) => errors.push(error) });
+    const [called, read] = [client.callTool("a"), client.readResource("a:b")];
+    for (const call of [called, read]) call.catch(() => {});
+    await first.request("tools/call");
+    first.close(exited());
+    await expect(called).rejects.toMatchObject({ code: "exited", data: { safeToRepeat: false } });
+    await expect(called).rejects.toThrow(
+      'The connection was lost before tools/call "a" was answered. It may have been carried out: repeat it only if doing it twice does no harm. node server.js exited with code 1.',
+    );
+    await expect(read).rejects.toThrow("It is safe to repeat it.");
+    expect(client.state).toBe("reconnecting");
+    expect(errors.map(({ message }) => message)).toEqual(["node server.js exited with code 1."]);
+    expect(dialer.opened).toBe(1);
+    const calls = [client.callTool("a"), client.callTool("b")];
+    for (let both = 0; both < 2; both++) second.answer(await second.request("tools/call"), text("x"));
+    expect(await Promise.all(calls)).toEqual(["x", "x"]);
+    expect(dialer.opened).toBe(2);
+    expect(client.state).toBe("open");
+  });
+
+  test("P4: a tool that says it changes nothing is safe to repeat", async () => {
+    const tools = [{ name: "a", inputSchema: {}, annotations: { readOnlyHint: true } }];
+    const peer = modernPeer({ answers: { "tools/list": () => ({ tools }) } });
+    const client = await openClient(peerDialer(peer));
+    await client.listTools().all();
+    const calling = client.callTool("a");
+    calling.catch(() => {});
+    await peer.request("tools/call");
+    peer.close();
+    await expect(calling).rejects.toMatchObject({ code: "closed", data: { safeToRepeat: true } });
+  });
+
+  test("is the end of a client on a transport of the caller's own", async () => {
+    const peer = modernPeer();
+    const client = await openClient({ ...peerDialer(peer), once: true });
+    peer.close(exited());
+    await client.closed;
+    expect(client.state).toBe("closed");
+    await expect(client.callTool("a")).rejects.toThrow("exited with code 1");
+  });
+
+  test("a server that does not start again fails the call, and the next call tries again", async () => {
+    const [first, second, third] = [modernPeer(), scriptedPeer(), modernPeer()];
+    const client = await openClient(
+      peerDialer(
+        first,
+        Object.assign(second, { transport: { ...second.transport, start: () => Promise.reject(exited()) } }),
+        third,
+      ),
+    );
+    first.close();
+    await settled();
+    await expect(client.callTool("a")).rejects.toMatchObject({ code: "exited" });
+    const calling = client.callTool("a");
+    third.answer(await third.request("tools/call"), text("x"));
+    expect(await calling).toBe("x");
+  });
+
+  test("a write that fails fails its call alone", async () => {
+    const peer = modernPeer();
+    const { transport } = peer;
+    const send: typeof transport.send = (message, envelope) => {
+      if ("params" in message && (message.params as JsonObject).name === "bad")
+        return Promise.reject(new Error("EPIPE"));
+      return transport.send(message, envelope);
+    };
+    const client = await openClient(peerDialer({ ...peer, transport: { ...transport, send } }));
+    await expect(client.callTool("bad")).rejects.toThrow(/connection was lost before tools\/call "bad" .* EPIPE$/);
+    const calling = client.callTool("good");
+    peer.answer(await peer.request("tools/call"), text("x"));
+    expect(await calling).toBe("x");
+  });
+});
+
+describe("a version that is not spoken any more", () => {
+  const error = { code: -32022, message: "no", data: { supported: ["2026-07-28", "2025-11-25"] } };
+
+  test("is found anew and the call repeated once", async () => {
+    const [first, second] = [modernPeer(), modernPeer()];
+    const client = await openClient(http(first, second));
+    const asking = client.readResource("a:b");
+    first.refuse(await first.request("resources/read"), error);
+    second.answer(await second.request("resources/read"), { contents: [] });
+    await asking;
+  });
+
+  test("may have become a legacy one", async () => {
+    const [first, second] = [modernPeer(), legacyPeer()];
+    const client = await openClient(http(first, second));
+    const asking = client.readResource("a:b");
+    first.refuse(await first.request("resources/read"), { ...error, data: { supported: ["2025-11-25"] } });
+    second.fail(await second.request("server/discover"), new LocalError("http", "400"));
+    await second.notification("notifications/initialized");
+    const again = await second.request("resources/read");
+    expect(again.params?._meta).toEqual({ progressToken: again.id });
+    second.answer(again, { contents: [] });
+    await asking;
+    expect(client.server.era).toBe("legacy");
+  });
+
+  test("fails where the revision is pinned", async () => {
+    const peer = modernPeer();
+    const client = await openClient(http(peer), { revision: "2026-07-28" } satisfies ConnectOptions);
+    const asking = client.readResource("a:b");
+    asking.catch(() => {});
+    peer.refuse(await peer.request("resources/read"), error);
+    await expect(asking).rejects.toMatchObject({ code: -32022 });
+  });
+});
+
+test("closing while a server is being started again ends both", async () => {
+  const [first, second] = [modernPeer(), scriptedPeer()];
+  const client = await openClient(peerDialer(first, second));
+  first.close();
+  await settled();
+  const calling = client.callTool("a");
+  calling.catch(() => {});
+  const probe = await second.request("server/discover");
+  await client.close();
+  await expect(calling).rejects.toMatchObject({ code: "closed" });
+  expect(second.isClosed).toBe(true);
+  expect(client.inFlight).toBe(0);
+  second.answer(probe, discoverResult());
+});

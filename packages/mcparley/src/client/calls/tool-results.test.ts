@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { ToolError } from "../../rpc/errors.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { tool } from "../../server/definition.ts";
+import { createServer } from "../../server/server.ts";
+import { modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import type { Client } from "./client.ts";
+import { serverDialer } from "../connect/local-dialers.ts";
+import { openClient } from "../connect/open-client.ts";
+
+const text = (value: string): JsonObject => ({ type: "text", text: value });
+const image = { type: "image", data: "aa", mimeType: "image/png" };
+
+async function giving(result: JsonObject, outputSchema?: unknown): Promise<Client> {
+  const listed = { name: "a", inputSchema: { type: "object" }, ...(outputSchema !== undefined && { outputSchema }) };
+  const peer = modernPeer({ answers: { "tools/call": () => result, "tools/list": () => ({ tools: [listed] }) } });
+  return openClient(peerDialer(peer));
+}
+
+describe("the value of a call", () => {
+  test.each([
+    ["structured content", { content: [text("{}")], structuredContent: { a: 1 } }, { a: 1 }],
+    ["structured content that is no object", { content: [text("0")], structuredContent: 0 }, 0],
+    ["structured content that is null", { content: [], structuredContent: null }, null],
+    ["text", { content: [text("a"), text("b")] }, "a\nb"],
+    ["content", { content: [text("a"), image] }, [text("a"), image]],
+    ["nothing", { content: [] }, []],
+    ["nothing said", {}, []],
+  ])("is %s", async (_, result, value) => {
+    expect(await (await giving(result)).callTool("a")).toEqual(value);
+  });
+
+  test("a failure throws its text and keeps the whole result", async () => {
+    const result = { content: [text("no such"), image, text("city")], isError: true };
+    const client = await giving(result);
+    const error = await client.callTool("a").catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ToolError);
+    expect(error).toMatchObject({ message: "no such\ncity", result });
+    expect(await client.callToolResult("a")).toEqual(result);
+  });
+
+  test("a failure without text says so", async () => {
+    await expect((await giving({ content: [], isError: true })).callTool("a")).rejects.toThrow(
+      'The tool "a" failed without saying why.',
+    );
+  });
+});
+
+describe("the output schema", () => {
+  const schema = { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] };
+  const good = { content: [], structuredContent: { sum: 1 } };
+
+  test("is not checked for a tool that was not listed, and nothing is listed for it", async () => {
+    const client = await giving({ content: [], structuredContent: { sum: "x" } }, schema);
+    expect(await client.callTool("a")).toEqual({ sum: "x" });
+  });
+
+  test.each([
+    ["fits", schema, good, undefined],
+    ["does not fit", schema, { content: [], structuredContent: { sum: "x" } }, "/sum: "],
+    ["is missing", schema, { content: [text("1")] }, "it has no structuredContent"],
+    ["is missing in a failure", schema, { content: [text("1")], isError: true }, undefined],
+    [
+      "cannot be checked, by a reference to elsewhere",
+      { $ref: "https://x.example/s" },
+      good,
+      "the schema cannot be used",
+    ],
+    ["cannot be checked, by its dialect", { $schema: "https://x.example/d" }, good, "the schema cannot be used"],
+    ["has no schema", undefined, good, undefined],
+  ])("of a listed tool: what %s", async (_, outputSchema, result, why) => {
+    const client = await giving(result, outputSchema);
+    await client.listTools().all();
+    const calling = client.callToolResult("a");
+    if (why === undefined) expect(await calling).toEqual(result);
+    else
+      await expect(calling).rejects.toMatchObject({
+        code: "invalid_result",
+        data: { result },
+        message: expect.stringContaining(why),
+      });
+  });
+});
+
+test("a real tool's result, on revisions with and without structured content", async () => {
+  const output = { type: "object", properties: { sum: { type: "number" } } };
+  const add = tool({ output, call: () => ({ sum: 3 }) });
+  const server = createServer({ name: "s", version: "1", tools: { add } });
+  for (const [revision, value] of [
+    ["2026-07-28", { sum: 3 }],
+    ["2025-06-18", { sum: 3 }],
+    ["2024-11-05", '{"sum":3}'],
+  ] as const) {
+    const client = await openClient(serverDialer(server), { revision });
+    await client.listTools().all();
+    expect(await client.callTool("add")).toEqual(value);
+    await client.close();
+  }
+});

@@ -1,0 +1,397 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { discoverResult, initializeResult, legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { scriptedPeer } from "../../testing/scripted-peer.ts";
+import { forgetEras } from "./detect-era.ts";
+import { openClient } from "./open-client.ts";
+
+afterEach(forgetEras);
+
+const refusal = { code: -32601, message: "Method not found" };
+
+describe("on a stream", () => {
+  test("a server that answers server/discover is modern, and is asked nothing else", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer));
+    expect(client.server).toMatchObject({
+      era: "modern",
+      revision: "2026-07-28",
+      info: { name: "scripted", version: "1.0.0" },
+      supportedVersions: ["2026-07-28"],
+    });
+    expect(peer.arrived.length).toBe(1);
+    expect(peer.arrived[0]?.message).toMatchObject({
+      method: "server/discover",
+      params: {
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientInfo": { name: "mcparley" },
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    });
+    await client.close();
+  });
+
+  test.each([
+    ["-32601", refusal],
+    ["-32602", { code: -32602, message: "Invalid request parameters", data: "" }],
+    ["-32600 with legacy versions", { code: -32600, message: "no", data: { supported: ["2024-11-05"] } }],
+    ["-32002", { code: -32002, message: "not initialized" }],
+    ["0", { code: 0, message: "method 'server/discover' is invalid during session initialization" }],
+  ])("any error that is not a modern one (%s) leads to initialize on the same transport", async (_, error) => {
+    const peer = legacyPeer();
+    const connecting = openClient(peerDialer(peer));
+    peer.refuse(await peer.request("server/discover"), error);
+    const client = await connecting;
+    await peer.notification("notifications/initialized");
+    expect(client.server).toMatchObject({ era: "legacy", revision: "2025-11-25", info: { name: "scripted" } });
+    await client.close();
+  });
+
+  test("a result that is no discovery leads to initialize", async () => {
+    const peer = legacyPeer();
+    const connecting = openClient(peerDialer(peer));
+    peer.answer(await peer.request("server/discover"), {});
+    expect((await connecting).server.era).toBe("legacy");
+  });
+
+  test("a modern error means a modern server: it is asked again in a version that both speak", async () => {
+    const peer = scriptedPeer();
+    const connecting = openClient(peerDialer(peer));
+    const error = { code: -32022, message: "no", data: { supported: ["2026-07-28", "2025-11-25"], requested: "x" } };
+    peer.refuse(await peer.request("server/discover"), error);
+    const again = await peer.request("server/discover");
+    peer.answer(again, discoverResult());
+    expect((await connecting).server.era).toBe("modern");
+  });
+
+  test("a modern server that names legacy versions alone is opened with the newest of them", async () => {
+    const peer = legacyPeer({ version: "2025-06-18" });
+    const connecting = openClient(peerDialer(peer));
+    const error = { code: -32022, message: "no", data: { supported: ["2025-03-26", "2025-06-18"] } };
+    peer.refuse(await peer.request("server/discover"), error);
+    expect((await connecting).server.revision).toBe("2025-06-18");
+    expect(peer.arrived[1]?.message).toMatchObject({ method: "initialize", params: { protocolVersion: "2025-06-18" } });
+  });
+
+  test.each([-32020, -32021])(
+    "a modern error without versions (%d) fails, and initialize is not sent",
+    async (code) => {
+      const peer = scriptedPeer();
+      const connecting = openClient(peerDialer(peer));
+      connecting.catch(() => {});
+      peer.refuse(await peer.request("server/discover"), { code, message: "needs sampling" });
+      await expect(connecting).rejects.toMatchObject({ code, message: "needs sampling" });
+      expect(peer.arrived.length).toBe(1);
+      expect(peer.isClosed).toBe(true);
+    },
+  );
+
+  test("versions that nobody here speaks fail with both sides named", async () => {
+    const peer = scriptedPeer();
+    const connecting = openClient(peerDialer(peer));
+    connecting.catch(() => {});
+    peer.refuse(await peer.request("server/discover"), {
+      code: -32022,
+      message: "no",
+      data: { supported: ["2031-01-01"] },
+    });
+    await expect(connecting).rejects.toThrow(
+      "No protocol version in common: the server speaks 2031-01-01; this client speaks 2026-07-28, 2025-11-25",
+    );
+    await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision" });
+  });
+
+  test("an answer to initialize in an unknown or modern version is not accepted", async () => {
+    for (const version of ["2023-01-01", "2026-07-28"]) {
+      const peer = scriptedPeer({ initialize: () => initializeResult(version) });
+      const connecting = openClient(peerDialer(peer));
+      connecting.catch(() => {});
+      peer.refuse(await peer.request("server/discover"), refusal);
+      await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision" });
+      expect(peer.isClosed).toBe(true);
+      expect(peer.arrived.map(({ message }) => "method" in message && message.method)).toEqual([
+        "server/discover",
+        "initialize",
+      ]);
+    }
+  });
+
+  test("every older revision in the answer to initialize is accepted", async () => {
+    for (const version of ["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
+      const peer = legacyPeer({ version });
+      const connecting = openClient(peerDialer(peer));
+      peer.refuse(await peer.request("server/discover"), refusal);
+      expect((await connecting).server.revision).toBe(version);
+    }
+  });
+});
+
+describe("P5: a server that is silent", () => {
+  test("P5: is asked both ways after a while, on the same transport, and a late modern answer counts", async () => {
+    const clock = fakeClock();
+    const errors: Error[] = [];
+    const peer = scriptedPeer();
+    const dialer = peerDialer(peer);
+    const connecting = openClient(dialer, { clock, onError: (error) => errors.push(error) });
+    const probe = await peer.request("server/discover");
+    await clock.advance(4999);
+    expect(peer.arrived.length).toBe(1);
+    await clock.advance(1);
+    const open = await peer.request("initialize");
+    await clock.advance(20_000);
+    peer.answer(probe, discoverResult());
+    const client = await connecting;
+    expect(client.server.era).toBe("modern");
+    peer.answer(open, initializeResult());
+    await settled();
+    expect(errors).toEqual([]);
+    expect(dialer.opened).toBe(1);
+    expect(peer.arrived.length).toBe(2);
+  });
+
+  test("P5: whichever answers well counts: initialize, while the probe stays unanswered", async () => {
+    const clock = fakeClock();
+    const errors: Error[] = [];
+    const peer = legacyPeer();
+    const connecting = openClient(peerDialer(peer), { clock, onError: (error) => errors.push(error) });
+    const probe = await peer.request("server/discover");
+    await clock.advance(5000);
+    const client = await connecting;
+    expect(client.server.era).toBe("legacy");
+    // Neither is the probe cancelled nor its late answer news.
+    await peer.notification("notifications/initialized");
+    peer.refuse(probe, refusal);
+    expect(peer.arrived.map(({ message }) => "method" in message && message.method)).toEqual([
+      "server/discover",
+      "initialize",
+      "notifications/initialized",
+    ]);
+    expect(errors).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("P5: a late refusal of the probe waits for initialize, which is not sent twice", async () => {
+    const clock = fakeClock();
+    const peer = scriptedPeer();
+    const connecting = openClient(peerDialer(peer), { clock });
+    const probe = await peer.request("server/discover");
+    await clock.advance(5000);
+    const open = await peer.request("initialize");
+    peer.refuse(probe, refusal);
+    peer.answer(open, initializeResult());
+    expect((await connecting).server.era).toBe("legacy");
+    expect(peer.arrived.length).toBe(3);
+  });
+
+  test("P5: a refusal of initialize waits for the probe", async () => {
+    const clock = fakeClock();
+    const peer = scriptedPeer();
+    const connecting = openClient(peerDialer(peer), { clock });
+    const probe = await peer.request("server/discover");
+    await clock.advance(5000);
+    peer.refuse(await peer.request("initialize"), { code: -32601, message: "this server is modern" });
+    peer.answer(probe, discoverResult());
+    expect((await connecting).server.era).toBe("modern");
+  });
+
+  test("P5: on both fails with a timeout, and nothing stays behind", async () => {
+    const clock = fakeClock();
+    const peer = scriptedPeer();
+    const connecting = openClient(peerDialer(peer), { clock, probeTimeout: 100, timeout: { idle: 1000 } });
+    connecting.catch(() => {});
+    await clock.advance(1200);
+    await expect(connecting).rejects.toMatchObject({ code: "timeout" });
+    expect(clock.pending).toBe(0);
+    expect(peer.isClosed).toBe(true);
+    // `initialize` must not be cancelled.
+    expect(peer.arrived.length).toBe(2);
+  });
+
+  test("P5: a server that dies of the probe is started again, once, and spoken to the legacy way", async () => {
+    const first = scriptedPeer();
+    const second = legacyPeer();
+    const dialer = peerDialer(first, second);
+    const connecting = openClient(dialer);
+    await first.request("server/discover");
+    first.close(new LocalError("exited", "exited with code 1"));
+    const client = await connecting;
+    expect(client.server.era).toBe("legacy");
+    expect(dialer.opened).toBe(2);
+    expect(second.arrived[0]?.message).toMatchObject({ method: "initialize" });
+    await client.close();
+  });
+
+  test("P5: a server that dies again fails with its own reason", async () => {
+    const [first, second] = [scriptedPeer(), scriptedPeer()];
+    const connecting = openClient(peerDialer(first, second));
+    connecting.catch(() => {});
+    await first.request("server/discover");
+    first.close(new LocalError("exited", "exited with code 1"));
+    await second.request("initialize");
+    second.close(new LocalError("exited", "exited with code 2: no such file"));
+    await expect(connecting).rejects.toThrow("exited with code 2: no such file");
+  });
+
+  test("P5: a transport of the caller's own cannot be started again", async () => {
+    const peer = scriptedPeer();
+    const connecting = openClient({ ...peerDialer(peer), once: true });
+    connecting.catch(() => {});
+    await peer.request("server/discover");
+    peer.close(new LocalError("exited", "gone"));
+    await expect(connecting).rejects.toThrow("gone");
+  });
+});
+
+describe("over HTTP", () => {
+  const http = (...peers: Parameters<typeof peerDialer>): ReturnType<typeof peerDialer> =>
+    Object.assign(peerDialer(...peers), { kind: "http" as const });
+
+  test("a status without a modern error leads to initialize", async () => {
+    const peer = legacyPeer();
+    const connecting = openClient(http(peer));
+    peer.fail(await peer.request("server/discover"), new LocalError("http", "400 Bad Request"));
+    expect((await connecting).server.era).toBe("legacy");
+  });
+
+  test("a modern error is not taken for a legacy server", async () => {
+    const peer = scriptedPeer();
+    const connecting = openClient(http(peer));
+    peer.refuse(await peer.request("server/discover"), {
+      code: -32022,
+      message: "no",
+      data: { supported: ["2026-07-28"] },
+    });
+    peer.answer(await peer.request("server/discover"), discoverResult());
+    expect((await connecting).server.era).toBe("modern");
+  });
+
+  test.each(["unauthorized", "unreachable", "timeout"] as const)("%s is no sign of another era", async (code) => {
+    const peer = scriptedPeer();
+    const connecting = openClient(http(peer));
+    connecting.catch(() => {});
+    peer.fail(await peer.request("server/discover"), new LocalError(code, "no"));
+    await expect(connecting).rejects.toMatchObject({ code });
+    expect(peer.arrived.length).toBe(1);
+  });
+
+  test("silence is waited out: no second question is sent", async () => {
+    const clock = fakeClock();
+    const peer = scriptedPeer();
+    const connecting = openClient(http(peer), { clock });
+    const probe = await peer.request("server/discover");
+    await clock.advance(30_000);
+    expect(peer.arrived.length).toBe(1);
+    peer.answer(probe, discoverResult());
+    expect((await connecting).server.era).toBe("modern");
+  });
+});
+
+describe("a pinned revision", () => {
+  test("a modern one never falls back", async () => {
+    const peer = scriptedPeer();
+    const connecting = openClient(peerDialer(peer), { revision: "2026-07-28" });
+    connecting.catch(() => {});
+    peer.refuse(await peer.request("server/discover"), refusal);
+    await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision", cause: expect.any(ProtocolError) });
+    await expect(connecting).rejects.toThrow("The server does not speak 2026-07-28, which is pinned: Method not found");
+    expect(peer.arrived.length).toBe(1);
+  });
+
+  test("a modern one is asked for once more, and no more, where the server refuses it and yet names it", async () => {
+    const error = { code: -32022, message: "no", data: { supported: ["2026-07-28"], requested: "2026-07-28" } };
+    const peer = scriptedPeer();
+    const connecting = openClient(peerDialer(peer), { revision: "2026-07-28" });
+    peer.refuse(await peer.request("server/discover"), error);
+    peer.answer(await peer.request("server/discover"), discoverResult());
+    expect((await connecting).server.revision).toBe("2026-07-28");
+    const stubborn = scriptedPeer();
+    const refused = openClient(peerDialer(stubborn), { revision: "2026-07-28" });
+    refused.catch(() => {});
+    stubborn.refuse(await stubborn.request("server/discover"), error);
+    stubborn.refuse(await stubborn.request("server/discover"), error);
+    await expect(refused).rejects.toMatchObject({ code: "unsupported_revision" });
+    expect(stubborn.arrived.length).toBe(2);
+  });
+
+  test("a legacy one goes straight to initialize", async () => {
+    const peer = legacyPeer({ version: "2025-06-18" });
+    const client = await openClient(peerDialer(peer), { revision: "2025-06-18" });
+    expect(client.server.revision).toBe("2025-06-18");
+    expect(peer.arrived[0]?.message).toMatchObject({ method: "initialize", params: { protocolVersion: "2025-06-18" } });
+  });
+
+  test("a legacy one that is answered with another is not spoken", async () => {
+    const peer = legacyPeer({ version: "2025-06-18" });
+    await expect(openClient(peerDialer(peer), { revision: "2025-11-25" })).rejects.toThrow(
+      "the server speaks 2025-06-18; this client speaks 2025-11-25 (pinned)",
+    );
+  });
+
+  test.each([
+    ["2026-07-28", "server/discover"],
+    ["2025-11-25", "initialize"],
+  ])("%s is not called unknown where something went wrong within the server", async (revision, method) => {
+    const peer = scriptedPeer();
+    const connecting = openClient(peerDialer(peer), { revision });
+    connecting.catch(() => {});
+    peer.refuse(await peer.request(method), { code: -32603, message: "The store is out of reach." });
+    await expect(connecting).rejects.toMatchObject({ code: -32603, message: "The store is out of reach." });
+  });
+
+  test("one that does not exist is refused before anything is dialed", async () => {
+    const dialer = peerDialer();
+    await expect(openClient(dialer, { revision: "2025-12-01" })).rejects.toThrow(
+      'revision: "2025-12-01" is no version of the protocol. Known are auto, 2026-07-28',
+    );
+    expect(dialer.opened).toBe(0);
+  });
+});
+
+describe("what was found", () => {
+  const remembered = (...peers: Parameters<typeof peerDialer>): ReturnType<typeof peerDialer> =>
+    Object.assign(peerDialer(...peers), { transient: false });
+
+  test("is kept for the target, so that a legacy server is probed once", async () => {
+    const first = legacyPeer();
+    const connecting = openClient(remembered(first));
+    first.refuse(await first.request("server/discover"), refusal);
+    await connecting;
+    const second = legacyPeer();
+    await openClient(remembered(second));
+    expect(second.arrived[0]?.message).toMatchObject({ method: "initialize" });
+  });
+
+  test("is found anew where it fails", async () => {
+    const first = legacyPeer();
+    const connecting = openClient(remembered(first));
+    first.refuse(await first.request("server/discover"), refusal);
+    await connecting;
+    const [second, third] = [scriptedPeer(), modernPeer()];
+    const again = openClient(remembered(second, third));
+    second.refuse(await second.request("initialize"), { code: -32601, message: "Supported: 2026-07-28" });
+    expect((await again).server.era).toBe("modern");
+  });
+
+  test("is not kept where legacy was merely faster", async () => {
+    const clock = fakeClock();
+    const connecting = openClient(remembered(legacyPeer()), { clock });
+    await clock.advance(5000);
+    await connecting;
+    const second = modernPeer();
+    expect((await openClient(remembered(second), { clock })).server.era).toBe("modern");
+  });
+});
+
+test("the caller's signal ends connecting, and the transport with it", async () => {
+  const peer = scriptedPeer();
+  const controller = new AbortController();
+  const connecting = openClient(peerDialer(peer), { signal: controller.signal });
+  connecting.catch(() => {});
+  await peer.request("server/discover");
+  controller.abort(new Error("enough"));
+  await expect(connecting).rejects.toMatchObject({ code: "aborted" });
+  expect(peer.isClosed).toBe(true);
+});

@@ -1,0 +1,367 @@
+import { describe, expect, test } from "vitest";
+import { LocalError } from "../../rpc/errors.ts";
+import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
+import { resource, tool } from "../../server/definition.ts";
+import { createServer } from "../../server/server.ts";
+import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";
+import type { Client } from "../calls/client.ts";
+import { serverDialer } from "../connect/local-dialers.ts";
+import { openClient } from "../connect/open-client.ts";
+import type { Change, Subscription } from "./subscription.ts";
+// Loaded when first needed elsewhere; here no test is to wait for the disk.
+import "./subscriptions.ts";
+
+const subscriptionId = "io.modelcontextprotocol/subscriptionId";
+
+function acknowledge(peer: ScriptedPeer, { id, params }: JsonRpcRequest): void {
+  peer.notify("notifications/subscriptions/acknowledged", {
+    notifications: params?.notifications,
+    _meta: { [subscriptionId]: id },
+  });
+}
+
+/** Opens a subscription on a modern peer, which the test plays. */
+async function listening(
+  client: Client,
+  peer: ScriptedPeer,
+  filter: Parameters<Client["listen"]>[0],
+): Promise<{
+  changes: Change[];
+  request: JsonRpcRequest;
+  subscription: Subscription;
+}> {
+  const changes: Change[] = [];
+  const opening = client.listen(filter, (change) => changes.push(change));
+  const request = await peer.request("subscriptions/listen");
+  acknowledge(peer, request);
+  return { changes, request, subscription: await opening };
+}
+
+describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%s)", (revision) => {
+  const define = (): ReturnType<typeof createServer> =>
+    createServer({
+      name: "s",
+      version: "1",
+      tools: { t: tool({ call: () => "x" }) },
+      resources: { n: resource("note://a", { read: () => "x" }) },
+    });
+
+  test("changes that are wanted arrive, and no others", async () => {
+    const server = define();
+    const client = await openClient(serverDialer(server), { revision });
+    const changes: Change[] = [];
+    const wanted = { tools: true, prompts: true, uris: ["note://a"] };
+    const subscription = await client.listen(wanted, (change) => changes.push(change));
+    expect(subscription.acknowledged).toEqual({ tools: true, uris: ["note://a"] });
+    server.tools.set("u", tool({ call: () => "x" }));
+    server.resources.set("m", resource("note://b", { read: () => "x" }));
+    server.resources.updated("note://a");
+    server.resources.updated("note://b");
+    await settled();
+    expect(changes).toContainEqual({ kind: "tools" });
+    expect(changes).toContainEqual({ kind: "updated", uri: "note://a" });
+    expect(changes.length).toBe(2);
+    await subscription.close();
+    server.tools.delete("u");
+    server.resources.updated("note://a");
+    await settled();
+    expect(changes.length).toBe(2);
+    await client.close();
+  });
+
+  test("two subscriptions do not disturb each other", async () => {
+    const server = define();
+    const client = await openClient(serverDialer(server), { revision });
+    const one: Change[] = [];
+    const two: Change[] = [];
+    const first = await client.listen({ uris: ["note://a"] }, (change) => one.push(change));
+    const second = await client.listen({ uris: ["note://a"] }, (change) => two.push(change));
+    server.resources.updated("note://a");
+    await settled();
+    await first.close();
+    await settled();
+    server.resources.updated("note://a");
+    await settled();
+    expect([one.length, two.length]).toEqual([1, 2]);
+    await second.close();
+    await client.close();
+  });
+});
+
+describe("on a modern revision", () => {
+  test("the filter and the acknowledgment travel in the wire's words", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer));
+    const opening = client.listen({ tools: true, prompts: false, resources: true, uris: ["a:b"] }, () => {});
+    const request = await peer.request("subscriptions/listen");
+    expect(request.params).toMatchObject({
+      notifications: { toolsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ["a:b"] },
+      _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" },
+    });
+    expect(request.params?.notifications).not.toHaveProperty("promptsListChanged");
+    const notifications = { resourcesListChanged: true };
+    peer.notify("notifications/subscriptions/acknowledged", { notifications, _meta: { [subscriptionId]: 99 } });
+    peer.notify("notifications/subscriptions/acknowledged", { notifications, _meta: { [subscriptionId]: request.id } });
+    expect((await opening).acknowledged).toEqual({ resources: true });
+  });
+
+  test("notifications go to the subscription that they name", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer));
+    const one = await listening(client, peer, { tools: true });
+    const two = await listening(client, peer, { tools: true });
+    const meta = (id: unknown): JsonObject => ({ _meta: { [subscriptionId]: id } });
+    peer.notify("notifications/tools/list_changed", meta(two.request.id));
+    peer.notify("notifications/tools/list_changed", meta(String(one.request.id)));
+    expect([one.changes.length, two.changes.length]).toEqual([0, 1]);
+  });
+
+  test("closing cancels the request", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer));
+    const { request, subscription } = await listening(client, peer, { tools: true });
+    await subscription.close();
+    expect((await peer.notification("notifications/cancelled")).params).toMatchObject({ requestId: request.id });
+    await subscription.closed;
+    expect(client.state).toBe("open");
+  });
+
+  test.each([
+    ["its result", (peer: ScriptedPeer, request: JsonRpcRequest) => peer.answer(request, { resultType: "complete" })],
+    [
+      "a cancellation",
+      (peer: ScriptedPeer, { id }: JsonRpcRequest) => peer.notify("notifications/cancelled", { requestId: id }),
+    ],
+  ])("the server may end it with %s; it is not opened again", async (_, end) => {
+    const errors: Error[] = [];
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer), { onError: (error) => errors.push(error) });
+    const { request, subscription, changes } = await listening(client, peer, { tools: true });
+    end(peer, request);
+    await subscription.closed;
+    expect(changes).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
+  test("a refusal fails listen, and so does silence", async () => {
+    const clock = fakeClock();
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer), { clock });
+    const refused = client.listen({ tools: true }, () => {});
+    refused.catch(() => {});
+    peer.refuse(await peer.request("subscriptions/listen"), { code: -32601, message: "no" });
+    await expect(refused).rejects.toMatchObject({ code: -32601 });
+    const silent = client.listen({ tools: true }, () => {});
+    silent.catch(() => {});
+    const request = await peer.request("subscriptions/listen");
+    await clock.advance(60_000);
+    await expect(silent).rejects.toMatchObject({ code: "timeout" });
+    expect((await peer.notification("notifications/cancelled")).params).toMatchObject({ requestId: request.id });
+    expect(clock.pending).toBe(0);
+  });
+
+  test("the caller's signal ends the opening; later it ends nothing", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer));
+    const controller = new AbortController();
+    const opening = client.listen({ tools: true }, () => {}, { signal: controller.signal });
+    opening.catch(() => {});
+    await peer.request("subscriptions/listen");
+    controller.abort();
+    await expect(opening).rejects.toMatchObject({ code: "aborted" });
+    await peer.notification("notifications/cancelled");
+    const { subscription } = await listening(client, peer, { tools: true });
+    expect(subscription.acknowledged).toEqual({ tools: true });
+  });
+
+  test("an onChange that throws is reported", async () => {
+    const errors: Error[] = [];
+    const peer = modernPeer();
+    const client = await openClient(peerDialer(peer), { onError: (error) => errors.push(error) });
+    const opening = client.listen({ tools: true }, () => expect.fail("mine"));
+    acknowledge(peer, await peer.request("subscriptions/listen"));
+    await opening;
+    peer.notify("notifications/tools/list_changed");
+    expect(errors.map(({ message }) => message)).toEqual(["mine"]);
+  });
+});
+
+describe("C6, H9: a subscription that breaks", () => {
+  test("C6: is opened again after its server was started again, and everything is told of once", async () => {
+    const clock = fakeClock();
+    const [first, second] = [modernPeer(), modernPeer()];
+    const client = await openClient(peerDialer(first, second), { clock });
+    const one = await listening(client, first, { tools: true, uris: ["a:b"] });
+    const two = await listening(client, first, { prompts: true });
+    first.close(new LocalError("exited", "gone"));
+    await settled();
+    expect(client.state).toBe("reconnecting");
+    await clock.advance(500);
+    for (let both = 0; both < 2; both++) acknowledge(second, await second.request("subscriptions/listen"));
+    await settled();
+    expect(one.changes).toEqual([{ kind: "tools" }, { kind: "updated", uri: "a:b" }]);
+    expect(two.changes).toEqual([{ kind: "prompts" }]);
+    expect(client.state).toBe("open");
+    second.notify("notifications/prompts/list_changed");
+    expect(two.changes.length).toBe(2);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("C6: on a legacy session is subscribed to again", async () => {
+    const clock = fakeClock();
+    const subscribing = { "resources/subscribe": () => ({}), "resources/unsubscribe": () => ({}) };
+    const [first, second] = [legacyPeer({ answers: subscribing }), legacyPeer({ answers: subscribing })];
+    const client = await openClient(peerDialer(first, second), { clock, revision: "2025-11-25" });
+    const changes: Change[] = [];
+    await client.listen({ resources: true, uris: ["a:b"] }, (change) => changes.push(change));
+    first.close();
+    await clock.advance(500);
+    await settled();
+    expect(second.arrived.map(({ message }) => "method" in message && message.method)).toEqual([
+      "initialize",
+      "notifications/initialized",
+      "resources/subscribe",
+    ]);
+    expect(changes).toEqual([{ kind: "resources" }, { kind: "updated", uri: "a:b" }]);
+  });
+
+  test("C6: follows a session that was replaced because another call found it lost", async () => {
+    const clock = fakeClock();
+    const subscribing = { "resources/subscribe": () => ({}) };
+    const [first, second] = [legacyPeer({ answers: subscribing }), legacyPeer({ answers: subscribing })];
+    const dialer = Object.assign(peerDialer(first, second), { kind: "http" as const });
+    const client = await openClient(dialer, { clock, revision: "2025-11-25" });
+    await first.notification("notifications/initialized");
+    const changes: Change[] = [];
+    await client.listen({ uris: ["a:b"] }, (change) => changes.push(change));
+    const stillRunning = client.callTool("b");
+    stillRunning.catch(() => {});
+    await first.request("tools/call");
+    const calling = client.callTool("a");
+    first.fail(await first.request("tools/call"), new LocalError("session_lost", "404"));
+    await second.notification("notifications/initialized");
+    second.answer(await second.request("tools/call"), { content: [] });
+    await calling;
+    await clock.advance(500);
+    await settled();
+    expect(changes).toEqual([{ kind: "updated", uri: "a:b" }]);
+    first.notify("notifications/resources/updated", { uri: "a:b" });
+    expect(changes.length).toBe(1);
+    second.notify("notifications/resources/updated", { uri: "a:b/part" });
+    expect(changes.at(-1)).toEqual({ kind: "updated", uri: "a:b/part" });
+  });
+
+  test("C6: over HTTP, where the request alone breaks, is opened again on the same connection", async () => {
+    const clock = fakeClock();
+    const errors: Error[] = [];
+    const peer = modernPeer();
+    const dialer = Object.assign(peerDialer(peer), { kind: "http" as const });
+    const client = await openClient(dialer, { clock, onError: (error) => errors.push(error) });
+    const { request, changes } = await listening(client, peer, { tools: true });
+    peer.fail(request, new LocalError("closed", "the stream broke"));
+    await settled();
+    expect(client.state).toBe("reconnecting");
+    await clock.advance(500);
+    acknowledge(peer, await peer.request("subscriptions/listen"));
+    await settled();
+    expect(changes).toEqual([{ kind: "tools" }]);
+    expect(errors.map(({ message }) => message)).toEqual(["the stream broke"]);
+    expect(client.state).toBe("open");
+  });
+
+  test("H9: is tried ten times, with growing pauses, and then given up", async () => {
+    const clock = fakeClock();
+    const errors: Error[] = [];
+    const peer = modernPeer();
+    const dialer = Object.assign(peerDialer(peer), { kind: "http" as const });
+    const client = await openClient(dialer, { clock, onError: (error) => errors.push(error) });
+    const { request, subscription } = await listening(client, peer, { tools: true });
+    peer.fail(request, new LocalError("closed", "broke"));
+    const at: number[] = [];
+    void (async () => {
+      for (;;) {
+        const again = await peer.request("subscriptions/listen");
+        at.push(clock.now());
+        peer.fail(again, new LocalError("unreachable", "down"));
+      }
+    })();
+    await clock.advance(3_600_000);
+    await subscription.closed;
+    expect(at.length).toBe(10);
+    const pauses = at.map((time, index) => time - (at[index - 1] ?? 0));
+    for (const [index, pause] of pauses.entries()) {
+      const longest = Math.min(30_000, 500 * 2 ** index);
+      expect(pause).toBeGreaterThanOrEqual(longest / 2);
+      expect(pause).toBeLessThanOrEqual(longest);
+    }
+    expect(errors.at(-1)).toMatchObject({
+      message: "A subscription was lost and could not be opened again.",
+      cause: { message: "down" },
+    });
+    expect(client.state).toBe("open");
+    expect(clock.pending).toBe(0);
+  });
+
+  test("H9: one that breaks right after it is acknowledged uses up the budget too", async () => {
+    const clock = fakeClock();
+    const peer = modernPeer();
+    const dialer = Object.assign(peerDialer(peer), { kind: "http" as const });
+    const client = await openClient(dialer, { clock });
+    const { request, subscription } = await listening(client, peer, { tools: true });
+    let last = request;
+    for (let time = 0; time < 10; time++) {
+      peer.fail(last, new LocalError("closed", "broke"));
+      await clock.advance(30_000);
+      last = await peer.request("subscriptions/listen");
+      acknowledge(peer, last);
+      await settled();
+    }
+    peer.fail(last, new LocalError("closed", "broke"));
+    await subscription.closed;
+    expect(clock.pending).toBe(0);
+  });
+
+  test("H9: the budget is whole again after a change came through", async () => {
+    const clock = fakeClock();
+    const peer = modernPeer();
+    const dialer = Object.assign(peerDialer(peer), { kind: "http" as const });
+    const client = await openClient(dialer, { clock });
+    let { request } = await listening(client, peer, { tools: true });
+    for (let time = 0; time < 25; time++) {
+      peer.notify("notifications/tools/list_changed", { _meta: { [subscriptionId]: request.id } });
+      peer.fail(request, new LocalError("closed", "broke"));
+      await clock.advance(500);
+      request = await peer.request("subscriptions/listen");
+      acknowledge(peer, request);
+      await settled();
+    }
+    expect(client.state).toBe("open");
+  });
+
+  test("a refusal while it is opened again ends it", async () => {
+    const clock = fakeClock();
+    const [first, second] = [modernPeer(), modernPeer()];
+    const client = await openClient(peerDialer(first, second), { clock });
+    const { subscription } = await listening(client, first, { tools: true });
+    first.close();
+    await clock.advance(500);
+    second.refuse(await second.request("subscriptions/listen"), { code: -32603, message: "no" });
+    await subscription.closed;
+    expect(client.state).toBe("open");
+  });
+
+  test("closing ends the waiting", async () => {
+    const clock = fakeClock();
+    const [first, second] = [modernPeer(), scriptedPeer()];
+    const client = await openClient(peerDialer(first, second), { clock });
+    const { subscription } = await listening(client, first, { tools: true });
+    first.close();
+    await settled();
+    await client.close();
+    await subscription.closed;
+    expect(clock.pending).toBe(0);
+    expect(client.state).toBe("closed");
+  });
+});

@@ -1,0 +1,70 @@
+import type { Clock } from "./clock.ts";
+import { LocalError } from "./errors.ts";
+
+/** A signal that follows others for as long as it is needed. */
+export interface Linked {
+  readonly signal: AbortSignal;
+  abort(reason: unknown): void;
+  /** Stops following, so that a long-lived signal holds on to nothing. */
+  unlink(): void;
+}
+
+/** Makes a signal that is aborted with the first of those given. */
+export function link(...signals: (AbortSignal | undefined)[]): Linked {
+  const controller = new AbortController();
+  const undo: (() => void)[] = [];
+  for (const signal of signals) {
+    if (!signal) continue;
+    const follow = (): void => controller.abort(signal.reason);
+    if (signal.aborted) follow();
+    else {
+      signal.addEventListener("abort", follow, { once: true });
+      undo.push(() => signal.removeEventListener("abort", follow));
+    }
+  }
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    unlink: () => {
+      for (const stop of undo) stop();
+    },
+  };
+}
+
+/** Settles as `running` does, or rejects as soon as the signal is aborted; what runs on is ignored from then on. */
+export async function unlessAborted<T>(running: Promise<T>, signal: AbortSignal | undefined, what: string): Promise<T> {
+  if (!signal) return running;
+  running.catch(() => {});
+  let stop: (() => void) | undefined;
+  const aborting = new Promise<never>((_, reject) => {
+    const onAbort = (): void => reject(abortedError(what, signal));
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    stop = () => signal.removeEventListener("abort", onAbort);
+  });
+  try {
+    return await Promise.race([aborting, running]);
+  } finally {
+    stop?.();
+  }
+}
+
+/** The error for what a signal ended: the signal's own reason where that is one of ours. */
+export function abortedError(what: string, signal: AbortSignal): LocalError {
+  const { reason } = signal as { reason: unknown };
+  if (reason instanceof LocalError) return reason;
+  return new LocalError("aborted", `${what} was cancelled by the caller.`, { cause: reason });
+}
+
+/** Waits for `ms` milliseconds. Rejects as soon as the signal is aborted. */
+export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  let timer: unknown;
+  const waiting = new Promise<void>((resolve) => {
+    timer = clock.setTimeout(resolve, ms);
+  });
+  try {
+    await unlessAborted(waiting, signal, "Waiting");
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
