@@ -31,6 +31,16 @@ export type InferInput<S extends StandardSchema> = NonNullable<S["~standard"]["t
 /** The type of the values that a schema returns after validation, with defaults and transformations applied. */
 export type InferOutput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["output"];
 
+/**
+ * Refuses an object whose properties are schemas of a library, which is no schema itself. For any other type it is
+ * `unknown`, so that `S & NotAShape<S>` is `S`.
+ */
+export type NotAShape<S> = S extends StandardSchema
+  ? unknown
+  : {
+      [K in keyof S]: S[K] extends StandardSchema ? "Make this object one schema, as z.object({ ... }) does." : unknown;
+    };
+
 /** Returns whether a value is a Standard Schema v1. The schemas of some libraries are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;

@@ -30,6 +30,8 @@ test("refuses an object of schemas in place of a schema", () => {
   tool({ input: { a: z.number() }, call });
   // @ts-expect-error Make this object one schema, as z.object({ ... }) does.
   tool({ output: { a: z.number() }, call });
+  // @ts-expect-error Make this object one schema, as z.object({ ... }) does.
+  tool({ call: async (_, ctx) => void (await ctx.elicit({ message: "?", schema: { a: z.number() } })) });
   expectTypeOf(tool({ input: z.object({ a: z.number() }), call })).not.toBeAny();
   expectTypeOf(tool({ input: { type: "object", properties: { a: { type: "number" } } }, call })).not.toBeAny();
 });

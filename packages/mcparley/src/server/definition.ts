@@ -4,7 +4,7 @@ import type { GetPromptResult, PromptMessage } from "../mcp/prompts.ts";
 import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "../mcp/resources.ts";
 import type { CallToolResult, ToolAnnotations } from "../mcp/tools.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import type { InferInput, InferOutput, StandardSchema } from "../schema/standard-schema.ts";
+import type { InferInput, InferOutput, NotAShape, StandardSchema } from "../schema/standard-schema.ts";
 import { callTool } from "./features/call-tool.ts";
 import { complete } from "./features/complete.ts";
 import type { Context } from "./dispatch/context.ts";
@@ -62,16 +62,6 @@ interface Described {
   /** Sent as `_meta` in lists. */
   meta?: JsonObject;
 }
-
-/**
- * Refuses an object whose properties are schemas of a library, which is no schema itself. For any other type it is
- * `unknown`, so that `S & NotAShape<S>` is `S`.
- */
-export type NotAShape<S> = S extends StandardSchema
-  ? unknown
-  : {
-      [K in keyof S]: S[K] extends StandardSchema ? "Make this object one schema, as z.object({ ... }) does." : unknown;
-    };
 
 declare const none: unique symbol;
 /** Stands for a schema that was not given. */

@@ -4,7 +4,7 @@ import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { Root } from "../../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../../mcp/sampling.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import type { InferOutput, StandardSchema } from "../../schema/standard-schema.ts";
+import type { InferOutput, NotAShape, StandardSchema } from "../../schema/standard-schema.ts";
 
 /** Who a verified credential says the caller is. */
 export interface Principal {
@@ -42,7 +42,7 @@ export type Logger = { readonly [Level in LoggingLevel]: LogFunction };
 export interface FormQuestion<S extends StandardSchema | JsonSchema> {
   message: string;
   /** A flat object of strings, numbers, booleans and choices (client/elicitation, Requested Schema). */
-  schema: S;
+  schema: S & NotAShape<S>;
   /** Tells this question from the others of its call; its order where it is left out. */
   key?: string;
 }
