@@ -1,7 +1,8 @@
+import { fileURLToPath } from "node:url";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-const source = (name: string): string => new URL(`packages/mcparley/src/${name}`, import.meta.url).pathname;
+const source = (name: string): string => fileURLToPath(new URL(`packages/mcparley/src/${name}`, import.meta.url));
 
 export default defineConfig({
   // The package maps these imports to what was built; tests run on the sources.

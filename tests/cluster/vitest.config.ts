@@ -1,12 +1,15 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const commandTransport = new URL("../../packages/mcparley/src/stdio/command-transport.ts", import.meta.url).pathname;
+const commandTransport = fileURLToPath(
+  new URL("../../packages/mcparley/src/stdio/command-transport.ts", import.meta.url),
+);
 
 /** The tests that need servers which `npm run test:cluster` installs. `npm test` leaves them out. */
 export default defineConfig({
   resolve: { alias: { "#command-transport": commandTransport } },
   test: {
-    root: new URL("../../", import.meta.url).pathname,
+    root: fileURLToPath(new URL("../../", import.meta.url)),
     include: ["tests/cluster/**/*.cluster.ts"],
     maxWorkers: 2,
     testTimeout: 60_000,
