@@ -1,4 +1,6 @@
 // @ts-check
+import { patience } from "./limits.mjs";
+import { Service } from "./service.mjs";
 
 /** What became of the calls that visitors made: each has to settle, once, as it should. */
 export class Tally {
@@ -24,6 +26,21 @@ export class Tally {
     call.then(settle, settle);
     return call;
   }
+
+  /** Calls of ordinary visitors that must succeed. */
+  service = new Service(patience);
+
+  /** Watches a call that must succeed, and measures it. @template T @param {string} what @param {Promise<T>} call @returns {Promise<T>} */
+  serve(what, call) {
+    return this.watch(what, this.service.measure(call));
+  }
+
+  /** Is a `fetch` that counts refusals. The client may try again, so its calls can succeed in spite of them. @type {typeof fetch} */
+  fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    this.service.responded(response.status);
+    return response;
+  };
 
   /** Notes what nobody expected. @param {string} kind @param {unknown} error */
   surprise(kind, error) {
