@@ -50,7 +50,7 @@ const moments = 40;
 const warmUp = 15;
 /** Milliseconds within which everything must be closed. */
 const closing = 90_000;
-/** The heap of the server during the attack depends on what the attackers do at the moment. The heap at rest does not. */
+/** The heap of the server during the attack varies with the phase of each attacker. The heap at rest does not. */
 const underAttack = { share: 0.3, megabytes: 10 };
 const megabyte = 1e6;
 

@@ -1,7 +1,7 @@
 // @ts-check
 import { median } from "../measure/statistics.mjs";
 
-/** What a process held at some moment: megabytes, and what kept it alive by kind. @typedef {{ heap: number, rss: number, resources: Readonly<Record<string, number>> }} Held */
+/** Memory of a process in megabytes, and its open handles by kind. @typedef {{ heap: number, rss: number, resources: Readonly<Record<string, number>> }} Held */
 /** @typedef {{ what: string, isGood: boolean, found: string }} Finding */
 
 /** @import { Service } from "./service.mjs" */
@@ -41,7 +41,7 @@ function heapOf(moments) {
 }
 
 /**
- * Whether anything is open that was not at the start.
+ * Requires that no handle is open that was not open at the start.
  *
  * @param {string} who @param {Held} before @param {Held} after @returns {Finding}
  */

@@ -6,7 +6,7 @@ import { connect } from "mcparley/client";
 /** @import { Client, ConnectOptions } from "mcparley/client" */
 /** @import { Tally } from "./tally.mjs" */
 
-/** Where visitors go, and who counts what they do. @typedef {{ url: string, port: number, tally: Tally }} Place */
+/** The server that visitors use, and the tally that counts their calls. @typedef {{ url: string, port: number, tally: Tally }} Place */
 /** @typedef {(place: Place) => Promise<void>} Visit */
 
 const legacy = "2025-11-25";
@@ -31,7 +31,7 @@ const politely =
       await expectFailure(tally.watch("fail", client.callTool("fail")));
     });
 
-/** Gives a call up. @param {string} revision @returns {Visit} */
+/** Cancels a call. @param {string} revision @returns {Visit} */
 const cancelling =
   (revision) =>
   ({ url, tally }) =>

@@ -101,7 +101,7 @@ const idleConnections = {
  * Waits until the server has closed all sockets, and counts how each ended.
  *
  * @param {Site} site @param {readonly { socket: Socket, stop: () => void }[]} sockets
- * @param {(text: string) => string} verdict Returns the verdict for what a socket received.
+ * @param {(text: string) => string} verdict Returns the verdict for the received text.
  */
 async function endings(site, sockets, verdict) {
   const limit = Math.max(...Object.values(timeouts)) * 2;
