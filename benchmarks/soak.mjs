@@ -101,6 +101,7 @@ async function soak(server, { minutes, rate, abandoned, isAttacked }) {
   await warming.traffic.flow(rate, Math.min(warmUp, minutes * 30));
   await warming.end();
   await closedDown(server, before);
+  await sessionsEnded();
   const rested = await heldAtRest(server);
 
   const tally = new Tally();
@@ -119,9 +120,12 @@ async function soak(server, { minutes, rate, abandoned, isAttacked }) {
   const { present, attacked } = await visitors.end();
   const { stillKnown } = await import("./soak/abandoned.mjs");
   const left = await closedDown(server, before);
+  await sessionsEnded();
   const rest = await heldAtRest(server);
   const counts = await countsOf(url);
   const known = await stillKnown(port, tally.abandoned);
+  const ofAttackers = attacked.flatMap((attacker) => attacker.sessions);
+  const knownOfAttackers = await stillKnown(port, ofAttackers);
   printVisitors(tally, attacked);
   const findings = [
     judgeCount("calls settled", tally.begun, tally.settled),
@@ -137,7 +141,8 @@ async function soak(server, { minutes, rate, abandoned, isAttacked }) {
     judgeMemory("clients", ofClients),
     judgeResources("server", before.server, left.server),
     judgeResources("clients, with their children", before.clients, left.clients),
-    judgeCount("abandoned sessions forgotten", tally.abandoned.length, tally.abandoned.length - known),
+    judgeCount("abandoned sessions ended", tally.abandoned.length, tally.abandoned.length - known),
+    judgeCount("sessions of attackers ended", ofAttackers.length, ofAttackers.length - knownOfAttackers),
   ];
   if (abandoned === 0) return findings;
   return [...findings, ...(await abandon(server, { port, count: abandoned, before }))];
@@ -148,7 +153,7 @@ async function abandon(server, { port, count, before }) {
   const { abandonSessions } = await import("./soak/abandoned.mjs");
   const lean = await heldAtRest(server);
   const refused = await abandonSessions(port, count);
-  await pause(sessions.idle * 2);
+  await sessionsEnded();
   const left = await closedDown(server, before);
   const what = `heap after ${count.toLocaleString("en-US")} abandoned sessions`;
   const rest = judgeRest(what, lean, await heldAtRest(server));
@@ -213,6 +218,11 @@ async function closedDown(server, before) {
     if (isDone || performance.now() > last) return left;
     await pause(1_000);
   }
+}
+
+/** Waits until every unused session is over its idle limit. The timer of the server does not keep a process alive, so it is no handle. */
+function sessionsEnded() {
+  return pause(sessions.idle * 1.5);
 }
 
 /** @param {string} url @returns {Promise<ServerCounts>} */

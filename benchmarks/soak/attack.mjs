@@ -18,6 +18,7 @@ import { streamAttackers } from "./attackers/streams.mjs";
  * @property {number} waves
  * @property {Record<string, number>} counts
  * @property {Record<string, number>} peaks The highest number of "sessions" or "streams" that were open at a time.
+ * @property {readonly string[]} sessions Ids of its newest sessions.
  * @property {Record<string, number>} surprises
  */
 
@@ -52,6 +53,6 @@ async function run(attacker, address) {
   } catch (error) {
     site.surprise(`stopped: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const { waves, counts, peaks, surprises } = site;
-  return { name, address, reaches, waves, counts, peaks, surprises };
+  const { waves, counts, peaks, sessions, surprises } = site;
+  return { name, address, reaches, waves, counts, peaks, sessions, surprises };
 }

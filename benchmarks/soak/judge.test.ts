@@ -124,6 +124,7 @@ describe("the attack", () => {
     waves: 1,
     counts: {},
     peaks: {},
+    sessions: [],
     surprises: {},
     ...more,
   });

@@ -18,6 +18,8 @@ import { verdictOf } from "./verdict.mjs";
  * @property {(site: Site) => () => Promise<void>} prepare Returns the function that runs one wave.
  */
 
+/** Ids of sessions that a site remembers: the newest ones, because the server has ended the others. */
+const remembered = 300;
 /** Milliseconds within which a request must have an answer. */
 const longest = 30_000;
 
@@ -26,6 +28,8 @@ export class Site {
   /** Answers by verdict. @type {Record<string, number>} */
   counts = {};
   waves = 0;
+  /** Ids of the newest sessions. @type {string[]} */
+  sessions = [];
   /** Answers that are wrong. @type {Record<string, number>} */
   surprises = {};
   /** The highest number of sessions or streams that were open at a time. @type {Record<string, number>} */
@@ -89,12 +93,21 @@ export class Site {
     });
     try {
       const answer = /** @type {Answer | "no answer"} */ (await Promise.race([connection.ask(bytes), late]));
-      return answer === "no answer" ? { verdict: answer } : { verdict: verdictOf(answer), answer };
+      if (answer === "no answer") return { verdict: answer };
+      const session = /\r\nmcp-session-id: ([^\r]+)/i.exec(answer.head)?.[1];
+      if (session !== undefined) this.#remember(session);
+      return { verdict: verdictOf(answer), answer, session };
     } catch {
       return { verdict: "closed" };
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** @param {string} session */
+  #remember(session) {
+    this.sessions.push(session);
+    if (this.sessions.length > remembered) this.sessions.shift();
   }
 
   /** Sends a request, counts its answer and returns the verdict. @param {Connection} connection @param {Buffer} bytes */
@@ -125,9 +138,8 @@ export class Site {
    * @param {Connection} connection @param {{ request?: Buffer, isInitialized?: boolean }} [options]
    */
   async open(connection, { request = initialize(), isInitialized = true } = {}) {
-    const { verdict, answer } = await this.send(connection, request);
+    const { verdict, session: id } = await this.send(connection, request);
     this.note(verdict);
-    const id = /\r\nmcp-session-id: ([^\r]+)/i.exec(answer?.head ?? "")?.[1];
     if (id !== undefined && isInitialized) await this.ask(connection, inSession(id, initialized));
     return id;
   }
