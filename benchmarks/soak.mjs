@@ -172,6 +172,7 @@ async function startVisitors(place, isAttacked) {
   const traffic = new Traffic(place);
   const file = path.join(import.meta.dirname, "soak/attack.mjs");
   const attack = isAttacked ? new Program({ side: "load", file, args: [String(place.port)] }) : undefined;
+  await attack?.message();
   const end = async () => {
     attack?.tell("stop");
     const present = await traffic.settle(closing);

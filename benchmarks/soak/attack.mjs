@@ -1,5 +1,6 @@
 // @ts-check
-import { setMaxListeners } from "node:events";
+import { once, setMaxListeners } from "node:events";
+import { createServer } from "node:net";
 import { callAttackers } from "./attackers/calls.mjs";
 import { connectionAttackers } from "./attackers/connections.mjs";
 import { sessionAttackers } from "./attackers/sessions.mjs";
@@ -23,7 +24,7 @@ import { streamAttackers } from "./attackers/streams.mjs";
  */
 
 /*
- * Attacks the soak's server at the port of the first argument, until "stop" arrives from the parent process. Then sends its counts. It is a
+ * Attacks the soak's server at the port of the first argument, until "stop" arrives from the parent process. Sends "ready" before the attack, and its counts after it. It is a
  * process of its own, so that its work does not slow down the ordinary visitors.
  */
 
@@ -36,8 +37,23 @@ process.on("message", (message) => {
 });
 process.on("disconnect", () => process.exit());
 
-const reports = await Promise.all(all.map((attacker, index) => run(attacker, `127.0.0.${index + 2}`)));
+const addresses = all.map((_, index) => `127.0.0.${index + 2}`);
+for (const address of addresses) await requireAddress(address);
+process.send?.("ready");
+const reports = await Promise.all(all.map((attacker, index) => run(attacker, String(addresses[index]))));
 process.send?.(reports);
+
+/** Throws if this machine cannot connect from an address. @param {string} address */
+async function requireAddress(address) {
+  const probe = createServer().listen(0, address);
+  try {
+    await once(probe, "listening");
+  } catch (cause) {
+    const cure = `On macOS, run: sudo ifconfig lo0 alias ${address} up. Or use --without-attack.`;
+    throw new Error(`This machine has no address ${address} to attack from. ${cure}`, { cause });
+  }
+  probe.close();
+}
 
 /** @param {Attacker} attacker @param {string} address @returns {Promise<Attacked>} */
 async function run(attacker, address) {
