@@ -10,19 +10,22 @@ import { AnswerReader } from "./answer-reader.mjs";
  */
 export class Connection {
   #port;
+  #localAddress;
   #socket;
   #reader = new AnswerReader();
   /** @type {{ resolve: (answer: Answer) => void, reject: (error: Error) => void } | undefined} */
   #waiting;
 
-  /** @param {number} port */
-  constructor(port) {
+  /** @param {number} port @param {string} [localAddress] The address to connect from. */
+  constructor(port, localAddress) {
     this.#port = port;
+    this.#localAddress = localAddress;
     this.#socket = this.#open();
   }
 
   #open() {
-    const socket = connect(this.#port, "127.0.0.1").setNoDelay(true);
+    const from = this.#localAddress === undefined ? {} : { localAddress: this.#localAddress };
+    const socket = connect({ port: this.#port, host: "127.0.0.1", ...from }).setNoDelay(true);
     socket.on("data", (arrived) => this.#take(arrived));
     socket.on("error", (error) => this.#fail(error));
     socket.on("close", () => this.#fail(new Error("The server closed the connection.")));

@@ -9,8 +9,7 @@ import { jobOf, legacy } from "./rude-visitors.mjs";
 const connections = 8;
 
 /**
- * Opens so many sessions and leaves every one of them. Where there are too many at a time it waits, as it is told to.
- * Gives how often that was.
+ * Opens a number of sessions and abandons them. If the server refuses a session, it waits and tries again. Returns the number of refusals.
  *
  * @param {number} port @param {number} count
  */
@@ -35,7 +34,7 @@ export async function abandonSessions(port, count) {
   return refused;
 }
 
-/** How many of these sessions the server still knows. @param {number} port @param {readonly string[]} ids */
+/** Returns the number of these sessions that still exist. @param {number} port @param {readonly string[]} ids */
 export async function stillKnown(port, ids) {
   const connection = new Connection(port);
   let known = 0;

@@ -31,7 +31,7 @@ export const jobOf = (port, revision) => ({
   accept: bothForms,
 });
 
-/** Opens a session, and is never heard of again. @type {Visit} */
+/** Opens a session and abandons it. @type {Visit} */
 const abandoning = async ({ port, tally }) => {
   const connection = new Connection(port);
   try {
@@ -59,7 +59,7 @@ const droppingCall =
     return sendAndDrop(port, request, 60);
   };
 
-/** Reads nothing of a stream that goes on, and breaks the connection. @type {Visit} */
+/** Reads nothing of a long stream, and breaks the connection. @type {Visit} */
 const notReading = async ({ port }) => {
   const operation = calling("count");
   const message = messageOf(operation, modernRevision).replace('"_meta":{', '"_meta":{"progressToken":1,');
@@ -76,7 +76,7 @@ const hanging = ({ port }) => {
   return sendAndDrop(port, request.subarray(0, request.length - 20), 2_000);
 };
 
-/** Sends what nobody should, and is refused. @type {Visit} */
+/** Sends invalid requests, and requires that each is refused. @type {Visit} */
 const misbehaving = async ({ port }) => {
   const job = jobOf(port, legacy);
   const wrong = [

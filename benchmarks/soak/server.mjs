@@ -1,8 +1,26 @@
 // @ts-check
-import { createServer, tool } from "mcparley/server";
+import { setImmediate as turn } from "node:timers/promises";
+import { createServer, prompt, rateLimit, resource, tool } from "mcparley/server";
+import { limits, rate } from "./limits.mjs";
 
-/** How many calls of each tool began and ended, whatever their end. */
-const counts = { begun: 0, ended: 0 };
+/** @import { ServerObserver } from "mcparley/server" */
+
+/**
+ * State of the server, for the judge. `begun` and `ended` count the calls of tools. `endings` counts the ended sessions by reason, and
+ * `errors` the errors that no visitor causes on purpose.
+ *
+ * @typedef {object} ServerCounts
+ * @property {number} begun
+ * @property {number} ended
+ * @property {number} streams Open `subscriptions/listen` streams.
+ * @property {Record<string, number>} endings
+ * @property {Record<string, number>} errors
+ */
+
+/** @type {ServerCounts} */
+const counts = { begun: 0, ended: 0, streams: 0, endings: {}, errors: {} };
+/** Errors of handlers that visitors cause on purpose. */
+const onPurpose = /^This fails on purpose\.$|^elicitation\/create was not answered within/;
 /** Milliseconds after which a handler ends that nobody cancels. */
 const longest = 1_500;
 const pageUri = "soak://page";
@@ -26,10 +44,32 @@ function counted(call) {
   };
 }
 
-/** What is served to clients that come, drop, hang and misbehave. */
+/** @type {ServerObserver} */
+const counting = {
+  started: ({ method }) => {
+    if (method !== "subscriptions/listen") return undefined;
+    counts.streams++;
+    return { ended: () => void counts.streams-- };
+  },
+  sessionEnded: ({ reason }) => {
+    counts.endings[reason] = (counts.endings[reason] ?? 0) + 1;
+  },
+};
+
+/** The server for all visitors. */
 export const server = createServer({
   name: "soak",
   version: "1.0.0",
+  limits,
+  observers: [counting],
+  onError: (error) => {
+    const text = error instanceof Error ? error.message : String(error);
+    if (!onPurpose.test(text)) counts.errors[text] = (counts.errors[text] ?? 0) + 1;
+  },
+  prompts: {
+    trip: prompt({ arguments: { city: { complete: ["Berlin", "Bern", "Oslo"] } }, get: ({ city }) => String(city) }),
+  },
+  resources: { note: resource("note://{id}", { read: ({ id }) => id }) },
   tools: {
     echo: tool({ input: text, call: counted(({ text }) => text) }),
     wait: tool({ call: counted((_, { signal }) => untilCancelled(signal)) }),
@@ -51,6 +91,17 @@ export const server = createServer({
         throw new Error("This fails on purpose.");
       }),
     }),
+    // Sends more progress than a stream may have unread.
+    gush: tool({
+      call: counted(async (_, ctx) => {
+        const megabyte = "x".repeat(1_000_000);
+        for (let sent = 1; sent <= 40 && !ctx.signal.aborted; sent++) {
+          ctx.progress(sent, 40, megabyte);
+          await turn();
+        }
+        return "gushed";
+      }),
+    }),
     change: tool({
       call: () => {
         server.resources.updated(pageUri);
@@ -60,6 +111,8 @@ export const server = createServer({
     counts: tool({ call: () => JSON.stringify(counts) }),
   },
 });
+
+server.use(rateLimit(rate));
 
 /** @type {{ type: "object", properties: { colour: { type: "string" } }, required: ["colour"] }} */
 const colours = { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] };

@@ -7,7 +7,7 @@ import { visitors } from "./visitors.mjs";
 
 const kinds = [...visitors, ...rudeVisitors];
 const weights = kinds.reduce((sum, [, weight]) => sum + weight, 0);
-/** Visits at a time; while there are so many, nobody comes. */
+/** Maximum number of visits at a time. At the maximum no visitor comes. */
 const most = 300;
 
 /** Clients that come at a steady rate, each to do one thing. */

@@ -6,7 +6,7 @@ import { connect } from "mcparley/client";
 /** @import { Client, ConnectOptions } from "mcparley/client" */
 /** @import { Tally } from "./tally.mjs" */
 
-/** Where visitors go, and who counts what they do. @typedef {{ url: string, port: number, tally: Tally }} Place */
+/** The server that visitors use, and the tally that counts their calls. @typedef {{ url: string, port: number, tally: Tally }} Place */
 /** @typedef {(place: Place) => Promise<void>} Visit */
 
 const legacy = "2025-11-25";
@@ -19,30 +19,33 @@ const accept = () => ({ action: /** @type {const} */ ("accept"), content: { colo
 const politely =
   (revision = "auto") =>
   ({ url, tally }) =>
-    using(url, { revision }, async (client) => {
+    using({ url, tally }, { revision }, async (client) => {
       for (let time = 0; time < 5; time++) {
-        const said = await tally.watch("echo", client.callTool("echo", question));
+        const said = await tally.serve("echo", client.callTool("echo", question));
         if (said !== question.text) throw new Error("The echo is another.");
       }
-      await tally.watch("list", client.listTools().all());
+      await tally.serve("list", client.listTools().all());
+      const trip = { type: /** @type {const} */ ("ref/prompt"), name: "trip" };
+      const { values } = await tally.serve("complete", client.complete(trip, { name: "city", value: "b" }));
+      if (values.join() !== "Berlin,Bern") throw new Error(`The completions are ${values.join()}.`);
       await expectFailure(tally.watch("fail", client.callTool("fail")));
     });
 
-/** Gives a call up. @param {string} revision @returns {Visit} */
+/** Cancels a call. @param {string} revision @returns {Visit} */
 const cancelling =
   (revision) =>
   ({ url, tally }) =>
-    using(url, { revision }, async (client) => {
+    using({ url, tally }, { revision }, async (client) => {
       const call = tally.watch("wait", client.callTool("wait", {}, { signal: AbortSignal.timeout(50) }));
       await expectFailure(call);
-      await tally.watch("echo", client.callTool("echo", question));
+      await tally.serve("echo", client.callTool("echo", question));
     });
 
 /** Leaves while a call is under way. @param {string} revision @returns {Visit} */
 const leaving =
   (revision) =>
   async ({ url, tally }) => {
-    const client = await connect(url, { revision });
+    const client = await reach({ url, tally }, { revision });
     const call = expectFailure(tally.watch("wait", client.callTool("wait")));
     await pause(30);
     await client.close();
@@ -53,8 +56,8 @@ const leaving =
 const answering =
   (revision) =>
   ({ url, tally }) => {
-    return using(url, { revision, elicit: accept }, async (client) => {
-      const said = await tally.watch("ask", client.callTool("ask"));
+    return using({ url, tally }, { revision, elicit: accept }, async (client) => {
+      const said = await tally.serve("ask", client.callTool("ask"));
       if (said !== "You said green.") throw new Error(`The tool said ${JSON.stringify(said)}.`);
     });
   };
@@ -70,7 +73,7 @@ const unanswering =
       onAsked?.(true);
       return pause(1_000, decline);
     };
-    const client = await connect(url, { revision, elicit });
+    const client = await reach({ url, tally }, { revision, elicit });
     const call = expectFailure(tally.watch("ask", client.callTool("ask")));
     await Promise.race([asked, call]);
     await client.close();
@@ -81,22 +84,26 @@ const unanswering =
 const listening =
   (revision) =>
   ({ url, tally }) =>
-    using(url, { revision }, async (client) => {
-      const subscription = await tally.watch(
+    using({ url, tally }, { revision }, async (client) => {
+      const subscription = await tally.serve(
         "listen",
         client.listen({ tools: true }, () => {}),
       );
-      await tally.watch("change", client.callTool("change"));
+      await tally.serve("change", client.callTool("change"));
       await pause(100);
       await tally.watch("unlisten", subscription.close());
     });
 
 /** Has a server of its own, on stdio, and ends it as one should. @type {Visit} */
-const onStdio = ({ tally }) =>
-  using({ command: process.execPath, args: [program] }, {}, async (client) => {
+const onStdio = async ({ tally }) => {
+  const client = await connect({ command: process.execPath, args: [program] });
+  try {
     for (let time = 0; time < 20; time++) await tally.watch("echo on stdio", client.callTool("echo", question));
     await expectFailure(tally.watch("wait on stdio", client.callTool("wait", {}, { signal: AbortSignal.timeout(20) })));
-  });
+  } finally {
+    await client.close();
+  }
+};
 
 /** Has a server on stdio, and leaves while a call is under way. @type {Visit} */
 const leavingStdio = async ({ tally }) => {
@@ -124,9 +131,14 @@ export const visitors = [
   ["leaves stdio", 1, leavingStdio],
 ];
 
-/** @param {Parameters<typeof connect>[0]} target @param {ConnectOptions} options @param {(client: Client) => Promise<void>} work */
-async function using(target, options, work) {
-  const client = await connect(target, options);
+/** Connects over HTTP, and counts refusals. @param {Pick<Place, "url" | "tally">} place @param {ConnectOptions} options @returns {Promise<Client>} */
+function reach({ url, tally }, options) {
+  return tally.serve("connect", connect({ url, fetch: tally.fetch }, options));
+}
+
+/** @param {Pick<Place, "url" | "tally">} place @param {ConnectOptions} options @param {(client: Client) => Promise<void>} work */
+async function using(place, options, work) {
+  const client = await reach(place, options);
   try {
     await work(client);
   } finally {
