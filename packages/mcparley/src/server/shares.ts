@@ -1,3 +1,6 @@
+/** Numbers of items up to which the set of callers with that number is kept while it is empty. */
+const keptSets = 64;
+
 /**
  * Items that callers hold of something limited, such as open streams.
  *
@@ -6,7 +9,7 @@
  */
 export class Shares<T> {
   readonly #held = new Map<string, Set<T>>();
-  /** The callers that hold each number of items. A number that no caller has is absent. */
+  /** The callers that hold each number of items. */
   readonly #bySize = new Map<number, Set<string>>();
   #most = 0;
   #size = 0;
@@ -57,13 +60,14 @@ export class Shares<T> {
   #move(caller: string, from: number, to: number): void {
     const before = this.#bySize.get(from);
     before?.delete(caller);
-    if (before?.size === 0) this.#bySize.delete(from);
+    // The sets of small numbers are used again and again.
+    if (before?.size === 0 && from > keptSets) this.#bySize.delete(from);
     if (to > 0) {
       const now = this.#bySize.get(to);
       if (now) now.add(caller);
       else this.#bySize.set(to, new Set([caller]));
     }
     // A size changes by one at a time, so the next lower number has a caller if the highest has none any more.
-    if (to > this.#most || !this.#bySize.has(this.#most)) this.#most = to;
+    if (to > this.#most || !this.#bySize.get(this.#most)?.size) this.#most = to;
   }
 }

@@ -26,14 +26,15 @@ export function checkKept(limits: ServerLimits, kept: number, uris: Iterable<str
 }
 
 /**
- * Returns a copy of what a session keeps of `initialize`, and its size in characters. A copy, because a part of a parsed
- * message can keep the whole message in memory. Throws -32602 if it is over the limit.
+ * Returns the members of `initialize` that a session keeps, and their size in characters. The other members of the message
+ * are not kept. Throws -32602 if they are over the limit.
  */
 export function keepInitialize(
   limits: ServerLimits,
   { protocolVersion, capabilities, clientInfo }: InitializeParams,
 ): { params: InitializeParams; size: number } {
-  const text = JSON.stringify({ protocolVersion, capabilities, clientInfo });
-  checkKept(limits, text.length, []);
-  return { params: JSON.parse(text) as InitializeParams, size: text.length };
+  const params = { protocolVersion, capabilities, clientInfo };
+  const size = JSON.stringify(params).length;
+  checkKept(limits, size, []);
+  return { params, size };
 }

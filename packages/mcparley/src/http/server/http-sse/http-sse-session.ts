@@ -34,6 +34,7 @@ export class HttpSseSession implements Link, OpenExchange {
   readonly caller: string;
   readonly isBusy = true;
   countedSize = 0;
+  wasUsed = false;
   lastUsed: number;
   readonly #core: ServerCore;
   readonly #events: EventStream;

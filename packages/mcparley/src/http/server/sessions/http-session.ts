@@ -32,6 +32,7 @@ export class HttpSession implements Link {
   /** The caller whose share the session counts for; see `callerKey`. */
   readonly caller: string;
   countedSize = 0;
+  wasUsed = false;
   #streams: Standalone[] | undefined;
   #missed: Map<unknown, JsonRpcMessage> | undefined;
 

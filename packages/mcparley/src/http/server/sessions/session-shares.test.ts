@@ -19,7 +19,7 @@ function table(max: number, totalSize?: number) {
     onUnused: ({ name }) => ended.push(name),
   });
   const open = (name: string, caller: string, keptSize = 0): TestSeat => {
-    const seat = { name, caller, isBusy: false, lastUsed: clock.now(), keptSize, countedSize: 0 };
+    const seat = { name, caller, isBusy: false, lastUsed: clock.now(), keptSize, countedSize: 0, wasUsed: false };
     shares.open(seat);
     return seat;
   };
@@ -95,6 +95,7 @@ describe("the total size of the sessions", () => {
     lastUsed: 0,
     keptSize,
     countedSize: 0,
+    wasUsed: false,
   });
   const makeRoom = ({ shares }: ReturnType<typeof table>, newcomer: TestSeat): string[] | undefined => {
     const displaced: string[] = [];

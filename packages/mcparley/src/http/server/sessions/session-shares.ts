@@ -33,6 +33,8 @@ export interface Seat {
   readonly keptSize: number;
   /** Characters that the table counts for it; only the table sets this. */
   countedSize: number;
+  /** Whether it was used since it took its place in the order; only the table sets this. */
+  wasUsed: boolean;
 }
 
 interface SharesInit<S> {
@@ -129,9 +131,12 @@ export class SessionShares<S extends Seat> {
 
   /** Notes that a session was used. Returns true for its first use. */
   used(session: S): boolean {
-    this.#of(session.caller).touch(session.caller, session);
     this.#count(session, session.keptSize);
+    // Its place in the order changes when a session has to give way: a change for each request would leave garbage.
+    session.wasUsed = true;
     if (!this.#waiting.delete(session)) return false;
+    session.wasUsed = false;
+    this.#of(session.caller).touch(session.caller, session);
     this.#unused.delete(session.caller, session);
     return true;
   }
@@ -206,13 +211,18 @@ export class SessionShares<S extends Seat> {
   }
 }
 
-/** The longest idle session of a caller that is not busy. A busy one is in use now, so it becomes the last. */
+/**
+ * The longest idle session of a caller that is not busy. One that was used since it took its place becomes the last, and
+ * so does a busy one, which is in use now. The first kind costs as much as the use did, so only the second is limited.
+ */
 function idleIn<S extends Seat>(shares: Shares<S>, caller: string): S | undefined {
   let looks = Math.min(maxLooks, shares.count(caller));
   for (const session of shares.of(caller)) {
-    if (!session.isBusy) return session;
+    const { isBusy } = session;
+    if (!isBusy && (!session.wasUsed || shares.count(caller) === 1)) return session;
+    session.wasUsed = false;
     shares.touch(caller, session);
-    if (--looks <= 0) return undefined;
+    if (isBusy && --looks <= 0) return undefined;
   }
   return undefined;
 }
