@@ -24,6 +24,10 @@ export class Shares<T> {
     return this.#held.get(caller)?.size ?? 0;
   }
 
+  has(caller: string, item: T): boolean {
+    return this.#held.get(caller)?.has(item) ?? false;
+  }
+
   /** A caller that holds the most items; undefined if there are none. */
   get largest(): string | undefined {
     return this.#bySize.get(this.#most)?.values().next().value;

@@ -121,6 +121,14 @@ describe("the total size of the sessions", () => {
     expect(makeRoom(sessions, seat("b", 401))).toBeUndefined();
   });
 
+  test("does not count a session that is used after it was deleted", () => {
+    const sessions = table(100, 1_000);
+    const ended = sessions.used("a1", "a", 600);
+    sessions.shares.delete(ended);
+    sessions.shares.used(ended);
+    expect(makeRoom(sessions, seat("b", 1_000))).toEqual([]);
+  });
+
   test("lets others of its caller give way if a session keeps more than before, and then that session itself", () => {
     const { shares, used } = table(100, 1_000);
     used("b1", "b", 100);

@@ -48,7 +48,7 @@ interface SharesInit<S> {
  * The sessions of one table by caller. It says which session gives way if the table is full, and ends those that were
  * opened and never used.
  *
- * All operations take constant time, also at a full table.
+ * All operations take constant time on average, also at a full table.
  */
 export class SessionShares<S extends Seat> {
   readonly #max: number;
@@ -129,8 +129,9 @@ export class SessionShares<S extends Seat> {
     this.#count(session, session.keptSize);
   }
 
-  /** Notes that a session was used. Returns true for its first use. */
+  /** Notes that a session was used. Returns true for its first use. A session that is no longer in the table is ignored. */
   used(session: S): boolean {
+    if (!this.#of(session.caller).has(session.caller, session)) return false;
     this.#count(session, session.keptSize);
     // Its place in the order changes when a session has to give way: a change for each request would leave garbage.
     session.wasUsed = true;
