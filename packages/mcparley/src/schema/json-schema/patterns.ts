@@ -1,5 +1,3 @@
-import { toRegExp } from "./shapes.ts";
-
 /** A compiled regular expression. */
 export interface Pattern {
   /** Steps that a test of a text takes. */
@@ -18,3 +16,15 @@ export const nativePatterns: PatternEngine = (source) => {
   const compiled = toRegExp(source);
   return compiled && { cost: (text) => 1 + (text.length >> 3), test: (text) => compiled.test(text) };
 };
+
+/** Compiles a pattern as Unicode-aware, or else as browsers do for the web. Returns undefined if neither is possible. */
+export function toRegExp(pattern: string): RegExp | undefined {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(pattern, flags);
+    } catch {
+      // The next flags may do.
+    }
+  }
+  return undefined;
+}

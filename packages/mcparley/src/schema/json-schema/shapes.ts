@@ -1,5 +1,6 @@
 import { isObject } from "../schema.ts";
 import type { Dialect, Shape } from "./keywords.ts";
+import { toRegExp } from "./patterns.ts";
 
 /** Checks that depend on the dialect and the origin of a schema. */
 interface Rules {
@@ -93,16 +94,4 @@ function isMap(value: unknown, fits: (item: unknown) => boolean): boolean {
 /** Whether a list has no primitive value twice. */
 function isSet(values: readonly unknown[]): boolean {
   return new Set(values).size === values.length;
-}
-
-/** Compiles a pattern as Unicode-aware, or else as browsers do for the web. Returns undefined if neither is possible. */
-export function toRegExp(pattern: string): RegExp | undefined {
-  for (const flags of ["u", ""]) {
-    try {
-      return new RegExp(pattern, flags);
-    } catch {
-      // The next flags may do.
-    }
-  }
-  return undefined;
 }
