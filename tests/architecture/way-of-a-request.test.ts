@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { root } from "./source-files.ts";
 
 const text = readFileSync(path.join(root, "ARCHITECTURE.md"), "utf8");
-/** Lines such as: - `packages/mcparley/src/server/dispatch/answer.ts` → `answer`. */
+/** Lines such as: - `packages/mcparley/src/server/dispatch/reply.ts` → `answer`. */
 const steps = [...text.matchAll(/`([\w./-]+\.m?ts)` → `(#?[\w.]+)`/g)].map(([, file = "", name = ""]) => ({
   file,
   name,

@@ -34,7 +34,7 @@ export interface TaskServer {
 const loaded = Promise.all([
   import("../../../packages/mcparley/src/server/input/ask-client.ts"),
   import("../../../packages/mcparley/src/server/input/questions.ts"),
-  import("../../../packages/mcparley/src/server/features/listen.ts"),
+  import("../../../packages/mcparley/src/server/features/subscriptions.ts"),
 ]);
 
 /** Serves tools on a server that has tasks, to a client that has declared the extension unless told otherwise. */

@@ -9,7 +9,7 @@ import {
   isRequestId,
 } from "../../rpc/messages.ts";
 import { Notification } from "../../mcp/methods.ts";
-import { type Reply, replyToError } from "../../server/dispatch/answer.ts";
+import { type Reply, replyToError } from "../../server/dispatch/reply.ts";
 import { notified } from "../../server/protocol/legacy.ts";
 import { isUnavailable } from "../../store/reaching.ts";
 import { type Heard, HttpSession } from "../server/sessions/http-session.ts";

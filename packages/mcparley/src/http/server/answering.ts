@@ -9,7 +9,7 @@ import {
   failure,
   isRequest,
 } from "../../rpc/messages.ts";
-import type { Reply } from "../../server/dispatch/answer.ts";
+import type { Reply } from "../../server/dispatch/reply.ts";
 import type { Call, Link } from "../../server/dispatch/call.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { Origin } from "../../server/protocol/modern.ts";

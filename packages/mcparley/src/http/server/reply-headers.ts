@@ -1,5 +1,5 @@
 import { type JsonRpcResponse, isFailure, isObject } from "../../rpc/messages.ts";
-import type { Reply } from "../../server/dispatch/answer.ts";
+import type { Reply } from "../../server/dispatch/reply.ts";
 import type { RequestHead, ResponseHeaders } from "../exchange.ts";
 import { jsonHeaders } from "./refusal.ts";
 import type { HttpServerAuth } from "./server-auth.ts";

@@ -12,13 +12,13 @@ import { Changes, type Listener } from "../changes.ts";
 import type { Principal } from "./context.ts";
 import { explained } from "../describe.ts";
 import type { ExtensionMethod, ServerExtension } from "../extension.ts";
-import { methodTable } from "./method-table.ts";
+import { methodTable } from "./methods.ts";
 import { type Answer, type Middleware, wrap } from "./middleware.ts";
 import type { SessionEnd } from "../observe/observer.ts";
 import type { Observing, RefusalError } from "../observe/observing.ts";
 import { Offering } from "../offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "../options.ts";
-import { settle } from "./settle.ts";
+import { settle } from "./dispatch.ts";
 import type { Store } from "../../store/store.ts";
 
 /** An open stream of `subscriptions/listen`. */

@@ -2,7 +2,7 @@ import type { RequestId } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Call } from "../dispatch/call.ts";
 import type { Peer, Principal } from "../dispatch/context.ts";
-import { methodTable } from "../dispatch/method-table.ts";
+import { methodTable } from "../dispatch/methods.ts";
 import type { ObservedCall } from "./observer.ts";
 
 const maxName = 500;

@@ -11,7 +11,7 @@ import {
 } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { type Reply, replyToError } from "../dispatch/answer.ts";
+import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../dispatch/core.ts";

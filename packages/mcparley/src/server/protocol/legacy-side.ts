@@ -2,7 +2,7 @@ import type { Awaitable } from "../../rpc/awaitable.ts";
 import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
-import { type Reply, replyToError } from "../dispatch/answer.ts";
+import { type Reply, replyToError } from "../dispatch/reply.ts";
 import type { Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../dispatch/core.ts";
 import { type Way, answerInSession, initialize, notified } from "./legacy.ts";

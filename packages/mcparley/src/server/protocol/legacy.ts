@@ -7,7 +7,7 @@ import { Method, Notification } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { negotiateLegacy } from "../../mcp/revisions/revisions.ts";
-import { type Reply, answer, replyToError } from "../dispatch/answer.ts";
+import { type Reply, answer, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
 import { type ServerCore, checkParams } from "../dispatch/core.ts";

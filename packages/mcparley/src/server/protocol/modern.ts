@@ -8,7 +8,7 @@ import { checkProgressToken } from "../../mcp/progress.ts";
 import { modernLoweringOf } from "../../mcp/revisions/modern-lowerings.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { findRevision, latestLegacy, latestModern, supportedVersions } from "../../mcp/revisions/revisions.ts";
-import { type Reply, answer, replyToError } from "../dispatch/answer.ts";
+import { type Reply, answer, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../dispatch/core.ts";

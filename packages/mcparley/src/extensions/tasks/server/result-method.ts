@@ -1,7 +1,7 @@
 import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { CallToolResult } from "../../../mcp/tools.ts";
-import { toProtocolError } from "../../../server/dispatch/answer.ts";
+import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { isOver, relatedTask } from "../task.ts";
 import { type TaskQuestion, type TaskRecord, openQuestions, withAnswers } from "./record.ts";

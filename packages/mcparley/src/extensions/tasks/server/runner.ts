@@ -2,7 +2,7 @@ import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { modernLoweringOf } from "../../../mcp/revisions/modern-lowerings.ts";
 import { latestModern } from "../../../mcp/revisions/revisions.ts";
-import { toProtocolError } from "../../../server/dispatch/answer.ts";
+import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
 import type { ServerCore } from "../../../server/dispatch/core.ts";

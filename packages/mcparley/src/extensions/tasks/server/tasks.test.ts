@@ -33,7 +33,7 @@ beforeAll(() =>
   Promise.all([
     import("../../../server/input/ask-client.ts"),
     import("../../../server/input/questions.ts"),
-    import("../../../server/features/listen.ts"),
+    import("../../../server/features/subscriptions.ts"),
   ]),
 );
 

@@ -1,6 +1,6 @@
 import type { Classified, JsonObject, JsonRpcMessage, JsonRpcRequest } from "../../../rpc/messages.ts";
 import { Notification } from "../../../mcp/methods.ts";
-import type { Reply } from "../../../server/dispatch/answer.ts";
+import type { Reply } from "../../../server/dispatch/reply.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
 import { notified } from "../../../server/protocol/legacy.ts";

@@ -1,6 +1,6 @@
 import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
 import { type Classified, type JsonRpcResponse, classify } from "../../../rpc/messages.ts";
-import { type Reply, replyToError } from "../../../server/dispatch/answer.ts";
+import { type Reply, replyToError } from "../../../server/dispatch/reply.ts";
 import { answerInSession } from "../../../server/protocol/legacy.ts";
 import type { Session } from "../../../server/protocol/session.ts";
 import { Answering } from "../answering.ts";

@@ -3,7 +3,7 @@ import { invalidParams } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type GetPromptResult, type PromptMessage, readGetPromptParams } from "../../mcp/prompts.ts";
 import type { Call } from "../dispatch/call.ts";
-import { isContent } from "./call-tool.ts";
+import { isContent } from "./tools.ts";
 import { user } from "./content.ts";
 import { InputRequired } from "../input/input-required.ts";
 import type { PromptEntry } from "./prepare-prompt.ts";

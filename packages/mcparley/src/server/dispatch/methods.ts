@@ -50,7 +50,7 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
 async function listenFromNow(call: Call): Promise<JsonObject> {
   const missed = call.core.changes.record();
   try {
-    const { listen } = await import("../features/listen.ts");
+    const { listen } = await import("../features/subscriptions.ts");
     return await listen(call, missed);
   } finally {
     missed.end();
