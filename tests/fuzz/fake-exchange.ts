@@ -43,9 +43,9 @@ export function fakeExchange({ method = "POST", headers, body = "" }: FakeReques
       return isOver;
     },
     header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
-    readText(limit, reader) {
-      if (body.length > limit) reader.reject(tooLarge(limit));
-      else reader.resolve(body);
+    async readText({ maxBytes }) {
+      if (body.length > maxBytes) throw tooLarge(maxBytes);
+      return body;
     },
     decorate: () => {},
     respond(status) {

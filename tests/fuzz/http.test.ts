@@ -115,7 +115,7 @@ holds(
       headers: agrees ? { ...headers, ...mirrored(message) } : headers,
       body: text,
     });
-    endpoint.handle(asked.exchange);
+    void endpoint.handle(asked.exchange);
     const { status } = await asked.outcome;
     expect(status).toBeGreaterThanOrEqual(200);
     expect(status).toBeLessThan(500);

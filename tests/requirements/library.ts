@@ -50,9 +50,9 @@ export {
 export { inputRequired } from "../../packages/mcparley/src/server/input/input-required.ts";
 export type { AnyServerDefinition, ServerDefinition } from "../../packages/mcparley/src/server/options.ts";
 export { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
-export { resourceNotFound } from "../../packages/mcparley/src/server/features/resource-not-found.ts";
+export { resourceNotFound } from "../../packages/mcparley/src/server/features/resources.ts";
 export { type Server, createServer } from "../../packages/mcparley/src/server/server.ts";
-export { toolResult } from "../../packages/mcparley/src/server/features/tool-result.ts";
+export { toolResult } from "../../packages/mcparley/src/server/features/tools.ts";
 export { serveStdio } from "../../packages/mcparley/src/stdio/serve-stdio.ts";
 export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";
 export { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";

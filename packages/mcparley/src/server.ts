@@ -34,7 +34,7 @@ export type {
 } from "./server/observe/observer.ts";
 export type { ServerDefinition, ServerLimits } from "./server/options.ts";
 export { type RateLimitOptions, rateLimit } from "./server/observe/rate-limit.ts";
-export { resourceNotFound } from "./server/features/resource-not-found.ts";
+export { resourceNotFound } from "./server/features/resources.ts";
 export type { Registry } from "./server/registry.ts";
 export { requireScopes } from "./server/dispatch/scopes.ts";
 export { type ResourceRegistry, type Server, createServer } from "./server/server.ts";
@@ -46,4 +46,4 @@ export {
   type StructuredLogger,
   jsonLogger,
 } from "./server/observe/structured-logger.ts";
-export { type ToolResult, toolResult } from "./server/features/tool-result.ts";
+export { type ToolResult, toolResult } from "./server/features/tools.ts";

@@ -114,7 +114,7 @@ function overHttp(server: Server, clock: FakeClock): Wiring {
     init?.signal?.addEventListener("abort", gone, { once: true });
     if (init?.signal?.aborted) gone();
     const exchange = new FetchExchange(new Request(input, { ...init, signal: cable.signal }));
-    endpoint.handle(exchange);
+    void endpoint.handle(exchange);
     return Promise.race([exchange.response.then((response) => along(response, cable)), broken(cable.signal)]);
   };
   return {

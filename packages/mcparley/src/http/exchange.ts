@@ -34,18 +34,12 @@ export interface Held {
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** Receives the body of a request. Only the first call of `resolve` or `reject` counts. */
-export interface Reader<T> {
-  resolve(value: T): void;
-  reject(error: unknown): void;
-}
-
-/** Receives a body that arrives in pieces. */
-export interface BodyReader extends Reader<string> {
-  /** Called with the number of bytes that have arrived. The adapter rejects with a returned error. */
-  received(bytes: number): Error | undefined;
-  /** Called if the body may not have arrived yet. `stop` ends the reading. */
-  pending(stop: () => void): void;
+/** The limits of reading one body. */
+export interface ReadLimits {
+  /** Maximum size in bytes. */
+  readonly maxBytes: number;
+  /** Starts the timeout of a body that has not arrived as a whole. Returns a function that stops it. */
+  startTimeout(this: void, onTimeout: (error: Error) => void): () => void;
 }
 
 /**
@@ -61,12 +55,12 @@ export interface Exchange extends RequestHead, RequestSource {
   /** Whether the client is gone, or everything has been sent: then nothing that is written arrives. */
   readonly closed: boolean;
   /**
-   * Reads the whole body as text, and tells `reader` once: without a promise, since nearly every body is there already.
+   * Reads the whole body as text.
    *
-   * Rejects with an `HttpRefusal` of status 413 for one of more than `limit` bytes, of 400 for one that is not UTF-8,
-   * and with a `LocalError` `closed` where the client goes away before its end.
+   * Rejects with an `HttpRefusal`: 413 if it is larger than the limit, 408 if it takes too long, 429 if the caller has too
+   * many bytes in flight, 400 if it is not UTF-8. Rejects with a `LocalError` `closed` if the client disconnects.
    */
-  readText(limit: number, reader: BodyReader): void;
+  readText(limits: ReadLimits): Promise<string>;
   /** Adds headers to whatever will be answered. */
   decorate(headers: ResponseHeaders): void;
   /** Sends a whole response. Its body is the text, and then the bytes that were made before, if there are any. */

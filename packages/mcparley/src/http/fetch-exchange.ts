@@ -1,5 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
-import type { BodyReader, Exchange, Held, ResponseHeaders, ResponseStream } from "./exchange.ts";
+import type { Exchange, Held, ReadLimits, ResponseHeaders, ResponseStream } from "./exchange.ts";
 import { notUtf8, tooLarge } from "./server/refusal.ts";
 
 /** An exchange on web `Request` and `Response`. */
@@ -52,35 +52,35 @@ export class FetchExchange implements Exchange {
     return value ?? (name === "host" ? this.#url.host : undefined);
   }
 
-  readText(limit: number, reader: BodyReader): void {
+  async readText({ maxBytes, startTimeout }: ReadLimits): Promise<string> {
+    if (Number(this.header("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const body = this.#request.body?.getReader();
-    reader.pending(() => void body?.cancel().catch(() => {}));
-    this.#readAll(body, limit, reader).then(
-      (text) => reader.resolve(text),
-      (error: unknown) => reader.reject(error),
-    );
+    if (!body) return "";
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error): void => {
+        stopTimeout();
+        void body.cancel().catch(() => {});
+        reject(error);
+      };
+      const stopTimeout = startTimeout(fail);
+      this.#readChunks(body, maxBytes).then((text) => {
+        stopTimeout();
+        resolve(text);
+      }, fail);
+    });
   }
 
-  async #readAll(
-    body: ReadableStreamDefaultReader<Uint8Array> | undefined,
-    limit: number,
-    reader: BodyReader,
-  ): Promise<string> {
-    if (Number(this.header("content-length") ?? 0) > limit) throw tooLarge(limit);
-    if (!body) return "";
+  async #readChunks(body: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number): Promise<string> {
     const chunks: Uint8Array[] = [];
     let size = 0;
     for (;;) {
       const { done, value } = await body.read().catch((cause: unknown) => {
-        throw new LocalError("closed", "The client went away before the end of its request.", { cause });
+        throw new LocalError("closed", "The client closed the connection before the end of its request.", { cause });
       });
       if (done) return decode(chunks);
       size += value.length;
-      const refusal = size > limit ? tooLarge(limit) : reader.received(size);
-      if (refusal) {
-        void body.cancel().catch(() => {});
-        throw refusal;
-      }
+      const error = size > maxBytes ? tooLarge(maxBytes) : this.held?.grow(size);
+      if (error) throw error;
       chunks.push(value);
     }
   }

@@ -1,6 +1,7 @@
 import { type Server, coreOf } from "../server/server.ts";
 import { Endpoint } from "./server/endpoint.ts";
 import { FetchExchange } from "./fetch-exchange.ts";
+import { makeHealth } from "./server/health.ts";
 import type { HttpOptions } from "./server/options.ts";
 
 /** A server as Workers, Bun, Deno, Hono and others take it. */
@@ -21,12 +22,11 @@ export interface FetchHandler {
 export function toFetch(server: Server<any, any, any>, options: HttpOptions = {}): FetchHandler {
   const endpoint = new Endpoint(coreOf(server), options);
   const { health } = options;
-  const loading = health && import("./server/health.ts").then(({ makeHealth }) => makeHealth(endpoint, health));
+  const answerHealth = health && makeHealth(endpoint, health);
   return {
     fetch(request) {
       const exchange = new FetchExchange(request);
-      if (loading) void loading.then((answers) => answers(exchange) || endpoint.handle(exchange));
-      else endpoint.handle(exchange);
+      if (!answerHealth || !answerHealth(exchange)) void endpoint.handle(exchange);
       return exchange.response;
     },
     drain: () => endpoint.drain(),

@@ -55,7 +55,7 @@ export async function listen(server: Server<any, any, any>, options: ListenOptio
   const health = asked && makeHealth(endpoint, asked);
   const http = createServer(timeoutsOf(options), (request, response) => {
     const exchange = new NodeExchange(request, response);
-    if (!health || !health(exchange)) endpoint.handle(exchange);
+    if (!health || !health(exchange)) void endpoint.handle(exchange);
   });
   const sockets = connectionsOf(http);
   await bind(http, port, host);

@@ -30,9 +30,7 @@ test("reading rejects when the client goes away in the middle of its body", asyn
   });
   let read!: Promise<string>;
   const port = await serve((exchange) => {
-    read = new Promise((resolve, reject) =>
-      exchange.readText(1000, { resolve, reject, received: () => undefined, pending: () => {} }),
-    );
+    read = exchange.readText({ maxBytes: 1000, startTimeout: () => () => {} });
     read.catch(() => {});
     begun();
   });

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
-import type { BodyReader, Exchange, Held, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
-import { LocalError } from "../rpc/errors.ts";
+import type { Exchange, Held, ReadLimits, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
 import { networkOf } from "../server/caller.ts";
-import { readBody } from "./read-body.ts";
+import { clientClosed, readBody } from "./read-body.ts";
 
 /** A request whose body a framework may have read: Express and others leave it in `body`. */
 export type NodeRequest = IncomingMessage & { body?: unknown };
@@ -17,7 +16,7 @@ export class NodeExchange implements Exchange {
   readonly #headers: IncomingHttpHeaders;
   readonly #response: ServerResponse;
   #extra: ResponseHeaders | undefined;
-  #reader: BodyReader | undefined;
+  #abortBody: ((error: Error) => void) | undefined;
   #onGone: (() => void) | undefined;
 
   constructor(request: NodeRequest, response: ServerResponse) {
@@ -77,9 +76,13 @@ export class NodeExchange implements Exchange {
     return this.#headers[name] as string | undefined;
   }
 
-  readText(limit: number, reader: BodyReader): void {
-    this.#reader = reader;
-    readBody(this.#request, limit, reader);
+  readText(limits: ReadLimits): Promise<string> {
+    return readBody(this.#request, limits, {
+      count: (bytes) => this.held?.grow(bytes),
+      onAbort: (abort) => {
+        this.#abortBody = abort;
+      },
+    });
   }
 
   decorate(headers: ResponseHeaders): void {
@@ -154,7 +157,7 @@ export class NodeExchange implements Exchange {
   #closed(): void {
     this.held?.release();
     if (this.#response.writableFinished) return;
-    this.#reader?.reject(new LocalError("closed", "The client went away before the end of its request."));
+    this.#abortBody?.(clientClosed());
     this.#onGone?.();
   }
 }

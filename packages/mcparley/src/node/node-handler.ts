@@ -26,7 +26,7 @@ export function toNodeHandler(server: Server<any, any, any>, options: HttpOption
   const health = asked && makeHealth(endpoint, asked);
   const handler = (request: NodeRequest, response: ServerResponse): void => {
     const exchange = new NodeExchange(request, response);
-    if (!health || !health(exchange)) endpoint.handle(exchange);
+    if (!health || !health(exchange)) void endpoint.handle(exchange);
   };
   return Object.assign(handler, { drain: () => endpoint.drain(), close: () => endpoint.close() });
 }

@@ -19,20 +19,25 @@ interface Read {
   socket: Socket;
   /** Settles when the request has come, before its body is read. */
   begun: Promise<unknown>;
-  /** What was read, and the context in which its reader was told. */
-  read: Promise<{ text: string; told: string | undefined }>;
+  /** The text, and the asynchronous context after it was read. */
+  read: Promise<{ text: string; seen: string | undefined }>;
 }
 
 /** Serves one request, whose body is read by code that runs in a context of its own. */
 async function reading(limit: number, before: (request: NodeRequest) => void = () => {}): Promise<Read> {
   const http = createServer();
   const begun = once(http, "request");
-  const read = new Promise<{ text: string; told: string | undefined }>((resolve, reject) => {
+  const read = new Promise<{ text: string; seen: string | undefined }>((resolve, reject) => {
     http.once("request", (request) =>
       context.run("of the request", () => {
         before(request);
-        const taken = (text: string): void => resolve({ text, told: context.getStore() });
-        readBody(request, limit, { resolve: taken, reject, received: () => undefined, pending: () => {} });
+        const limits = { maxBytes: limit, startTimeout: () => () => {} };
+        const events = { count: () => undefined, onAbort: () => {} };
+        const reading = async (): Promise<void> => {
+          const text = await readBody(request, limits, events);
+          resolve({ text, seen: context.getStore() });
+        };
+        reading().catch(reject);
       }),
     );
   });
@@ -47,7 +52,7 @@ async function reading(limit: number, before: (request: NodeRequest) => void = (
   return { socket, begun, read };
 }
 
-const whole = { text: "a whole body", told: "of the request" };
+const whole = { text: "a whole body", seen: "of the request" };
 
 test("a body that comes with its head is read at once", async () => {
   const { socket, read } = await reading(100);

@@ -1,104 +1,110 @@
 import { isUtf8 } from "node:buffer";
-import type { BodyReader, Reader } from "../http/exchange.ts";
+import type { ReadLimits } from "../http/exchange.ts";
 import { notUtf8, tooLarge } from "../http/server/refusal.ts";
+import { LocalError } from "../rpc/errors.ts";
 import type { NodeRequest } from "./node-exchange.ts";
 
-/** How long a body may be, in bytes, and how long it is as far as its request says. */
-interface Size {
-  limit: number;
-  declared: number | undefined;
+/** What an exchange does while its body is read. */
+interface BodyEvents {
+  /** Counts the bytes that have arrived. Returns an error if they are more than the caller's share. */
+  count(this: void, bytes: number): Error | undefined;
+  /** Registers a function that the exchange calls if the client disconnects, or removes it. */
+  onAbort(this: void, abort: ((error: Error) => void) | undefined): void;
 }
 
-/** Reads the whole body of a request as text, or takes what a framework has read; see `Exchange.readText`. */
-export function readBody(request: NodeRequest, limit: number, reader: BodyReader): void {
-  if (request.readableEnded) return readAlready(request.body, limit, reader);
+/** Reads the whole body of a request as text, or takes it from a framework that has read it. See `Exchange.readText`. */
+export async function readBody(request: NodeRequest, limits: ReadLimits, events: BodyEvents): Promise<string> {
+  if (request.readableEnded) return decode(bodyOfFramework(request, limits.maxBytes));
   const header = request.headers["content-length"];
   const declared = header === undefined ? undefined : Number(header);
-  if (declared !== undefined && declared > limit) {
-    discard(request, 2 * limit);
-    return reader.reject(tooLarge(limit));
+  if (declared !== undefined && declared > limits.maxBytes) {
+    discard(request, 2 * limits.maxBytes);
+    throw tooLarge(limits.maxBytes);
   }
-  // Where somebody else reads along, what is taken from the buffer would be missing there.
-  if (request.readableFlowing !== null) readLater(request, { limit, declared }, reader);
-  // The body of a short request has come with its head, and is in the buffer once the parser has gone on.
-  else process.nextTick(() => readBuffered(request, { limit, declared }, reader));
+  let first: Buffer | null = null;
+  // If something else reads the stream as well, taking data from the buffer would remove it there.
+  if (request.readableFlowing === null) {
+    // The body of a short request arrives with its head. It is in the buffer after the parser has continued.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    if (request.destroyed) throw clientClosed();
+    first = request.read() as Buffer | null;
+    if (first && first.length === declared) return decode(first);
+  }
+  return decode(await readPieces(request, { ...limits, ...events, declared, first }));
 }
 
-/** Takes a body that is there, whole and in one piece; waits for what is missing of another. */
-function readBuffered(request: NodeRequest, size: Size, reader: BodyReader): void {
-  const first = request.read() as Buffer | null;
-  if (first && first.length === size.declared) settle(first, reader);
-  else readLater(request, size, reader, first);
+/** Makes the error of a request whose client disconnected. */
+export function clientClosed(): LocalError {
+  return new LocalError("closed", "The client closed the connection before the end of its request.");
 }
 
-/** Pieces come in a context of their socket; a promise keeps that of the request, which its caller may have made. */
-function readLater(request: NodeRequest, size: Size, reader: BodyReader, first: Buffer | null = null): void {
-  new Promise<string>((resolve, reject) => {
-    readPieces(request, size, { resolve, reject, slow: reader, first });
-  }).then(
-    (text) => reader.resolve(text),
-    (error: unknown) => reader.reject(error),
-  );
+interface Pieces extends ReadLimits, BodyEvents {
+  /** The size that `Content-Length` declares. */
+  declared: number | undefined;
+  /** Bytes that were read already. */
+  first: Buffer | null;
 }
 
-function readPieces(
-  request: NodeRequest,
-  { limit, declared }: Size,
-  { slow, first, ...reader }: Reader<string> & { slow: BodyReader; first: Buffer | null },
-): void {
+function readPieces(request: NodeRequest, { declared, first, ...given }: Pieces): Promise<Buffer> {
+  const { maxBytes } = given;
   let size = 0;
   let chunks: Buffer[] = [];
-  // The request lives as long as its answer, which may be a stream that is open for days.
-  const forget = (): void => {
-    chunks = [];
-    request.off("data", onData);
-    request.off("end", finish);
-  };
-  const finish = (): void => {
-    const bytes = Buffer.concat(chunks);
-    forget();
-    settle(bytes, reader);
-  };
-  const onData = (chunk: Buffer): void => {
-    size += chunk.length;
-    const refusal = size > limit ? tooLarge(limit) : slow.received(size);
-    if (refusal) {
-      forget();
-      discard(request, 2 * limit - size);
-      return reader.reject(refusal);
-    }
-    chunks.push(chunk);
-    // The parser lets through no more than was declared, so there is no need to wait for the end of the stream.
-    if (size === declared) finish();
-  };
-  request.on("data", onData);
-  if (!declared) request.on("end", finish);
-  if (first) onData(first);
-  if (size === 0 || size !== declared) {
-    slow.pending(() => {
-      forget();
-      discard(request, limit);
+  let stopTimeout: (() => void) | undefined;
+  return new Promise((resolve, reject) => {
+    // The request lives as long as its response, which can be a stream that is open for days. It must not keep the body.
+    const stop = (): void => {
+      chunks = [];
+      given.onAbort(undefined);
+      request.off("data", onData);
+      request.off("end", finish);
+      stopTimeout?.();
+    };
+    const fail = (error: Error, discarded: number): void => {
+      stop();
+      discard(request, discarded);
+      reject(error);
+    };
+    const finish = (): void => {
+      const bytes = Buffer.concat(chunks);
+      stop();
+      resolve(bytes);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      const error = size > maxBytes ? tooLarge(maxBytes) : given.count(size);
+      if (error) return fail(error, 2 * maxBytes - size);
+      chunks.push(chunk);
+      // The parser passes no more than the declared size, so waiting for the end of the stream is not needed.
+      if (size === declared) finish();
+    };
+    given.onAbort((error) => {
+      stop();
+      reject(error);
     });
-  }
+    request.on("data", onData);
+    if (!declared) request.on("end", finish);
+    if (first) onData(first);
+    if (size === 0 || size !== declared) stopTimeout = given.startTimeout((error) => fail(error, maxBytes));
+  });
 }
 
-function settle(bytes: Buffer, reader: Reader<string>): void {
-  if (isUtf8(bytes)) reader.resolve(bytes.toString("utf8"));
-  else reader.reject(notUtf8());
+function decode(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  throw notUtf8();
 }
 
-function readAlready(body: unknown, limit: number, reader: Reader<string>): void {
+function bodyOfFramework({ body }: NodeRequest, maxBytes: number): Buffer {
   if (typeof body !== "string" && !(body instanceof Uint8Array)) {
-    return reader.reject(new TypeError("The body of the request was read before, and request.body does not hold it."));
+    throw new TypeError("The body of the request was read before, and request.body does not hold it.");
   }
   const bytes = Buffer.from(body);
-  if (bytes.length > limit) reader.reject(tooLarge(limit));
-  else settle(bytes, reader);
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+  return bytes;
 }
 
 /**
- * Drops the rest of a body, so that the client gets to read its refusal: closing on unread data would reset the
- * connection. One that is more than twice as long as it may be is cut off.
+ * Reads and drops the rest of a body, so that the client can read the refusal: closing the socket with unread data would
+ * reset the connection. Destroys the request after `allowed` bytes.
  */
 function discard(request: NodeRequest, allowed: number): void {
   let left = allowed;

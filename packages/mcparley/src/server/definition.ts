@@ -5,19 +5,14 @@ import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "
 import type { CallToolResult, ToolAnnotations } from "../mcp/tools.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { InferInput, InferOutput, NotAShape, StandardSchema } from "../schema/standard-schema.ts";
-import { callTool } from "./features/tools.ts";
 import { complete } from "./features/completion.ts";
+import { getPrompt, preparePrompt } from "./features/prompts.ts";
+import { listResources, prepareResource, readResource } from "./features/resources.ts";
+import { type ToolResult, callTool, prepareTool } from "./features/tools.ts";
 import type { Context } from "./dispatch/context.ts";
 import type { ToolExtension } from "./extension.ts";
 import type { Feature } from "./feature.ts";
-import { getPrompt } from "./features/prompts.ts";
 import type { InputRequired } from "./input/input-required.ts";
-import { listResources } from "./features/list-resources.ts";
-import { preparePrompt } from "./features/prepare-prompt.ts";
-import { prepareResource } from "./features/prepare-resource.ts";
-import { prepareTool } from "./features/prepare-tool.ts";
-import { readResource } from "./features/resources.ts";
-import type { ToolResult } from "./features/tool-result.ts";
 
 const tools: Feature = { prepare: prepareTool, methods: { "tools/call": callTool } };
 const prompts: Feature = {

@@ -7,11 +7,11 @@ import { type ListSource, PreparedLists } from "./lists.ts";
 import type { ServerLimits } from "./options.ts";
 import type { Feature } from "./feature.ts";
 import type { Answer } from "./dispatch/middleware.ts";
-import type { PromptEntry } from "./features/prepare-prompt.ts";
-import type { ResourceEntry } from "./features/prepare-resource.ts";
-import type { ToolEntry } from "./features/prepare-tool.ts";
+import type { PromptEntry } from "./features/prompts.ts";
+import type { ResourceEntry } from "./features/resources.ts";
+import type { ToolEntry } from "./features/tools.ts";
 import { type Entry, PreparedRegistry } from "./registry.ts";
-import { ResourceIndex } from "./features/resource-index.ts";
+import { ResourceIndex } from "./features/resources.ts";
 
 interface OfferingInit {
   /** What the definition was given: a feature that was given is offered even while it is empty. */

@@ -1,11 +1,12 @@
 import { LocalError } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { Transport } from "../rpc/transport.ts";
-import type { Call } from "./dispatch/call.ts";
+import { type Call, handlerContext } from "./dispatch/call.ts";
 import type { Connection } from "./protocol/connection.ts";
 import type { Principal } from "./dispatch/context.ts";
 import { ServerCore } from "./dispatch/core.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
-import { type MethodMiddleware, type Middleware, byMethod } from "./dispatch/middleware.ts";
+import { type MethodMiddleware, type Middleware, byMethod, wrap } from "./dispatch/middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
 import type { Registry } from "./registry.ts";
 
@@ -102,15 +103,21 @@ export function createServer<
 /** Offers all of `other` in `core`, and follows its changes. */
 function mount(core: ServerCore, prefix: string, other: ServerCore): void {
   const named = (name: string): string => `${prefix}.${name}`;
+  // A handler of `other` runs inside the middleware and with the context of `other`, in the call to `core`.
+  const run = (call: object, handler: (ctx: any) => unknown): unknown =>
+    wrap(
+      other.middleware,
+      async (wrapped) => (await handler(await handlerContext(wrapped, other))) as JsonObject,
+    )(call as Call);
   const inside = (handler: (input: never, ctx: any) => unknown) => (input: unknown, ctx: object) =>
-    other.runMounted(ctx as Call, (context) => handler(input as never, context));
+    run(ctx, (context) => handler(input as never, context));
   const adopt = {
     tools: (tool: Tool): Tool => ({ ...tool, call: inside(tool.call) }),
     prompts: (prompt: Prompt): Prompt => ({ ...prompt, get: inside(prompt.get) }),
     resources: (resource: Resource): Resource => {
       const { list } = resource;
       const adopted = { ...resource, read: inside(resource.read) };
-      return list ? { ...adopted, list: (ctx) => other.runMounted(ctx, list) } : adopted;
+      return list ? { ...adopted, list: (ctx) => run(ctx, list) } : adopted;
     },
   };
   for (const kind of ["tools", "prompts", "resources"] as const) {

@@ -1,9 +1,9 @@
-import { type Awaitable, recover } from "../../rpc/awaitable.ts";
+import type { Awaitable } from "../../rpc/awaitable.ts";
 import { ErrorCode, LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
 import { readAccept } from "../accept.ts";
-import { type BodyLimits, readMessage } from "./body.ts";
+import { readJson } from "./body.ts";
 import type { Store } from "../../store/store.ts";
 import type { SharedChanges } from "../cluster/shared-changes.ts";
 import type { CheckSender } from "./check-sender.ts";
@@ -17,18 +17,19 @@ import type { LegacyEndpoint } from "./sessions/legacy-endpoint.ts";
 import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
 import { HttpRefusal, notAllowed, refuse, shuttingDown } from "./refusal.ts";
+import { RequestLimits } from "./request-limits.ts";
 import { type Part, type Routes, readRoutes } from "./route.ts";
 
-/** A server at one URL, for every revision: requests by themselves, and sessions, at the same time. */
+/** One HTTP endpoint of a server, for all revisions: stateless requests and sessions at the same URL. */
 export class Endpoint {
   readonly #context: EndpointContext;
   readonly #options: HttpOptions;
   readonly #guard: Guard;
-  /** Loading starts with the endpoint, because every POST needs it. A separate module keeps the start small. */
-  readonly #loadingBodies: Promise<BodyLimits>;
-  #bodies: BodyLimits | undefined;
-  #checkSender: CheckSender | undefined;
+  readonly #limits: RequestLimits;
   readonly #routes: Routes;
+  /** Whether requests need the checks of `cors`, `auth` or `trustProxy`, whose code is loaded only for these options. */
+  readonly #needsSenderCheck: boolean;
+  #checkSender: CheckSender | undefined;
   #legacy: LegacyEndpoint | undefined;
   #loadingLegacy: Promise<LegacyEndpoint> | undefined;
   #sse: HttpSse | undefined;
@@ -36,20 +37,17 @@ export class Endpoint {
   #closing = false;
 
   /**
-   * `boundHost` is what the server listens on, where that is known. Throws a LocalError `invalid_definition` for a tool
-   * whose arguments cannot be mirrored in headers as its `x-mcp-header` annotations say, and where two paths are the
-   * same.
+   * `boundHost` is the address that the HTTP server listens on, if it is known. Throws a LocalError `invalid_definition` if
+   * the `x-mcp-header` annotations of a tool are invalid, or two paths are the same.
    */
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
     checkMirroredHeaders(core);
-    const { allowedHosts, allowedOrigins, auth, keepAlive = 15_000 } = options;
-    const { maxBody = 4 * 1024 * 1024, bodyTimeout = 30_000 } = options;
+    const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 15_000 } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
+    this.#limits = new RequestLimits(core, options);
     this.#routes = readRoutes(options);
-    this.#loadingBodies = import("./request-limits.ts").then(
-      ({ RequestLimits }) => (this.#bodies = { max: maxBody, requests: new RequestLimits(core, bodyTimeout) }),
-    );
+    this.#needsSenderCheck = Boolean(auth || cors || trustProxy);
     this.#context = {
       core,
       open: new OpenExchanges(core.clock, keepAlive),
@@ -68,9 +66,68 @@ export class Endpoint {
     return this.#context.open.size;
   }
 
-  /** Answers one HTTP request. */
-  handle(exchange: Exchange): void {
-    this.#attempt(exchange, () => this.#serve(exchange));
+  /** Answers one HTTP request. Never rejects. */
+  async handle(exchange: Exchange): Promise<void> {
+    try {
+      const { auth } = this.#context;
+      const document = auth?.document?.(exchange);
+      if (document) return exchange.respond(document.status, document.headers, document.body);
+      this.#guard(exchange);
+      const sender = this.#needsSenderCheck ? await this.#findSender(exchange) : senderOf(exchange);
+      if (!sender) return;
+      // A drain may have started while the sender was checked.
+      const part = this.#admit(exchange);
+      if (exchange.method === "POST") await this.#post(exchange, sender, part);
+      else if (part === "mcp") await this.#serveSession(exchange, sender);
+      else await this.#serveSse(part, exchange, sender);
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+  }
+
+  /** Runs the CORS and authentication checks. Returns undefined if the request was a preflight, which is answered then. */
+  async #findSender(exchange: Exchange): Promise<Sender | undefined> {
+    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, this.#context.auth);
+    return this.#checkSender(exchange, () => this.#admit(exchange));
+  }
+
+  /** Returns what is served at the path. Throws 404 for other paths, and 503 if the endpoint is closing. */
+  #admit(exchange: Exchange): Part {
+    const part = this.#routes.find(exchange.path);
+    if (!part) throw new HttpRefusal(404, `There is nothing here. MCP is served at ${this.#routes.mcp || "/"}.`);
+    if (!this.#closing) return part;
+    throw shuttingDown();
+  }
+
+  /**
+   * Reads the message of a POST and answers it.
+   *
+   * The result is returned and not awaited: a stream can be open for days, and this function's frame holds the message.
+   */
+  async #post(exchange: Exchange, sender: Sender, part: Part): Promise<void> {
+    const declared = Number(exchange.header("content-length"));
+    // Without a length, or with a malformed one, bytes count as they arrive.
+    const held = this.#limits.enter(sender.caller, declared > 0 ? Math.min(declared, this.#limits.maxBytes) : 0);
+    // If the client has disconnected while its credentials were checked, the adapter would not release the share.
+    if (exchange.closed) held.release();
+    else exchange.held = held;
+    if (part !== "mcp") return this.#serveSse(part, exchange, sender);
+    const accepted = readAccept(exchange.header("accept"));
+    const message = await readJson(exchange, this.#limits);
+    return this.#receive({ exchange, accepted, ...sender }, message);
+  }
+
+  /** Chooses the revision of a message, and has it answered. */
+  #receive(posted: Posted, value: unknown): Awaitable<void> {
+    if (Array.isArray(value)) return this.#useLegacy().then((legacy) => legacy.postBatch(posted, value));
+    const message = classify(value, this.#context.core.limits.idLength);
+    if (message.kind === "invalid") {
+      throw new HttpRefusal(400, `Invalid message: ${message.reason}.`, { id: message.id });
+    }
+    if (message.kind === "request") posted.exchange.held?.answer(message.message.id);
+    if (isModern(message, posted.exchange)) return postModern(this.#context, posted, message);
+    if (this.#legacy) return this.#legacy.post(posted, message);
+    return this.#useLegacy().then((legacy) => legacy.post(posted, message));
   }
 
   /** Whether requests may be sent to it: not once it drains. */
@@ -107,47 +164,10 @@ export class Endpoint {
     await this.#sse?.end(cause);
     await this.#context.sharing?.stop();
     open.stop();
-    this.#bodies?.requests.stop();
+    this.#limits.stop();
   }
 
-  #serve(exchange: Exchange): Awaitable<void> {
-    const { auth } = this.#context;
-    const document = auth?.document?.(exchange);
-    if (document) return exchange.respond(document.status, document.headers, document.body);
-    this.#guard(exchange);
-    if (auth || this.#options.cors || this.#options.trustProxy) return this.#serveChecked(exchange);
-    const { address, network = "" } = exchange;
-    const sender = { principal: undefined, address, caller: network };
-    return this.#serveFor(sender, exchange, this.#admit(exchange));
-  }
-
-  /** Serves a request after its CORS and authentication checks, and after its client's address was looked up. */
-  async #serveChecked(exchange: Exchange): Promise<void> {
-    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, this.#context.auth);
-    const sender = await this.#checkSender(exchange, () => this.#admit(exchange));
-    if (sender) await this.#serveFor(sender, exchange, this.#admit(exchange));
-  }
-
-  #serveFor(sender: Sender, exchange: Exchange, part: Part): Awaitable<void> {
-    if (exchange.method === "POST") {
-      if (this.#bodies) return this.#servePost(sender, exchange, part, this.#bodies);
-      return this.#loadingBodies.then((bodies) => this.#servePost(sender, exchange, part, bodies));
-    }
-    if (part !== "mcp") return this.#answerSse(part, exchange, sender);
-    return this.#answerOther(exchange, sender);
-  }
-
-  #servePost(sender: Sender, exchange: Exchange, part: Part, bodies: BodyLimits): Awaitable<void> {
-    const declared = Number(exchange.header("content-length"));
-    // Without a length, or with a malformed one, bytes count as they arrive.
-    const held = bodies.requests.enter(sender.caller, declared > 0 ? Math.min(declared, bodies.max) : 0);
-    // Nothing would return the share of a client that went away while its credentials were checked.
-    if (exchange.closed) held.release();
-    else exchange.held = held;
-    return part === "mcp" ? this.#post(exchange, sender, bodies) : this.#answerSse(part, exchange, sender);
-  }
-
-  async #answerOther(exchange: Exchange, sender: Sender): Promise<void> {
+  async #serveSession(exchange: Exchange, sender: Sender): Promise<void> {
     const { method } = exchange;
     if (method === "GET") await (await this.#useLegacy()).get(exchange, sender);
     else if (method === "DELETE") await (await this.#useLegacy()).delete(exchange, sender);
@@ -163,55 +183,16 @@ export class Endpoint {
     return this.#legacy;
   }
 
-  async #answerSse(part: Part, exchange: Exchange, sender: Sender): Promise<void> {
+  async #serveSse(part: Part, exchange: Exchange, sender: Sender): Promise<void> {
     const { sessions } = this.#options;
-    const bodies = await this.#loadingBodies;
     this.#loadingSse ??= import("./http-sse/http-sse.ts").then(({ HttpSse }) => {
       const limits = typeof sessions === "object" ? sessions : {};
-      return new HttpSse(this.#context, {
-        messages: this.#routes.messages ?? "",
-        bodies,
-        sessions: limits,
-      });
+      const messages = this.#routes.messages ?? "";
+      return new HttpSse(this.#context, { messages, bodies: this.#limits, sessions: limits });
     });
     this.#sse = await this.#loadingSse;
     if (part === "stream") await this.#sse.getStream(exchange, sender);
     else await this.#sse.postMessage(exchange, sender.principal);
-  }
-
-  /** Checks what can be checked before anything is read or asked, and says what the request is for. */
-  #admit(exchange: Exchange): Part {
-    const part = this.#routes.find(exchange.path);
-    if (!part) throw new HttpRefusal(404, `There is nothing here. MCP is served at ${this.#routes.mcp || "/"}.`);
-    if (!this.#closing) return part;
-    throw shuttingDown();
-  }
-
-  #post(exchange: Exchange, { principal, address, caller }: Sender, bodies: BodyLimits): void {
-    const accepted = readAccept(exchange.header("accept"));
-    const posted: Posted = { exchange, principal, address, caller, accepted };
-    readMessage(exchange, bodies, {
-      resolve: (value) => this.#attempt(exchange, () => this.#take(posted, value)),
-      reject: (error) => this.#fail(exchange, error),
-    });
-  }
-
-  #take(posted: Posted, value: unknown): Awaitable<void> {
-    if (Array.isArray(value)) return this.#useLegacy().then((legacy) => legacy.postBatch(posted, value));
-    const classified = classify(value, this.#context.core.limits.idLength);
-    if (classified.kind === "invalid") {
-      throw new HttpRefusal(400, `Invalid message: ${classified.reason}.`, { id: classified.id });
-    }
-    if (classified.kind === "request") posted.exchange.held?.answer(classified.message.id);
-    if (isModern(classified, posted.exchange)) return postModern(this.#context, posted, classified);
-    // Once it is loaded it is asked at once, so that no request of a session waits its turn.
-    if (this.#legacy) return this.#legacy.post(posted, classified);
-    return this.#useLegacy().then((legacy) => legacy.post(posted, classified));
-  }
-
-  /** Answers with what went wrong where something does, now or later. */
-  #attempt(exchange: Exchange, run: () => Awaitable<void>): void {
-    void recover(run, (error) => this.#fail(exchange, error));
   }
 
   #fail(exchange: Exchange, error: unknown): void {
@@ -221,12 +202,17 @@ export class Endpoint {
       this.#context.core.refused(`${exchange.method} ${exchange.path}`, undefined, error);
       return refuse(exchange, error);
     }
-    // Nobody reads what is answered to a client that went away; but a runtime may wait for it.
+    // The client has disconnected, but a runtime may wait for a response.
     if (error instanceof LocalError && error.code === "closed")
       return refuse(exchange, new HttpRefusal(400, error.message));
     this.#context.core.report(error, undefined);
     refuse(exchange, new HttpRefusal(500, "Internal error", { code: ErrorCode.InternalError }));
   }
+}
+
+/** Returns the sender of a request without credentials. */
+function senderOf({ address, network = "" }: Exchange): Sender {
+  return { principal: undefined, address, caller: network };
 }
 
 /** Shares the changes of a server through a store. What it takes is loaded when there is something to share. */

@@ -159,7 +159,7 @@ test("H13: modern requests open no session and share no state, however many come
   const endpoint = new Endpoint(core, {});
   const own = rawHttp("http://localhost/mcp", (request) => {
     const exchange = new FetchExchange(request);
-    endpoint.handle(exchange);
+    void endpoint.handle(exchange);
     return exchange.response;
   });
   for (let count = 0; count < 50; count++) {

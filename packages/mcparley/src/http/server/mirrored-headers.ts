@@ -6,7 +6,7 @@ import { decodeHeaderValue, headerValueMatches } from "../../mcp/header-values.t
 import { type McpHeader, mcpHeaders } from "../../mcp/mirrored-headers.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
 import { explained } from "../../server/describe.ts";
-import type { ToolEntry } from "../../server/features/prepare-tool.ts";
+import type { ToolEntry } from "../../server/features/tools.ts";
 import type { RequestHead } from "../exchange.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 import { shown } from "./refusal.ts";

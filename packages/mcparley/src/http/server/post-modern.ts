@@ -1,57 +1,58 @@
-import { after } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../rpc/errors.ts";
 import type { Classified } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/revisions.ts";
 import type { Changes } from "../../server/changes.ts";
-import { answerModern, isModernRequest } from "../../server/protocol/modern.ts";
-import { Answering } from "./answering.ts";
-import type { EndpointContext, Posted } from "./endpoint-context.ts";
+import { Call } from "../../server/dispatch/call.ts";
+import { answer } from "../../server/dispatch/dispatch.ts";
+import { isModernRequest, openCall } from "../../server/protocol/modern.ts";
 import type { RequestHead } from "../exchange.ts";
 import { PROTOCOL_VERSION_HEADER } from "../header-names.ts";
+import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { findMismatch } from "./mirrored-headers.ts";
 import { HttpRefusal, shuttingDown } from "./refusal.ts";
+import { PostResponse } from "./respond.ts";
 
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
-/** Whether a message is of a modern revision: by what it carries, or else by its header. */
+/** Whether a message is of a modern revision, by its metadata or else by its header. */
 export function isModern({ kind, message }: Message, head: RequestHead): boolean {
   if (kind === "request" && isModernRequest(message)) return true;
   return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.era === "modern";
 }
 
-/** Answers a POST of a modern revision, for which the message and its headers are all there is. */
+/** Answers a POST of a modern revision. The message and its headers are all that the server knows of the client. */
 export function postModern(context: EndpointContext, posted: Posted, { kind, message }: Message): Promise<void> | void {
-  const { exchange } = posted;
-  // No notification of a client has a meaning over HTTP: closing the stream is what cancels a request.
+  const { exchange, accepted, principal, address } = posted;
+  const { core } = context;
+  // No notification of a client has a meaning over HTTP: a client cancels its request by closing the stream.
   if (kind === "notification") return exchange.respond(202, {});
   if (kind === "response") {
     throw new HttpRefusal(400, "This revision has no responses of clients: retry the request with inputResponses.");
   }
+  const { id } = message;
   const isStream = message.method === Method.listen;
-  if (isStream && context.open.isEnding) throw shuttingDown(message.id);
-  if (isStream && !posted.accepted.events) {
-    throw new HttpRefusal(406, "A subscription is an event stream: send Accept: text/event-stream.", {
-      id: message.id,
-    });
+  if (isStream && context.open.isEnding) throw shuttingDown(id);
+  if (isStream && !accepted.events) {
+    throw new HttpRefusal(406, "A subscription is an event stream: send Accept: text/event-stream.", { id });
   }
-  const mismatch = findMismatch(context.core, message, exchange);
-  if (mismatch !== undefined) {
-    throw new HttpRefusal(400, mismatch, { code: ErrorCode.HeaderMismatch, id: message.id });
-  }
-  const answering = new Answering(context, posted);
-  const { changes } = context.core;
-  const before = changes.count;
-  const reply = answerModern(context.core, message, answering);
-  // From now on the stream counts for limits.listenStreams, and no longer as a request.
+  const mismatch = findMismatch(core, message, exchange);
+  if (mismatch !== undefined) throw new HttpRefusal(400, mismatch, { code: ErrorCode.HeaderMismatch, id });
+
+  const response = new PostResponse(context, posted);
+  const call = openCall(core, message, { link: response, principal, address });
+  if (!(call instanceof Call)) return response.finish(call);
+  response.begin(call);
+  const changesBefore = core.changes.count;
+  const reply = answer(call);
+  // From here on the stream counts for limits.listenStreams, and no longer as a request.
   if (isStream) exchange.held?.release();
-  return answering.settle(
-    // What changed meanwhile may be this request's doing, and is not to be lost once that is answered.
-    changes.elsewhere ? after(reply, (ready) => (changes.count === before ? ready : told(changes, ready))) : reply,
-  );
+  return response.settle(core.changes.elsewhere ? afterChanges(core.changes, changesBefore, reply) : reply);
 }
 
-async function told<T>({ elsewhere }: Changes, reply: T): Promise<T> {
-  await elsewhere?.told();
+/** Delays a reply until the changes that its call may have made are in the store. Then no crash can lose them. */
+async function afterChanges<T>(changes: Changes, countBefore: number, pending: T): Promise<Awaited<T>> {
+  const reply = await pending;
+  if (changes.count !== countBefore) await changes.elsewhere?.told();
   return reply;
 }

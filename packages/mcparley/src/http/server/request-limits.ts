@@ -1,7 +1,8 @@
 import type { RequestId } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
 import type { ServerLimits } from "../../server/options.ts";
-import type { Held } from "../exchange.ts";
+import type { Held, ReadLimits } from "../exchange.ts";
+import type { HttpOptions } from "./options.ts";
 import { type OpenExchange, OpenExchanges } from "./open-exchanges.ts";
 import { HttpRefusal } from "./refusal.ts";
 
@@ -25,16 +26,18 @@ interface Load {
  * room for others. POSTs are counted apart while they are read: a caller at its limit must still be able to cancel a call,
  * and to answer an input request.
  */
-export class RequestLimits {
+export class RequestLimits implements ReadLimits {
   readonly limits: ServerLimits;
+  readonly maxBytes: number;
   /** The requests in flight of all callers together. */
   readonly total: Load = { reading: 0, answering: 0, bytes: 0 };
   readonly #loads = new Map<string, Load>();
   readonly #slow: OpenExchanges;
 
-  /** `bodyTimeout` is in milliseconds. */
-  constructor({ limits, clock }: ServerCore, bodyTimeout: number) {
+  /** `maxBody` is in bytes, `bodyTimeout` in milliseconds. */
+  constructor({ limits, clock }: ServerCore, { maxBody = 4 * 1024 * 1024, bodyTimeout = 30_000 }: HttpOptions) {
     this.limits = limits;
+    this.maxBytes = maxBody;
     this.#slow = new OpenExchanges(clock, bodyTimeout);
   }
 
@@ -55,27 +58,27 @@ export class RequestLimits {
     if (this.#loads.size > maxIdleCallers) this.#loads.delete(caller);
   }
 
-  /** Waits for a body. Calls `onTimeout` if it takes too long. */
-  wait(onTimeout: (refusal: HttpRefusal) => void): Wait {
-    return new Wait(this.#slow, onTimeout);
-  }
+  startTimeout = (onTimeout: (error: Error) => void): (() => void) => {
+    const wait = new Wait(this.#slow, onTimeout);
+    return () => wait.end();
+  };
 
   stop(): void {
     this.#slow.stop();
   }
 }
 
-/** Turns of the microtask queue in which a body that is in memory already is read. */
+/** Microtask turns in which a body that is in memory already is read. */
 const bufferedTurns = 32;
 
-/** The wait for one body. No timer is set for a body that is there already. */
-export class Wait implements OpenExchange {
+/** The timeout of one body. No timer is set if the body is in memory already. */
+class Wait implements OpenExchange {
   due = 0;
   readonly #slow: OpenExchanges;
-  readonly #onTimeout: (refusal: HttpRefusal) => void;
+  readonly #onTimeout: (error: Error) => void;
   #isWaiting = true;
 
-  constructor(slow: OpenExchanges, onTimeout: (refusal: HttpRefusal) => void) {
+  constructor(slow: OpenExchanges, onTimeout: (error: Error) => void) {
     this.#slow = slow;
     this.#onTimeout = onTimeout;
     void this.#start();

@@ -1,3 +1,4 @@
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../../rpc/messages.ts";
 import { readInputResponses } from "../../mcp/input-required.ts";
@@ -228,4 +229,12 @@ export class Call implements Context {
     if (minimum === undefined || !isLoggable(level, minimum)) return;
     this.notify(Notification.message, logger === undefined ? { level, data } : { level, logger, data });
   }
+}
+
+/** Returns the context of a call's handler: the call, with the properties that the option `context` adds. */
+export function handlerContext(call: Call, { definition }: ServerCore = call.core): Awaitable<any> {
+  const { context } = definition;
+  if (!context) return call;
+  const added = context(call);
+  return isPromise(added) ? added.then((more) => Object.assign(call, more)) : Object.assign(call, added);
 }

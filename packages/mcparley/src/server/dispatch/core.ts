@@ -1,24 +1,20 @@
-import { type Awaitable, after } from "../../rpc/awaitable.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
-import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
-import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { Implementation, ServerCapabilities } from "../../mcp/capabilities.ts";
 import { checkExtensionId } from "../../mcp/extension-id.ts";
 import type { CacheHint } from "../../mcp/resources.ts";
-import { checkBudget } from "../../schema/budget.ts";
 import type { Call } from "./call.ts";
 import { checkCacheHint } from "../cache-hint.ts";
 import { Changes, type Listener } from "../changes.ts";
 import type { Principal } from "./context.ts";
 import { explained } from "../describe.ts";
 import type { ExtensionMethod, ServerExtension } from "../extension.ts";
-import { methodTable } from "./methods.ts";
+import { answerMethod, methodTable } from "./methods.ts";
 import { type Answer, type Middleware, wrap } from "./middleware.ts";
 import type { SessionEnd } from "../observe/observer.ts";
 import type { Observing, RefusalError } from "../observe/observing.ts";
 import { Offering } from "../offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "../options.ts";
-import { settle } from "./dispatch.ts";
 import type { Store } from "../../store/store.ts";
 
 /** An open stream of `subscriptions/listen`. */
@@ -41,13 +37,14 @@ export class ServerCore {
   store: Store | undefined;
   readonly listCache: CacheHint;
   readonly offering: Offering;
-  readonly #middleware: Middleware[] = [];
+  /** Middleware of the definition, without that of its extensions. */
+  readonly middleware: Middleware[] = [];
   readonly #extensionMethods = new Map<string, ExtensionMethod>();
   readonly #streams = new Set<Stream>();
-  /** Whether anyone watches over this server. Where nobody does, nothing of it is loaded. */
   readonly #isObserved: boolean;
   #observing: Promise<Observing> | undefined;
-  #answer: Answer;
+  /** Answers a call by its method, inside the middleware. */
+  answerMethod: Answer;
 
   constructor(definition: AnyServerDefinition) {
     this.definition = definition;
@@ -62,7 +59,7 @@ export class ServerCore {
     const { limits, listCache, info: serverInfo, changes } = this;
     this.offering = new Offering({ given: this.#given(), limits, listCache, serverInfo, changes });
     for (const extension of this.extensions) this.#add(extension);
-    this.#answer = this.#compose();
+    this.answerMethod = this.#compose();
   }
 
   get extensions(): readonly ServerExtension[] {
@@ -74,8 +71,8 @@ export class ServerCore {
   }
 
   use(middleware: Middleware): void {
-    this.#middleware.push(middleware);
-    this.#answer = this.#compose();
+    this.middleware.push(middleware);
+    this.answerMethod = this.#compose();
   }
 
   capabilities(): ServerCapabilities {
@@ -88,24 +85,6 @@ export class ServerCore {
   /** What an extension adds under a method's name. */
   extensionMethod(method: string): ExtensionMethod | undefined {
     return this.#extensionMethods.get(method);
-  }
-
-  /** Answers a call: through the middleware to its method, and through rounds of questions to its result. */
-  dispatch(call: Call): Awaitable<JsonObject | Prepared> {
-    if (!this.#isObserved) return this.#settle(call);
-    return this.#observe().then((observing) => observing.call(call, () => this.#settle(call)));
-  }
-
-  /** Runs a handler, with what the definition adds to its context. What it returns may have to be waited for. */
-  run(call: Call, handler: (context: any) => unknown): unknown {
-    const { context } = this.definition;
-    if (!context) return handler(call);
-    return after(context(call), (added) => handler(Object.assign(call, added)));
-  }
-
-  /** Runs a handler of this definition in a call of another that mounts it: inside its own middleware and context. */
-  runMounted(call: Call, handler: (context: any) => unknown): Awaitable<unknown> {
-    return wrap(this.#middleware, async (wrapped) => (await this.run(wrapped, handler)) as JsonObject)(call);
   }
 
   /** Adds a stream that hears of changes; the function it returns takes it away. */
@@ -123,37 +102,32 @@ export class ServerCore {
     for (const stream of this.#streams) stream.end();
   }
 
-  /** Tells observers of a request that was refused before it became a call. */
-  refused(what: string, principal: Principal | undefined, why: RefusalError): void {
-    if (this.#isObserved) void this.#observe().then((observing) => observing.refused(what, principal, why));
-  }
-
-  /** Tells observers of a session that is over. */
-  sessionEnded(end: SessionEnd): void {
-    if (this.#isObserved) void this.#observe().then((observing) => observing.sessionEnded(end));
-  }
-
-  /** Tells the definition's `onError`, and its observers, of what is hidden from the client. */
-  report(error: unknown, call: Call | undefined): void {
-    if (this.#isObserved) void this.#observe().then((observing) => observing.failed(error, call));
-    const { onError, logger } = this.definition;
-    if (onError) onError(error, call);
-    // oxlint-disable-next-line no-console -- the last resort: a server that set neither must still hear of defects
-    else if (!logger) console.error(error);
-  }
-
-  #observe(): Promise<Observing> {
+  /** The observers of the server. Undefined if it has none: their code is then never loaded. */
+  get observing(): Promise<Observing> | undefined {
+    if (!this.#isObserved) return undefined;
     this.#observing ??= import("../observe/observing.ts").then(
       ({ Observing }) => new Observing(this.definition, this.clock),
     );
     return this.#observing;
   }
 
-  #settle(call: Call): Awaitable<JsonObject | Prepared> {
-    checkParams(call.params, this.limits);
-    const run = (): ReturnType<Answer> => this.#answer(call);
-    const isRetried = call.params.requestState !== undefined && !call.session;
-    return isRetried ? call.asking.then(() => settle(call, run)) : settle(call, run);
+  /** Tells observers of a request that was refused before it became a call. */
+  refused(what: string, principal: Principal | undefined, why: RefusalError): void {
+    void this.observing?.then((observing) => observing.refused(what, principal, why));
+  }
+
+  /** Tells observers of a session that is over. */
+  sessionEnded(end: SessionEnd): void {
+    void this.observing?.then((observing) => observing.sessionEnded(end));
+  }
+
+  /** Tells the definition's `onError`, and its observers, of what is hidden from the client. */
+  report(error: unknown, call: Call | undefined): void {
+    void this.observing?.then((observing) => observing.failed(error, call));
+    const { onError, logger } = this.definition;
+    if (onError) onError(error, call);
+    // oxlint-disable-next-line no-console -- the last resort: a server that set neither must still hear of defects
+    else if (!logger) console.error(error);
   }
 
   #given(): AnyServerDefinition {
@@ -165,15 +139,7 @@ export class ServerCore {
 
   #compose(): Answer {
     const ofExtensions = this.extensions.flatMap(({ middleware }) => (middleware as Middleware | undefined) ?? []);
-    return wrap([...this.#middleware, ...ofExtensions], (call) => this.#find(call)(call));
-  }
-
-  #find({ method, revision }: Call): Answer {
-    const added = this.#extensionMethods.get(method);
-    if (added && (added.eras ?? ["modern"]).includes(revision.era)) return (call) => added.answer(call);
-    const entry = revision.clientRequests.has(method) ? methodTable.get(method) : undefined;
-    if (entry?.offered(this.offering)) return entry.answer;
-    throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 200)}`);
+    return wrap([...this.middleware, ...ofExtensions], answerMethod);
   }
 
   #add(extension: ServerExtension): void {
@@ -185,14 +151,6 @@ export class ServerCore {
       }
       this.#extensionMethods.set(method, answer);
     }
-  }
-}
-
-/** Refuses params that are too deep or too large, before a validator, a digest or anything else that is recursive sees them. */
-export function checkParams(params: JsonObject, limits: ServerLimits): void {
-  for (const name in params) {
-    const excess = checkBudget(params[name], limits);
-    if (excess) throw invalidParams(`params.${name.slice(0, 80)}: ${excess}`);
   }
 }
 

@@ -1,37 +1,84 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
-import { ProtocolError } from "../../rpc/errors.ts";
+import { ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
-import type { Run } from "../input/asking.ts";
-import type { Call } from "./call.ts";
+import { checkBudget } from "../../schema/budget.ts";
 import { InputRequired } from "../input/input-required.ts";
+import type { ServerLimits } from "../options.ts";
+import type { Call } from "./call.ts";
+import type { Answer } from "./middleware.ts";
+import { type Reply, errorReply, resultReply } from "./reply.ts";
 
-/** Runs a handler to the result of its call, whichever way it asks. */
-export function settle(call: Call, run: Run): Awaitable<JsonObject | Prepared> {
-  let returned: ReturnType<Run>;
+// Most calls are answered without waiting for anything. A promise for each step would cost a quarter of the library's share
+// of a call (ADR 19), so `answer` and `runMethod` return a value if there is one, and continue in an async function otherwise.
+
+/**
+ * Answers a call: runs it, and makes the reply of its result or error. Returns undefined if the client cancelled the call,
+ * because nothing may be sent about it then.
+ */
+export function answer(call: Call): Awaitable<Reply | undefined> {
   try {
-    returned = run();
+    const result = dispatch(call);
+    return isPromise(result) ? answerLater(call, result) : resultReply(call, result);
+  } catch (error) {
+    return errorReply(call, error);
+  }
+}
+
+async function answerLater(call: Call, pending: Promise<JsonObject | Prepared>): Promise<Reply | undefined> {
+  try {
+    return resultReply(call, await pending);
+  } catch (error) {
+    return errorReply(call, error);
+  }
+}
+
+/** Runs a call to its result, and reports its start and end to the server's observers. */
+export function dispatch(call: Call): Awaitable<JsonObject | Prepared> {
+  const { observing } = call.core;
+  if (observing) return observing.then((observers) => observers.call(call, () => run(call)));
+  return run(call);
+}
+
+/** Checks the params, then runs the method. A retried request first restores what its earlier rounds recorded. */
+function run(call: Call): Awaitable<JsonObject | Prepared> {
+  checkParams(call.params, call.core.limits);
+  const isRetried = call.params.requestState !== undefined && !call.session;
+  return isRetried ? call.asking.then(() => runMethod(call)) : runMethod(call);
+}
+
+/** Runs the method inside the middleware until it has a result, or input requests that end the call instead. */
+function runMethod(call: Call): Awaitable<JsonObject | Prepared> {
+  let returned: ReturnType<Answer>;
+  try {
+    returned = call.core.answerMethod(call);
   } catch (error) {
     if (!call.startedAsking) throw error;
     returned = Promise.reject(error);
   }
-  if (isPromise(returned) || returned instanceof InputRequired || call.startedAsking) {
-    return settleLater(call, returned, run);
-  }
-  return returned;
+  const isDone = !isPromise(returned) && !(returned instanceof InputRequired) && !call.startedAsking;
+  return isDone ? (returned as JsonObject | Prepared) : finishMethod(call, returned);
 }
 
-async function settleLater(call: Call, returned: ReturnType<Run>, run: Run): Promise<JsonObject | Prepared> {
-  let result: Awaited<ReturnType<Run>>;
+async function finishMethod(call: Call, pending: ReturnType<Answer>): Promise<JsonObject | Prepared> {
+  let result: Awaited<ReturnType<Answer>>;
   try {
-    result = await returned;
+    result = await pending;
   } catch (error) {
-    // An error that is meant for the client, such as a capability that one of several questions lacks, outweighs them.
+    // An error for the client, such as a missing capability, has precedence over input requests of the same call.
     if (error instanceof ProtocolError) throw error;
-    const questions = await (await call.startedAsking)?.interrupted();
-    if (questions) return questions;
+    const inputRequests = await (await call.startedAsking)?.interrupted();
+    if (inputRequests) return inputRequests;
     throw error;
   }
-  if (result instanceof InputRequired) return (await call.asking).goOn(result, run);
+  if (result instanceof InputRequired) return (await call.asking).goOn(result, () => call.core.answerMethod(call));
   const { startedAsking } = call;
   return startedAsking ? ((await (await startedAsking).interrupted()) ?? result) : result;
+}
+
+/** Throws -32602 if params are too deep or too large. Runs before any recursive function reads them. */
+export function checkParams(params: JsonObject, limits: ServerLimits): void {
+  for (const name in params) {
+    const excess = checkBudget(params[name], limits);
+    if (excess) throw invalidParams(`params.${name.slice(0, 80)}: ${excess}`);
+  }
 }

@@ -1,11 +1,11 @@
-import { invalidParams } from "../../rpc/errors.ts";
+import { ErrorCode, ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { readLoggingLevel } from "../../mcp/logging.ts";
 import { Method } from "../../mcp/methods.ts";
 import { readCursor, readResourceUri } from "../../mcp/resources.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
 import { supportedVersions } from "../../mcp/revisions/revisions.ts";
 import type { Call } from "./call.ts";
-import { resourceNotFound } from "../features/resource-not-found.ts";
+import { resourceNotFound } from "../features/resources.ts";
 import type { PreparedLists } from "../lists.ts";
 import type { Answer } from "./middleware.ts";
 import type { Offering } from "../offering.ts";
@@ -23,8 +23,8 @@ const resources = (offering: Offering): boolean => offering.offers("resources");
 const completions = (offering: Offering): boolean => offering.completes();
 
 /**
- * What answers each method. Which of them a client has is said by its revision; `initialize`, which makes a session
- * rather than being answered in one, is not among them.
+ * The methods of MCP. The revision of a call says which of them its client has. `initialize` is not among them, because it
+ * opens a session.
  */
 export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, MethodEntry>([
   [Method.ping, { offered: always, answer: () => ({}) }],
@@ -44,8 +44,22 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
 ]);
 
 /**
- * Begins to listen with the request itself: a client need not wait for its acknowledgment before it sends what brings
- * about a change, and what it takes to answer may have to be loaded first.
+ * Answers a call by its method: one of an extension, or one of the table.
+ *
+ * Throws -32601 if the revision does not have the method, or the server offers nothing of its feature.
+ */
+export function answerMethod(call: Call): ReturnType<Answer> {
+  const { core, method, revision } = call;
+  const added = core.extensionMethod(method);
+  if (added && (added.eras ?? ["modern"]).includes(revision.era)) return added.answer(call);
+  const entry = revision.clientRequests.has(method) ? methodTable.get(method) : undefined;
+  if (entry?.offered(core.offering)) return entry.answer(call);
+  throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 200)}`);
+}
+
+/**
+ * Answers `subscriptions/listen`. Changes are recorded from here on, because a client may cause one before it receives the
+ * acknowledgment. The feature is loaded on first use: few clients subscribe.
  */
 async function listenFromNow(call: Call): Promise<JsonObject> {
   const missed = call.core.changes.record();
@@ -57,7 +71,7 @@ async function listenFromNow(call: Call): Promise<JsonObject> {
   }
 }
 
-/** Answers by the feature that a definition brought along; one that is offered and yet empty has brought none. */
+/** Answers by the feature of the definitions. A feature without definitions answers what an empty list needs. */
 function byFeature(call: Call): ReturnType<Answer> {
   const { offering } = call.core;
   const answer = offering.answers.get(call.method);

@@ -1,4 +1,3 @@
-import { type Awaitable, after, recover } from "../../rpc/awaitable.ts";
 import { ErrorCode, LocalError, type McpError, ProtocolError, ToolError } from "../../rpc/errors.ts";
 import {
   type JsonObject,
@@ -13,23 +12,16 @@ import { lowerResult } from "../../mcp/revisions/results.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Call } from "./call.ts";
 
-/** An answer and the HTTP status that goes with it, where it travels by HTTP. */
+/** The response to a request, with its HTTP status. */
 export interface Reply {
   message: JsonRpcResponse;
   status: number;
-  /** The scopes that the caller lacks, where that is why it is refused. */
+  /** Scopes that the caller needs, if the call was refused for lack of them. */
   scopes?: readonly string[];
 }
 
-/** Answers a call. Undefined where the client gave it up: then nothing may be sent about it. */
-export function answer(call: Call): Awaitable<Reply | undefined> {
-  return recover(
-    () => after(call.core.dispatch(call), (result) => replyWith(call, result)),
-    (error) => replyToThrown(call, error),
-  );
-}
-
-function replyWith(call: Call, result: JsonObject | Prepared): Reply | undefined {
+/** Makes the reply of a result, encoded for the call's revision. Returns undefined if the client cancelled the call. */
+export function resultReply(call: Call, result: JsonObject | Prepared): Reply | undefined {
   const { id, core, cancelled } = call;
   core.changes.flush();
   const lowered = cancelled ? undefined : lowerResult(call, result, core.info);
@@ -37,14 +29,15 @@ function replyWith(call: Call, result: JsonObject | Prepared): Reply | undefined
   return lowered && { message: success(id, lowered), status: 200 };
 }
 
-function replyToThrown(call: Call, error: unknown): Reply | undefined {
+/** Makes the reply of an error that was thrown. Returns undefined if the client cancelled the call. */
+export function errorReply(call: Call, error: unknown): Reply | undefined {
   const { id, cancelled, revision } = call;
   const reply = cancelled ? undefined : replyToError(id, toProtocolError(error, call), revision);
   call.settle();
   return reply;
 }
 
-/** The reply that says an error, in the codes of a revision. */
+/** Makes the reply of a protocol error, with the error codes that the revision defines. */
 export function replyToError(id: RequestId | undefined, error: ProtocolError, revision: Revision | undefined): Reply {
   const body = error.toBody();
   if (revision) body.code = codeFor(error.code, revision);
@@ -53,7 +46,7 @@ export function replyToError(id: RequestId | undefined, error: ProtocolError, re
   return reply;
 }
 
-/** Hides what the peer must not see: all errors but those made to be sent become "Internal error", and are reported. */
+/** Returns the error to send. Errors that are not meant for the client are reported and become "Internal error". */
 export function toProtocolError(error: unknown, call: Call): ProtocolError {
   if (error instanceof ProtocolError) return error;
   const isForPeer =
@@ -62,18 +55,17 @@ export function toProtocolError(error: unknown, call: Call): ProtocolError {
       (error.code === "not_capable" || error.code === "declined" || error.code === "cancelled"));
   if (isForPeer) return new ProtocolError(ErrorCode.InvalidRequest, (error as McpError).message);
   call.core.report(error, call);
-  if (error instanceof LocalError && error.code === "store_unavailable") return unreachable();
+  if (error instanceof LocalError && error.code === "store_unavailable") return storeUnavailable();
   return new ProtocolError(ErrorCode.InternalError, "Internal error");
 }
 
-/** Whether what failed was done is not known, so it is not for this side to say that it may be done again. */
-function unreachable(): ProtocolError {
-  const message =
-    "A store that this needs is out of reach. Try again later, where what may have been done can be done twice.";
+/** The library cannot know whether the call took effect before the store failed, so the client has to decide. */
+function storeUnavailable(): ProtocolError {
+  const message = "The server's store is unavailable. Retry only if the call is safe to repeat.";
   return new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
 }
 
-/** A code that the revision does not define is said in one that it does. */
+/** Replaces a code that the revision does not define by one that it does. */
 function codeFor(code: number, revision: Revision): number {
   if (code === ErrorCode.ResourceNotFound) return revision.resourceNotFoundCode;
   const isReserved = code <= -32020 && code >= -32099;
@@ -81,9 +73,9 @@ function codeFor(code: number, revision: Revision): number {
 }
 
 /**
- * The HTTP status of an error that does not bring its own (2026-07-28, basic/transports/streamable-http).
+ * Returns the HTTP status of an error without a status of its own (2026-07-28, basic/transports/streamable-http).
  *
- * In a session an error is an answer like any other, and 404 would say that the session is gone.
+ * In a session every error has status 200: 404 would mean that the session has ended.
  */
 function statusOf({ code }: JsonRpcErrorBody, revision: Revision | undefined): number {
   if (revision?.era === "legacy") return 200;

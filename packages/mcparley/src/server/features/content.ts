@@ -11,26 +11,26 @@ import type {
 import type { PromptMessage } from "../../mcp/prompts.ts";
 import { toBase64 } from "../../rpc/base64.ts";
 
-/** Makes text content; only needed where annotations are wanted, since a plain string is text already. */
+/** Makes text content with annotations. Without annotations, a plain string is enough. */
 export function text(value: string, annotations?: Annotations): TextContent {
   return annotations ? { type: "text", text: value, annotations } : { type: "text", text: value };
 }
 
-/** Makes image content from bytes, or from a string that is base64 already. */
+/** Makes image content from bytes or a base64 string. */
 export function image(data: Uint8Array | string, mimeType: string, annotations?: Annotations): ImageContent {
   const content: ImageContent = { type: "image", data: asBase64(data), mimeType };
   if (annotations) content.annotations = annotations;
   return content;
 }
 
-/** Makes audio content from bytes, or from a string that is base64 already. */
+/** Makes audio content from bytes or a base64 string. */
 export function audio(data: Uint8Array | string, mimeType: string, annotations?: Annotations): AudioContent {
   const content: AudioContent = { type: "audio", data: asBase64(data), mimeType };
   if (annotations) content.annotations = annotations;
   return content;
 }
 
-/** Makes a link to a resource, for the client to read or to subscribe to. */
+/** Makes a link to a resource that the client can read or subscribe to. */
 export function link(
   uri: string,
   details: Omit<ResourceLink, "type" | "uri" | "name"> & { name?: string } = {},
@@ -38,7 +38,7 @@ export function link(
   return { type: "resource_link", uri, name: uri, ...details };
 }
 
-/** Embeds the contents of a resource: a string is text, bytes are base64-encoded. */
+/** Embeds the contents of a resource. Bytes are encoded as base64. */
 export function embed(
   uri: string,
   data: string | Uint8Array,
@@ -50,16 +50,35 @@ export function embed(
   return annotations ? { type: "resource", resource, annotations } : { type: "resource", resource };
 }
 
-/** Makes a prompt message in the user's name; a string is text. */
+/** Makes a prompt message of the user. A string becomes text content. */
 export function user(content: string | ContentBlock): PromptMessage {
   return { role: "user", content: typeof content === "string" ? text(content) : content };
 }
 
-/** Makes a prompt message in the assistant's name; a string is text. */
+/** Makes a prompt message of the assistant. A string becomes text content. */
 export function assistant(content: string | ContentBlock): PromptMessage {
   return { role: "assistant", content: typeof content === "string" ? text(content) : content };
 }
 
 function asBase64(data: Uint8Array | string): string {
   return typeof data === "string" ? data : toBase64(data);
+}
+
+/** Converts a plain value to content: a string to text, content to itself, any other value to its JSON as text. */
+export function toContent(value: unknown): ContentBlock[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value) && value.every((part) => typeof part === "string" || isContent(part))) {
+    return value.flatMap(toContent);
+  }
+  if (isContent(value)) return [value];
+  return [{ type: "text", text: typeof value === "string" ? value : JSON.stringify(value) }];
+}
+
+/** Whether a value is a content block. */
+export function isContent(value: unknown): value is ContentBlock {
+  if (typeof value !== "object" || value === null) return false;
+  const { type, text, data, uri, resource } = value as Record<string, unknown>;
+  if (type === "text") return typeof text === "string";
+  if (type === "image" || type === "audio") return typeof data === "string";
+  return type === "resource_link" ? typeof uri === "string" : type === "resource" && typeof resource === "object";
 }

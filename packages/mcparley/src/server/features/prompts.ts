@@ -1,46 +1,78 @@
-import { type Awaitable, after } from "../../rpc/awaitable.ts";
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type GetPromptResult, type PromptMessage, readGetPromptParams } from "../../mcp/prompts.ts";
-import type { Call } from "../dispatch/call.ts";
-import { isContent } from "./tools.ts";
-import { user } from "./content.ts";
-import { InputRequired } from "../input/input-required.ts";
-import type { PromptEntry } from "./prepare-prompt.ts";
+import {
+  type GetPromptResult,
+  type Prompt as ListedPrompt,
+  type PromptArgument,
+  type PromptMessage,
+  readGetPromptParams,
+} from "../../mcp/prompts.ts";
+import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
+import type { Prompt } from "../definition.ts";
+import { describe, explained } from "../describe.ts";
+import { InputRequired } from "../input/input-required.ts";
+import type { Entry } from "../registry.ts";
+import { isContent, user } from "./content.ts";
 
-/** Answers `prompts/get`. */
+/** A prompt, prepared to be listed. */
+export interface PromptEntry extends Entry<Prompt> {
+  readonly listed: ListedPrompt;
+  readonly required: readonly string[];
+}
+
+/** Builds the entry of a prompt in `prompts/list`. Throws `invalid_definition`, naming the prompt. */
+export function preparePrompt(entry: Entry<Prompt>): PromptEntry {
+  const { name, definition } = entry;
+  return explained(`prompt "${name}"`, () => {
+    if (typeof definition.get !== "function") throw new TypeError("it has no `get` function");
+    const args = Object.entries(definition.arguments ?? {});
+    const listed: ListedPrompt = describe(name, definition);
+    if (args.length > 0) {
+      listed.arguments = args.map(([argument, { title, description, required }]) => {
+        const shown: PromptArgument = { name: argument };
+        if (title !== undefined) shown.title = title;
+        if (description !== undefined) shown.description = description;
+        if (required) shown.required = true;
+        return shown;
+      });
+    }
+    return { ...entry, listed, required: args.filter(([, { required }]) => required).map(([argument]) => argument) };
+  });
+}
+
+/** Answers `prompts/get`. Throws -32602 if the prompt is unknown or an argument is missing, and 403 if a scope is. */
 export function getPrompt(call: Call): Awaitable<JsonObject | InputRequired> {
   const { name, arguments: args } = readGetPromptParams(call.params);
-  const entry = call.core.offering.prompts.entry(name);
-  if (!entry) throw invalidParams(`Unknown prompt: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
-  requireScopes(entry.definition.scopes, call.principal);
-  checkArguments(entry, args);
-  const returned = call.core.run(call, (context) => entry.definition.get(args as never, context));
-  return after(returned, (got) =>
-    got instanceof InputRequired ? got : (toResult(entry, got) as unknown as JsonObject),
-  );
-}
-
-function checkArguments(entry: PromptEntry, args: Record<string, string>): void {
-  const missing = entry.required.filter((argument) => !Object.hasOwn(args, argument));
+  const prompt = call.core.offering.prompts.entry(name);
+  if (!prompt) throw invalidParams(`Unknown prompt: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
+  requireScopes(prompt.definition.scopes, call.principal);
+  const missing = prompt.required.filter((argument) => !Object.hasOwn(args, argument));
   if (missing.length > 0) {
-    throw invalidParams(`The prompt ${entry.name} needs the argument ${missing.join(", ")}.`, { missing });
+    throw invalidParams(`The prompt ${name} needs the argument ${missing.join(", ")}.`, { missing });
   }
+  // Without a promise if possible, as in `callTool`.
+  const context = handlerContext(call);
+  const returned = isPromise(context)
+    ? context.then((ready) => prompt.definition.get(args as never, ready))
+    : prompt.definition.get(args as never, context);
+  return isPromise(returned) ? returned.then((got) => toResult(prompt, got)) : toResult(prompt, returned);
 }
 
-function toResult(entry: PromptEntry, returned: unknown): GetPromptResult {
-  if (isGetPromptResult(returned)) return returned;
-  const parts = Array.isArray(returned) ? returned : [returned];
-  const result: GetPromptResult = { messages: parts.map((part) => toMessage(entry, part)) };
-  if (entry.definition.description !== undefined) result.description = entry.definition.description;
+function toResult({ name, definition }: PromptEntry, returned: unknown): JsonObject | InputRequired {
+  if (returned instanceof InputRequired) return returned;
+  if (isGetPromptResult(returned)) return returned as unknown as JsonObject;
+  const parts: unknown[] = Array.isArray(returned) ? returned : [returned];
+  const result: JsonObject = { messages: parts.map((part) => toMessage(name, part)) };
+  if (definition.description !== undefined) result.description = definition.description;
   return result;
 }
 
-function toMessage(entry: PromptEntry, part: unknown): PromptMessage {
+function toMessage(name: string, part: unknown): PromptMessage {
   if (typeof part === "string" || isContent(part)) return user(part);
   if (typeof part === "object" && part !== null && "role" in part && "content" in part) return part as PromptMessage;
-  throw new TypeError(`The prompt ${entry.name} returned what is neither text, content nor a message.`);
+  throw new TypeError(`The prompt ${name} returned what is neither text, content nor a message.`);
 }
 
 function isGetPromptResult(value: unknown): value is GetPromptResult {

@@ -1,34 +1,81 @@
-import { type Awaitable, after, all } from "../../rpc/awaitable.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
-import type { ResourceContents } from "../../mcp/content.ts";
-import { type CacheHint, readResourceUri } from "../../mcp/resources.ts";
+import { type Awaitable, all, isPromise } from "../../rpc/awaitable.ts";
 import { streamToBase64, toBase64 } from "../../rpc/base64.ts";
+import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import type { ResourceContents } from "../../mcp/content.ts";
+import {
+  type CacheHint,
+  type Resource as ListedResource,
+  type ResourceTemplate,
+  readCursor,
+  readResourceUri,
+} from "../../mcp/resources.ts";
+import { type UriTemplate, parseTemplate } from "../../schema/uri-template.ts";
 import { checkCacheHint } from "../cache-hint.ts";
-import type { Call } from "../dispatch/call.ts";
+import { type Call, handlerContext } from "../dispatch/call.ts";
+import { isGranted, requireScopes } from "../dispatch/scopes.ts";
 import type { Resource } from "../definition.ts";
+import { describe, explained } from "../describe.ts";
 import { InputRequired } from "../input/input-required.ts";
-import { resourceNotFound } from "./resource-not-found.ts";
-import { requireScopes } from "../dispatch/scopes.ts";
+import { cursorFor, finishPage, readPosition } from "../lists.ts";
+import type { Entry } from "../registry.ts";
 
-/** What a read may be kept for unless its definition says otherwise: not at all, and by nobody else. */
+/** A resource or template, prepared to be listed and read. */
+export interface ResourceEntry extends Entry<Resource> {
+  readonly listed: ListedResource;
+  /** Undefined if the URI is not a template. */
+  readonly template: UriTemplate | undefined;
+  readonly listedTemplate: ResourceTemplate | undefined;
+}
+
+/** Parses the URI of a resource and builds its list entry. Throws `invalid_definition`, naming the resource. */
+export function prepareResource(entry: Entry<Resource>): ResourceEntry {
+  const { name, definition } = entry;
+  return explained(`resource "${name}"`, () => {
+    const { uri, mimeType, size, annotations } = definition;
+    if (typeof uri !== "string" || uri === "") throw new TypeError("it has no URI");
+    if (typeof definition.read !== "function") throw new TypeError("it has no `read` function");
+    checkCacheHint(definition.cache ?? {});
+    const shared = {
+      ...describe(name, definition),
+      ...(mimeType && { mimeType }),
+      ...(annotations && { annotations }),
+    };
+    const listed: ListedResource = { uri, ...shared };
+    if (size !== undefined) listed.size = size;
+    if (!uri.includes("{")) return { ...entry, listed, template: undefined, listedTemplate: undefined };
+    return { ...entry, listed, template: parseTemplate(uri), listedTemplate: { uriTemplate: uri, ...shared } };
+  });
+}
+
+/** The cache hint of a read result, if the definition has none. */
 const noCache: CacheHint = { ttlMs: 0, cacheScope: "private" };
 
-/** Answers `resources/read`. */
+/** Answers `resources/read`. Throws "resource not found" if no resource has the URI, and 403 if the caller lacks a scope. */
 export function readResource(call: Call): Awaitable<JsonObject | InputRequired> {
   const uri = readResourceUri(call.params);
   const found = call.core.offering.resourceIndex.find(uri);
   if (!found) throw resourceNotFound(uri);
-  const { entry, variables } = found;
-  const { definition } = entry;
+  const { definition } = found.entry;
   requireScopes(definition.scopes, call.principal);
   call.uri = uri;
-  return after(
-    call.core.run(call, (context) => definition.read(variables as never, context as never)),
-    (returned) => (returned instanceof InputRequired ? returned : toResult(returned, uri, definition)),
-  );
+  // Without a promise if possible, as in `callTool`.
+  const variables = found.variables as never;
+  const context = handlerContext(call);
+  const returned = isPromise(context)
+    ? context.then((ready) => definition.read(variables, ready))
+    : definition.read(variables, context);
+  return isPromise(returned)
+    ? returned.then((ready) => toResult(ready, uri, definition))
+    : toResult(returned, uri, definition);
 }
 
-function toResult(returned: unknown, uri: string, { cache, mimeType }: Resource): Awaitable<JsonObject> {
+function toResult(
+  returned: unknown,
+  uri: string,
+  { cache, mimeType }: Resource,
+): Awaitable<JsonObject | InputRequired> {
+  if (returned instanceof InputRequired) return returned;
   const hint = cache ? { ...noCache, ...cache } : noCache;
   if (isReadResult(returned)) {
     checkCacheHint(returned);
@@ -36,7 +83,9 @@ function toResult(returned: unknown, uri: string, { cache, mimeType }: Resource)
   }
   const parts = Array.isArray(returned) ? (returned as unknown[]) : [returned];
   const contents = parts.map((part) => toContents(part, uri, mimeType));
-  return after(all(contents), (read) => ({ contents: read, ...hint }));
+  const encoded = all(contents);
+  if (isPromise(encoded)) return encoded.then((ready) => ({ contents: ready, ...hint }));
+  return { contents: encoded, ...hint };
 }
 
 function toContents(part: unknown, uri: string, mimeType: string | undefined): Awaitable<ResourceContents> {
@@ -64,4 +113,100 @@ function isReadResult(value: unknown): value is JsonObject {
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+/** Answers `resources/list`: with a prepared page, or with what the `list` functions of templates return. */
+export async function listResources(call: Call): Promise<JsonObject | Prepared> {
+  const { core, revision, lowering } = call;
+  const cursor = readCursor(call.params);
+  if (!core.offering.resourceIndex.hasListing()) return core.offering.resourceList.page(call, cursor);
+  const start = cursor === undefined ? 0 : readPosition(cursor);
+  const listed = await gather(call);
+  const page = listed.slice(start, start + core.limits.pageSize);
+  const result: JsonObject = { resources: page.map((resource) => lowering.resource(resource)) };
+  if (listed.length > start + page.length && page.length > 0) result.nextCursor = cursorFor(start + page.length);
+  return finishPage(result, { revision, cache: { ...core.listCache, cacheScope: "private" }, serverInfo: core.info });
+}
+
+async function gather(call: Call): Promise<ListedResource[]> {
+  const visible = [...call.core.offering.resources.entries()].filter(({ definition }) =>
+    isGranted(definition.scopes, call.principal),
+  );
+  const lists = await Promise.all(
+    visible.map(async (entry) => (entry.template ? listTemplate(call, entry) : [entry.listed])),
+  );
+  return lists.flat();
+}
+
+async function listTemplate(call: Call, entry: ResourceEntry): Promise<ListedResource[]> {
+  const { list } = entry.definition;
+  if (!list) return [];
+  const listed = (await list(await handlerContext(call))) as readonly (string | Partial<ListedResource>)[];
+  const { uriTemplate: _, ...shared } = entry.listedTemplate!;
+  return listed.map((item) => {
+    const given = typeof item === "string" ? { uri: item } : item;
+    return { ...shared, name: given.uri ?? entry.name, ...given } as ListedResource;
+  });
+}
+
+interface FoundResource {
+  entry: ResourceEntry;
+  variables: Record<string, string | string[]>;
+}
+
+/** Finds resources by URI: first those with exactly this URI, then templates in the order in which they were added. */
+export class ResourceIndex {
+  readonly #single = new Map<string, ResourceEntry>();
+  readonly #templates = new Map<string, ResourceEntry>();
+
+  /** Applies a change of the registry. `entry` is undefined if it was deleted, `previous` if it is new. */
+  update(entry: ResourceEntry | undefined, previous: ResourceEntry | undefined): void {
+    if (previous) {
+      const { uri } = previous.definition;
+      if (this.#single.get(uri)?.name === previous.name) this.#single.delete(uri);
+      if (!entry?.template) this.#templates.delete(previous.name);
+    }
+    if (!entry) return;
+    if (entry.template) this.#templates.set(entry.name, entry);
+    else this.#single.set(entry.definition.uri, entry);
+  }
+
+  single(): Iterable<ResourceEntry> {
+    return this.#single.values();
+  }
+
+  templates(): Iterable<ResourceEntry> {
+    return this.#templates.values();
+  }
+
+  /** Whether a template has a `list` function. Then pages cannot be prepared. */
+  hasListing(): boolean {
+    for (const { definition } of this.#templates.values()) if (definition.list) return true;
+    return false;
+  }
+
+  find(uri: string): FoundResource | undefined {
+    const single = this.#single.get(uri);
+    if (single) return { entry: single, variables: {} };
+    for (const entry of this.#templates.values()) {
+      const variables = entry.template!.match(uri);
+      if (variables) return { entry, variables };
+    }
+    return undefined;
+  }
+
+  /** Finds what `ref/resource` of a completion names: a template as it is written, or a resource. */
+  findReferenced(uri: string): ResourceEntry | undefined {
+    for (const entry of this.#templates.values()) if (entry.definition.uri === uri) return entry;
+    return this.find(uri)?.entry;
+  }
+}
+
+/**
+ * Makes the error "Resource not found". The client receives the code that its revision defines.
+ *
+ * Throw it in `read` if the URI matches the template but no resource has it.
+ */
+export function resourceNotFound(uri: string): ProtocolError {
+  return new ProtocolError(ErrorCode.ResourceNotFound, "Resource not found", { data: { uri } });
 }

@@ -5,9 +5,9 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
 import { audio, embed, image, link, text } from "./content.ts";
 import { prompt, resource, tool } from "../definition.ts";
-import { resourceNotFound } from "./resource-not-found.ts";
+import { resourceNotFound } from "./resources.ts";
 import { createServer } from "../server.ts";
-import { toolResult } from "./tool-result.ts";
+import { toolResult } from "./tools.ts";
 
 const modern = "2026-07-28";
 const meta = modernMeta(modern);

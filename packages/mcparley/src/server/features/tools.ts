@@ -1,99 +1,139 @@
-import { type Awaitable, after, recover } from "../../rpc/awaitable.ts";
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { Cancelled, Declined, ToolError, invalidParams } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ContentBlock } from "../../mcp/content.ts";
-import { type CallToolResult, readCallToolParams } from "../../mcp/tools.ts";
-import type { Issue } from "../../schema/schema.ts";
-import type { Call } from "../dispatch/call.ts";
-import type { ToolExtension } from "../extension.ts";
-import { InputRequired } from "../input/input-required.ts";
-import type { ToolEntry } from "./prepare-tool.ts";
+import { type CallToolResult, type Tool as ListedTool, readCallToolParams } from "../../mcp/tools.ts";
+import { type CompiledSchema, compileSchema } from "../../schema/compile-schema.ts";
+import type { Issue, Outcome } from "../../schema/schema.ts";
+import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
-import { ToolResult } from "./tool-result.ts";
+import type { Tool } from "../definition.ts";
+import { describe, explained } from "../describe.ts";
+import { InputRequired } from "../input/input-required.ts";
+import type { Entry } from "../registry.ts";
+import { toContent } from "./content.ts";
 
-/** Answers `tools/call`. */
+/** A tool, prepared to be listed and called. */
+export interface ToolEntry extends Entry<Tool> {
+  readonly listed: ListedTool;
+  readonly input: CompiledSchema | undefined;
+  readonly output: CompiledSchema | undefined;
+}
+
+/** The input schema of a tool that declares none. */
+const noInput: JsonObject = { type: "object", additionalProperties: false };
+
+/** Compiles the schemas of a tool and builds its entry of `tools/list`. Throws `invalid_definition`, naming the tool. */
+export function prepareTool(entry: Entry<Tool>): ToolEntry {
+  const { name, definition } = entry;
+  return explained(`tool "${name}"`, () => {
+    if (typeof definition.call !== "function") throw new TypeError("it has no `call` function");
+    const input = definition.input === undefined ? undefined : compileSchema(definition.input, "input");
+    const output = definition.output === undefined ? undefined : compileSchema(definition.output, "output");
+    const inputSchema = input ? asObjectSchema(input.json) : noInput;
+    const listed: ListedTool = { ...describe(name, definition), inputSchema };
+    if (output) listed.outputSchema = output.json;
+    if (definition.annotations) listed.annotations = definition.annotations;
+    return { ...entry, listed, input, output };
+  });
+}
+
+/** Adds `type: "object"` to a schema without a type, such as a composition (server/tools, Tool). */
+function asObjectSchema(json: JsonObject): JsonObject {
+  if (json.type === "object") return json;
+  if (json.type === undefined) return { type: "object", ...json };
+  throw new TypeError(`its input must be an object, not ${JSON.stringify(json.type)}`);
+}
+
+/**
+ * Answers `tools/call`.
+ *
+ * Throws a `ProtocolError` -32602 if the tool is unknown, and 403 if the caller lacks a scope. Invalid arguments are a tool
+ * error instead, because the model can read and correct it (SEP-1303).
+ */
 export function callTool(call: Call): Awaitable<JsonObject | InputRequired> {
-  const { core } = call;
   const { name, arguments: args } = readCallToolParams(call.params);
-  const entry = core.offering.tools.entry(name);
-  if (!entry) throw invalidParams(`Unknown tool: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
-  requireScopes(entry.definition.scopes, call.principal);
-  const run = (input: unknown): Awaitable<JsonObject | InputRequired> =>
-    after(
-      core.run(call, (context) => entry.definition.call(input as never, context)),
-      (returned) => (returned instanceof InputRequired ? returned : toResult(entry, returned)),
-    );
-  const { extensions } = entry.definition;
-  return recover(
-    () =>
-      after(parseInput(entry, args), extensions ? (input) => prepared(call, extensions).then(() => run(input)) : run),
-    toFailed,
-  );
-}
+  const tool = call.core.offering.tools.entry(name);
+  if (!tool) throw invalidParams(`Unknown tool: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
+  requireScopes(tool.definition.scopes, call.principal);
 
-async function prepared(call: Call, extensions: readonly ToolExtension[]): Promise<void> {
-  for (const one of extensions) await one.beforeCall?.(call);
-}
-
-/** Bad arguments are a tool error, which the model reads and corrects, rather than a protocol error. */
-function parseInput(entry: ToolEntry, args: JsonObject): unknown {
-  if (!entry.input) {
-    const unknown = Object.keys(args);
-    if (unknown.length === 0) return args;
-    throw new ToolError(`${entry.name} takes no arguments; got ${unknown.slice(0, 8).join(", ")}.`);
+  // Most tools validate and answer without waiting. Promises for these steps would cost a quarter of the library's share of
+  // a call (ADR 19).
+  try {
+    const outcome = validateInput(tool, args);
+    const isPlain = !tool.definition.extensions && !call.core.definition.context;
+    if (isPromise(outcome) || !isPlain) return callLater(tool, outcome, call);
+    const returned = tool.definition.call(inputOf(tool, outcome) as never, call);
+    return isPromise(returned) ? finishCall(tool, returned) : toResult(tool, returned);
+  } catch (error) {
+    return toolErrorResult(error);
   }
-  return after(entry.input.validate(args), (outcome) => {
-    if (!outcome.issues) return outcome.value;
-    throw new ToolError(`The arguments of ${entry.name} are not valid:\n${listIssues(outcome.issues)}`);
-  });
 }
 
-function toResult(entry: ToolEntry, returned: unknown): Awaitable<JsonObject> {
-  if (returned instanceof ToolResult) return checkedResult(entry, returned.result);
-  if (!entry.output) return asObject(isCallToolResult(returned) ? returned : { content: toContent(returned) });
-  return after(parseOutput(entry, returned), (structuredContent) => ({
-    content: [{ type: "text", text: JSON.stringify(structuredContent) }],
-    structuredContent,
-  }));
-}
-
-function checkedResult(entry: ToolEntry, result: CallToolResult): Awaitable<JsonObject> {
-  if (!entry.output || result.isError) return asObject(result);
-  return after(parseOutput(entry, result.structuredContent), (structuredContent) => ({ ...result, structuredContent }));
-}
-
-/** A result that its own schema forbids is a defect of the server: the client is told nothing but that. */
-function parseOutput(entry: ToolEntry, returned: unknown): unknown {
-  return after(entry.output!.validate(returned), (outcome) => {
-    if (!outcome.issues) return outcome.value;
-    throw new TypeError(`${entry.name} returned what its output schema forbids:\n${listIssues(outcome.issues)}`);
-  });
-}
-
-/** Turns a plain value into content: a string is text, content stays content, anything else is written as JSON. */
-export function toContent(value: unknown): ContentBlock[] {
-  if (value === undefined || value === null) return [];
-  if (Array.isArray(value) && value.every((part) => typeof part === "string" || isContent(part))) {
-    return value.flatMap(toContent);
+/** Calls a tool that has an asynchronous validator, extensions, or a context to be added. */
+async function callLater(
+  tool: ToolEntry,
+  pending: Awaitable<Outcome>,
+  call: Call,
+): Promise<JsonObject | InputRequired> {
+  try {
+    const input = inputOf(tool, await pending);
+    for (const extension of tool.definition.extensions ?? []) await extension.beforeCall?.(call);
+    const context = await handlerContext(call);
+    return await toResult(tool, await tool.definition.call(input as never, context));
+  } catch (error) {
+    return toolErrorResult(error);
   }
-  if (isContent(value)) return [value];
-  return [{ type: "text", text: typeof value === "string" ? value : JSON.stringify(value) }];
 }
 
-export function isContent(value: unknown): value is ContentBlock {
-  if (typeof value !== "object" || value === null) return false;
-  const { type, text, data, uri, resource } = value as Record<string, unknown>;
-  if (type === "text") return typeof text === "string";
-  if (type === "image" || type === "audio") return typeof data === "string";
-  return type === "resource_link" ? typeof uri === "string" : type === "resource" && typeof resource === "object";
+async function finishCall(tool: ToolEntry, returned: Promise<unknown>): Promise<JsonObject | InputRequired> {
+  try {
+    return await toResult(tool, await returned);
+  } catch (error) {
+    return toolErrorResult(error);
+  }
 }
 
-function isCallToolResult(value: unknown): value is CallToolResult {
-  return typeof value === "object" && value !== null && Array.isArray((value as CallToolResult).content);
+function validateInput(tool: ToolEntry, args: JsonObject): Awaitable<Outcome> {
+  if (tool.input) return tool.input.validate(args);
+  const unknown = Object.keys(args);
+  if (unknown.length === 0) return { value: args };
+  throw new ToolError(`${tool.name} takes no arguments; got ${unknown.slice(0, 8).join(", ")}.`);
 }
 
-/** What a tool wants the model to read becomes a result; any other error goes on. */
-function toFailed(error: unknown): JsonObject {
+function inputOf({ name }: ToolEntry, outcome: Outcome): unknown {
+  if (!outcome.issues) return outcome.value;
+  throw new ToolError(`The arguments of ${name} are not valid:\n${listIssues(outcome.issues)}`);
+}
+
+/** Makes the result of what a handler returned, and validates it against the output schema. */
+function toResult(tool: ToolEntry, returned: unknown): Awaitable<JsonObject | InputRequired> {
+  if (returned instanceof InputRequired) return returned;
+  const whole = returned instanceof ToolResult ? returned.result : undefined;
+  if (!tool.output || whole?.isError) return asObject(whole ?? plainResult(returned));
+  const outcome = tool.output.validate(whole ? whole.structuredContent : returned);
+  if (isPromise(outcome)) return outcome.then((ready) => structuredResult(tool, ready, whole));
+  return structuredResult(tool, outcome, whole);
+}
+
+function plainResult(returned: unknown): CallToolResult {
+  const isWhole =
+    typeof returned === "object" && returned !== null && Array.isArray((returned as CallToolResult).content);
+  return isWhole ? (returned as CallToolResult) : { content: toContent(returned) };
+}
+
+/** An invalid result is a defect of the server, so the client receives "Internal error" and `onError` the details. */
+function structuredResult({ name }: ToolEntry, outcome: Outcome, whole: CallToolResult | undefined): JsonObject {
+  if (outcome.issues) {
+    throw new TypeError(`${name} returned what its output schema forbids:\n${listIssues(outcome.issues)}`);
+  }
+  const structuredContent = outcome.value;
+  if (whole) return { ...whole, structuredContent };
+  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+}
+
+/** Makes the result of an error that the model should read. Rethrows every other error. */
+function toolErrorResult(error: unknown): JsonObject {
   if (error instanceof ToolError || error instanceof Declined || error instanceof Cancelled) {
     return { content: [{ type: "text", text: error.message }], isError: true };
   }
@@ -106,4 +146,27 @@ function listIssues(issues: readonly Issue[]): string {
 
 function asObject(result: CallToolResult): JsonObject {
   return result as unknown as JsonObject;
+}
+
+/** A whole result of a tool. Made by `toolResult`. */
+export class ToolResult {
+  readonly result: CallToolResult;
+
+  constructor(result: CallToolResult) {
+    this.result = result;
+  }
+}
+
+/**
+ * Makes a whole tool result, for tools with an output schema that also set `content` themselves.
+ *
+ * `structuredContent` must match the output schema of the tool, unless `isError` is set.
+ */
+export function toolResult(result: {
+  content: ContentBlock[];
+  structuredContent?: unknown;
+  isError?: boolean;
+  _meta?: JsonObject;
+}): ToolResult {
+  return new ToolResult(result);
 }

@@ -12,11 +12,12 @@ import {
 import type { Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";
-import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
+import { Call, type Link, cancelledFor } from "../dispatch/call.ts";
+import { answer } from "../dispatch/dispatch.ts";
 import type { Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../dispatch/core.ts";
 import type { LegacySide } from "./legacy-side.ts";
-import { type Origin, answerModern, isModernRequest } from "./modern.ts";
+import { isModernRequest, openCall } from "./modern.ts";
 
 /** A server on one transport: what `attach` gives. */
 export interface Connection {
@@ -115,19 +116,20 @@ export class ServerConnection implements Connection {
 
   #answer(request: JsonRpcRequest): Awaitable<Reply | undefined> {
     if (isModernRequest(request)) return this.#answerModern(request);
-    if (!this.#legacy) this.#loadLegacy();
-    return after(this.#legacy as Awaitable<LegacySide>, (side) => side.answer(request));
+    const legacy = (this.#legacy ??= this.#loadLegacy());
+    return isPromise(legacy) ? legacy.then((side) => side.answer(request)) : legacy.answer(request);
   }
 
-  #loadLegacy(): void {
+  /** Loads the code of legacy revisions, which a server on stdio does not need before a legacy client connects. */
+  #loadLegacy(): Promise<LegacySide> {
     const loading = import("./legacy-side.ts").then(
       ({ LegacySide }) => new LegacySide(this.#core, { link: this.#link, principal: this.#principal }),
     );
-    this.#legacy = loading;
-    // The first to go on with it, so that what comes from then on is taken after what waits for it already.
+    // This is the first continuation, so messages that arrive later are handled after those that wait already.
     void loading.then((side) => {
       this.#legacy = side;
     });
+    return loading;
   }
 
   /** Acts on the legacy side, if there is one: after all that was given to it before, also while it is being loaded. */
@@ -139,17 +141,13 @@ export class ServerConnection implements Connection {
     const { id } = request;
     const refusal = this.#refuseModern(id);
     if (refusal) return replyToError(id, refusal, undefined);
-    const arrival = new Arrival(this.#link, this.#principal);
-    const reply = answerModern(this.#core, request, arrival);
-    if (!isPromise(reply) || !arrival.call) return reply;
-    this.#begin(arrival.call);
-    return reply.finally(() => this.#calls.delete(id));
-  }
-
-  /** Notes that a call is going on, once it turns out to have no answer yet. */
-  #begin(call: Call): void {
-    this.#calls.set(call.id, call);
+    const call = openCall(this.#core, request, { link: this.#link, principal: this.#principal });
+    if (!(call instanceof Call)) return call;
+    const reply = answer(call);
+    if (!isPromise(reply)) return reply;
+    this.#calls.set(id, call);
     if (this.#gaveUp) call.cancel(this.#gaveUp);
+    return reply.finally(() => this.#calls.delete(id));
   }
 
   #refuseModern(id: RequestId): ProtocolError | undefined {
@@ -235,22 +233,6 @@ export class ServerConnection implements Connection {
     this.#gaveUp = cause;
     for (const call of this.#calls.values()) call.cancel(cause);
     this.#whenLegacy((side) => side.end(cause));
-  }
-}
-
-/** Where one request came from, and the call that it became. */
-class Arrival implements Origin {
-  readonly link: Link;
-  readonly principal: Principal | undefined;
-  call: Call | undefined;
-
-  constructor(link: Link, principal: Principal | undefined) {
-    this.link = link;
-    this.principal = principal;
-  }
-
-  opened(call: Call): void {
-    this.call = call;
   }
 }
 

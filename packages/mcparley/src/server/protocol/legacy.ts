@@ -7,12 +7,13 @@ import { Method, Notification } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { negotiateLegacy } from "../../mcp/revisions/revisions.ts";
-import { type Reply, answer, replyToError } from "../dispatch/reply.ts";
+import { answer, checkParams } from "../dispatch/dispatch.ts";
+import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
-import { type ServerCore, checkParams } from "../dispatch/core.ts";
+import type { ServerCore } from "../dispatch/core.ts";
 import { keepInitialize } from "./kept.ts";
-import type { Origin } from "./modern.ts";
+import type { RequestSource } from "./modern.ts";
 import { Session, type SharedBy } from "./session.ts";
 
 /** Where a session comes from. */
@@ -85,46 +86,38 @@ function capabilitiesFor({ core, revision, principal }: Session): ServerCapabili
 }
 
 /**
- * Answers a request of a session. Undefined where the client gave it up.
+ * Answers a request of a session. Returns undefined if the client cancelled it.
  *
- * The principal is that of this request: where each request brings its own credential, a newer one of the same caller
- * may grant more, or less, than the one that opened the session.
+ * The principal is that of this request. Over HTTP each request has its own credential, and a newer one of the same caller
+ * may have other scopes than the one that opened the session.
  */
-export function answerInSession(session: Session, request: JsonRpcRequest, way: Origin): Awaitable<Reply | undefined> {
+export function answerInSession(
+  session: Session,
+  request: JsonRpcRequest,
+  source: RequestSource,
+): Awaitable<Reply | undefined> {
   const { id, method, params = {} } = request;
   const { core, revision, lowering } = session;
-  const { principal, address = session.peer.address } = way;
-  // The same address as before in nearly every request.
-  const peer = address === session.peer.address ? session.peer : { ...session.peer, address };
+  const { principal, link, address = session.peer.address } = source;
   try {
-    refuse(session, request);
+    checkTurn(session, request);
     checkProgressToken(params, core.limits.idLength);
   } catch (error) {
     core.refused(method, principal, error as ProtocolError);
     return replyToError(id, error as ProtocolError, revision);
   }
-  const call = new Call({
-    core,
-    revision,
-    lowering,
-    id,
-    method,
-    params,
-    peer,
-    principal,
-    link: way.link,
-    logLevel: undefined,
-    session,
-  });
-  way.opened?.(call);
+  // Nearly every request of a session has the same address, and then shares its peer.
+  const peer = address === session.peer.address ? session.peer : { ...session.peer, address };
+  const logLevel = undefined;
+  const call = new Call({ core, revision, lowering, id, method, params, peer, principal, link, logLevel, session });
   const reply = answer(call);
   if (!isPromise(reply)) return reply;
   session.begin(call);
   return reply.finally(() => session.finish(id));
 }
 
-/** Throws if the session cannot take the request now. */
-function refuse(session: Session, { id, method }: JsonRpcRequest): void {
+/** Throws if the session cannot answer the request now. */
+function checkTurn(session: Session, { id, method }: JsonRpcRequest): void {
   if (method === Method.initialize) {
     throw new ProtocolError(ErrorCode.InvalidRequest, "This session is initialized already.");
   }

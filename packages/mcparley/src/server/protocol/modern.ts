@@ -1,4 +1,3 @@
-import type { Awaitable } from "../../rpc/awaitable.ts";
 import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
 import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.ts";
@@ -8,23 +7,21 @@ import { checkProgressToken } from "../../mcp/progress.ts";
 import { modernLoweringOf } from "../../mcp/revisions/modern-lowerings.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { findRevision, latestLegacy, latestModern, supportedVersions } from "../../mcp/revisions/revisions.ts";
-import { type Reply, answer, replyToError } from "../dispatch/reply.ts";
+import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../dispatch/core.ts";
 
-/** Where a request came from, for as long as it is answered. */
-export interface Origin {
-  /** The way back for what is said before the answer. */
+/** The source of a request. */
+export interface RequestSource {
+  /** Sends the messages that precede the response. */
   link: Link;
   principal: Principal | undefined;
   /** The IP address that the request came from, if it is known. */
   address?: string | undefined;
-  /** Given the call once it exists, so that it can be cancelled. */
-  opened?(call: Call): void;
 }
 
-/** Whether a request is to be answered by itself: it names its revision, or its method exists in no legacy one. */
+/** Whether a request is of a modern revision: it names its revision, or no legacy revision has its method. */
 export function isModernRequest({ method, params }: JsonRpcRequest): boolean {
   const meta = params?._meta;
   if (isObject(meta) && MetaKey.protocolVersion in meta) return true;
@@ -32,48 +29,36 @@ export function isModernRequest({ method, params }: JsonRpcRequest): boolean {
 }
 
 /**
- * Answers a request of a modern revision from what it carries, and from nothing else (2026-07-28, basic, Statelessness).
+ * Makes the call of a modern request from what the request carries, and from nothing else (2026-07-28, basic,
+ * Statelessness). Returns the refusal instead if its metadata is missing or invalid.
  */
-export function answerModern(core: ServerCore, request: JsonRpcRequest, origin: Origin): Awaitable<Reply | undefined> {
-  let call: Call;
+export function openCall(core: ServerCore, request: JsonRpcRequest, source: RequestSource): Call | Reply {
   try {
-    call = openCall(core, request, origin);
+    return readCall(core, request, source);
   } catch (error) {
-    core.refused(request.method, origin.principal, error as ProtocolError);
+    core.refused(request.method, source.principal, error as ProtocolError);
     return replyToError(request.id, error as ProtocolError, latestModern);
   }
-  origin.opened?.(call);
-  return answer(call);
 }
 
-function openCall(core: ServerCore, request: JsonRpcRequest, { link, principal, address }: Origin): Call {
+function readCall(core: ServerCore, request: JsonRpcRequest, { link, principal, address }: RequestSource): Call {
   const { id, method, params = {} } = request;
   const meta = isObject(params._meta) ? params._meta : {};
   const revision = readRevision(meta);
+  const lowering = modernLoweringOf(revision);
   const capabilities = meta[MetaKey.clientCapabilities];
   if (!isObject(capabilities)) throw malformed(MetaKey.clientCapabilities, "an object");
   checkProgressToken(params, core.limits.idLength);
   const level = meta[MetaKey.logLevel];
+  const logLevel = level === undefined ? undefined : readLoggingLevel(level, `params._meta["${MetaKey.logLevel}"]`);
   const peer = {
     info: readClientInfo(meta),
     capabilities: capabilities as ClientCapabilities,
     revision: revision.version,
     address,
   };
-  const logLevel = level === undefined ? undefined : readLoggingLevel(level, `params._meta["${MetaKey.logLevel}"]`);
-  return new Call({
-    core,
-    revision,
-    lowering: modernLoweringOf(revision),
-    id,
-    method,
-    params,
-    peer,
-    principal,
-    link,
-    logLevel,
-    session: undefined,
-  });
+  const session = undefined;
+  return new Call({ core, revision, lowering, id, method, params, peer, principal, link, logLevel, session });
 }
 
 function readRevision(meta: JsonObject): Revision {
@@ -91,7 +76,7 @@ export function unsupportedVersion(requested: string): ProtocolError {
   return new ProtocolError(ErrorCode.UnsupportedProtocolVersion, message, { data });
 }
 
-/** A name is for display alone, so one that is malformed is no reason to refuse a request. */
+/** Reads the client's name. It is only displayed, so a malformed one does not refuse the request. */
 function readClientInfo(meta: JsonObject): Implementation | undefined {
   const info = meta[MetaKey.clientInfo];
   const readable = isObject(info) && typeof info.name === "string" && typeof info.version === "string";

@@ -7,7 +7,7 @@ import { Declined } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { supportedVersions } from "../../../mcp/revisions/revisions.ts";
 import { resource } from "../../../server/definition.ts";
-import { resourceNotFound } from "../../../server/features/resource-not-found.ts";
+import { resourceNotFound } from "../../../server/features/resources.ts";
 import { type Server, createServer } from "../../../server/server.ts";
 import { skill } from "../server/skill.ts";
 import { skills } from "../server/skills.ts";

@@ -2,7 +2,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import { resource } from "../../../server/definition.ts";
 import type { ServerExtension } from "../../../server/extension.ts";
 import type { Registry } from "../../../server/registry.ts";
-import { resourceNotFound } from "../../../server/features/resource-not-found.ts";
+import { resourceNotFound } from "../../../server/features/resources.ts";
 import { isGranted, requireScopes } from "../../../server/dispatch/scopes.ts";
 import type { ResourceRegistry } from "../../../server/server.ts";
 import { skillsId } from "../skill-entry.ts";

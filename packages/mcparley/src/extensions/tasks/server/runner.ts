@@ -2,6 +2,7 @@ import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { modernLoweringOf } from "../../../mcp/revisions/modern-lowerings.ts";
 import { latestModern } from "../../../mcp/revisions/revisions.ts";
+import { dispatch } from "../../../server/dispatch/dispatch.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
@@ -184,7 +185,7 @@ export class Runner {
     this.#again.add(call);
     await this.#orphans.note(record.taskId);
     const run = await this.#start(call, record, 0);
-    const dispatched = (async () => (await core.dispatch(call)) as JsonObject)();
+    const dispatched = (async () => (await dispatch(call)) as JsonObject)();
     void this.finish(call, run, dispatched);
   }
 

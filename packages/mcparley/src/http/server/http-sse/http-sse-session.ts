@@ -7,7 +7,7 @@ import type { Link } from "../../../server/dispatch/call.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
 import type { ServerCore } from "../../../server/dispatch/core.ts";
 import { LegacySide } from "../../../server/protocol/legacy-side.ts";
-import { encodeReply } from "../encode-reply.ts";
+import { encodeReply } from "../respond.ts";
 import type { Sender } from "../endpoint-context.ts";
 import type { EventStream } from "../event-stream.ts";
 import type { OpenExchange } from "../open-exchanges.ts";

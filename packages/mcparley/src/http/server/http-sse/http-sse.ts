@@ -1,11 +1,11 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
 import { readAccept } from "../../accept.ts";
-import { type BodyLimits, readMessage } from "../body.ts";
+import { readJson } from "../body.ts";
 import type { SharedSse } from "../../cluster/shared-sse.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";
 import { EventStream } from "../event-stream.ts";
-import type { Exchange } from "../../exchange.ts";
+import type { Exchange, ReadLimits } from "../../exchange.ts";
 import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "../options.ts";
 import { SessionShares, displaced, neverUsed, tableIsFull } from "../sessions/session-shares.ts";
@@ -14,7 +14,8 @@ import { HttpRefusal, notAllowed, shown, shuttingDown } from "../refusal.ts";
 export interface HttpSseOptions {
   /** Where clients are told to post their messages. */
   messages: string;
-  bodies: BodyLimits;
+  /** The limits of the bodies of posted messages. */
+  bodies: ReadLimits;
   sessions: SessionOptions;
 }
 
@@ -69,7 +70,7 @@ export class HttpSse {
       throw new HttpRefusal(400, "There is no sessionId in the URL. Open a stream, and post to where it says.");
     }
     const session = this.#find(id, principal);
-    if (session) this.#receive(session, await this.#read(exchange), principal);
+    if (session) this.#receive(session, await readJson(exchange, this.#options.bodies), principal);
     else await this.#handOn(exchange, id, principal);
     exchange.respond(202, {});
   }
@@ -80,13 +81,9 @@ export class HttpSse {
     if (!shared || !(await reached(() => shared.isElsewhere(id, principal)))) {
       throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
     }
-    const value = await this.#read(exchange);
+    const value = await readJson(exchange, this.#options.bodies);
     checkPosted(value);
     await reached(() => shared.handOn(id, value, principal));
-  }
-
-  #read(exchange: Exchange): Promise<unknown> {
-    return new Promise((resolve, reject) => readMessage(exchange, this.#options.bodies, { resolve, reject }));
   }
 
   /** Ends the sessions, and what goes on in them. */

@@ -3,7 +3,7 @@ import type { JsonRpcRequest, RequestId } from "../../../rpc/messages.ts";
 import { findRevision, supportedVersions, unnamedOverHttp } from "../../../mcp/revisions/revisions.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import { Session } from "../../../server/protocol/session.ts";
-import type { Belonging } from "../answering.ts";
+import type { Belonging } from "../respond.ts";
 import type { LegacyContext, Sender } from "../endpoint-context.ts";
 import type { RequestHead } from "../../exchange.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";

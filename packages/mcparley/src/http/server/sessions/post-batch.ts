@@ -2,14 +2,15 @@ import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
 import { type Classified, type JsonRpcResponse, classify } from "../../../rpc/messages.ts";
 import { type Reply, replyToError } from "../../../server/dispatch/reply.ts";
 import { answerInSession } from "../../../server/protocol/legacy.ts";
+import type { RequestSource } from "../../../server/protocol/modern.ts";
 import type { Session } from "../../../server/protocol/session.ts";
-import { Answering } from "../answering.ts";
 import type { LegacyContext, Posted } from "../endpoint-context.ts";
 import { type Place, belongingOf, checkVersion, placeOf } from "./find-session.ts";
 import { asEvent, eventHeaders } from "../event-stream.ts";
 import { HttpRefusal, jsonHeaders } from "../refusal.ts";
+import { PostResponse } from "../respond.ts";
 
-/** Answers a POST of several messages, which one revision has (2025-03-26, transports, "Sending Messages"). */
+/** Answers a POST of several messages (2025-03-26 only, transports, "Sending Messages"). */
 export async function postBatch(context: LegacyContext, posted: Posted, batch: readonly unknown[]): Promise<void> {
   const { exchange: head } = posted;
   checkVersion(head, undefined);
@@ -22,26 +23,30 @@ export async function postBatch(context: LegacyContext, posted: Posted, batch: r
   }
   head.held?.answer(undefined);
   const requests = messages.flatMap((one) => (one.kind === "request" ? one.message : []));
-  const answering = new BatchAnswering(context, posted, belongingOf(context, place, requests));
-  answering.wait();
+  const response = new BatchResponse(context, posted, belongingOf(context, place, requests));
+  response.wait();
   const replies = await Promise.all(
     messages.map(async (message) => {
-      const reply = await take(place, message, answering);
-      return reply && !answering.sendEarly(reply) ? [reply.message] : [];
+      const reply = await take(place, message, {
+        link: response,
+        principal: posted.principal,
+        address: posted.address,
+      });
+      return reply && !response.sendEarly(reply) ? [reply.message] : [];
     }),
   );
-  answering.finishBatch(replies.flat());
+  response.finishBatch(replies.flat());
 }
 
-/** The answer to a batch: one array, or one event for each answer. */
-class BatchAnswering extends Answering {
-  /** Sends one of the answers, if the answer is an event stream already. */
+/** The response to a batch: one array, or one event per reply. */
+class BatchResponse extends PostResponse {
+  /** Sends one reply now if the response is an event stream already. Returns whether it did. */
   sendEarly({ message }: Reply): boolean {
     this.events?.send(this.encoded(message));
     return this.events !== undefined;
   }
 
-  /** Ends the answer with the messages that were not sent early. */
+  /** Completes the response with the replies that were not sent early. */
   finishBatch(messages: readonly JsonRpcResponse[]): void {
     this.close();
     const encoded = messages.map((message) => this.encoded(message));
@@ -70,10 +75,10 @@ function checkBatch({ revision, core }: Session, { length }: readonly unknown[])
   }
 }
 
-/** Takes one message, with effect at once, and gives what is to be sent back. */
-async function take(place: Place, message: Classified, answering: Answering): Promise<Reply | undefined> {
+/** Handles one message at once, in the order of the batch. Returns the reply of a request. */
+async function take(place: Place, message: Classified, source: RequestSource): Promise<Reply | undefined> {
   if (message.kind === "request") {
-    const reply = await answerInSession(place.session, message.message, answering);
+    const reply = await answerInSession(place.session, message.message, source);
     return place.found?.keep ? place.found.keep(message.message, reply) : reply;
   }
   if (message.kind !== "invalid") return hear(place, message);
@@ -81,7 +86,7 @@ async function take(place: Place, message: Classified, answering: Answering): Pr
   return replyToError(message.id, error, undefined);
 }
 
-/** Takes a message that is not answered. Where there are no sessions there is nothing that it could be about. */
+/** Handles a notification or response. Without sessions there is nothing that it could belong to. */
 async function hear({ found }: Place, heard: Classified): Promise<undefined> {
   if (heard.kind === "notification" || heard.kind === "response") await found?.hear(heard);
 }

@@ -1,4 +1,4 @@
-import type { AnswerStream } from "../answering.ts";
+import type { AnswerStream } from "../respond.ts";
 import type { Events } from "../event-stream.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";

@@ -1,5 +1,5 @@
 import type { JsonRpcRequest } from "../../../rpc/messages.ts";
-import type { AnswerStream } from "../answering.ts";
+import type { AnswerStream } from "../respond.ts";
 import type { ClusterNode } from "../../cluster/cluster-node.ts";
 import { type FollowedInit, FollowedStream } from "../../cluster/followed-stream.ts";
 import { type StreamHead, StreamLog, isRepeatable } from "../../cluster/stream-log.ts";

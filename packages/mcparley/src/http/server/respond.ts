@@ -1,0 +1,219 @@
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
+import { ErrorCode, LocalError } from "../../rpc/errors.ts";
+import {
+  type JsonRpcMessage,
+  type JsonRpcResponse,
+  Prepared,
+  type RequestId,
+  beginningOf,
+  encode,
+  failure,
+  isFailure,
+  isObject,
+  isRequest,
+} from "../../rpc/messages.ts";
+import type { Call, Link } from "../../server/dispatch/call.ts";
+import type { ServerCore } from "../../server/dispatch/core.ts";
+import type { Reply } from "../../server/dispatch/reply.ts";
+import type { Session } from "../../server/protocol/session.ts";
+import type { Accepted } from "../accept.ts";
+import type { Exchange, RequestHead, ResponseHeaders } from "../exchange.ts";
+import type { EndpointContext, Posted } from "./endpoint-context.ts";
+import { EventStream, type Events, asEvent, eventHeaders } from "./event-stream.ts";
+import type { OpenExchange } from "./open-exchanges.ts";
+import { jsonHeaders } from "./refusal.ts";
+import type { HttpServerAuth } from "./server-auth.ts";
+
+/** The stream that a response becomes, if it becomes one: a resumable stream of a session. */
+export interface AnswerStream {
+  /** Called once, when the response has to wait for its reply. */
+  opened(answer: OpenExchange): void;
+  /** Called when the response becomes a stream. */
+  begin(exchange: Exchange): Events;
+  /** Called when the response is complete, or the client has disconnected. */
+  closed(): void;
+}
+
+/** What a request and its response belong to. */
+export interface Belonging {
+  /** The legacy session of the request. */
+  session?: Session;
+  stream?: AnswerStream | undefined;
+}
+
+const toNone: Belonging = {};
+
+/**
+ * The response to one POST.
+ *
+ * It is JSON with the status of the reply. If a message precedes the reply, or the reply takes longer than the keep-alive
+ * interval, it is an event stream with status 200. Messages about a request are sent on the response to it, so the response
+ * is the request's link.
+ */
+export class PostResponse implements Link, OpenExchange {
+  due = 0;
+  readonly network = "tcp";
+  readonly #context: EndpointContext;
+  protected readonly exchange: Exchange;
+  protected readonly accepted: Accepted;
+  readonly #belonging: Belonging;
+  protected events: Events | undefined;
+  #call: Call | undefined;
+  #gone = false;
+
+  constructor(context: EndpointContext, { exchange, accepted }: Posted, belonging: Belonging = toNone) {
+    this.#context = context;
+    this.exchange = exchange;
+    this.accepted = accepted;
+    this.#belonging = belonging;
+  }
+
+  /** Sets the modern call that is answered. It is cancelled if the client disconnects, or has done so already. */
+  begin(call: Call): void {
+    this.#call = call;
+    if (this.#gone || this.exchange.closed) this.#onGone();
+  }
+
+  /** Sends the reply when it is there. */
+  settle(reply: Awaitable<Reply | undefined>): Awaitable<void> {
+    if (!isPromise(reply)) return this.finish(reply);
+    this.wait();
+    return reply.then((ready) => this.finish(ready));
+  }
+
+  /** Starts to send keep-alives, and to watch for a client that disconnects. Called if there is no reply yet. */
+  wait(): void {
+    const { stream } = this.#belonging;
+    this.#context.open.add(this);
+    stream?.opened(this);
+    this.exchange.onGone(() => this.#onGone());
+    // A client can resume the stream even if nothing has been sent on it.
+    if (stream && !this.accepted.json) this.#startEvents();
+  }
+
+  send(message: JsonRpcMessage): void {
+    if (!this.accepted.events) {
+      this.#cannotSend(message, "The client accepts no event stream. It must send Accept: text/event-stream.");
+      return;
+    }
+    try {
+      const json = encode(message);
+      this.#startEvents().send(json);
+    } catch (error) {
+      this.#context.core.report(error, undefined);
+      this.#cannotSend(message, "Internal error");
+    }
+  }
+
+  beat(): void {
+    if (this.accepted.events) this.#startEvents().comment();
+  }
+
+  endStream(): void {
+    this.#call?.end?.();
+  }
+
+  /** Completes the response. `reply` is undefined if the client cancelled the request: then the response is empty. */
+  finish(reply: Reply | undefined): void {
+    this.close();
+    if (this.events) {
+      if (reply) this.events.send(this.encoded(reply.message));
+      this.events.end();
+    } else if (!reply || !this.accepted.json) {
+      // Nothing was sent before the reply, so there is nothing to resume.
+      this.exchange.respond(200, eventHeaders, reply ? asEvent(this.encoded(reply.message)) : "");
+    } else {
+      this.#finishAsJson(reply);
+    }
+  }
+
+  #finishAsJson(reply: Reply): void {
+    const { message, status } = reply;
+    const headers = headersOf(reply, this.#context.auth, this.exchange);
+    const prepared = preparedEnd(message);
+    if (prepared) this.exchange.respond(status, headers, beginningOf(message.id as RequestId), prepared);
+    else this.exchange.respond(status, headers, this.encoded(message));
+  }
+
+  protected encoded(message: JsonRpcResponse): string {
+    return encodeReply(this.#context.core, message);
+  }
+
+  #startEvents(): Events {
+    return (this.events ??= this.#makeEvents(this.#gone ? undefined : this.#belonging.stream));
+  }
+
+  #makeEvents(stream: AnswerStream | undefined): Events {
+    return stream ? stream.begin(this.exchange) : new EventStream(this.exchange);
+  }
+
+  protected close(): void {
+    this.#context.open.remove(this);
+    this.#belonging.stream?.closed();
+  }
+
+  /** In modern revisions a client cancels its request by closing the stream; in legacy ones it does not. */
+  #onGone(): void {
+    this.#gone = true;
+    this.close();
+    if (this.#call?.revision.dropCancels) {
+      this.#call.cancel(new LocalError("aborted", "The client closed the stream of its request."));
+    }
+  }
+
+  /** Drops a message that cannot be sent. An input request fails, because the client will not answer it. */
+  #cannotSend(unsent: JsonRpcMessage, why: string): void {
+    if (!isRequest(unsent)) return;
+    const message = `${unsent.method} could not be sent: ${why}`;
+    this.#belonging.session?.answered(failure(unsent.id, { code: ErrorCode.InvalidRequest, message }));
+  }
+}
+
+/** Serialises a response. A result that is not JSON is a defect of its handler: it is reported, and the client gets -32603. */
+export function encodeReply(core: ServerCore, message: JsonRpcResponse): string {
+  try {
+    return encode(message);
+  } catch (error) {
+    core.report(error, undefined);
+    return encode(failure(message.id, { code: ErrorCode.InternalError, message: "Internal error" }));
+  }
+}
+
+/** Characters from which on a prepared result is sent as bytes. Concatenating it with the rest of the response copies it three times. */
+const longText = 2_048;
+
+const ends = new WeakMap<Prepared, Uint8Array>();
+
+/** Returns the bytes of a response from its result on, if the result was prepared and is long. They are encoded once. */
+function preparedEnd(message: JsonRpcResponse): Uint8Array | undefined {
+  if (!("result" in message) || !(message.result instanceof Prepared)) return undefined;
+  const { result } = message;
+  if (result.json.length <= longText) return undefined;
+  const known = ends.get(result);
+  if (known) return known;
+  const end = new TextEncoder().encode(`${result.json}}`);
+  ends.set(result, end);
+  return end;
+}
+
+/** Returns the headers of a JSON response. Statuses 403, 429 and 503 need more than the content type. */
+function headersOf(reply: Reply, auth: HttpServerAuth | undefined, request: RequestHead): ResponseHeaders {
+  if (reply.status === 200) return jsonHeaders;
+  if (reply.scopes) {
+    return { ...jsonHeaders, "www-authenticate": auth?.challenge?.(reply.scopes, request) ?? challenge(reply.scopes) };
+  }
+  if (reply.status === 429 || reply.status === 503) return { ...jsonHeaders, "retry-after": retryAfter(reply.message) };
+  return jsonHeaders;
+}
+
+/** Names the scopes that the client must request (RFC 6750 section 3; 2025-11-25, authorization, "Scope Challenge"). */
+function challenge(scopes: readonly string[]): string {
+  return `Bearer error="insufficient_scope", scope="${scopes.join(" ").replace(/["\\]/g, "\\$&")}"`;
+}
+
+/** Returns the seconds after which to retry: those of the error, or 1. */
+function retryAfter(message: JsonRpcResponse): string {
+  const data = isFailure(message) ? message.error.data : undefined;
+  const seconds = isObject(data) ? data.retryAfter : undefined;
+  return typeof seconds === "number" ? String(Math.ceil(seconds)) : "1";
+}
