@@ -35,7 +35,7 @@ export type {
 } from "../../packages/mcparley/src/rpc/messages.ts";
 export type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
 export { MetaKey } from "../../packages/mcparley/src/mcp/meta.ts";
-export { findRevision } from "../../packages/mcparley/src/mcp/revisions/revisions.ts";
+export { findRevision } from "../../packages/mcparley/src/mcp/revisions/index.ts";
 export type { Revision } from "../../packages/mcparley/src/mcp/revisions/revision.ts";
 export * as content from "../../packages/mcparley/src/server/features/content.ts";
 export type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";

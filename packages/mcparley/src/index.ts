@@ -64,4 +64,4 @@ export type {
 } from "./mcp/sampling.ts";
 export type { SubscriptionFilter } from "./mcp/subscriptions.ts";
 export type { CallToolResult, Tool, ToolAnnotations } from "./mcp/tools.ts";
-export { supportedVersions } from "./mcp/revisions/revisions.ts";
+export { supportedVersions } from "./mcp/revisions/index.ts";

@@ -4,7 +4,7 @@ import type { Implementation } from "../../mcp/capabilities.ts";
 import { MetaKey } from "../../mcp/meta.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { findRevision, latestModern, revisions } from "../../mcp/revisions/revisions.ts";
+import { findRevision, latestModern, revisions } from "../../mcp/revisions/index.ts";
 import type { Channel, SendOptions } from "./channel.ts";
 import { type Offer, type ServerInfo, modernMeta } from "./connection.ts";
 import { withSafeIcons } from "../calls/safe-icons.ts";

@@ -2,7 +2,7 @@ import { after } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../rpc/errors.ts";
 import type { Classified } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
-import { findRevision } from "../../mcp/revisions/revisions.ts";
+import { findRevision } from "../../mcp/revisions/index.ts";
 import type { Changes } from "../../server/changes.ts";
 import { answerModern, isModernRequest } from "../../server/protocol/modern.ts";
 import { Answering } from "./answering.ts";

@@ -9,7 +9,7 @@ import {
   failure,
   success,
 } from "../../rpc/messages.ts";
-import { lowerResult } from "../../mcp/revisions/results.ts";
+import { encodeResult } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Call } from "./call.ts";
 
@@ -32,9 +32,9 @@ export function answer(call: Call): Awaitable<Reply | undefined> {
 function replyWith(call: Call, result: JsonObject | Prepared): Reply | undefined {
   const { id, core, cancelled } = call;
   core.changes.flush();
-  const lowered = cancelled ? undefined : lowerResult(call, result, core.info);
+  const encoded = cancelled ? undefined : encodeResult(call, result, core.info);
   call.settle();
-  return lowered && { message: success(id, lowered), status: 200 };
+  return encoded && { message: success(id, encoded), status: 200 };
 }
 
 function replyToThrown(call: Call, error: unknown): Reply | undefined {

@@ -3,7 +3,7 @@ import { readLoggingLevel } from "../../mcp/logging.ts";
 import { Method } from "../../mcp/methods.ts";
 import { readCursor, readResourceUri } from "../../mcp/resources.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
-import { supportedVersions } from "../../mcp/revisions/revisions.ts";
+import { supportedVersions } from "../../mcp/revisions/index.ts";
 import type { Call } from "./call.ts";
 import { resourceNotFound } from "../features/resource-not-found.ts";
 import type { PreparedLists } from "../lists.ts";

@@ -9,13 +9,13 @@ import { isGranted } from "../dispatch/scopes.ts";
  * Answers `resources/list`: from prepared pages, or, where a template lists its resources by a function, by asking it.
  */
 export async function listResources(call: Call): Promise<JsonObject | Prepared> {
-  const { core, revision, lowering } = call;
+  const { core, revision, encoder } = call;
   const cursor = readCursor(call.params);
   if (!core.offering.resourceIndex.hasListing()) return core.offering.resourceList.page(call, cursor);
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const listed = await gather(call);
   const page = listed.slice(start, start + core.limits.pageSize);
-  const result: JsonObject = { resources: page.map((resource) => lowering.resource(resource)) };
+  const result: JsonObject = { resources: page.map((resource) => encoder.resource(resource)) };
   if (listed.length > start + page.length && page.length > 0) result.nextCursor = cursorFor(start + page.length);
   return finishPage(result, { revision, cache: { ...core.listCache, cacheScope: "private" }, serverInfo: core.info });
 }

@@ -6,7 +6,7 @@ import { type InitializeParams, type InitializeResult, readInitializeParams } fr
 import { Method, Notification } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { negotiateLegacy } from "../../mcp/revisions/revisions.ts";
+import { negotiateLegacy } from "../../mcp/revisions/index.ts";
 import { type Reply, answer, replyToError } from "../dispatch/answer.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
@@ -61,12 +61,12 @@ export function openSession(core: ServerCore, given: InitializeParams, way: Way)
 }
 
 function initializeResult(session: Session): InitializeResult {
-  const { core, revision, lowering } = session;
+  const { core, revision, encoder } = session;
   const { completions, ...others } = capabilitiesFor(session);
   const result: InitializeResult = {
     protocolVersion: revision.version,
     capabilities: completions && revision.completionsCapability ? { ...others, completions } : others,
-    serverInfo: lowering.implementation(core.info),
+    serverInfo: encoder.implementation(core.info),
   };
   const { instructions } = core.definition;
   return instructions === undefined ? result : { ...result, instructions };
@@ -92,7 +92,7 @@ function capabilitiesFor({ core, revision, principal }: Session): ServerCapabili
  */
 export function answerInSession(session: Session, request: JsonRpcRequest, way: Origin): Awaitable<Reply | undefined> {
   const { id, method, params = {} } = request;
-  const { core, revision, lowering } = session;
+  const { core, revision, encoder } = session;
   const { principal, address = session.peer.address } = way;
   // The same address as before in nearly every request.
   const peer = address === session.peer.address ? session.peer : { ...session.peer, address };
@@ -106,7 +106,7 @@ export function answerInSession(session: Session, request: JsonRpcRequest, way: 
   const call = new Call({
     core,
     revision,
-    lowering,
+    encoder,
     id,
     method,
     params,

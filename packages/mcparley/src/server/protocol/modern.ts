@@ -5,9 +5,14 @@ import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.
 import { readLoggingLevel } from "../../mcp/logging.ts";
 import { MetaKey } from "../../mcp/meta.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
-import { modernLoweringOf } from "../../mcp/revisions/modern-lowerings.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { findRevision, latestLegacy, latestModern, supportedVersions } from "../../mcp/revisions/revisions.ts";
+import {
+  findRevision,
+  latestLegacy,
+  latestModern,
+  modernEncoderOf,
+  supportedVersions,
+} from "../../mcp/revisions/index.ts";
 import { type Reply, answer, replyToError } from "../dispatch/answer.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
@@ -64,7 +69,7 @@ function openCall(core: ServerCore, request: JsonRpcRequest, { link, principal, 
   return new Call({
     core,
     revision,
-    lowering: modernLoweringOf(revision),
+    encoder: modernEncoderOf(revision),
     id,
     method,
     params,

@@ -3,8 +3,8 @@ import { type JsonObject, type JsonRpcResponse, type RequestId, notification } f
 import { Outbound } from "../../rpc/outbound.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import { Notification } from "../../mcp/methods.ts";
-import { legacyLoweringOf } from "../../mcp/revisions/legacy-lowerings.ts";
-import type { Lowering } from "../../mcp/revisions/lowering.ts";
+import { legacyEncoderOf } from "../../mcp/revisions/legacy-encoders.ts";
+import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { type Change, type Listener, toNotification } from "../changes.ts";
@@ -52,7 +52,7 @@ const READY_WAIT_MS = 1_000;
 export class Session implements Listener {
   readonly core: ServerCore;
   readonly revision: Revision;
-  readonly lowering: Lowering;
+  readonly encoder: Encoder;
   readonly peer: Peer;
   readonly principal: Principal | undefined;
   logLevel: LoggingLevel = "info";
@@ -78,7 +78,7 @@ export class Session implements Listener {
   constructor(init: SessionInit) {
     this.core = init.core;
     this.revision = init.revision;
-    this.lowering = legacyLoweringOf(init.revision);
+    this.encoder = legacyEncoderOf(init.revision);
     this.peer = init.peer;
     this.principal = init.principal;
     this.#link = init.link;

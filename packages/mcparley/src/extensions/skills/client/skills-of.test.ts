@@ -5,7 +5,7 @@ import { serverDialer } from "../../../client/connect/local-dialers.ts";
 import { openClient } from "../../../client/connect/open-client.ts";
 import { Declined } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import { supportedVersions } from "../../../mcp/revisions/revisions.ts";
+import { supportedVersions } from "../../../mcp/revisions/index.ts";
 import { resource } from "../../../server/definition.ts";
 import { resourceNotFound } from "../../../server/features/resource-not-found.ts";
 import { type Server, createServer } from "../../../server/server.ts";

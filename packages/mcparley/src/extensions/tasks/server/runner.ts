@@ -1,7 +1,6 @@
 import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import { modernLoweringOf } from "../../../mcp/revisions/modern-lowerings.ts";
-import { latestModern } from "../../../mcp/revisions/revisions.ts";
+import { latestModern, modernEncoderOf } from "../../../mcp/revisions/index.ts";
 import { toProtocolError } from "../../../server/dispatch/answer.ts";
 import { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
@@ -171,7 +170,7 @@ export class Runner {
       core,
       // What it says and is told is said in the words of whoever looks at the task.
       revision: latestModern,
-      lowering: modernLoweringOf(latestModern),
+      encoder: modernEncoderOf(latestModern),
       id: record.taskId,
       method,
       params,
