@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type RequestId } from "../rpc/messages.ts";
-import { MetaKey } from "../mcp/meta.ts";
+import { MetaKey } from "../mcp/methods.ts";
 import { latestModern } from "../mcp/revisions/index.ts";
 import type { RawResponse } from "./raw-peer.ts";
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../../rpc/clock.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import {
   type JsonObject,
   type JsonRpcMessage,

@@ -1,5 +1,6 @@
 import { type Clock } from "../../rpc/clock.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { findRevision, latestLegacy, revisions } from "../../mcp/revisions/index.ts";

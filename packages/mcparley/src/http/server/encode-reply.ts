@@ -1,4 +1,4 @@
-import { ErrorCode } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonRpcResponse, Prepared, encode, failure } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
 

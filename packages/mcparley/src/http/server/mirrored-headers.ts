@@ -1,5 +1,5 @@
 import { type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
-import { MetaKey } from "../../mcp/meta.ts";
+import { MetaKey } from "../../mcp/methods.ts";
 import { Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { decodeHeaderValue, headerValueMatches } from "../../mcp/header-values.ts";

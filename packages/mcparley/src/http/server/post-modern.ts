@@ -1,5 +1,5 @@
 import { after } from "../../rpc/awaitable.ts";
-import { ErrorCode } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import type { Classified } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";

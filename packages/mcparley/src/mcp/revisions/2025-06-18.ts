@@ -1,4 +1,5 @@
-import { ErrorCode, LocalError } from "../../rpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { ContentBlock } from "../content.ts";
 import type { ElicitParams, ElicitResult, RequestedSchema } from "../elicitation.ts";

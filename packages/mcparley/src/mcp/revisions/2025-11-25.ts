@@ -1,4 +1,4 @@
-import { ErrorCode } from "../../rpc/errors.ts";
+import { ErrorCode } from "../errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import type { ElicitParams } from "../elicitation.ts";
 import { Method, Notification } from "../methods.ts";

@@ -1,4 +1,4 @@
-import { ErrorCode } from "../../rpc/errors.ts";
+import { ErrorCode } from "../errors.ts";
 import { Method, Notification } from "../methods.ts";
 import { type Encoder, identity } from "./encoder.ts";
 import type { Revision } from "./revision.ts";

@@ -3,7 +3,7 @@ import type { Implementation } from "../capabilities.ts";
 import type { ContentBlock } from "../content.ts";
 import type { ElicitParams, ElicitResult } from "../elicitation.ts";
 import { completeType } from "../input-required.ts";
-import { MetaKey } from "../meta.ts";
+import { MetaKey } from "../methods.ts";
 import { Method } from "../methods.ts";
 import type { GetPromptResult, Prompt } from "../prompts.ts";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../resources.ts";

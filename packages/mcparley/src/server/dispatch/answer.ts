@@ -1,5 +1,6 @@
 import { type Awaitable, after, recover } from "../../rpc/awaitable.ts";
-import { ErrorCode, LocalError, type McpError, ProtocolError, ToolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode, type McpError, ToolError } from "../../mcp/errors.ts";
 import {
   type JsonObject,
   type JsonRpcErrorBody,

@@ -1,9 +1,9 @@
 import { type Awaitable, after } from "../../rpc/awaitable.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
-import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
-import type { Implementation, ServerCapabilities } from "../../mcp/capabilities.ts";
-import { checkExtensionId } from "../../mcp/extension-id.ts";
+import { type Implementation, type ServerCapabilities, checkExtensionId } from "../../mcp/capabilities.ts";
 import type { CacheHint } from "../../mcp/resources.ts";
 import { checkBudget } from "../../schema/budget.ts";
 import type { Call } from "./call.ts";

@@ -1,5 +1,6 @@
 import { type Awaitable, after, recover } from "../../rpc/awaitable.ts";
-import { Cancelled, Declined, ToolError, invalidParams } from "../../rpc/errors.ts";
+import { invalidParams } from "../../rpc/errors.ts";
+import { Cancelled, Declined, ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ContentBlock } from "../../mcp/content.ts";
 import { type CallToolResult, readCallToolParams } from "../../mcp/tools.ts";

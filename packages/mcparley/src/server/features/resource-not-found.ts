@@ -1,4 +1,5 @@
-import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 
 /**
  * The error that says a resource does not exist; its code is the one that the client's revision knows.

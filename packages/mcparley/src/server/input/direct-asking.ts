@@ -1,5 +1,6 @@
 import { encodeQuestion } from "./encode-question.ts";
-import { LocalError, ToolError } from "../../rpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
 import {
   type Asking,

@@ -1,8 +1,13 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
-import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest } from "../../rpc/messages.ts";
-import type { ServerCapabilities } from "../../mcp/capabilities.ts";
-import { type InitializeParams, type InitializeResult, readInitializeParams } from "../../mcp/lifecycle.ts";
+import {
+  type InitializeParams,
+  type InitializeResult,
+  type ServerCapabilities,
+  readInitializeParams,
+} from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";

@@ -1,9 +1,10 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { MetaKey } from "../../mcp/methods.ts";
 import { type JsonObject, type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
 import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.ts";
 import { readLoggingLevel } from "../../mcp/logging.ts";
-import { MetaKey } from "../../mcp/meta.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import {

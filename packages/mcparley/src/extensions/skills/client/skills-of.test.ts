@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Client } from "../../../client/calls/client.ts";
 import { serverDialer } from "../../../client/connect/local-dialers.ts";
 import { openClient } from "../../../client/connect/open-client.ts";
-import { Declined } from "../../../rpc/errors.ts";
+import { Declined } from "../../../mcp/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { supportedVersions } from "../../../mcp/revisions/index.ts";
 import { resource } from "../../../server/definition.ts";

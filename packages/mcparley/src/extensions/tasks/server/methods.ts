@@ -1,5 +1,6 @@
 import { encodeQuestion } from "../../../server/input/encode-question.ts";
-import { ErrorCode, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { readCursor } from "../../../mcp/resources.ts";
 import type { Call } from "../../../server/dispatch/call.ts";

@@ -1,4 +1,5 @@
-import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
 import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { CallToolResult } from "../../../mcp/tools.ts";
 import { toProtocolError } from "../../../server/dispatch/answer.ts";

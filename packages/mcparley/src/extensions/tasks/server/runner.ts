@@ -1,4 +1,5 @@
-import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
+import { ProtocolError } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { latestModern, modernEncoderOf } from "../../../mcp/revisions/index.ts";
 import { toProtocolError } from "../../../server/dispatch/answer.ts";

@@ -1,5 +1,6 @@
 import { encodeQuestion } from "../../../server/input/encode-question.ts";
-import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
+import { ProtocolError } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
