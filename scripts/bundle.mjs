@@ -45,7 +45,13 @@ const packages = [
       // What asks, and what hides secrets, is what a server on stdio needs of the client's, and not the client with it.
       shared: {
         neededBy: ["server.ts", "client.ts"],
-        with: ["rpc/outbound.ts", "rpc/redact.ts", "schema/budget.ts", "schema/schema.ts", "schema/standard-schema.ts"],
+        with: [
+          "rpc/pending-requests.ts",
+          "rpc/redact.ts",
+          "schema/budget.ts",
+          "schema/schema.ts",
+          "schema/standard-schema.ts",
+        ],
       },
       // Checks the schemas of definitions. `npm run size` reports it apart from the rest of a start.
       "json-schema-reader": { neededBy: ["schema/json-schema/document.ts"], with: ["schema/json-schema/document.ts"] },

@@ -4,7 +4,7 @@ import { importsOf, sourceFiles } from "./source-files.ts";
 /** The folders that each folder may import, besides itself. */
 const mayImport: Record<string, readonly string[]> = {
   rpc: [],
-  schema: [],
+  schema: ["rpc"],
   mcp: ["rpc", "schema"],
   store: ["rpc"],
   server: ["rpc", "mcp", "schema", "store"],

@@ -5,7 +5,7 @@ import { readAccept } from "../../packages/mcparley/src/http/accept.ts";
 import { Endpoint } from "../../packages/mcparley/src/http/server/endpoint.ts";
 import { makeGuard } from "../../packages/mcparley/src/http/server/guards.ts";
 import { HttpRefusal } from "../../packages/mcparley/src/http/server/refusal.ts";
-import { McpError } from "../../packages/mcparley/src/rpc/errors.ts";
+import { McpError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { coreOf } from "../../packages/mcparley/src/server/server.ts";
 import { fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { chunksOf, chunkedOf, growingOf, textOf, webStream } from "./arbitraries/bytes.ts";

@@ -15,15 +15,15 @@ export { type Task, asTask, continueAsTask, followTasks, tasks, tasksOf } from "
 export { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
 export type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
 export { HttpRefusal } from "../../packages/mcparley/src/http/server/refusal.ts";
+export { LocalError, ProtocolError } from "../../packages/mcparley/src/rpc/errors.ts";
 export {
   Cancelled,
   Declined,
   ErrorCode,
-  LocalError,
-  ProtocolError,
   ToolError,
   isResourceNotFound,
-} from "../../packages/mcparley/src/rpc/errors.ts";
+} from "../../packages/mcparley/src/mcp/errors.ts";
+export { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
 export { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";
 export type {
   JsonObject,
@@ -34,8 +34,7 @@ export type {
   RequestId,
 } from "../../packages/mcparley/src/rpc/messages.ts";
 export type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
-export { MetaKey } from "../../packages/mcparley/src/mcp/meta.ts";
-export { findRevision } from "../../packages/mcparley/src/mcp/revisions/revisions.ts";
+export { findRevision } from "../../packages/mcparley/src/mcp/revisions/index.ts";
 export type { Revision } from "../../packages/mcparley/src/mcp/revisions/revision.ts";
 export * as content from "../../packages/mcparley/src/server/features/content.ts";
 export type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";

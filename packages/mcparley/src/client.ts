@@ -1,5 +1,6 @@
 /** Connecting to servers. */
-export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "./rpc/errors.ts";
+export { LocalError, ProtocolError } from "./rpc/errors.ts";
+export { Cancelled, Declined, ToolError } from "./mcp/errors.ts";
 export type { Client } from "./client/calls/client.ts";
 export type { ClientExtension, FollowedRequest, PreparedRequest } from "./client/extension.ts";
 export type { ServerInfo } from "./client/connect/connection.ts";

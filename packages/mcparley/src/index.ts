@@ -1,15 +1,6 @@
 /** The types, errors and revisions that every part of the library shares. */
-export {
-  Cancelled,
-  Declined,
-  ErrorCode,
-  LocalError,
-  type LocalErrorCode,
-  McpError,
-  ProtocolError,
-  ToolError,
-  isResourceNotFound,
-} from "./rpc/errors.ts";
+export { LocalError, type LocalErrorCode, ProtocolError } from "./rpc/errors.ts";
+export { Cancelled, Declined, ErrorCode, McpError, ToolError, isResourceNotFound } from "./mcp/errors.ts";
 export {
   type JsonObject,
   type JsonRpcFailure,
@@ -23,7 +14,13 @@ export {
 } from "./rpc/messages.ts";
 export type { Envelope, Receiver, Transport } from "./rpc/transport.ts";
 export { type Clock, systemClock } from "./rpc/clock.ts";
-export type { ClientCapabilities, Implementation, ServerCapabilities } from "./mcp/capabilities.ts";
+export type {
+  ClientCapabilities,
+  DiscoverResult,
+  Implementation,
+  InitializeResult,
+  ServerCapabilities,
+} from "./mcp/capabilities.ts";
 export type {
   Annotations,
   AudioContent,
@@ -47,7 +44,6 @@ export type {
   RequestedSchema,
 } from "./mcp/elicitation.ts";
 export type { InputRequest, InputRequiredResult } from "./mcp/input-required.ts";
-export type { DiscoverResult, InitializeResult } from "./mcp/lifecycle.ts";
 export { type LoggingLevel, type LoggingMessage, loggingLevels } from "./mcp/logging.ts";
 export type { Progress } from "./mcp/progress.ts";
 export type { GetPromptResult, Prompt, PromptArgument, PromptMessage } from "./mcp/prompts.ts";
@@ -64,4 +60,4 @@ export type {
 } from "./mcp/sampling.ts";
 export type { SubscriptionFilter } from "./mcp/subscriptions.ts";
 export type { CallToolResult, Tool, ToolAnnotations } from "./mcp/tools.ts";
-export { supportedVersions } from "./mcp/revisions/revisions.ts";
+export { supportedVersions } from "./mcp/revisions/index.ts";

@@ -1,5 +1,6 @@
 /** Defining servers, and what their handlers use. */
-export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "./rpc/errors.ts";
+export { LocalError, ProtocolError } from "./rpc/errors.ts";
+export { Cancelled, Declined, ToolError } from "./mcp/errors.ts";
 export type { Audit, AuditRecord, CallRecord, RefusalRecord } from "./server/observe/audit.ts";
 export type { Connection } from "./server/protocol/connection.ts";
 export { assistant, audio, embed, image, link, text, user } from "./server/features/content.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { MetaKey } from "../../../packages/mcparley/src/mcp/meta.ts";
-import { supportedVersions } from "../../../packages/mcparley/src/mcp/revisions/revisions.ts";
+import { MetaKey } from "../../../packages/mcparley/src/mcp/methods.ts";
+import { supportedVersions } from "../../../packages/mcparley/src/mcp/revisions/index.ts";
 
 /** Any value that JSON can say, with the keys that catch out careless code. */
 export const jsonValue: fc.Arbitrary<unknown> = fc

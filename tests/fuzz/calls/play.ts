@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { ElicitResult } from "../../../packages/mcparley/src/mcp/elicitation.ts";
 import type { RequestOptions } from "../../../packages/mcparley/src/client/options.ts";
 import type { Subscription } from "../../../packages/mcparley/src/client/subscriptions/subscription.ts";
-import { McpError } from "../../../packages/mcparley/src/rpc/errors.ts";
+import { McpError } from "../../../packages/mcparley/src/mcp/errors.ts";
 import { fakeClock, settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { timeFlow } from "../time-flow.ts";
 import { Gates } from "./gates.ts";

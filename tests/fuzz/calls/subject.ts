@@ -1,5 +1,5 @@
 import type { Clock } from "../../../packages/mcparley/src/rpc/clock.ts";
-import { ToolError } from "../../../packages/mcparley/src/rpc/errors.ts";
+import { ToolError } from "../../../packages/mcparley/src/mcp/errors.ts";
 import type { Context } from "../../../packages/mcparley/src/server/dispatch/context.ts";
 import { prompt, resource, tool } from "../../../packages/mcparley/src/server/definition.ts";
 import { type Server, createServer } from "../../../packages/mcparley/src/server/server.ts";

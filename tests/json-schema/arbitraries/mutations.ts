@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../../packages/mcparley/src/schema/schema.ts";
-import { isObject } from "../../../packages/mcparley/src/schema/schema.ts";
+import { isObject } from "../../../packages/mcparley/src/rpc/messages.ts";
 import type { Random } from "./random.ts";
 
 /** Keywords of all dialects. In a dialect that does not define a keyword, every value of it is accepted. */

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../../packages/mcparley/src/schema/schema.ts";
-import { isObject } from "../../../packages/mcparley/src/schema/schema.ts";
+import { isObject } from "../../../packages/mcparley/src/rpc/messages.ts";
 import type { Random } from "./random.ts";
 import { names, numbers, patterns, samples, strings } from "./vocabulary.ts";
 

@@ -1,5 +1,4 @@
-import type { ClientCapabilities } from "../mcp/capabilities.ts";
-import { checkExtensionId } from "../mcp/extension-id.ts";
+import { type ClientCapabilities, checkExtensionId } from "../mcp/capabilities.ts";
 import type { ClientExtension } from "./extension.ts";
 import type { ConnectOptions } from "./options.ts";
 

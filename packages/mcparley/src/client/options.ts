@@ -1,3 +1,4 @@
+import type { Awaitable } from "../rpc/awaitable.ts";
 import type { Clock } from "../rpc/clock.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Implementation } from "../mcp/capabilities.ts";
@@ -28,14 +29,12 @@ export interface Asker {
   readonly check?: (content: Record<string, string | number | boolean | string[]>) => readonly Issue[];
 }
 
-type MaybePromise<T> = T | Promise<T>;
-
 /** Answers a form or a URL question. Throwing refuses it with an error; `{ action: "decline" }` says no. */
-export type ElicitHandler = (question: ElicitParams, asker: Asker) => MaybePromise<ElicitResult>;
+export type ElicitHandler = (question: ElicitParams, asker: Asker) => Awaitable<ElicitResult>;
 /** Runs the model, after showing and perhaps editing what is asked. Throw `Declined` to refuse. */
-export type SampleHandler = (request: CreateMessageParams, asker: Asker) => MaybePromise<CreateMessageResult>;
+export type SampleHandler = (request: CreateMessageParams, asker: Asker) => Awaitable<CreateMessageResult>;
 /** Gives the roots, or is the list of them: `file://` URIs, with no `.` or `..` in their paths. */
-export type RootsHandler = readonly Root[] | ((asker: Asker) => MaybePromise<readonly Root[]>);
+export type RootsHandler = readonly Root[] | ((asker: Asker) => Awaitable<readonly Root[]>);
 
 /** One finished call, for a log. It holds no argument or result. */
 export interface CallRecord {
@@ -84,10 +83,7 @@ export interface ConnectOptions {
   /** Extensions that this client supports: with what they do, or by identifier with their settings alone. */
   extensions?: readonly ClientExtension[] | Record<string, JsonObject>;
   /** Asked before each tool call; false refuses it. Without it every call goes through. */
-  confirm?: (
-    call: { tool: Tool | undefined; name: string; arguments: JsonObject },
-    asker: Asker,
-  ) => MaybePromise<boolean>;
+  confirm?: (call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>;
   onLog?: (message: LoggingMessage) => void;
   /** Told of each finished call. */
   onCall?: (record: CallRecord) => void;

@@ -1,7 +1,9 @@
-import type { JsonObject } from "../rpc/messages.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { Icon } from "./content.ts";
+import type { CacheHint } from "./resources.ts";
 
-/** Who a client or a server says it is. Nothing verifies it: display it, never decide by it. */
+/** The name of a client or a server, as it describes itself. Not verified: display it, but do not trust it. */
 export interface Implementation {
   name: string;
   version: string;
@@ -14,7 +16,7 @@ export interface Implementation {
 export interface ClientCapabilities {
   roots?: { listChanged?: boolean };
   sampling?: { context?: JsonObject; tools?: JsonObject };
-  /** An empty object means form mode alone. */
+  /** An empty object means form mode only. */
   elicitation?: { form?: JsonObject; url?: JsonObject };
   experimental?: Record<string, JsonObject>;
   extensions?: Record<string, JsonObject>;
@@ -32,10 +34,57 @@ export interface ServerCapabilities {
   [other: string]: unknown;
 }
 
-/** Whether a client can be asked with this mode of elicitation; a bare `elicitation: {}` means form mode. */
+/** Returns whether a client supports a mode of elicitation. An empty `elicitation: {}` means form mode. */
 export function canElicit(capabilities: ClientCapabilities, mode: "form" | "url"): boolean {
   const { elicitation } = capabilities;
   if (!elicitation) return false;
   if (mode === "url") return elicitation.url !== undefined;
   return elicitation.form !== undefined || elicitation.url === undefined;
+}
+
+export interface InitializeParams {
+  protocolVersion: string;
+  capabilities: ClientCapabilities;
+  clientInfo: Implementation;
+}
+
+export interface InitializeResult {
+  protocolVersion: string;
+  capabilities: ServerCapabilities;
+  serverInfo: Implementation;
+  instructions?: string;
+  _meta?: JsonObject;
+}
+
+export interface DiscoverResult extends CacheHint {
+  supportedVersions: string[];
+  capabilities: ServerCapabilities;
+  instructions?: string;
+  _meta?: JsonObject;
+}
+
+/** Checks the params of `initialize`. */
+export function readInitializeParams(params: JsonObject): InitializeParams {
+  const { protocolVersion, capabilities, clientInfo } = params;
+  if (typeof protocolVersion !== "string") throw invalidParams("params.protocolVersion must be a string");
+  if (!isObject(capabilities)) throw invalidParams("params.capabilities must be an object");
+  return { protocolVersion, capabilities, clientInfo: readImplementation(clientInfo, "params.clientInfo") };
+}
+
+/** Checks the name and version of a client or server. */
+export function readImplementation(value: unknown, where: string): Implementation {
+  if (!isObject(value) || typeof value.name !== "string" || typeof value.version !== "string") {
+    throw invalidParams(`${where} must be an object with a string "name" and a string "version"`);
+  }
+  return value as unknown as Implementation;
+}
+
+/** Labels separated by dots, a slash and a name (2026-07-28, basic, `_meta`). The prefix is required. */
+const idPattern = /^([a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
+
+/** Throws a TypeError if the id of an extension is not a `_meta` key with a prefix. */
+export function checkExtensionId(id: string): void {
+  if (id.length > 256 || !idPattern.test(id)) {
+    throw new TypeError(`An extension's id must look like "com.example/feature"; got ${JSON.stringify(id)}.`);
+  }
 }

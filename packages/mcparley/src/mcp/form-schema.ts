@@ -1,64 +1,7 @@
-import { SchemaError, isObject, shorten } from "../schema/schema.ts";
+import { SchemaError, shorten } from "../schema/schema.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-
-/** One choice of a titled enumeration. */
-export interface TitledOption {
-  readonly const: string;
-  readonly title: string;
-}
-
-interface Described {
-  readonly title?: string;
-  readonly description?: string;
-}
-
-export interface StringField extends Described {
-  readonly type: "string";
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly format?: "email" | "uri" | "date" | "date-time";
-  readonly default?: string;
-}
-
-export interface NumberField extends Described {
-  readonly type: "number" | "integer";
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly default?: number;
-}
-
-export interface BooleanField extends Described {
-  readonly type: "boolean";
-  readonly default?: boolean;
-}
-
-export interface SelectField extends Described {
-  readonly type: "string";
-  readonly enum?: readonly string[];
-  readonly oneOf?: readonly TitledOption[];
-  /** The titles of `enum`, as revisions before 2025-11-25 write them. */
-  readonly enumNames?: readonly string[];
-  readonly default?: string;
-}
-
-export interface MultiSelectField extends Described {
-  readonly type: "array";
-  readonly items:
-    | { readonly type: "string"; readonly enum: readonly string[] }
-    | { readonly anyOf: readonly TitledOption[] };
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly default?: readonly string[];
-}
-
-export type RequestedField = StringField | NumberField | BooleanField | SelectField | MultiSelectField;
-
-/** The form that an elicitation asks a user to fill in: one level of plain fields. */
-export interface RequestedSchema {
-  readonly type: "object";
-  readonly properties: Readonly<Record<string, RequestedField>>;
-  readonly required?: readonly string[];
-}
+import { type JsonObject, isObject } from "../rpc/messages.ts";
+import type { RequestedSchema } from "./elicitation.ts";
 
 /** For each kind of field, the keywords a form can have, each with an example of its type. */
 const described = { title: "", description: "" };
@@ -90,15 +33,15 @@ export function toRequestedSchema(json: JsonSchema): RequestedSchema {
   return { type, properties: Object.fromEntries(fields), ...(names.length > 0 && { required: names }) };
 }
 
-function toField(schema: unknown, name: string, root: JsonSchema): RequestedField {
+function toField(schema: unknown, name: string, root: JsonSchema): JsonObject {
   const field = dereference(schema, root);
   const type = String(field["type"]);
   const choice = toChoice(field, "oneOf");
   if (choice) return { ...choice, type: "string", ...keep(field, "choice") };
   const items = type === "array" && toChoice(dereference(field["items"], root), "anyOf");
-  if (items) return { type, items, ...keep(field, type) } as MultiSelectField;
+  if (items) return { type, items, ...keep(field, type) };
   if (/^(string|number|integer|boolean)$/.test(type) && field["enum"] === undefined) {
-    return { type, ...keep(inclusive(field), type) } as RequestedField;
+    return { type, ...keep(inclusive(field), type) };
   }
   throw new SchemaError(
     "invalid_schema",

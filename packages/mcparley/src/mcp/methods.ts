@@ -1,4 +1,4 @@
-/** The names of MCP's methods, of every revision. Which revision has which is said in `revisions/`. */
+/** The names of MCP's methods in all revisions. `revisions/` defines which revision has which method. */
 export const Method = {
   initialize: "initialize",
   ping: "ping",
@@ -32,4 +32,14 @@ export const Notification = {
   rootsChanged: "notifications/roots/list_changed",
   acknowledged: "notifications/subscriptions/acknowledged",
   elicitationComplete: "notifications/elicitation/complete",
+} as const;
+
+/** The `_meta` keys that the specification reserves (2026-07-28, basic, `_meta`). */
+export const MetaKey = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
 } as const;

@@ -15,7 +15,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { connect } from "../connect.ts";
-import { ToolError } from "../rpc/errors.ts";
+import { ToolError } from "../mcp/errors.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
 import { modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";

@@ -1,15 +1,15 @@
 import type { Clock } from "./clock.ts";
 import { LocalError } from "./errors.ts";
 
-/** A signal that follows others for as long as it is needed. */
+/** A signal that is aborted together with other signals. */
 export interface Linked {
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
-  /** Stops following, so that a long-lived signal holds on to nothing. */
+  /** Removes the listeners from the other signals, so that a long-lived signal keeps no references. */
   unlink(): void;
 }
 
-/** Makes a signal that is aborted with the first of those given. */
+/** Returns a signal that is aborted as soon as one of the given signals is. */
 export function link(...signals: (AbortSignal | undefined)[]): Linked {
   const controller = new AbortController();
   const undo: (() => void)[] = [];
@@ -31,7 +31,7 @@ export function link(...signals: (AbortSignal | undefined)[]): Linked {
   };
 }
 
-/** Settles as `running` does, or rejects as soon as the signal is aborted; what runs on is ignored from then on. */
+/** Settles like `running`, or rejects as soon as the signal is aborted. `running` is then ignored. */
 export async function unlessAborted<T>(running: Promise<T>, signal: AbortSignal | undefined, what: string): Promise<T> {
   if (!signal) return running;
   running.catch(() => {});
@@ -49,7 +49,7 @@ export async function unlessAborted<T>(running: Promise<T>, signal: AbortSignal 
   }
 }
 
-/** The error for what a signal ended: the signal's own reason where that is one of ours. */
+/** Returns the error for an aborted operation: the reason of the signal if it is a `LocalError`, otherwise a new one. */
 export function abortedError(what: string, signal: AbortSignal): LocalError {
   const { reason } = signal as { reason: unknown };
   if (reason instanceof LocalError) return reason;

@@ -6,8 +6,8 @@ const longestDelay = 30_000;
 const maxTries = 10;
 
 /**
- * How long to wait before something that broke is tried again: one budget for all that a client has to reopen, so that
- * ten streams which break together come back together, in one try.
+ * The delay before a retry. All streams of a client share one, so that ten streams that break together are reopened
+ * together and count as one try.
  */
 export class Backoff {
   readonly #clock: Clock;
@@ -20,17 +20,17 @@ export class Backoff {
     this.#signal = signal;
   }
 
-  /** Whether tries are left. */
+  /** Whether all tries are used. */
   get isSpent(): boolean {
     return this.#tries >= maxTries && !this.#waiting;
   }
 
-  /** Something came through: the budget is whole again. */
+  /** Restores all tries. Called after a success. */
   reset(): void {
     this.#tries = 0;
   }
 
-  /** Waits for the next try. Rejects when the client is closed. */
+  /** Waits for the next try. Rejects if the client is closed. */
   wait(): Promise<void> {
     this.#waiting ??= this.#wait().finally(() => {
       this.#waiting = undefined;
@@ -40,7 +40,7 @@ export class Backoff {
 
   #wait(): Promise<void> {
     const longest = Math.min(longestDelay, firstDelay * 2 ** this.#tries++);
-    // Half of it by chance, so that the clients of a server that was restarted do not all come back at once.
+    // Half of the delay is random, so that the clients of a restarted server do not all reconnect at once.
     return pause(this.#clock, longest * (0.5 + Math.random() / 2), this.#signal);
   }
 }

@@ -1,4 +1,4 @@
-/** Bytes per call of `String.fromCharCode`, below the limit on arguments; a multiple of 3, so that pieces join up. */
+/** Bytes per call of `String.fromCharCode`: below the limit on arguments, and a multiple of 3 so that no piece is padded. */
 const chunkSize = 24_576;
 
 /** Encodes bytes as base64. */
@@ -11,9 +11,9 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /**
- * Encodes a stream of bytes as base64, so that a large file is held once, encoded, and never beside its bytes.
+ * Encodes a stream of bytes as base64. A large file is in memory only once, encoded.
  *
- * Base64 works on three bytes at a time, so what is left over of a chunk waits for the next one.
+ * Base64 encodes three bytes at a time, so the rest of a chunk is encoded with the next chunk.
  */
 export async function streamToBase64(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: string[] = [];
@@ -32,13 +32,13 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** Decodes base64url, or gives undefined for what is not, or is not written as `toBase64Url` writes it. */
+/** Decodes base64url. Returns undefined if the text differs from what `toBase64Url` writes for the same bytes. */
 export function fromBase64Url(encoded: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[\w-]*$/.test(encoded)) return undefined;
   try {
     const binary = atob(encoded.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
-    // The last character may hold bits that are not used: without this, one value had several texts.
+    // The last character can have unused bits. Without this check one value would have several encodings.
     return toBase64Url(bytes) === encoded ? bytes : undefined;
   } catch {
     return undefined;

@@ -4,10 +4,10 @@ import type { Receiver, Transport } from "./transport.ts";
 type Sent = JsonRpcMessage | JsonRpcMessage[];
 
 /**
- * Makes two transports that are connected to each other in memory.
+ * Returns two transports that are connected to each other in memory.
  *
- * Messages are handed over as they are, not serialised, each in a turn of its own and in order. What one side sends
- * before the other has started waits for it. Closing either closes both.
+ * Messages are passed in order and without serialization, each in its own microtask. Messages that are sent before the
+ * other side has started are delivered at its start. Closing one side closes both.
  */
 export function memoryPair(): [Transport, Transport] {
   const first = inbox();
@@ -50,7 +50,7 @@ function inbox(): Inbox {
   function end(): void {
     if (ended) return;
     ended = true;
-    // In a turn after those of the messages that were sent before the end.
+    // A microtask, so that the messages that were sent before are delivered first.
     if (receiver) queueMicrotask(() => receiver?.closed());
   }
 

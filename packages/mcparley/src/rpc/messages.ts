@@ -1,4 +1,4 @@
-/** A JSON object whose members are not known yet. */
+/** A JSON object with unknown members. */
 export type JsonObject = Record<string, unknown>;
 
 /** Identifies a request: a string or an integer, never null. `1` and `"1"` are two different ids. */
@@ -29,7 +29,7 @@ export interface JsonRpcErrorBody {
   data?: unknown;
 }
 
-/** An error response. It has no `id` when the id of what it answers could not be read. */
+/** An error response. It has no `id` if the id of the request could not be read. */
 export interface JsonRpcFailure {
   jsonrpc: "2.0";
   id?: RequestId;
@@ -40,9 +40,9 @@ export type JsonRpcResponse = JsonRpcSuccess | JsonRpcFailure;
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
 /**
- * A result that was serialised before it was asked for, such as a list page.
+ * A result that was serialized in advance, such as a page of a list.
  *
- * It is shared by every answer that carries it, so its value is frozen by whoever made it.
+ * Several responses share it, so the value must be frozen.
  */
 export class Prepared {
   readonly value: JsonObject;
@@ -58,7 +58,7 @@ export class Prepared {
   }
 }
 
-/** Whether a value may identify a request (JSON-RPC 2.0 section 4; MCP forbids null and fractions). */
+/** Returns whether a value may be the id of a request (JSON-RPC 2.0 section 4), without null and fractions. */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isInteger(value);
 }
@@ -74,10 +74,10 @@ export type Classified =
   | { kind: "invalid"; reason: string; id: RequestId | undefined };
 
 /**
- * Says which kind of message a parsed value is, or why it is none.
+ * Returns the kind of message that a parsed value is, or the reason why it is invalid.
  *
- * Unknown members are left alone; keys are compared exactly, since a reader that folds case lets a message past
- * whoever filtered it by the exact name. `maxIdLength` is in characters; a longer id is not part of the result.
+ * Unknown members are ignored. Keys are compared exactly, because a case-insensitive reader accepts messages that a filter
+ * in front of it did not recognize. `maxIdLength` is in characters; the result never contains a longer id.
  */
 export function classify(value: unknown, maxIdLength: number = Infinity): Classified {
   if (!isObject(value)) return invalid("a message must be a JSON object", undefined);
@@ -136,7 +136,7 @@ export function notification(method: string, params?: JsonObject): JsonRpcNotifi
   return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
 }
 
-/** Serialises a message to one line of JSON; a prepared result is spliced in and not serialised again. */
+/** Serializes a message to one line of JSON. The text of a prepared result is inserted without serializing it again. */
 export function encode(message: JsonRpcMessage): string {
   if ("result" in message && message.result instanceof Prepared) {
     return `${beginningOf(message.id)}${message.result.json}}`;
@@ -144,7 +144,7 @@ export function encode(message: JsonRpcMessage): string {
   return JSON.stringify(message);
 }
 
-/** A response up to its result. */
+/** Returns the text of a response up to its result. */
 export function beginningOf(id: RequestId): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 }

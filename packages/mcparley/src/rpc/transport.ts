@@ -1,52 +1,52 @@
 import type { JsonRpcMessage, RequestId } from "./messages.ts";
 
-/** What a transport tells its owner. The owner gives it once, to `start`. */
+/** Receives the events of a transport. Passed to `start` once. */
 export interface Receiver {
   /**
-   * Called for each parsed value, strictly in the order of arrival.
+   * Called for each parsed value, in the order of arrival.
    *
-   * The value is not checked: it may be anything that JSON can say, an array where the peer sent a batch.
+   * The value is not validated. It can be any JSON value; a batch is an array.
    */
   message(value: unknown): void;
   /**
-   * Called for a request of this side that could not be delivered, or whose answer is lost, while the transport goes on:
-   * for transports that carry each request by itself.
+   * Called if a sent request could not be delivered, or if its response is lost, while the transport stays open. Used by
+   * transports that send each request separately.
    */
   failed?(id: RequestId, error: Error): void;
   /**
-   * Called for a request of this side that waits for a person, such as one who signs in: its clocks stand still until the
-   * function that it returns is called.
+   * Called if a sent request waits for a user, for example for a sign-in. Its time limits are stopped until the returned
+   * function is called.
    */
   waits?(id: RequestId): () => void;
-  /** Called for what the peer sent that is not JSON, or is over a limit; the transport stays open. */
+  /** Called for input that is not JSON or exceeds a limit. The transport stays open. */
   malformed(error: Error): void;
-  /** Called at most once, when nothing more will arrive though answers can still be sent: the end of a byte stream. */
+  /** Called at most once, at the end of the input. Responses can still be sent. */
   ended?(): void;
-  /** Called once, when nothing more can arrive or be sent; `cause` is absent after an orderly end. */
+  /** Called once, when the transport is closed. `cause` is absent after an orderly end. */
   closed(cause?: Error): void;
 }
 
-/** What goes beside a message where the transport has an envelope for it, as HTTP has headers; others ignore it. */
+/** Metadata that is sent with a message, such as HTTP headers. Transports without such metadata ignore it. */
 export interface Envelope {
   headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Moves JSON-RPC messages between two sides and knows nothing about MCP: the seam for transports of one's own.
+ * Sends and receives JSON-RPC messages. Implement it for a custom transport.
  *
- * A transport over a byte stream should frame messages as lines of JSON, as stdio does.
+ * A transport over a byte stream should write each message as one line of JSON, as stdio does.
  */
 export interface Transport {
-  /** What the messages travel over; undefined within a process. For those who watch over calls. */
+  /** The network, for telemetry. Undefined within a process. */
   readonly network?: "tcp" | "pipe" | undefined;
-  /** Opens the transport and begins to deliver. Rejects where no connection can be made. */
+  /** Opens the transport and starts to deliver messages. Rejects if no connection can be made. */
   start(receiver: Receiver): void | Promise<void>;
   /**
-   * Sends one message, or several as one batch, after all those sent before it.
+   * Sends one message, or several as one batch, after all messages that were sent before.
    *
-   * Rejects, or calls `closed`, when it cannot be sent; it never throws into the caller's stack.
+   * If sending fails, rejects or calls `closed`. Never throws synchronously.
    */
   send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void>;
-  /** Ends the transport in an orderly way and settles when it has ended. A second call does nothing. */
+  /** Closes the transport and settles when it is closed. A second call does nothing. */
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { LocalError, ToolError } from "../rpc/errors.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { ToolError } from "../mcp/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
 import { text } from "./features/content.ts";

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../rpc/awaitable.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Annotations, ContentBlock, Icon, ResourceContents } from "../mcp/content.ts";
 import type { GetPromptResult, PromptMessage } from "../mcp/prompts.ts";
@@ -28,7 +29,6 @@ const resources: Feature = {
   },
 };
 
-type MaybePromise<T> = T | Promise<T>;
 export type Schema = StandardSchema | JsonSchema;
 
 /** The type that a schema gives once it has parsed; any object for a JSON Schema. */
@@ -75,7 +75,7 @@ export interface ToolDefinition<I, O, C> extends Described {
   call: (
     input: I extends Schema ? Parsed<I> : Record<string, never>,
     ctx: Context & C,
-  ) => MaybePromise<(O extends Schema ? Accepted<O> | ToolResult : Plain) | InputRequired>;
+  ) => Awaitable<(O extends Schema ? Accepted<O> | ToolResult : Plain) | InputRequired>;
 }
 
 /** A tool: plain data, to be given to `createServer` under its name. */
@@ -103,7 +103,7 @@ export function tool<I extends Schema | None = None, O extends Schema | None = N
 }
 
 /** Suggests values for what was typed; `others` holds the arguments that are filled in already. */
-export type Complete = (typed: string, others: Record<string, string>) => MaybePromise<Completions>;
+export type Complete = (typed: string, others: Record<string, string>) => Awaitable<Completions>;
 /** At most 100 are sent; say how many there are in all where it is more. */
 export type Completions = readonly string[] | { values: readonly string[]; total?: number; hasMore?: boolean };
 
@@ -129,7 +129,7 @@ type PromptReturn =
 export interface PromptDefinition<A, C> extends Described {
   arguments?: A;
   /** A string or a content block is a message of the user. */
-  get: (args: ArgumentValues<A>, ctx: Context & C) => MaybePromise<PromptReturn | InputRequired>;
+  get: (args: ArgumentValues<A>, ctx: Context & C) => Awaitable<PromptReturn | InputRequired>;
 }
 
 /** A prompt: plain data, to be given to `createServer` under its name. */
@@ -186,7 +186,7 @@ export interface ResourceDefinition<U extends string, C> extends Described {
   /** How long a client may keep what it read. 0 ms and private where it is left out. */
   cache?: Partial<CacheHint>;
   /** For templates: the resources there are, so that clients that only list find them. */
-  list?: (ctx: Context & C) => MaybePromise<readonly (string | (Omit<ListedResource, "name"> & { name?: string }))[]>;
+  list?: (ctx: Context & C) => Awaitable<readonly (string | (Omit<ListedResource, "name"> & { name?: string }))[]>;
   /** For templates: suggestions for a variable. */
   complete?: { [K in Variables<U>]?: Complete | readonly string[] };
   /**
@@ -195,7 +195,7 @@ export interface ResourceDefinition<U extends string, C> extends Described {
   read: (
     variables: VariableValues<U>,
     ctx: Context & C & { readonly uri: string },
-  ) => MaybePromise<ReadReturn | InputRequired>;
+  ) => Awaitable<ReadReturn | InputRequired>;
 }
 
 /** A resource, or a family of them where its URI is a template: plain data, to be given to `createServer`. */

@@ -1,5 +1,6 @@
 import type { Awaitable } from "../rpc/awaitable.ts";
-import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
+import { ProtocolError } from "../rpc/errors.ts";
+import { ErrorCode } from "../mcp/errors.ts";
 import { type JsonObject, type Prepared, isObject } from "../rpc/messages.ts";
 import type { ServerCapabilities } from "../mcp/capabilities.ts";
 import type { Tool as ListedTool } from "../mcp/tools.ts";

@@ -1,9 +1,8 @@
 import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, Prepared } from "../rpc/messages.ts";
 import type { CacheHint } from "../mcp/resources.ts";
-import type { Lowering } from "../mcp/revisions/lowering.ts";
 import type { Revision } from "../mcp/revisions/revision.ts";
-import { withEnvelope } from "../mcp/revisions/results.ts";
+import { type Encoder, withEnvelope } from "../mcp/revisions/encoder.ts";
 import type { Implementation } from "../mcp/capabilities.ts";
 import type { Principal } from "./dispatch/context.ts";
 import type { Entry } from "./registry.ts";
@@ -24,7 +23,7 @@ export interface ListSource<E extends Entry<Scoped>> {
 /** Who asks for a list, and in which words it is to be said. */
 export interface ListAsker {
   readonly revision: Revision;
-  readonly lowering: Lowering;
+  readonly encoder: Encoder;
   readonly principal: Principal | undefined;
 }
 

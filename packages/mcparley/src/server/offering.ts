@@ -50,23 +50,23 @@ export class Offering {
     this.toolList = list({
       member: "tools",
       entries: () => this.tools.entries(),
-      show: ({ listed, definition: { extensions = [] } }, { lowering, revision }) =>
-        extensions.reduce((shown, one) => one.list?.(shown, revision) ?? shown, lowering.tool(listed)),
+      show: ({ listed, definition: { extensions = [] } }, { encoder, revision }) =>
+        extensions.reduce((shown, one) => one.list?.(shown, revision) ?? shown, encoder.tool(listed)),
     });
     this.promptList = list({
       member: "prompts",
       entries: () => this.prompts.entries(),
-      show: ({ listed }, { lowering }) => lowering.prompt(listed),
+      show: ({ listed }, { encoder }) => encoder.prompt(listed),
     });
     this.resourceList = list({
       member: "resources",
       entries: () => this.resourceIndex.single(),
-      show: ({ listed }, { lowering }) => lowering.resource(listed),
+      show: ({ listed }, { encoder }) => encoder.resource(listed),
     });
     this.templateList = list({
       member: "resourceTemplates",
       entries: () => this.resourceIndex.templates(),
-      show: ({ listedTemplate }, { lowering }) => lowering.resourceTemplate(listedTemplate!),
+      show: ({ listedTemplate }, { encoder }) => encoder.resourceTemplate(listedTemplate!),
     });
     this.#watch("tools", this.tools, [this.toolList]);
     this.#watch("prompts", this.prompts, [this.promptList]);

@@ -1,7 +1,7 @@
 import type { Dialer } from "../client/connect/dialer.ts";
 import type { JsonObject, JsonRpcRequest } from "../rpc/messages.ts";
-import { MetaKey } from "../mcp/meta.ts";
-import { latestLegacy, latestModern } from "../mcp/revisions/revisions.ts";
+import { MetaKey } from "../mcp/methods.ts";
+import { latestLegacy, latestModern } from "../mcp/revisions/index.ts";
 import { type ScriptedPeer, scriptedPeer } from "./scripted-peer.ts";
 
 type Answers = Record<string, (request: JsonRpcRequest) => JsonObject>;

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type RequestId } from "../rpc/messages.ts";
-import { MetaKey } from "../mcp/meta.ts";
-import { latestModern } from "../mcp/revisions/revisions.ts";
+import { MetaKey } from "../mcp/methods.ts";
+import { latestModern } from "../mcp/revisions/index.ts";
 import type { RawResponse } from "./raw-peer.ts";
 
 /** What answers web requests: `fetch`, or a server that is not on the network. */

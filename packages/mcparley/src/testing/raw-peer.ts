@@ -9,7 +9,7 @@ import {
   type RequestId,
 } from "../rpc/messages.ts";
 import type { Transport } from "../rpc/transport.ts";
-import { MetaKey } from "../mcp/meta.ts";
+import { MetaKey } from "../mcp/methods.ts";
 
 /** Anything that serves a transport, such as a server. */
 export interface Attachable {

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
-import { latestLegacy } from "../../mcp/revisions/revisions.ts";
+import { latestLegacy } from "../../mcp/revisions/index.ts";
 import { PROTOCOL_VERSION_HEADER } from "../../http/header-names.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";

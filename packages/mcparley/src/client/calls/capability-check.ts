@@ -2,7 +2,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { ServerCapabilities } from "../../mcp/capabilities.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { revisions } from "../../mcp/revisions/revisions.ts";
+import { revisions } from "../../mcp/revisions/index.ts";
 import type { Connection } from "../connect/connection.ts";
 
 const needed: Record<string, keyof ServerCapabilities & string> = {

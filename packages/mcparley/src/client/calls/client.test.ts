@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { prompt, resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
-import { supportedVersions } from "../../mcp/revisions/revisions.ts";
+import { supportedVersions } from "../../mcp/revisions/index.ts";
 import { settled } from "../../testing/fake-clock.ts";
 import { modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
 import { serverDialer } from "../connect/local-dialers.ts";

@@ -10,7 +10,7 @@ import type { ClientExtension, FollowedRequest } from "../extension.ts";
 import { answersTo } from "./input-rounds.ts";
 import type { RequestOptions } from "../options.ts";
 import { findTool } from "./repair.ts";
-import { wakefulClock } from "../connect/wakeful-clock.ts";
+import { wakefulClock } from "../../rpc/clock.ts";
 
 /** Sends a request that belongs to a call of the user. */
 type SendWithin = (
@@ -98,7 +98,7 @@ function followed(
     signal,
     // What goes on after it was answered is not a slow answer: only a limit that somebody has set holds for it.
     left: total === undefined ? Infinity : call.left,
-    clock: wakefulClock(core.options.clock),
+    clock: core.options.clock ?? wakefulClock,
     send: (other, params, { signal: until } = {}) =>
       send(core, other, params, {
         ...(until && { signal: until }),

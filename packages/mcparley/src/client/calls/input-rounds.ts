@@ -2,7 +2,7 @@ import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { type Linked, link, pause, unlessAborted } from "../../rpc/abort.ts";
 import type { Call, ClientCore } from "./core.ts";
-import { wakefulClock } from "../connect/wakeful-clock.ts";
+import { wakefulClock } from "../../rpc/clock.ts";
 
 const maxQuestions = 100;
 
@@ -19,7 +19,7 @@ export async function answersTo(core: ClientCore, call: Call, result: JsonObject
     }
     if (requestState === undefined) throw invalid(call, "it has neither inputRequests nor a requestState");
     // The server only wants the state back, as when it is busy: not at once each time.
-    if (round > 0) await pause(wakefulClock(core.options.clock), Math.min(5000, 50 * 2 ** round), linked.signal);
+    if (round > 0) await pause(core.options.clock ?? wakefulClock, Math.min(5000, 50 * 2 ** round), linked.signal);
     return state;
   } finally {
     linked.unlink();

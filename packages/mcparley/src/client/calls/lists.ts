@@ -1,4 +1,5 @@
-import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 
 /** A list of the server: iterate over it, page by page as needed, or take all of it. Each use asks the server anew. */

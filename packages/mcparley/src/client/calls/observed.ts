@@ -1,4 +1,4 @@
-import { McpError } from "../../rpc/errors.ts";
+import { McpError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Connection } from "../connect/connection.ts";

@@ -1,4 +1,4 @@
-import { McpError, ToolError } from "../../rpc/errors.ts";
+import { McpError, ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { CallRecord } from "../options.ts";
 

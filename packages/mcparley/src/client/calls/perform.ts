@@ -1,7 +1,8 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import { Declined, LocalError } from "../../rpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { Declined } from "../../mcp/errors.ts";
+import { MetaKey } from "../../mcp/methods.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { MetaKey } from "../../mcp/meta.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Progress } from "../../mcp/progress.ts";
 import { link, unlessAborted } from "../../rpc/abort.ts";

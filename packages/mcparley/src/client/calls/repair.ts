@@ -1,4 +1,5 @@
-import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { elicitModesOf } from "../client-capabilities.ts";
 import type { Connection } from "../connect/connection.ts";

@@ -1,4 +1,5 @@
-import { LocalError, ToolError } from "../../rpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ContentBlock, TextContent } from "../../mcp/content.ts";
 import type { CallToolResult } from "../../mcp/tools.ts";

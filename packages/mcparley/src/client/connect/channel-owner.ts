@@ -1,4 +1,5 @@
-import { Cancelled, Declined, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../../rpc/messages.ts";
 import { type LoggingMessage, loggingLevels } from "../../mcp/logging.ts";
 import { Method, Notification } from "../../mcp/methods.ts";

@@ -1,5 +1,6 @@
 import type { Clock } from "../../rpc/clock.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import {
   type JsonObject,
   type JsonRpcMessage,
@@ -13,7 +14,7 @@ import {
   notification,
   success,
 } from "../../rpc/messages.ts";
-import { Outbound, type WaitOptions } from "../../rpc/outbound.ts";
+import { PendingRequests, type WaitOptions } from "../../rpc/pending-requests.ts";
 import type { Envelope, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
 
@@ -55,7 +56,7 @@ export class Channel {
   readonly lost: Promise<LocalError>;
   readonly #transport: Transport;
   readonly #owner: ChannelOwner;
-  readonly #outbound: Outbound;
+  readonly #pending: PendingRequests;
   readonly #abandoned = new Set<RequestId>();
   /** The requests of the server that are being answered. */
   readonly #asked = new Map<RequestId, AbortController>();
@@ -69,7 +70,7 @@ export class Channel {
   constructor(transport: Transport, clock: Clock, owner: ChannelOwner) {
     this.#transport = transport;
     this.#owner = owner;
-    this.#outbound = new Outbound(clock);
+    this.#pending = new PendingRequests(clock);
     this.lost = new Promise((resolve) => {
       this.#settleLost = resolve;
     });
@@ -92,10 +93,10 @@ export class Channel {
     await this.#transport.start({
       message: (value) => this.#receive(value),
       failed: (id, error) => {
-        this.#outbound.fail(id, error);
+        this.#pending.fail(id, error);
         this.#closeIfIdle();
       },
-      waits: (id) => this.#outbound.pause(id),
+      waits: (id) => this.#pending.pause(id),
       malformed: (error) => this.#owner.report(error),
       closed: (cause) => {
         this.#wasLost = this.#ended === undefined;
@@ -108,16 +109,16 @@ export class Channel {
   request(method: string, params: JsonObject, options: SendOptions): Promise<JsonObject> {
     const { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, envelope, silent = false } = options;
     if (this.#ended) return Promise.reject(this.#ended);
-    const id = this.#outbound.nextId();
+    const id = this.#pending.nextId();
     this.#issued = id + 1;
     options.onId?.(id);
     const onAbandoned = (reason: string): void => this.#abandon(id, reason, silent);
     const wait = { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, onAbandoned };
-    const answer = this.#outbound.wait(id, wait);
+    const answer = this.#pending.wait(id, wait);
     if (signal?.aborted) return answer;
     if (options.wantsProgress) (params._meta as JsonObject).progressToken = id;
     const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, params };
-    this.#send(request, envelope, (error) => void this.#outbound.fail(id, error));
+    this.#send(request, envelope, (error) => void this.#pending.fail(id, error));
     return answer;
   }
 
@@ -127,7 +128,7 @@ export class Channel {
 
   /** Stops the clocks of all calls in flight, as it cannot be told for which of them a person is being asked. */
   pauseClocks(): () => void {
-    return this.#outbound.pauseAll();
+    return this.#pending.pauseAll();
   }
 
   /** Lets what is in flight end, and closes then. */
@@ -161,14 +162,14 @@ export class Channel {
       default: {
         const error = new LocalError("invalid_message", `The server sent an invalid message: ${classified.reason}.`);
         const { id } = classified;
-        if (id === undefined || !this.#outbound.fail(id, error)) this.#owner.report(error);
+        if (id === undefined || !this.#pending.fail(id, error)) this.#owner.report(error);
       }
     }
   }
 
   #settle(response: JsonRpcResponse): void {
     const { id } = response;
-    if (this.#outbound.settle(response)) return;
+    if (this.#pending.settle(response)) return;
     if (id !== undefined && this.#abandoned.delete(id)) return;
     const said = isFailure(response) ? ` It says: ${response.error.message.slice(0, 200)}` : "";
     const message = `The server answered a request that is not open, with the id ${JSON.stringify(id)}.${said}`;
@@ -185,7 +186,7 @@ export class Channel {
 
   #progressed(params: JsonObject): void {
     const { progressToken: token } = params;
-    if (this.#outbound.progress(token, params)) return;
+    if (this.#pending.progress(token, params)) return;
     // Progress may cross an answer or a cancellation on its way: for what was once asked, it is merely late.
     const isLate = Number.isInteger(token) && (token as number) >= 0 && (token as number) < this.#issued;
     if (isLate) return;
@@ -234,7 +235,7 @@ export class Channel {
   }
 
   #closeIfIdle(): void {
-    if (!this.#retired || this.#outbound.size > 0 || this.#ended) return;
+    if (!this.#retired || this.#pending.size > 0 || this.#ended) return;
     void this.close(replaced()).catch(() => {});
   }
 
@@ -242,7 +243,7 @@ export class Channel {
     if (this.#ended) return;
     this.#ended = reason;
     for (const controller of this.#asked.values()) controller.abort(reason);
-    this.#outbound.failAll(reason);
+    this.#pending.failAll(reason);
     this.#settleLost(reason);
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ClientCapabilities, Implementation, ServerCapabilities } from "../../mcp/capabilities.ts";
-import { MetaKey } from "../../mcp/meta.ts";
+import { MetaKey } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Channel } from "./channel.ts";
 

@@ -1,8 +1,9 @@
 import { type Clock } from "../../rpc/clock.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { findRevision, latestLegacy, revisions } from "../../mcp/revisions/revisions.ts";
+import { findRevision, latestLegacy, revisions } from "../../mcp/revisions/index.ts";
 import { link, pause, unlessAborted } from "../../rpc/abort.ts";
 import type { Channel } from "./channel.ts";
 import type { Offer } from "./connection.ts";

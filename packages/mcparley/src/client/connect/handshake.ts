@@ -1,10 +1,11 @@
-import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { MetaKey } from "../../mcp/methods.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Implementation } from "../../mcp/capabilities.ts";
-import { MetaKey } from "../../mcp/meta.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { findRevision, latestModern, revisions } from "../../mcp/revisions/revisions.ts";
+import { findRevision, latestModern, revisions } from "../../mcp/revisions/index.ts";
 import type { Channel, SendOptions } from "./channel.ts";
 import { type Offer, type ServerInfo, modernMeta } from "./connection.ts";
 import { withSafeIcons } from "../calls/safe-icons.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Cancelled, Declined, LocalError } from "../../rpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";

@@ -1,4 +1,5 @@
-import { Cancelled, Declined, ErrorCode, LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
+import { Cancelled, Declined, ErrorCode } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import {
   type ElicitFormParams,

@@ -1,4 +1,5 @@
-import { Cancelled, Declined, LocalError, type ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, type ProtocolError } from "../../rpc/errors.ts";
+import { Cancelled, Declined } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { link, pause } from "../../rpc/abort.ts";
 import type { Call, ClientCore } from "../calls/core.ts";

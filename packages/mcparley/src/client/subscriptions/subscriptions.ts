@@ -1,6 +1,7 @@
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
-import { MetaKey } from "../../mcp/meta.ts";
+import { MetaKey } from "../../mcp/methods.ts";
+import { wakefulClock } from "../../rpc/clock.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { type Linked, link, unlessAborted } from "../../rpc/abort.ts";
 import { Backoff } from "../../rpc/backoff.ts";
@@ -18,7 +19,6 @@ import {
   type Subscription,
   fromWire,
 } from "./subscription.ts";
-import { wakefulClock } from "../connect/wakeful-clock.ts";
 
 const changedLists: Record<string, ListKind> = {
   [Notification.toolsChanged]: "tools",
@@ -38,7 +38,7 @@ export class Subscriptions {
 
   constructor(core: ClientCore) {
     this.#core = core;
-    this.#backoff = new Backoff(wakefulClock(core.options.clock), core.closing);
+    this.#backoff = new Backoff(core.options.clock ?? wakefulClock, core.closing);
   }
 
   /** Whether any subscription is broken and about to be opened again. */

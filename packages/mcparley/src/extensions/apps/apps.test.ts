@@ -4,7 +4,7 @@ import { serverDialer } from "../../client/connect/local-dialers.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { Tool } from "../../mcp/tools.ts";
-import { supportedVersions } from "../../mcp/revisions/revisions.ts";
+import { supportedVersions } from "../../mcp/revisions/index.ts";
 import { resource, tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";
 import { createServer } from "../../server/server.ts";

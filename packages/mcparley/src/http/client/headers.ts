@@ -1,6 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, isObject } from "../../rpc/messages.ts";
-import { MetaKey } from "../../mcp/meta.ts";
+import { MetaKey } from "../../mcp/methods.ts";
 import { Method } from "../../mcp/methods.ts";
 import { encodeHeaderValue } from "../../mcp/header-values.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../header-names.ts";

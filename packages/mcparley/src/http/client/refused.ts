@@ -1,5 +1,6 @@
 import type { Clock } from "../../rpc/clock.ts";
-import { ErrorCode, type LocalError } from "../../rpc/errors.ts";
+import type { LocalError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 import { readText } from "./body.ts";

@@ -1,5 +1,5 @@
 import type { HttpTarget as BareTarget } from "../../client/connect/dialer.ts";
-import { type Clock, systemClock } from "../../rpc/clock.ts";
+import { type Clock, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import { SharedAuth } from "./auth.ts";
@@ -92,8 +92,6 @@ export function readHttpTarget(target: HttpTarget): HttpSettings {
     wakefulClock: clock ?? wakefulClock,
   };
 }
-
-const wakefulClock: Clock = { ...systemClock, setTimeout: (fn, ms) => setTimeout(fn, ms) };
 
 function readUrl(given: string | URL): URL {
   let url: URL;

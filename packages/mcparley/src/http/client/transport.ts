@@ -3,7 +3,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { findRevision } from "../../mcp/revisions/revisions.ts";
+import { findRevision } from "../../mcp/revisions/index.ts";
 import { AnswerReader } from "./answer.ts";
 import { discard } from "./body.ts";
 import { type Outgoing, sendHttp } from "./fetch.ts";

@@ -1,4 +1,4 @@
-import { ErrorCode } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import { type RequestId, encode, failure, isObject } from "../../rpc/messages.ts";
 import { LogTail } from "../../store/log-tail.ts";
 import type { LogEntry } from "../../store/store.ts";

@@ -1,4 +1,4 @@
-import { ErrorCode } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import { isUnavailable } from "../../store/reaching.ts";
 import { HttpRefusal } from "../server/refusal.ts";
 

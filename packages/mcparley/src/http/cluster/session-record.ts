@@ -1,4 +1,4 @@
-import type { InitializeParams } from "../../mcp/lifecycle.ts";
+import type { InitializeParams } from "../../mcp/capabilities.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { JsonRpcRequest } from "../../rpc/messages.ts";

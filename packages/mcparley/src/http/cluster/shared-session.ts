@@ -1,4 +1,5 @@
-import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import {
   type JsonObject,
   type JsonRpcMessage,

@@ -4,7 +4,7 @@ import { notified, openSession } from "../../server/protocol/legacy.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
 import { notification } from "../../rpc/messages.ts";
 import { Notification } from "../../mcp/methods.ts";
-import { findRevision } from "../../mcp/revisions/revisions.ts";
+import { findRevision } from "../../mcp/revisions/index.ts";
 import type { Store } from "../../store/store.ts";
 import type { Sender } from "../server/endpoint-context.ts";
 import type { SessionOptions } from "../server/options.ts";

@@ -1,4 +1,4 @@
-import { ErrorCode } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import type { Exchange, ReadLimits } from "../exchange.ts";
 import { HttpRefusal, shown, tooLarge } from "./refusal.ts";
 

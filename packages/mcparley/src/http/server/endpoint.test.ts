@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { ProtocolError, ToolError } from "../../rpc/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
+import { ToolError } from "../../mcp/errors.ts";
 import { listen } from "../../node/listen.ts";
 import { tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";

@@ -1,5 +1,6 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import { ErrorCode, LocalError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
 import { readAccept } from "../accept.ts";

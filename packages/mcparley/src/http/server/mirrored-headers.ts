@@ -1,7 +1,6 @@
 import { type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
-import { MetaKey } from "../../mcp/meta.ts";
-import { Method } from "../../mcp/methods.ts";
-import { findRevision } from "../../mcp/revisions/revisions.ts";
+import { MetaKey, Method } from "../../mcp/methods.ts";
+import { findRevision } from "../../mcp/revisions/index.ts";
 import { decodeHeaderValue, headerValueMatches } from "../../mcp/header-values.ts";
 import { type McpHeader, mcpHeaders } from "../../mcp/mirrored-headers.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";

@@ -1,7 +1,7 @@
-import { ErrorCode } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import type { Classified } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
-import { findRevision } from "../../mcp/revisions/revisions.ts";
+import { findRevision } from "../../mcp/revisions/index.ts";
 import type { Changes } from "../../server/changes.ts";
 import { Call } from "../../server/dispatch/call.ts";
 import { answer } from "../../server/dispatch/dispatch.ts";

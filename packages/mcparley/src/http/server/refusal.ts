@@ -1,4 +1,4 @@
-import { ErrorCode } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import { type RequestId, encode, failure } from "../../rpc/messages.ts";
 import type { Exchange, ResponseHeaders } from "../exchange.ts";
 

@@ -1,5 +1,6 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
-import { ErrorCode, LocalError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import {
   type JsonRpcMessage,
   type JsonRpcResponse,

@@ -1,8 +1,7 @@
+import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { Exchange, RequestHead, ResponseHeaders } from "../exchange.ts";
 import type { HttpRefusal } from "./refusal.ts";
-
-type MaybePromise<T> = T | Promise<T>;
 
 /** A request whose caller is asked for: its head, and a way to add headers to whatever will be answered. */
 export type AskedRequest = RequestHead & Pick<Exchange, "decorate">;
@@ -13,7 +12,7 @@ export type AskedRequest = RequestHead & Pick<Exchange, "decorate">;
  * It returns the caller, or undefined for an anonymous one, or returns or throws an `HttpRefusal` (401 or 403, with its
  * `WWW-Authenticate`) to send the client away. Any other error is reported and answered with 500.
  */
-export type Authenticate = (request: AskedRequest) => MaybePromise<Principal | HttpRefusal | undefined>;
+export type Authenticate = (request: AskedRequest) => Awaitable<Principal | HttpRefusal | undefined>;
 
 /** A whole response that anyone may read. */
 export interface PublicDocument {

@@ -1,40 +1,40 @@
 /**
- * One published version of the protocol, as data. Shared code asks it; shared code never compares versions. How things
- * are said in it is its `Lowering`, kept apart since clients have no use for it.
+ * One published version of the protocol, as data. Other code reads these members and never compares versions. Values
+ * are encoded for a revision by its `Encoder`.
  *
- * A method that is missing from a table does not exist for a peer of that revision.
+ * A method that is missing from the sets does not exist for a peer of that revision.
  */
 export interface Revision {
   readonly version: string;
-  /** Legacy revisions open with `initialize`; modern ones carry everything in each request. */
+  /** Legacy revisions start with `initialize`. In modern revisions each request is complete by itself. */
   readonly era: "legacy" | "modern";
   /** The requests that a client may send. */
   readonly clientRequests: ReadonlySet<string>;
   readonly clientNotifications: ReadonlySet<string>;
-  /** The questions that a server may ask: as requests where the era is legacy, inside results where it is modern. */
+  /** The requests that a server may send: as messages in legacy revisions, inside results in modern ones. */
   readonly serverRequests: ReadonlySet<string>;
   readonly serverNotifications: ReadonlySet<string>;
   /** Several messages may arrive as one JSON array. */
   readonly batches: boolean;
-  /** Dropping the stream that carries an answer cancels the request. */
+  /** Closing the stream of a response cancels the request. */
   readonly dropCancels: boolean;
   /** The client names the revision in a header of each HTTP request after the first. */
   readonly versionHeader: boolean;
-  /** HTTP requests carry headers that mirror the message. */
+  /** HTTP requests have headers that mirror the message. */
   readonly mirrorHeaders: boolean;
-  /** Results say of which type they are, and carry cache hints and the server's name. */
+  /** Results have a `resultType`, cache hints and the server's name. */
   readonly typedResults: boolean;
-  /** A dropped HTTP stream may be taken up again with `Last-Event-ID`. */
+  /** A client may resume a closed HTTP stream with `Last-Event-ID`. */
   readonly resumable: boolean;
-  /** Streams begin with an event that only names an id, and may be left unfinished for the client to come back. */
+  /** Streams start with an event that has only an id, and a server may close them early for the client to resume. */
   readonly polls: boolean;
   readonly resourceNotFoundCode: number;
-  /** Codes beyond JSON-RPC's own that may be sent to a peer of this revision. */
+  /** Codes beyond those of JSON-RPC that may be sent to a peer of this revision. */
   readonly errorCodes: ReadonlySet<number>;
-  /** Clients ask for tasks themselves, with `params.task` (2025-11-25, basic/utilities/tasks). */
+  /** Clients request tasks with `params.task` (2025-11-25, basic/utilities/tasks). */
   readonly requestedTasks: boolean;
-  /** Servers say by a capability that they complete arguments; before, a client could only try. */
+  /** Servers declare completion as a capability. Earlier, a client could only try. */
   readonly completionsCapability: boolean;
-  /** Clients say by a capability whether a question to their model may take in the context of servers. */
+  /** Clients declare whether sampling may include the context of servers. */
   readonly contextCapability: boolean;
 }

@@ -1,5 +1,5 @@
 import type { CredentialStorage } from "../../auth/client/credential-storage.ts";
-import { type Clock, systemClock } from "../../rpc/clock.ts";
+import { type Clock, wakefulClock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { openFileStore } from "../file-store.ts";
 import { FolderKey, type KeySource } from "./credential-key.ts";
@@ -13,9 +13,6 @@ export interface FileCredentialsOptions extends KeySource {
 
 /** Milliseconds, 400 days, after which credentials that were not renewed are forgotten. */
 const lifetime = 400 * 86_400_000;
-
-/** Its timers keep the process alive, since a sign-in depends on them. */
-const wakefulClock: Clock = { ...systemClock, setTimeout: (fn, ms) => setTimeout(fn, ms) };
 
 /**
  * Keeps credentials in a folder of this machine, encrypted with AES-256-GCM; several processes may use it at once.

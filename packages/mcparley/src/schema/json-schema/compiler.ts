@@ -1,4 +1,4 @@
-import { isObject } from "../schema.ts";
+import { isObject } from "../../rpc/messages.ts";
 import type { JsonSchema } from "../schema.ts";
 import { ANY_TYPE, type Check, type Kind, type Node, Type, type TypeName } from "./apply.ts";
 import { arrayChecks, unevaluatedItems } from "./arrays.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../schema.ts";
+import { isObject } from "../../rpc/messages.ts";
 import type { Dialect, Shape } from "./keywords.ts";
 import { toRegExp } from "./patterns.ts";
 

@@ -1,4 +1,5 @@
-import { isObject, pointerStep } from "../schema.ts";
+import { pointerStep } from "../schema.ts";
+import { isObject } from "../../rpc/messages.ts";
 import type { JsonSchema } from "../schema.ts";
 import { type Dialect, keywordsOf } from "./keywords.ts";
 

@@ -5,7 +5,7 @@ import { readInputResponses } from "../../mcp/input-required.ts";
 import { type LoggingLevel, isLoggable, loggingLevels } from "../../mcp/logging.ts";
 import { Notification } from "../../mcp/methods.ts";
 import type { ProgressToken } from "../../mcp/progress.ts";
-import type { Lowering } from "../../mcp/revisions/lowering.ts";
+import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Asking, Question } from "../input/asking.ts";
 import type { Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
@@ -31,7 +31,7 @@ export interface CallInit {
   core: ServerCore;
   revision: Revision;
   /** How the revision says what the call is answered with. */
-  lowering: Lowering;
+  encoder: Encoder;
   id: RequestId;
   method: string;
   params: JsonObject;
@@ -60,7 +60,7 @@ export function cancelledFor(reason: unknown): LocalError {
 export class Call implements Context {
   readonly core: ServerCore;
   readonly revision: Revision;
-  readonly lowering: Lowering;
+  readonly encoder: Encoder;
   readonly id: RequestId;
   readonly method: string;
   params: JsonObject;
@@ -85,7 +85,7 @@ export class Call implements Context {
   constructor(init: CallInit) {
     this.core = init.core;
     this.revision = init.revision;
-    this.lowering = init.lowering;
+    this.encoder = init.encoder;
     this.id = init.id;
     this.method = init.method;
     this.params = init.params;
@@ -221,7 +221,7 @@ export class Call implements Context {
     const params: JsonObject = { progressToken: token, progress: done };
     if (total !== undefined) params.total = total;
     if (message !== undefined) params.message = message;
-    this.notify(Notification.progress, this.lowering.progress(params));
+    this.notify(Notification.progress, this.encoder.progress(params));
   }
 
   #sendLog(level: LoggingLevel, data: unknown, logger: string | undefined): void {

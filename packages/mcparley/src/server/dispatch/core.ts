@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { Implementation, ServerCapabilities } from "../../mcp/capabilities.ts";
-import { checkExtensionId } from "../../mcp/extension-id.ts";
+import { checkExtensionId } from "../../mcp/capabilities.ts";
 import type { CacheHint } from "../../mcp/resources.ts";
 import type { Call } from "./call.ts";
 import { checkCacheHint } from "../cache-hint.ts";

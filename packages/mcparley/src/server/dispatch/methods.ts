@@ -1,9 +1,10 @@
-import { ErrorCode, ProtocolError, invalidParams } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { readLoggingLevel } from "../../mcp/logging.ts";
 import { Method } from "../../mcp/methods.ts";
 import { readCursor, readResourceUri } from "../../mcp/resources.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
-import { supportedVersions } from "../../mcp/revisions/revisions.ts";
+import { supportedVersions } from "../../mcp/revisions/index.ts";
 import type { Call } from "./call.ts";
 import { resourceNotFound } from "../features/resources.ts";
 import type { PreparedLists } from "../lists.ts";

@@ -1,4 +1,5 @@
-import { ErrorCode, LocalError, type McpError, ProtocolError, ToolError } from "../../rpc/errors.ts";
+import { ErrorCode, type McpError, ToolError } from "../../mcp/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import {
   type JsonObject,
   type JsonRpcErrorBody,
@@ -8,7 +9,7 @@ import {
   failure,
   success,
 } from "../../rpc/messages.ts";
-import { lowerResult } from "../../mcp/revisions/results.ts";
+import { encodeResult } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Call } from "./call.ts";
 
@@ -24,7 +25,7 @@ export interface Reply {
 export function resultReply(call: Call, result: JsonObject | Prepared): Reply | undefined {
   const { id, core, cancelled } = call;
   core.changes.flush();
-  const lowered = cancelled ? undefined : lowerResult(call, result, core.info);
+  const lowered = cancelled ? undefined : encodeResult(call, result, core.info);
   call.settle();
   return lowered && { message: success(id, lowered), status: 200 };
 }

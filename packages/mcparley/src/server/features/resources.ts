@@ -1,6 +1,7 @@
 import { type Awaitable, all, isPromise } from "../../rpc/awaitable.ts";
 import { streamToBase64, toBase64 } from "../../rpc/base64.ts";
-import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
 import type { ResourceContents } from "../../mcp/content.ts";
 import {
@@ -117,13 +118,13 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
 
 /** Answers `resources/list`: with a prepared page, or with what the `list` functions of templates return. */
 export async function listResources(call: Call): Promise<JsonObject | Prepared> {
-  const { core, revision, lowering } = call;
+  const { core, revision, encoder } = call;
   const cursor = readCursor(call.params);
   if (!core.offering.resourceIndex.hasListing()) return core.offering.resourceList.page(call, cursor);
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const listed = await gather(call);
   const page = listed.slice(start, start + core.limits.pageSize);
-  const result: JsonObject = { resources: page.map((resource) => lowering.resource(resource)) };
+  const result: JsonObject = { resources: page.map((resource) => encoder.resource(resource)) };
   if (listed.length > start + page.length && page.length > 0) result.nextCursor = cursorFor(start + page.length);
   return finishPage(result, { revision, cache: { ...core.listCache, cacheScope: "private" }, serverInfo: core.info });
 }

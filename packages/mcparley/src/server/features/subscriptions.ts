@@ -1,7 +1,7 @@
-import { LocalError, ProtocolError, ErrorCode } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { MetaKey, Notification } from "../../mcp/methods.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { MetaKey } from "../../mcp/meta.ts";
-import { Notification } from "../../mcp/methods.ts";
 import { type SubscriptionFilter, readSubscriptionFilter } from "../../mcp/subscriptions.ts";
 import type { Call } from "../dispatch/call.ts";
 import { callerKey, unknownCaller } from "../caller.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
-import { ProtocolError, ToolError } from "../../rpc/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
+import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
 import { audio, embed, image, link, text } from "./content.ts";

@@ -1,5 +1,6 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
-import { Cancelled, Declined, ToolError, invalidParams } from "../../rpc/errors.ts";
+import { Cancelled, Declined, ToolError } from "../../mcp/errors.ts";
+import { invalidParams } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ContentBlock } from "../../mcp/content.ts";
 import { type CallToolResult, type Tool as ListedTool, readCallToolParams } from "../../mcp/tools.ts";

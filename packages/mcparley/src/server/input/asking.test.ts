@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { Cancelled, Declined } from "../../rpc/errors.ts";
+import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
 import type { Context, Principal } from "../dispatch/context.ts";

@@ -1,5 +1,6 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
 import { type ClientCapabilities, canElicit } from "../../mcp/capabilities.ts";
 import { type Budget, checkBudget } from "../../schema/budget.ts";

@@ -1,5 +1,6 @@
-import { lowerQuestion } from "./lower-question.ts";
-import { LocalError, ToolError } from "../../rpc/errors.ts";
+import { encodeQuestion } from "./encode-question.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
 import {
   type Asking,
@@ -39,13 +40,13 @@ export class DirectAsking implements Asking {
     if (!revision.serverRequests.has(question.method)) {
       throw new LocalError("not_capable", `Protocol revision ${revision.version} has no ${question.method}.`);
     }
-    const lowered = lowerQuestion(this.#call, question.method, question.params);
-    const result = await this.#session.request(question.method, lowered.params, {
+    const encoded = encodeQuestion(this.#call, question.method, question.params);
+    const result = await this.#session.request(question.method, encoded.params, {
       link: this.#link,
       signal: this.#call.signal,
     });
     try {
-      return await readAnswer(question, lowered.lift(result), this.#call.core.limits);
+      return await readAnswer(question, encoded.decode(result), this.#call.core.limits);
     } catch (error) {
       throw error instanceof InvalidAnswer ? new ToolError(error.message, { cause: error }) : error;
     }

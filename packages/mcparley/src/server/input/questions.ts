@@ -1,4 +1,5 @@
-import { Cancelled, Declined, LocalError } from "../../rpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { readElicitResult } from "../../mcp/elicitation.ts";
 import { Method } from "../../mcp/methods.ts";

@@ -1,4 +1,4 @@
-import { lowerQuestion } from "./lower-question.ts";
+import { encodeQuestion } from "./encode-question.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError, invalidParams } from "../../rpc/errors.ts";
 import { type InputRequest, askable, readInputResponses } from "../../mcp/input-required.ts";
@@ -100,8 +100,8 @@ export class Replay implements Asking {
     }
     this.#requireAskable();
     requireCapability(this.#call.peer.capabilities, question.requires);
-    const lowered = lowerQuestion(this.#call, question.method, question.params);
-    this.#pending.set(key, { method: question.method, params: lowered.params });
+    const encoded = encodeQuestion(this.#call, question.method, question.params);
+    this.#pending.set(key, { method: question.method, params: encoded.params });
     this.#turn ??= this.#endTurn();
     return this.#turn;
   }
@@ -131,7 +131,7 @@ export class Replay implements Asking {
     this.#requireAskable();
     for (const [key, { method, params = {} }] of Object.entries(wanted.inputRequests)) {
       requireCapability(this.#call.peer.capabilities, capabilityFor(method, params));
-      this.#pending.set(key, { method, params: lowerQuestion(this.#call, method, params).params });
+      this.#pending.set(key, { method, params: encodeQuestion(this.#call, method, params).params });
     }
     return this.#result(wanted.requestState);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { pino } from "pino";
 import { z } from "zod";
-import { ToolError } from "../../rpc/errors.ts";
+import { ToolError } from "../../mcp/errors.ts";
 import { gate } from "../../testing/gate.ts";
 import { modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
 import { tool } from "../definition.ts";

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../../rpc/clock.ts";
-import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Store } from "../../store/store.ts";
 import { callerKey } from "../caller.ts";

@@ -1,5 +1,6 @@
 import { type Awaitable, after, all, isPromise, recover } from "../../rpc/awaitable.ts";
-import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import {
   type JsonRpcMessage,
   type JsonRpcNotification,

@@ -1,5 +1,5 @@
 import { invalidParams } from "../../rpc/errors.ts";
-import type { InitializeParams } from "../../mcp/lifecycle.ts";
+import type { InitializeParams } from "../../mcp/capabilities.ts";
 import type { ServerLimits } from "../options.ts";
 
 /**

@@ -1,5 +1,6 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";

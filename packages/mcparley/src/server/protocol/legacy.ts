@@ -1,12 +1,13 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
-import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
 import type { JsonRpcNotification, JsonRpcRequest } from "../../rpc/messages.ts";
 import type { ServerCapabilities } from "../../mcp/capabilities.ts";
-import { type InitializeParams, type InitializeResult, readInitializeParams } from "../../mcp/lifecycle.ts";
+import { type InitializeParams, type InitializeResult, readInitializeParams } from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { negotiateLegacy } from "../../mcp/revisions/revisions.ts";
+import { negotiateLegacy } from "../../mcp/revisions/index.ts";
 import { answer, checkParams } from "../dispatch/dispatch.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
@@ -62,12 +63,12 @@ export function openSession(core: ServerCore, given: InitializeParams, way: Way)
 }
 
 function initializeResult(session: Session): InitializeResult {
-  const { core, revision, lowering } = session;
+  const { core, revision, encoder } = session;
   const { completions, ...others } = capabilitiesFor(session);
   const result: InitializeResult = {
     protocolVersion: revision.version,
     capabilities: completions && revision.completionsCapability ? { ...others, completions } : others,
-    serverInfo: lowering.implementation(core.info),
+    serverInfo: encoder.implementation(core.info),
   };
   const { instructions } = core.definition;
   return instructions === undefined ? result : { ...result, instructions };
@@ -97,7 +98,7 @@ export function answerInSession(
   source: RequestSource,
 ): Awaitable<Reply | undefined> {
   const { id, method, params = {} } = request;
-  const { core, revision, lowering } = session;
+  const { core, revision, encoder } = session;
   const { principal, link, address = session.peer.address } = source;
   try {
     checkTurn(session, request);
@@ -109,7 +110,7 @@ export function answerInSession(
   // Nearly every request of a session has the same address, and then shares its peer.
   const peer = address === session.peer.address ? session.peer : { ...session.peer, address };
   const logLevel = undefined;
-  const call = new Call({ core, revision, lowering, id, method, params, peer, principal, link, logLevel, session });
+  const call = new Call({ core, revision, encoder, id, method, params, peer, principal, link, logLevel, session });
   const reply = answer(call);
   if (!isPromise(reply)) return reply;
   session.begin(call);

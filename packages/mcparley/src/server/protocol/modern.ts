@@ -1,12 +1,18 @@
-import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
 import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.ts";
 import { readLoggingLevel } from "../../mcp/logging.ts";
-import { MetaKey } from "../../mcp/meta.ts";
+import { MetaKey } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
-import { modernLoweringOf } from "../../mcp/revisions/modern-lowerings.ts";
+import {
+  modernEncoderOf,
+  findRevision,
+  latestLegacy,
+  latestModern,
+  supportedVersions,
+} from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { findRevision, latestLegacy, latestModern, supportedVersions } from "../../mcp/revisions/revisions.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
@@ -45,7 +51,7 @@ function readCall(core: ServerCore, request: JsonRpcRequest, { link, principal, 
   const { id, method, params = {} } = request;
   const meta = isObject(params._meta) ? params._meta : {};
   const revision = readRevision(meta);
-  const lowering = modernLoweringOf(revision);
+  const encoder = modernEncoderOf(revision);
   const capabilities = meta[MetaKey.clientCapabilities];
   if (!isObject(capabilities)) throw malformed(MetaKey.clientCapabilities, "an object");
   checkProgressToken(params, core.limits.idLength);
@@ -58,7 +64,7 @@ function readCall(core: ServerCore, request: JsonRpcRequest, { link, principal, 
     address,
   };
   const session = undefined;
-  return new Call({ core, revision, lowering, id, method, params, peer, principal, link, logLevel, session });
+  return new Call({ core, revision, encoder, id, method, params, peer, principal, link, logLevel, session });
 }
 
 function readRevision(meta: JsonObject): Revision {

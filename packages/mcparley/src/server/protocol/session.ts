@@ -1,10 +1,10 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../../rpc/messages.ts";
-import { Outbound } from "../../rpc/outbound.ts";
+import { PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import { Notification } from "../../mcp/methods.ts";
-import { legacyLoweringOf } from "../../mcp/revisions/legacy-lowerings.ts";
-import type { Lowering } from "../../mcp/revisions/lowering.ts";
+import { legacyEncoderOf } from "../../mcp/revisions/legacy-encoders.ts";
+import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { type Change, type Listener, toNotification } from "../changes.ts";
@@ -52,7 +52,7 @@ const READY_WAIT_MS = 1_000;
 export class Session implements Listener {
   readonly core: ServerCore;
   readonly revision: Revision;
-  readonly lowering: Lowering;
+  readonly encoder: Encoder;
   readonly peer: Peer;
   readonly principal: Principal | undefined;
   logLevel: LoggingLevel = "info";
@@ -65,7 +65,7 @@ export class Session implements Listener {
   /** The calls that are not answered yet, by id. */
   #calls: Map<RequestId, Call> | undefined;
   #subscriptions: Set<string> | undefined;
-  #questions: Outbound | undefined;
+  #questions: PendingRequests | undefined;
   /** Questions that were asked before the client was ready. */
   #early: Set<() => void> | undefined;
   #forgotten: unknown;
@@ -78,7 +78,7 @@ export class Session implements Listener {
   constructor(init: SessionInit) {
     this.core = init.core;
     this.revision = init.revision;
-    this.lowering = legacyLoweringOf(init.revision);
+    this.encoder = legacyEncoderOf(init.revision);
     this.peer = init.peer;
     this.principal = init.principal;
     this.#link = init.link;
@@ -142,7 +142,7 @@ export class Session implements Listener {
   /** Sends the client a request on `link`, once it is ready (2025-11-25, basic/lifecycle), and waits for its answer. */
   request(method: string, params: JsonObject, way: { link: Link; signal: AbortSignal }): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
-    this.#questions ??= new Outbound(this.core.clock);
+    this.#questions ??= new PendingRequests(this.core.clock);
     const number = this.#questions.nextId();
     const id = this.#shared ? `${this.#shared.questions}${number}` : number;
     const send = (): void => way.link.send({ jsonrpc: "2.0", id, method, params });

@@ -1,4 +1,4 @@
-import { Declined } from "../../../rpc/errors.ts";
+import { Declined } from "../../../mcp/errors.ts";
 import { digestOf } from "../digest.ts";
 import type { OfferedSkill } from "./offered-skill.ts";
 

@@ -91,7 +91,7 @@ function readDirectory(catalog: Catalog, call: Call): JsonObject {
   const { pageSize } = call.core.limits;
   const page = held.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(start, start + pageSize);
   return {
-    resources: page.map(([child, found]) => call.lowering.resource(found ? fileResource(found) : directory(child))),
+    resources: page.map(([child, found]) => call.encoder.resource(found ? fileResource(found) : directory(child))),
     ...(held.length > start + pageSize && { nextCursor: cursorFor(start + pageSize) }),
     ...cacheOf(catalog, call),
   };

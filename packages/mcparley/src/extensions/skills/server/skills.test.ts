@@ -4,7 +4,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { resource } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/server.ts";
-import { supportedVersions } from "../../../mcp/revisions/revisions.ts";
+import { supportedVersions } from "../../../mcp/revisions/index.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "../../../testing/raw-peer.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";
 import { skill } from "./skill.ts";

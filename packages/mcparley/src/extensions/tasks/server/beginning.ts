@@ -1,4 +1,5 @@
-import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
 import type { Call } from "../../../server/dispatch/call.ts";

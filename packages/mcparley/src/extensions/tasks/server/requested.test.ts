@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { ProtocolError, ToolError } from "../../../rpc/errors.ts";
+import { ProtocolError } from "../../../rpc/errors.ts";
+import { ToolError } from "../../../mcp/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
 import { image } from "../../../server/features/content.ts";

@@ -1,4 +1,5 @@
-import { ErrorCode, LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
 import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { CallToolResult } from "../../../mcp/tools.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
@@ -34,11 +35,11 @@ export async function resultOf(call: Call, runner: Runner, { taskId }: TaskRecor
   return outcomeOf(call, record);
 }
 
-function outcomeOf({ lowering }: Call, { taskId, result, error }: TaskRecord): JsonObject {
+function outcomeOf({ encoder }: Call, { taskId, result, error }: TaskRecord): JsonObject {
   if (error) throw ProtocolError.from(error);
   if (!result) throw new ProtocolError(ErrorCode.InternalError, "The task was cancelled.");
-  const { _meta: meta, ...lowered } = lowering.callToolResult(result as unknown as CallToolResult);
-  return { ...lowered, _meta: { ...meta, [relatedTask]: { taskId } } };
+  const { _meta: meta, ...encoded } = encoder.callToolResult(result as unknown as CallToolResult);
+  return { ...encoded, _meta: { ...meta, [relatedTask]: { taskId } } };
 }
 
 /** Asks one question of a task on the stream of this request, and hands the answer to the task. */

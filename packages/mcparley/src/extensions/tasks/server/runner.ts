@@ -1,7 +1,7 @@
-import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
+import { ProtocolError } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import { modernLoweringOf } from "../../../mcp/revisions/modern-lowerings.ts";
-import { latestModern } from "../../../mcp/revisions/revisions.ts";
+import { modernEncoderOf, latestModern } from "../../../mcp/revisions/index.ts";
 import { dispatch } from "../../../server/dispatch/dispatch.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import { Call } from "../../../server/dispatch/call.ts";
@@ -172,7 +172,7 @@ export class Runner {
       core,
       // What it says and is told is said in the words of whoever looks at the task.
       revision: latestModern,
-      lowering: modernLoweringOf(latestModern),
+      encoder: modernEncoderOf(latestModern),
       id: record.taskId,
       method,
       params,

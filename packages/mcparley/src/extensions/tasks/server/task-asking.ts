@@ -1,4 +1,5 @@
-import { ProtocolError, ToolError } from "../../../rpc/errors.ts";
+import { ProtocolError } from "../../../rpc/errors.ts";
+import { ToolError } from "../../../mcp/errors.ts";
 import type { JsonObject, Prepared } from "../../../rpc/messages.ts";
 import {
   type Asking,

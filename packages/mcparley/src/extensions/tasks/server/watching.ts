@@ -1,5 +1,6 @@
-import { lowerQuestion } from "../../../server/input/lower-question.ts";
-import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
+import { encodeQuestion } from "../../../server/input/encode-question.ts";
+import { ProtocolError } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
@@ -39,7 +40,7 @@ export async function subscribeTasks(
   const found = await Promise.all(ids.map((taskId) => runner.table.read(taskId)));
   const owner = principalKey(call.principal);
   const taskIds = found.flatMap((record) => (record?.owner === owner ? record.taskId : []));
-  const say = (method: string, params: JsonObject): JsonObject => lowerQuestion(call, method, params).params;
+  const say = (method: string, params: JsonObject): JsonObject => encodeQuestion(call, method, params).params;
   const ends = taskIds.map((taskId) => {
     let last: string | undefined;
     return watchTask(runner, taskId, (record) => {

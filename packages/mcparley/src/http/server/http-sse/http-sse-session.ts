@@ -1,7 +1,8 @@
 import { type Awaitable, all } from "../../../rpc/awaitable.ts";
-import { ErrorCode, LocalError } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 import { type Classified, type JsonRpcMessage, classify, encode, failure, isRequest } from "../../../rpc/messages.ts";
-import { overHttpSse } from "../../../mcp/revisions/revisions.ts";
+import { overHttpSse } from "../../../mcp/revisions/index.ts";
 import type { Reply } from "../../../server/dispatch/reply.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";

@@ -1,6 +1,6 @@
 import { type Awaitable, after } from "../../../rpc/awaitable.ts";
 import type { JsonRpcRequest, RequestId } from "../../../rpc/messages.ts";
-import { findRevision, supportedVersions, unnamedOverHttp } from "../../../mcp/revisions/revisions.ts";
+import { findRevision, supportedVersions, unnamedOverHttp } from "../../../mcp/revisions/index.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import { Session } from "../../../server/protocol/session.ts";
 import type { Belonging } from "../respond.ts";

@@ -1,4 +1,5 @@
-import { ErrorCode, ProtocolError } from "../../../rpc/errors.ts";
+import { ProtocolError } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
 import { type Classified, type JsonRpcResponse, classify } from "../../../rpc/messages.ts";
 import { type Reply, replyToError } from "../../../server/dispatch/reply.ts";
 import { answerInSession } from "../../../server/protocol/legacy.ts";

@@ -1,5 +1,5 @@
 import { LocalError } from "../../../rpc/errors.ts";
-import { findRevision } from "../../../mcp/revisions/revisions.ts";
+import { findRevision } from "../../../mcp/revisions/index.ts";
 import { readAccept } from "../../accept.ts";
 import type { LegacyContext, Sender } from "../endpoint-context.ts";
 import type { Exchange, RequestHead } from "../../exchange.ts";

@@ -5,24 +5,24 @@ import type { CreateMessageParams } from "../../mcp/sampling.ts";
 import type { Call } from "../dispatch/call.ts";
 
 /** An input request as the revision of its call expresses it, and a function that reads the answer. */
-export interface LoweredQuestion {
+export interface EncodedQuestion {
   params: JsonObject;
-  lift: (result: JsonObject) => JsonObject;
+  decode: (result: JsonObject) => JsonObject;
 }
 
 /** Encodes an input request for the revision of its call. */
-export function lowerQuestion(call: Call, method: string, params: JsonObject): LoweredQuestion {
-  const { lowering } = call;
+export function encodeQuestion(call: Call, method: string, params: JsonObject): EncodedQuestion {
+  const { encoder } = call;
   if (method === Method.elicit) {
-    const { params: lowered, lift } = lowering.elicitation(params as unknown as ElicitParams);
+    const { params: encoded, decode } = encoder.elicitation(params as unknown as ElicitParams);
     return {
-      params: lowered as unknown as JsonObject,
-      lift: (result) => lift(result as unknown as ElicitResult) as unknown as JsonObject,
+      params: encoded as unknown as JsonObject,
+      decode: (result) => decode(result as unknown as ElicitResult) as unknown as JsonObject,
     };
   }
   const sampling = method === Method.createMessage;
-  const lowered = sampling ? lowering.createMessage(withoutContext(call, params)) : params;
-  return { params: lowered as JsonObject, lift: (result) => result };
+  const encoded = sampling ? encoder.createMessage(withoutContext(call, params)) : params;
+  return { params: encoded as JsonObject, decode: (result) => result };
 }
 
 /** Removes the context of servers if the client has not declared it (client/sampling, Capabilities). */

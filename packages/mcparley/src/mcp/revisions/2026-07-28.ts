@@ -1,6 +1,7 @@
-import { ErrorCode } from "../../../rpc/errors.ts";
-import { Method, Notification } from "../../methods.ts";
-import type { Revision } from "../revision.ts";
+import { ErrorCode } from "../errors.ts";
+import { Method, Notification } from "../methods.ts";
+import { type Encoder, identity } from "./encoder.ts";
+import type { Revision } from "./revision.ts";
 
 export const revision: Revision = {
   version: "2026-07-28",
@@ -46,3 +47,6 @@ export const revision: Revision = {
   completionsCapability: true,
   contextCapability: true,
 };
+
+/** The library's own types are those of this revision, so nothing is changed. */
+export const encoder: Encoder = identity;

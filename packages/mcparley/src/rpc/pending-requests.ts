@@ -3,18 +3,18 @@ import { LocalError, ProtocolError } from "./errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, Prepared, isFailure } from "./messages.ts";
 
 export interface WaitOptions {
-  /** Milliseconds without an answer or progress before the call fails. */
+  /** Milliseconds without a response or progress after which the request fails. */
   idleTimeout?: number | undefined;
-  /** Milliseconds in all, progress or not, not counting the time that `pause` covers. */
+  /** Milliseconds after which the request fails in any case. The time of a `pause` does not count. */
   totalTimeout?: number | undefined;
   signal?: AbortSignal | undefined;
   /** Called for each progress notification of this request, in order. */
   onProgress?: ((progress: JsonObject) => void) | undefined;
-  /** Told how many milliseconds the clocks stood still, each time that they go on. */
+  /** Called with the duration of each pause in milliseconds, when it ends. */
   onPaused?: ((ms: number) => void) | undefined;
-  /** Called once when the request is given up here, so that the peer can be told. Not called when it was answered. */
+  /** Called once if the request times out or is aborted, to notify the peer. Not called after a response. */
   onAbandoned?: (reason: string) => void;
-  /** What the request is, for error messages: `tools/call "add"`. */
+  /** The description of the request in error messages, such as its method. */
   what: string;
 }
 
@@ -24,7 +24,7 @@ interface Waiting {
   reject(error: Error): void;
   idleTimer: unknown;
   totalTimer: unknown;
-  /** When the total limit ends, and how much of it was left when the clock was stopped. */
+  /** The time at which the total limit ends, and the part of it that was left at the start of a pause. */
   totalEndsAt: number;
   totalLeft: number;
   paused: number;
@@ -33,13 +33,13 @@ interface Waiting {
 }
 
 /**
- * The requests that one side has sent and that are not answered yet: the one place where a call is settled.
+ * The requests that one side has sent and that have no response yet. No other code settles a request.
  *
- * Each call settles exactly once: with its result, the peer's error, a timeout, the caller's signal, or the end of the
- * connection. A response that matches nothing is reported to the caller of `settle` and changes nothing; ids are
- * compared exactly, so `"1"` never settles `1`.
+ * Each request settles exactly once: with its result, the peer's error, a timeout, the caller's signal, or the end of the
+ * connection. A response without a request changes nothing, and `settle` returns false. Ids are compared exactly, so
+ * `"1"` never settles `1`.
  */
-export class Outbound {
+export class PendingRequests {
   readonly #waiting = new Map<RequestId, Waiting>();
   readonly #clock: Clock;
   #nextId = 0;
@@ -48,17 +48,17 @@ export class Outbound {
     this.#clock = clock;
   }
 
-  /** How many calls wait for an answer. */
+  /** The number of requests without a response. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** A fresh id, never used before by this table. It also serves as the progress token of its request. */
+  /** Returns an id that was not used before. It is also the progress token of its request. */
   nextId(): number {
     return this.#nextId++;
   }
 
-  /** Begins to wait for the answer to `id`. The request must be sent after this, so that no answer can be missed. */
+  /** Waits for the response to `id`. Send the request after this call, so that the response cannot be missed. */
   wait(id: RequestId, options: WaitOptions): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       const { signal } = options;
@@ -88,7 +88,7 @@ export class Outbound {
     });
   }
 
-  /** Settles the call that the response answers. Returns false where there is none: unknown, late or answered before. */
+  /** Settles the request of a response. Returns false if the response is unknown, late or a duplicate. */
   settle(response: JsonRpcResponse): boolean {
     const { id } = response;
     const waiting = id === undefined ? undefined : this.#take(id);
@@ -98,19 +98,19 @@ export class Outbound {
     return true;
   }
 
-  /** Fails one call with an error of this side. Returns false where it does not wait any more. */
+  /** Rejects one request with a local error. Returns false if it has settled already. */
   fail(id: RequestId, error: Error): boolean {
     const waiting = this.#take(id);
     waiting?.reject(error);
     return waiting !== undefined;
   }
 
-  /** Fails every call, as when the connection is gone. */
+  /** Rejects all requests, for example after the end of the connection. */
   failAll(error: Error): void {
     for (const id of this.#waiting.keys()) this.fail(id, error);
   }
 
-  /** Hands progress to its call and starts the call's idle limit anew. Returns false where no call has this token. */
+  /** Passes progress to its request and restarts the idle limit. Returns false if no request has this token. */
   progress(token: unknown, params: JsonObject): boolean {
     const waiting = this.#waiting.get(token as RequestId);
     if (!waiting) return false;
@@ -119,7 +119,7 @@ export class Outbound {
     return true;
   }
 
-  /** Stops the clocks of a call while a person is being asked; the function it returns starts them again. */
+  /** Stops the time limits of a request while a user is asked. The returned function starts them again. */
   pause(id: RequestId): () => void {
     const waiting = this.#waiting.get(id);
     if (!waiting) return () => {};
@@ -138,7 +138,7 @@ export class Outbound {
     };
   }
 
-  /** Stops the clocks of every call, as when it cannot be told for which call a person is being asked. */
+  /** Stops the time limits of all requests, if it is unknown for which of them a user is asked. */
   pauseAll(): () => void {
     const resumes = [...this.#waiting.keys()].map((id) => this.pause(id));
     return () => {

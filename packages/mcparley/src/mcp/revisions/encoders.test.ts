@@ -2,15 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { ContentBlock } from "../content.ts";
 import type { ElicitParams } from "../elicitation.ts";
 import type { Tool } from "../tools.ts";
-import { legacyLoweringOf } from "./legacy-lowerings.ts";
-import { modernLoweringOf } from "./modern-lowerings.ts";
-import { findRevision, negotiateLegacy, revisions, supportedVersions } from "./revisions.ts";
-import type { Lowering } from "./lowering.ts";
+import { legacyEncoderOf } from "./legacy-encoders.ts";
+import { findRevision, modernEncoderOf, negotiateLegacy, revisions, supportedVersions } from "./index.ts";
+import type { Encoder } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
-function lowering(version: string): Lowering {
+function encoder(version: string): Encoder {
   const revision = findRevision(version) as Revision;
-  return revision.era === "modern" ? modernLoweringOf(revision) : legacyLoweringOf(revision);
+  return revision.era === "modern" ? modernEncoderOf(revision) : legacyEncoderOf(revision);
 }
 const versions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
@@ -26,12 +25,12 @@ const fullTool: Tool = {
   _meta: { "example.com/a": 1 },
 };
 
-/** The members that a thing has left on each revision. */
-function membersByVersion(lower: (lowering: Lowering) => object): Record<string, string[]> {
-  return Object.fromEntries(versions.map((version) => [version, Object.keys(lower(lowering(version))).toSorted()]));
+/** Returns the members of an encoded value, by revision. */
+function membersByVersion(encode: (encoder: Encoder) => object): Record<string, string[]> {
+  return Object.fromEntries(versions.map((version) => [version, Object.keys(encode(encoder(version))).toSorted()]));
 }
 
-test("a tool keeps what each revision has words for", () => {
+test("a tool keeps the members that each revision defines", () => {
   const all = ["_meta", "annotations", "description", "icons", "inputSchema", "name", "outputSchema", "title"];
   expect(membersByVersion(({ tool }) => tool(fullTool))).toEqual({
     "2026-07-28": all,
@@ -42,32 +41,32 @@ test("a tool keeps what each revision has words for", () => {
   });
 });
 
-test("the newest revision's lowering costs nothing: it gives what it was given", () => {
-  const newest = lowering("2026-07-28");
+test("the encoder of the newest revision returns its argument", () => {
+  const newest = encoder("2026-07-28");
   expect(newest.tool(fullTool)).toBe(fullTool);
   const result = { content: [{ type: "text" as const, text: "x" }] };
   expect(newest.callToolResult(result)).toBe(result);
 });
 
-test("nothing is lost: a title that has no place of its own moves to where it is shown", () => {
-  expect(lowering("2025-03-26").tool(fullTool).annotations).toEqual({ title: "Title", readOnlyHint: true });
+test("a title moves to the annotations or the description if the revision has no title", () => {
+  expect(encoder("2025-03-26").tool(fullTool).annotations).toEqual({ title: "Title", readOnlyHint: true });
   const { description: _, ...undescribed } = fullTool;
-  expect(lowering("2024-11-05").tool(undescribed).description).toBe("Title");
+  expect(encoder("2024-11-05").tool(undescribed).description).toBe("Title");
   const prompt = { name: "p", title: "Prompt", arguments: [{ name: "a", title: "Arg" }] };
-  expect(lowering("2025-03-26").prompt(prompt)).toEqual({
+  expect(encoder("2025-03-26").prompt(prompt)).toEqual({
     name: "p",
     description: "Prompt",
     arguments: [{ name: "a", description: "Arg" }],
   });
 });
 
-test("an output schema that is no object, and what it describes, are said from 2026-07-28 on", () => {
+test("an output schema of another type than object, and its content, are sent since 2026-07-28 only", () => {
   const tool = { ...fullTool, outputSchema: { type: "array" } };
   const result = { content: [{ type: "text" as const, text: "[1]" }], structuredContent: [1] };
-  expect(lowering("2026-07-28").tool(tool)).toHaveProperty("outputSchema");
-  expect(lowering("2025-11-25").tool(tool)).not.toHaveProperty("outputSchema");
-  expect(lowering("2025-11-25").callToolResult(result)).toEqual({ content: result.content });
-  expect(lowering("2025-11-25").callToolResult({ ...result, structuredContent: { a: 1 } })).toHaveProperty(
+  expect(encoder("2026-07-28").tool(tool)).toHaveProperty("outputSchema");
+  expect(encoder("2025-11-25").tool(tool)).not.toHaveProperty("outputSchema");
+  expect(encoder("2025-11-25").callToolResult(result)).toEqual({ content: result.content });
+  expect(encoder("2025-11-25").callToolResult({ ...result, structuredContent: { a: 1 } })).toHaveProperty(
     "structuredContent",
   );
 });
@@ -84,11 +83,11 @@ describe("content", () => {
   };
   const sound: ContentBlock = { type: "audio", data: "AQID", mimeType: "audio/wav" };
 
-  test("a resource link is text where there are none", () => {
-    expect(lowering("2025-06-18").content(link)).not.toHaveProperty("icons");
-    expect(lowering("2025-06-18").content(link)).toMatchObject({ type: "resource_link", title: "One" });
+  test("a resource link becomes text if the revision has no resource links", () => {
+    expect(encoder("2025-06-18").content(link)).not.toHaveProperty("icons");
+    expect(encoder("2025-06-18").content(link)).toMatchObject({ type: "resource_link", title: "One" });
     for (const version of ["2025-03-26", "2024-11-05"]) {
-      expect(lowering(version).content(link)).toEqual({
+      expect(encoder(version).content(link)).toEqual({
         type: "text",
         text: "[One](note://1): The first",
         annotations: { priority: 1 },
@@ -96,16 +95,16 @@ describe("content", () => {
     }
   });
 
-  test("audio is an embedded resource where there is none", () => {
-    expect(lowering("2025-03-26").content(sound)).toEqual(sound);
-    expect(lowering("2024-11-05").content(sound)).toMatchObject({
+  test("audio becomes an embedded resource if the revision has no audio", () => {
+    expect(encoder("2025-03-26").content(sound)).toEqual(sound);
+    expect(encoder("2024-11-05").content(sound)).toMatchObject({
       type: "resource",
       resource: { mimeType: "audio/wav", blob: "AQID" },
     });
   });
 
-  test("what results and prompts hold is lowered with them", () => {
-    const first = lowering("2024-11-05");
+  test("the content of results and prompts is encoded", () => {
+    const first = encoder("2024-11-05");
     const result = first.callToolResult({ content: [link, sound], structuredContent: { a: 1 } });
     expect(result.content.map(({ type }) => type)).toEqual(["text", "resource"]);
     expect(result).not.toHaveProperty("structuredContent");
@@ -114,35 +113,35 @@ describe("content", () => {
   });
 });
 
-describe("questions", () => {
+describe("elicitation and sampling", () => {
   const url: ElicitParams = { mode: "url", message: "Go", url: "https://example.com" };
 
-  test("a URL carries an id on 2025-11-25 alone, and cannot be asked before", () => {
-    expect(lowering("2026-07-28").elicitation(url).params).toEqual(url);
-    const { params } = lowering("2025-11-25").elicitation(url);
+  test("a URL elicitation has an id on 2025-11-25 only, and is refused on older revisions", () => {
+    expect(encoder("2026-07-28").elicitation(url).params).toEqual(url);
+    const { params } = encoder("2025-11-25").elicitation(url);
     expect(params).toMatchObject({ ...url, elicitationId: expect.stringMatching(/^[\da-f-]{36}$/) as string });
-    expect(() => lowering("2025-06-18").elicitation(url)).toThrow("elicitation.url");
+    expect(() => encoder("2025-06-18").elicitation(url)).toThrow("elicitation.url");
   });
 
   test("several blocks in a message become several messages", () => {
     const text = (value: string) => ({ type: "text" as const, text: value });
     const params = { maxTokens: 1, messages: [{ role: "user" as const, content: [text("a"), text("b")] }] };
-    expect(lowering("2025-11-25").createMessage(params)).toEqual(params);
-    expect(lowering("2025-06-18").createMessage(params).messages).toEqual([
+    expect(encoder("2025-11-25").createMessage(params)).toEqual(params);
+    expect(encoder("2025-06-18").createMessage(params).messages).toEqual([
       { role: "user", content: text("a") },
       { role: "user", content: text("b") },
     ]);
-    expect(() => lowering("2025-06-18").createMessage({ ...params, tools: [fullTool] })).toThrow("sampling.tools");
+    expect(() => encoder("2025-06-18").createMessage({ ...params, tools: [fullTool] })).toThrow("sampling.tools");
   });
 
-  test("audio in a message is named where the first revision has none", () => {
+  test("a text that names the MIME type replaces audio in a message of the first revision", () => {
     const content = { type: "audio" as const, data: "AQID", mimeType: "audio/wav" };
-    const { messages } = lowering("2024-11-05").createMessage({ maxTokens: 1, messages: [{ role: "user", content }] });
+    const { messages } = encoder("2024-11-05").createMessage({ maxTokens: 1, messages: [{ role: "user", content }] });
     expect(messages[0]?.content).toMatchObject({ type: "text", text: expect.stringContaining("audio/wav") as string });
   });
 });
 
-test("who a server is, is said in fewer words the older the revision", () => {
+test("the description of a server has fewer members in older revisions", () => {
   const info = { name: "n", version: "1", title: "N", description: "d", websiteUrl: "https://example.com", icons };
   expect(membersByVersion(({ implementation }) => implementation(info))).toEqual({
     "2026-07-28": ["description", "icons", "name", "title", "version", "websiteUrl"],
@@ -153,8 +152,8 @@ test("who a server is, is said in fewer words the older the revision", () => {
   });
 });
 
-describe("which revision", () => {
-  test("the supported ones are advertised newest first, without the pre-release", () => {
+describe("revisions", () => {
+  test("supported versions are listed newest first, without the pre-release", () => {
     expect(supportedVersions).toEqual([...versions]);
     expect(revisions.map(({ version }) => version)).toEqual([...versions, "2024-10-07"]);
   });
@@ -165,11 +164,11 @@ describe("which revision", () => {
     ["2026-07-28", "2025-11-25"],
     ["1999-01-01", "2025-11-25"],
     ["__proto__", "2025-11-25"],
-  ])("a session that asks for %s is opened in %s", (requested, opened) => {
+  ])("a session that requests %s gets %s", (requested, opened) => {
     expect(negotiateLegacy(requested).version).toBe(opened);
   });
 
-  test("methods are those of each revision's schema", () => {
+  test("the methods of each revision are those of its schema", () => {
     const requests = Object.fromEntries(
       versions.map((version) => [version, [...(findRevision(version) as Revision).clientRequests].toSorted()]),
     );
@@ -203,7 +202,7 @@ describe("which revision", () => {
     });
   });
 
-  test("a server may ask what the revision has", () => {
+  test("the requests of a server are those of the revision", () => {
     const asks = Object.fromEntries(
       versions.map((version) => [version, [...(findRevision(version) as Revision).serverRequests].toSorted()]),
     );

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { LocalError, ProtocolError } from "./errors.ts";
 import { failure, success } from "./messages.ts";
-import { Outbound } from "./outbound.ts";
+import { PendingRequests } from "./pending-requests.ts";
 
 const what = 'tools/call "add"';
 
@@ -19,7 +19,7 @@ function watch<T>(promise: Promise<T>): { settled: unknown[] } {
 
 describe("a call settles once", () => {
   test("with its result", async () => {
-    const table = new Outbound();
+    const table = new PendingRequests();
     const answer = table.wait(1, { what });
     expect(table.settle(success(1, { a: 1 }))).toBe(true);
     expect(table.settle(success(1, { a: 2 }))).toBe(false);
@@ -28,7 +28,7 @@ describe("a call settles once", () => {
   });
 
   test("with the peer's error", async () => {
-    const table = new Outbound();
+    const table = new PendingRequests();
     const answer = table.wait(1, { what });
     table.settle(failure(1, { code: -32602, message: "no", data: { a: 1 } }));
     await expect(answer).rejects.toMatchObject({ code: -32602, message: "no", data: { a: 1 } });
@@ -36,7 +36,7 @@ describe("a call settles once", () => {
   });
 
   test('M2: by exactly its id: a response to "1" is none to 1', async () => {
-    const table = new Outbound();
+    const table = new PendingRequests();
     const one = watch(table.wait(1, { what }));
     expect(table.settle(success("1", {}))).toBe(false);
     await Promise.resolve();
@@ -46,7 +46,7 @@ describe("a call settles once", () => {
 
   test("with a timeout when nothing is heard, which the peer is told of", async () => {
     const clock = fakeClock();
-    const table = new Outbound(clock);
+    const table = new PendingRequests(clock);
     const onAbandoned = vi.fn<(reason: string) => void>();
     const call = watch(table.wait(1, { what, idleTimeout: 100, onAbandoned }));
     await clock.advance(99);
@@ -60,7 +60,7 @@ describe("a call settles once", () => {
 
   test("C1: progress starts the idle limit anew, and not the total one", async () => {
     const clock = fakeClock();
-    const table = new Outbound(clock);
+    const table = new PendingRequests(clock);
     const onProgress = vi.fn<(progress: object) => void>();
     const call = watch(table.wait(1, { what, idleTimeout: 100, totalTimeout: 250, onProgress }));
     for (let step = 0; step < 3; step++) {
@@ -78,7 +78,7 @@ describe("a call settles once", () => {
 
   test("C1: the clocks stand still while a person is asked, and go on after", async () => {
     const clock = fakeClock();
-    const table = new Outbound(clock);
+    const table = new PendingRequests(clock);
     const call = watch(table.wait(1, { what, idleTimeout: 100, totalTimeout: 300 }));
     await clock.advance(90);
     const [first, second] = [table.pause(1), table.pause(1)];
@@ -94,7 +94,7 @@ describe("a call settles once", () => {
   });
 
   test("with the caller's signal, before it is sent or after", async () => {
-    const table = new Outbound();
+    const table = new PendingRequests();
     await expect(table.wait(1, { what, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });
     const controller = new AbortController();
     const onAbandoned = vi.fn<(reason: string) => void>();
@@ -106,7 +106,7 @@ describe("a call settles once", () => {
   });
 
   test("with the end of the connection, all of them", async () => {
-    const table = new Outbound();
+    const table = new PendingRequests();
     const calls = [table.wait(1, { what }), table.wait("1", { what })];
     table.failAll(new LocalError("closed", "gone"));
     for (const call of calls) await expect(call).rejects.toMatchObject({ code: "closed" });
@@ -130,7 +130,7 @@ test("whatever happens in whatever order, each call settles exactly once and no 
   await fc.assert(
     fc.asyncProperty(events, async (script) => {
       const clock = fakeClock();
-      const table = new Outbound(clock);
+      const table = new PendingRequests(clock);
       const controllers = Array.from({ length: 5 }, () => new AbortController());
       const resumes = new Map<number, () => void>();
       const calls = controllers.map(({ signal }, id) =>

@@ -1,0 +1,60 @@
+import { LocalError, ProtocolError, RpcError, RpcErrorCode } from "../rpc/errors.ts";
+import { isObject } from "../rpc/messages.ts";
+
+/** The base class of all errors of this library. `code` tells them apart, and is stable across releases. */
+export { RpcError as McpError };
+
+const McpErrorCode = {
+  /** A resource does not exist, up to 2025-11-25. Later revisions use `InvalidParams`. */
+  ResourceNotFound: -32002,
+  /** 2025-11-25 only: the user must visit URLs before the call can continue. */
+  UrlElicitationRequired: -32042,
+  HeaderMismatch: -32020,
+  MissingRequiredClientCapability: -32021,
+  UnsupportedProtocolVersion: -32022,
+} as const;
+
+/** The error codes of JSON-RPC and MCP that this library sends or understands. */
+export const ErrorCode: typeof RpcErrorCode & typeof McpErrorCode = { ...RpcErrorCode, ...McpErrorCode };
+
+/**
+ * A failure that the model should read. It becomes a result with `isError: true`.
+ *
+ * The message is the only text of a handler's error that is sent to the client.
+ */
+export class ToolError extends RpcError {
+  override readonly name: string = "ToolError";
+  readonly code = "tool_error";
+  /** On a client: the complete result of the tool. */
+  readonly result: object | undefined;
+
+  constructor(message: string, options: { cause?: unknown; result?: object } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.result = options.result;
+  }
+}
+
+/** The user declined an elicitation or another request. */
+export class Declined extends LocalError {
+  override readonly name: string = "Declined";
+
+  constructor(message = "The user declined the request.") {
+    super("declined", message);
+  }
+}
+
+/** The user dismissed an elicitation or another request without an answer. */
+export class Cancelled extends LocalError {
+  override readonly name: string = "Cancelled";
+
+  constructor(message = "The user dismissed the request without an answer.") {
+    super("cancelled", message);
+  }
+}
+
+/** Returns whether the error means that a resource does not exist, in any revision. */
+export function isResourceNotFound(error: unknown): boolean {
+  if (!(error instanceof ProtocolError)) return false;
+  if (error.code === ErrorCode.ResourceNotFound) return true;
+  return error.code === ErrorCode.InvalidParams && isObject(error.data) && typeof error.data.uri === "string";
+}

@@ -1,0 +1,49 @@
+import type { ContentBlock } from "../content.ts";
+import type { SamplingContent } from "../sampling.ts";
+import type { Tool } from "../tools.ts";
+import { encoder as newerEncoder, revision as newer } from "./2025-03-26.ts";
+import { type Encoder, deriveEncoder, without } from "./encoder.ts";
+import type { Revision } from "./revision.ts";
+
+export const revision: Revision = {
+  ...newer,
+  version: "2024-11-05",
+  resumable: false,
+  completionsCapability: false,
+};
+
+export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
+  tool: encodeTool,
+  content: encodeContent,
+  callToolResult: (result) => ({ ...result, content: result.content.map(encodeContent) }),
+  getPromptResult: (result) => ({
+    ...result,
+    messages: result.messages.map((message) => ({ ...message, content: encodeContent(message.content) })),
+  }),
+  progress: (params) => without(params, "message"),
+  createMessage: (params) => ({
+    ...params,
+    messages: params.messages.map((message) => ({ ...message, content: encodeSampled(message.content) })),
+  }),
+});
+
+/** Tools had no annotations. A title in the annotations replaces a missing description. */
+function encodeTool(tool: Tool): Tool {
+  const title = tool.annotations?.title;
+  const encoded = without(tool, "annotations");
+  return title === undefined || encoded.description !== undefined ? encoded : { ...encoded, description: title };
+}
+
+/** There was no audio content. Audio becomes an embedded resource with the same bytes and MIME type. */
+function encodeContent(content: ContentBlock): ContentBlock {
+  if (content.type !== "audio") return content;
+  const { annotations, data, mimeType } = content;
+  const resource = { uri: `data:${mimeType},audio`, mimeType, blob: data };
+  return annotations ? { type: "resource", resource, annotations } : { type: "resource", resource };
+}
+
+/** A sampling message could hold text or an image only. A text that names the MIME type replaces audio. */
+function encodeSampled(content: SamplingContent | SamplingContent[]): SamplingContent | SamplingContent[] {
+  if (Array.isArray(content) || content.type !== "audio") return content;
+  return { type: "text", text: `[audio, ${content.mimeType}, left out: this revision of the protocol has no audio]` };
+}

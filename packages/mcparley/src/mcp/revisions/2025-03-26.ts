@@ -1,0 +1,76 @@
+import type { Annotations, ContentBlock, ResourceLink, TextContent } from "../content.ts";
+import { Method } from "../methods.ts";
+import type { Prompt } from "../prompts.ts";
+import type { Tool } from "../tools.ts";
+import { encoder as newerEncoder, revision as newer } from "./2025-06-18.ts";
+import { type Encoder, deriveEncoder, without } from "./encoder.ts";
+import type { Revision } from "./revision.ts";
+
+export const revision: Revision = {
+  ...newer,
+  version: "2025-03-26",
+  serverRequests: new Set([Method.ping, Method.createMessage, Method.listRoots]),
+  batches: true,
+  versionHeader: false,
+};
+
+export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
+  tool: encodeTool,
+  prompt: encodePrompt,
+  resource: encodeResource,
+  resourceTemplate: encodeResource,
+  content: encodeContent,
+  callToolResult: (result) => without({ ...result, content: result.content.map(encodeContent) }, "structuredContent"),
+  getPromptResult: (result) => ({
+    ...result,
+    messages: result.messages.map((message) => ({ ...message, content: encodeContent(message.content) })),
+  }),
+  readResourceResult: (result) => ({
+    ...result,
+    contents: result.contents.map((content) => without(content, "_meta")),
+  }),
+  implementation: (implementation) => without(implementation, "title"),
+});
+
+/** The title of a tool was part of its annotations. */
+function encodeTool(tool: Tool): Tool {
+  const { title } = tool;
+  const encoded = without(tool, "title", "outputSchema", "_meta");
+  return title === undefined ? encoded : { ...encoded, annotations: { title, ...encoded.annotations } };
+}
+
+function encodePrompt(prompt: Prompt): Prompt {
+  const encoded = describeByTitle(without(prompt, "_meta"));
+  if (!encoded.arguments) return encoded;
+  return { ...encoded, arguments: encoded.arguments.map(describeByTitle) };
+}
+
+function encodeResource<T extends { title?: string; description?: string; annotations?: Annotations }>(resource: T): T {
+  return encodeAnnotations(describeByTitle(without(resource, "_meta")));
+}
+
+/** Prompts and resources had no title. The title replaces a missing description. */
+function describeByTitle<T extends { title?: string; description?: string }>(thing: T): T {
+  const { title } = thing;
+  const encoded = without(thing, "title");
+  return title === undefined || encoded.description !== undefined ? encoded : { ...encoded, description: title };
+}
+
+function encodeAnnotations<T extends { annotations?: Annotations }>(thing: T): T {
+  if (thing.annotations?.lastModified === undefined) return thing;
+  const annotations = without(thing.annotations, "lastModified");
+  return Object.keys(annotations).length > 0 ? { ...thing, annotations } : without(thing, "annotations");
+}
+
+function encodeContent(content: ContentBlock): ContentBlock {
+  if (content.type === "resource_link") return linkAsText(content);
+  const encoded = encodeAnnotations(without(content, "_meta"));
+  return encoded.type === "resource" ? { ...encoded, resource: without(encoded.resource, "_meta") } : encoded;
+}
+
+function linkAsText(link: ResourceLink): TextContent {
+  const label = link.title ?? link.name;
+  const description = link.description === undefined ? "" : `: ${link.description}`;
+  const text: TextContent = { type: "text", text: `[${label}](${link.uri})${description}` };
+  return link.annotations ? encodeAnnotations({ ...text, annotations: link.annotations }) : text;
+}

@@ -1,0 +1,132 @@
+import { LocalError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import type { ContentBlock } from "../content.ts";
+import type { ElicitParams, ElicitResult, RequestedSchema } from "../elicitation.ts";
+import { Notification } from "../methods.ts";
+import type { CreateMessageParams, SamplingMessage } from "../sampling.ts";
+import { encoder as newerEncoder, revision as newer } from "./2025-11-25.ts";
+import { type EncodedElicitation, type Encoder, deriveEncoder, without } from "./encoder.ts";
+import type { Revision } from "./revision.ts";
+
+export const revision: Revision = {
+  ...newer,
+  version: "2025-06-18",
+  serverNotifications: new Set(
+    [...newer.serverNotifications].filter((name) => name !== Notification.elicitationComplete),
+  ),
+  errorCodes: new Set([ErrorCode.ResourceNotFound]),
+  polls: false,
+  requestedTasks: false,
+  contextCapability: false,
+};
+
+export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
+  tool: (tool) => without(tool, "icons"),
+  prompt: (prompt) => without(prompt, "icons"),
+  resource: (resource) => without(resource, "icons"),
+  resourceTemplate: (template) => without(template, "icons"),
+  content: withoutIcons,
+  callToolResult: (result) =>
+    result.content.some(hasIcons) ? { ...result, content: result.content.map(withoutIcons) } : result,
+  getPromptResult: (result) => {
+    if (!result.messages.some(({ content }) => hasIcons(content))) return result;
+    const messages = result.messages.map((message) => ({ ...message, content: withoutIcons(message.content) }));
+    return { ...result, messages };
+  },
+  implementation: (implementation) => without(implementation, "icons", "description", "websiteUrl"),
+  elicitation: encodeElicitation,
+  createMessage: encodeSampling,
+});
+
+function hasIcons(content: ContentBlock): boolean {
+  return "icons" in content;
+}
+
+function withoutIcons(content: ContentBlock): ContentBlock {
+  return without(content, "icons");
+}
+
+/** A sampling message held one content block. Several blocks become as many messages. */
+function encodeSampling(params: CreateMessageParams): CreateMessageParams {
+  if (params.tools) {
+    throw new LocalError("not_capable", "A client of this revision cannot sample with tools (sampling.tools).");
+  }
+  return { ...without(params, "toolChoice"), messages: params.messages.flatMap(splitMessage) };
+}
+
+function splitMessage(message: SamplingMessage): SamplingMessage[] {
+  const { content, role } = message;
+  return Array.isArray(content) ? content.map((block) => ({ role, content: block })) : [without(message, "_meta")];
+}
+
+/**
+ * Encodes a form. This revision has `enumNames` instead of titled choices, and no choice of several values.
+ *
+ * A choice of several values becomes a text property that asks for values with commas between them. The answer is
+ * decoded to an array.
+ */
+function encodeElicitation(params: ElicitParams): EncodedElicitation {
+  if (params.mode === "url") {
+    throw new LocalError("not_capable", "A client of this revision cannot be sent to a URL (elicitation.url).");
+  }
+  const { mode: _, ...form } = params;
+  const properties: RequestedSchema["properties"] = {};
+  const several: string[] = [];
+  for (const [name, property] of Object.entries(form.requestedSchema.properties)) {
+    if (property.type === "array") several.push(name);
+    properties[name] = property.type === "array" ? asText(property) : withEnumNames(property);
+  }
+  return {
+    params: { ...form, requestedSchema: { ...form.requestedSchema, properties } },
+    decode: (result) => (several.length === 0 ? result : splitTexts(result, several)),
+  };
+}
+
+function withEnumNames(property: JsonObject): JsonObject {
+  const choices = readChoices(property.oneOf);
+  if (!choices) return property;
+  const { oneOf: _, ...rest } = property;
+  return {
+    ...rest,
+    enum: choices.map((choice) => choice.const),
+    enumNames: choices.map((choice) => choice.title ?? choice.const),
+  };
+}
+
+function asText(property: JsonObject): JsonObject {
+  const items = isObject(property.items) ? property.items : {};
+  const values = readChoices(items.anyOf)?.map((choice) => choice.const) ?? (items.enum as string[] | undefined) ?? [];
+  const encoded: JsonObject = { type: "string" };
+  if (property.title !== undefined) encoded.title = property.title;
+  const hint = `Any of ${values.join(", ")}; put commas between several.`;
+  encoded.description = typeof property.description === "string" ? `${property.description} ${hint}` : hint;
+  if (Array.isArray(property.default)) encoded.default = property.default.join(", ");
+  return encoded;
+}
+
+function splitTexts(result: ElicitResult, names: string[]): ElicitResult {
+  if (!result.content) return result;
+  const content = { ...result.content };
+  for (const name of names) {
+    const text = content[name];
+    if (typeof text !== "string") continue;
+    content[name] = text
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== "");
+  }
+  return { ...result, content };
+}
+
+interface Choice {
+  const: string;
+  title?: string;
+}
+
+function readChoices(value: unknown): Choice[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.every((choice) => isObject(choice) && typeof choice.const === "string")
+    ? (value as Choice[])
+    : undefined;
+}

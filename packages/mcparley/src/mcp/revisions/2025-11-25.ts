@@ -1,0 +1,85 @@
+import { ErrorCode } from "../errors.ts";
+import { isObject } from "../../rpc/messages.ts";
+import type { ElicitParams } from "../elicitation.ts";
+import { Method, Notification } from "../methods.ts";
+import type { ReadResourceResult } from "../resources.ts";
+import type { CallToolResult, Tool } from "../tools.ts";
+import { encoder as newerEncoder } from "./2026-07-28.ts";
+import { type EncodedElicitation, type Encoder, deriveEncoder, without } from "./encoder.ts";
+import type { Revision } from "./revision.ts";
+
+export const revision: Revision = {
+  version: "2025-11-25",
+  era: "legacy",
+  clientRequests: new Set([
+    Method.initialize,
+    Method.ping,
+    Method.listTools,
+    Method.callTool,
+    Method.listPrompts,
+    Method.getPrompt,
+    Method.listResources,
+    Method.listResourceTemplates,
+    Method.readResource,
+    Method.subscribe,
+    Method.unsubscribe,
+    Method.complete,
+    Method.setLevel,
+  ]),
+  clientNotifications: new Set([
+    Notification.initialized,
+    Notification.cancelled,
+    Notification.progress,
+    Notification.rootsChanged,
+  ]),
+  serverRequests: new Set([Method.ping, Method.elicit, Method.createMessage, Method.listRoots]),
+  serverNotifications: new Set([
+    Notification.cancelled,
+    Notification.progress,
+    Notification.message,
+    Notification.toolsChanged,
+    Notification.promptsChanged,
+    Notification.resourcesChanged,
+    Notification.resourceUpdated,
+    Notification.elicitationComplete,
+  ]),
+  batches: false,
+  dropCancels: false,
+  versionHeader: true,
+  mirrorHeaders: false,
+  typedResults: false,
+  resumable: true,
+  polls: true,
+  resourceNotFoundCode: ErrorCode.ResourceNotFound,
+  errorCodes: new Set([ErrorCode.ResourceNotFound, ErrorCode.UrlElicitationRequired]),
+  requestedTasks: true,
+  completionsCapability: true,
+  contextCapability: true,
+};
+
+export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
+  tool: requireObjectOutput,
+  callToolResult: requireObjectContent,
+  readResourceResult: uncached,
+  elicitation: identifyUrl,
+});
+
+/** The output of a tool had to be an object. The text of the result contains any other output. */
+function requireObjectOutput(tool: Tool): Tool {
+  return tool.outputSchema === undefined || tool.outputSchema.type === "object" ? tool : without(tool, "outputSchema");
+}
+
+function requireObjectContent(result: CallToolResult): CallToolResult {
+  const { structuredContent } = result;
+  return structuredContent === undefined || isObject(structuredContent) ? result : without(result, "structuredContent");
+}
+
+function uncached(result: ReadResourceResult): ReadResourceResult {
+  const { ttlMs: _, cacheScope: __, ...others } = result;
+  return others;
+}
+
+function identifyUrl(params: ElicitParams): EncodedElicitation {
+  const encoded = params.mode === "url" ? { elicitationId: crypto.randomUUID(), ...params } : params;
+  return { params: encoded, decode: (result) => result };
+}

@@ -1,3 +1,0 @@
-import { type Lowering, identity } from "../lowering.ts";
-
-export const lowering: Lowering = identity;

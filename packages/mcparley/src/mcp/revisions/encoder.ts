@@ -1,0 +1,142 @@
+import { type JsonObject, Prepared } from "../../rpc/messages.ts";
+import type { Implementation } from "../capabilities.ts";
+import type { ContentBlock } from "../content.ts";
+import type { ElicitParams, ElicitResult } from "../elicitation.ts";
+import { completeType } from "../input-required.ts";
+import { MetaKey, Method } from "../methods.ts";
+import type { GetPromptResult, Prompt } from "../prompts.ts";
+import type { ReadResourceResult, Resource, ResourceTemplate } from "../resources.ts";
+import type { CreateMessageParams } from "../sampling.ts";
+import type { CallToolResult, Tool } from "../tools.ts";
+import type { Revision } from "./revision.ts";
+
+/** The parameters of an elicitation as one revision encodes them, and a function that decodes the client's answer. */
+export interface EncodedElicitation {
+  params: ElicitParams;
+  decode: (result: ElicitResult) => ElicitResult;
+}
+
+/**
+ * Encodes the library's values for one revision.
+ *
+ * The library's types are those of the newest revision. Each function removes or replaces what the revision does not
+ * define. A value that an old client cannot show is replaced by one that it can show, so that nothing is lost silently.
+ */
+export interface Encoder {
+  tool: (tool: Tool) => Tool;
+  prompt: (prompt: Prompt) => Prompt;
+  resource: (resource: Resource) => Resource;
+  resourceTemplate: (template: ResourceTemplate) => ResourceTemplate;
+  content: (content: ContentBlock) => ContentBlock;
+  callToolResult: (result: CallToolResult) => CallToolResult;
+  getPromptResult: (result: GetPromptResult) => GetPromptResult;
+  readResourceResult: (result: ReadResourceResult) => ReadResourceResult;
+  implementation: (implementation: Implementation) => Implementation;
+  progress: (params: JsonObject) => JsonObject;
+  elicitation: (params: ElicitParams) => EncodedElicitation;
+  createMessage: (params: CreateMessageParams) => CreateMessageParams;
+}
+
+const same = <T>(value: T): T => value;
+
+/** The encoder of the newest revision: every function returns its argument. */
+export const identity: Encoder = {
+  tool: same,
+  prompt: same,
+  resource: same,
+  resourceTemplate: same,
+  content: same,
+  callToolResult: same,
+  getPromptResult: same,
+  readResourceResult: same,
+  implementation: same,
+  progress: same,
+  elicitation: (params) => ({ params, decode: same }),
+  createMessage: same,
+};
+
+/** Returns the encoder of an older revision: the encoder of the next newer revision, followed by the given changes. */
+export function deriveEncoder(newer: Encoder, changes: Partial<Encoder>): Encoder {
+  return {
+    tool: chain(newer.tool, changes.tool),
+    prompt: chain(newer.prompt, changes.prompt),
+    resource: chain(newer.resource, changes.resource),
+    resourceTemplate: chain(newer.resourceTemplate, changes.resourceTemplate),
+    content: chain(newer.content, changes.content),
+    callToolResult: chain(newer.callToolResult, changes.callToolResult),
+    getPromptResult: chain(newer.getPromptResult, changes.getPromptResult),
+    readResourceResult: chain(newer.readResourceResult, changes.readResourceResult),
+    implementation: chain(newer.implementation, changes.implementation),
+    progress: chain(newer.progress, changes.progress),
+    elicitation: chainElicitation(newer.elicitation, changes.elicitation),
+    createMessage: chain(newer.createMessage, changes.createMessage),
+  };
+}
+
+function chain<T>(first: (value: T) => T, second: ((value: T) => T) | undefined): (value: T) => T {
+  if (!second) return first;
+  return first === same ? second : (value) => second(first(value));
+}
+
+function chainElicitation(
+  first: Encoder["elicitation"],
+  second: Encoder["elicitation"] | undefined,
+): Encoder["elicitation"] {
+  if (!second) return first;
+  return (params) => {
+    const newer = first(params);
+    const older = second(newer.params);
+    return { params: older.params, decode: (result) => newer.decode(older.decode(result)) };
+  };
+}
+
+/** Returns a copy of an object without some of its members, or the object itself if it has none of them. */
+export function without<T extends object>(value: T, ...keys: string[]): T {
+  if (!keys.some((key) => key in value)) return value;
+  // `delete` would make the object slow to serialize, which is the next thing that happens to it.
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key))) as T;
+}
+
+/** The request that a result answers, and the revision that the result is encoded for. */
+export interface ResultTarget {
+  readonly revision: Revision;
+  readonly encoder: Encoder;
+  readonly method: string;
+}
+
+/**
+ * Encodes a result for a revision. This is the last step before the result is serialized.
+ *
+ * Pages of lists are not encoded here; each entry is encoded when its page is prepared.
+ */
+export function encodeResult(
+  { revision, encoder, method }: ResultTarget,
+  result: JsonObject | Prepared,
+  serverInfo: Implementation,
+): JsonObject | Prepared {
+  if (result instanceof Prepared) return result;
+  let encoded: object = result;
+  if (method === Method.callTool && "content" in result) {
+    encoded = encoder.callToolResult(result as unknown as CallToolResult);
+  } else if (method === Method.getPrompt && "messages" in result) {
+    encoded = encoder.getPromptResult(result as unknown as GetPromptResult);
+  } else if (method === Method.readResource && "contents" in result) {
+    encoded = encoder.readResourceResult(result as unknown as ReadResourceResult);
+  }
+  return revision.typedResults ? withEnvelope(encoded as JsonObject, serverInfo) : (encoded as JsonObject);
+}
+
+/** Adds the members that every result of a modern revision has: `resultType` if it is missing, and the server's name. */
+export function withEnvelope(result: JsonObject, serverInfo: Implementation): JsonObject {
+  const meta = result._meta ? { ...result._meta, [MetaKey.serverInfo]: serverInfo } : metaOf(serverInfo);
+  return { resultType: completeType, ...result, _meta: meta };
+}
+
+/** The `_meta` of results that have no other members in it. Each server has one object for all of them. */
+const metas = /* @__PURE__ */ new WeakMap<Implementation, JsonObject>();
+
+function metaOf(serverInfo: Implementation): JsonObject {
+  let meta = metas.get(serverInfo);
+  if (!meta) metas.set(serverInfo, (meta = Object.freeze({ [MetaKey.serverInfo]: serverInfo })));
+  return meta;
+}

@@ -1,0 +1,45 @@
+import { revision as october2024 } from "./2024-10-07.ts";
+import { revision as november2024 } from "./2024-11-05.ts";
+import { revision as march2025 } from "./2025-03-26.ts";
+import { revision as june2025 } from "./2025-06-18.ts";
+import { revision as november2025 } from "./2025-11-25.ts";
+import { revision as july2026, encoder as july2026Encoder } from "./2026-07-28.ts";
+import type { Encoder } from "./encoder.ts";
+import type { Revision } from "./revision.ts";
+
+/** All revisions that the library implements, the newest first. */
+export const revisions: readonly Revision[] = [july2026, november2025, june2025, march2025, november2024, october2024];
+
+const byVersion: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.version, revision]));
+
+export const latestModern: Revision = july2026;
+export const latestLegacy: Revision = november2025;
+
+/** The revision of an HTTP request that names no revision and has no session (2025-06-18, transports). */
+export const unnamedOverHttp: Revision = march2025;
+
+/** The advertised versions, the newest first. The pre-release is used only for clients that request it. */
+export const supportedVersions: readonly string[] = revisions
+  .filter((revision) => revision !== october2024)
+  .map((revision) => revision.version);
+
+export function findRevision(version: unknown): Revision | undefined {
+  return typeof version === "string" ? byVersion.get(version) : undefined;
+}
+
+const legacy = revisions.filter(({ era }) => era === "legacy");
+
+/** The revisions that use the HTTP+SSE transport, the newest first. */
+export const overHttpSse: readonly Revision[] = [november2024, october2024];
+
+/** Returns the revision of a new session: the requested one if it is supported, otherwise the newest one. */
+export function negotiateLegacy(requested: string, among: readonly Revision[] = legacy): Revision {
+  return among.find(({ version }) => version === requested) ?? among[0] ?? latestLegacy;
+}
+
+const modernEncoders: ReadonlyMap<Revision, Encoder> = /* @__PURE__ */ new Map([[july2026, july2026Encoder]]);
+
+/** Returns the encoder of a modern revision. */
+export function modernEncoderOf(revision: Revision): Encoder {
+  return modernEncoders.get(revision) as Encoder;
+}
