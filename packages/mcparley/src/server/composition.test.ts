@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { LocalError, ToolError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { text } from "./features/content.ts";
 import { prompt, resource, tool, withContext } from "./definition.ts";
 import type { ServerExtension } from "./extension.ts";

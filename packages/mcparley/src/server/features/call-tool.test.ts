@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { ProtocolError, ToolError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { audio, embed, image, link, text } from "./content.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { resourceNotFound } from "./resource-not-found.ts";
