@@ -32,6 +32,7 @@ export interface Held {
   release(): void;
 }
 
+/** Headers of a response, by their names. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
 /** Receives the body of a request. Only the first call of `resolve` or `reject` counts. */

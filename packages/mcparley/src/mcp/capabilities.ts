@@ -11,6 +11,7 @@ export interface Implementation {
   icons?: Icon[];
 }
 
+/** The capabilities that a client declares. */
 export interface ClientCapabilities {
   roots?: { listChanged?: boolean };
   sampling?: { context?: JsonObject; tools?: JsonObject };
@@ -21,6 +22,7 @@ export interface ClientCapabilities {
   [other: string]: unknown;
 }
 
+/** The capabilities that a server declares. */
 export interface ServerCapabilities {
   tools?: { listChanged?: boolean };
   prompts?: { listChanged?: boolean };

@@ -9,6 +9,7 @@ export interface InitializeParams {
   clientInfo: Implementation;
 }
 
+/** The result of `initialize`. */
 export interface InitializeResult {
   protocolVersion: string;
   capabilities: ServerCapabilities;
@@ -17,6 +18,7 @@ export interface InitializeResult {
   _meta?: JsonObject;
 }
 
+/** The result of `server/discover`. */
 export interface DiscoverResult extends CacheHint {
   supportedVersions: string[];
   capabilities: ServerCapabilities;

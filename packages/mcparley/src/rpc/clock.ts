@@ -7,6 +7,7 @@ export interface Clock {
   clearTimeout(handle: unknown): void;
 }
 
+/** The clock of the system. Its timers do not keep a process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (fn, ms) => {

@@ -34,6 +34,8 @@ const resources: Feature = {
 };
 
 type MaybePromise<T> = T | Promise<T>;
+
+/** A Standard Schema or a JSON Schema. */
 export type Schema = StandardSchema | JsonSchema;
 
 /** The type that a schema gives once it has parsed; any object for a JSON Schema. */
@@ -69,6 +71,7 @@ export interface None {
   readonly [none]?: never;
 }
 
+/** Definition of a tool. */
 export interface ToolDefinition<I, O, C> extends Described {
   /** What the tool takes. Left out, it takes an empty object. */
   input?: I & NotAShape<I>;
@@ -112,6 +115,7 @@ export type Complete = (typed: string, others: Record<string, string>) => MaybeP
 /** At most 100 are sent; say how many there are in all where it is more. */
 export type Completions = readonly string[] | { values: readonly string[]; total?: number; hasMore?: boolean };
 
+/** An argument of a prompt. */
 export interface Argument {
   title?: string;
   description?: string;
@@ -131,6 +135,7 @@ type PromptReturn =
   | readonly (string | ContentBlock | PromptMessage)[]
   | GetPromptResult;
 
+/** Definition of a prompt. */
 export interface PromptDefinition<A, C> extends Described {
   arguments?: A;
   /** A string or a content block is a message of the user. */
@@ -183,6 +188,7 @@ export type ReadReturn =
   | readonly (ReadPart | ResourceContents)[]
   | ReadResourceResult;
 
+/** Definition of a resource or a resource template. */
 export interface ResourceDefinition<U extends string, C> extends Described {
   mimeType?: string;
   /** Bytes, before any encoding. */
