@@ -1,92 +1,113 @@
-import { expect, test } from "vitest";
-import { importsOf, sourceFiles } from "./source-files.ts";
+import { describe, expect, test } from "vitest";
+import { type Source, parseSource } from "../../scripts/house/syntax.mjs";
+import {
+  circleOfFiles,
+  circleOfLayers,
+  importsAgainstOrder,
+  importsOfNode,
+  layerOf,
+  mayImport,
+  repeatedCompositions,
+  wordsOfMcp,
+} from "./layers.ts";
+import { sourceFiles } from "./source-files.ts";
 
-/** The folders that each folder may import, besides itself. */
-const mayImport: Record<string, readonly string[]> = {
-  rpc: [],
-  schema: ["rpc"],
-  mcp: ["rpc", "schema"],
-  store: ["rpc"],
-  server: ["rpc", "mcp", "schema", "store"],
-  client: ["rpc", "mcp", "schema", "store"],
-  http: ["rpc", "mcp", "schema", "store", "server", "client"],
-  stdio: ["rpc", "mcp", "schema", "server", "client"],
-  auth: ["rpc", "mcp", "schema", "store", "server", "client", "http"],
-  node: ["rpc", "mcp", "schema", "store", "server", "client", "http", "stdio", "auth"],
-  extensions: ["rpc", "mcp", "store", "server", "client"],
-  otel: ["rpc", "mcp", "server", "client"],
-  testing: ["rpc", "mcp", "server", "client"],
-};
-
-/** The composition roots: what a package's user imports. They may import everything, and nothing imports them. */
-const isRoot = (name: string): boolean => !name.includes("/");
-const mayUseNode = new Set(["node", "stdio", "testing"]);
-
-const folderOf = (name: string): string => name.split("/")[0] ?? "";
-const files = sourceFiles();
+const files: readonly Source[] = sourceFiles();
+const among = (...layers: string[]): Source[] => files.filter(({ name }) => layers.includes(layerOf(name)));
+const withFile = (name: string, text: string): Source[] => [...files, parseSource(name, text)];
 
 test("every folder of the library has its place in the layers", () => {
-  const folders = new Set(files.filter(({ name }) => !isRoot(name)).map(({ name }) => folderOf(name)));
+  const folders = new Set(files.filter(({ name }) => name.includes("/")).map(({ name }) => layerOf(name)));
   expect([...folders].filter((folder) => !(folder in mayImport))).toEqual([]);
 });
 
 test("imports point one way", () => {
-  const wrong: string[] = [];
-  for (const file of files) {
-    const folder = folderOf(file.name);
-    if (isRoot(file.name)) continue;
-    for (const imported of importsOf(file).filter((specifier) => specifier.endsWith(".ts"))) {
-      const target = folderOf(imported);
-      if (target !== folder && !mayImport[folder]?.includes(target)) wrong.push(`${file.name} imports ${imported}`);
-    }
-  }
-  expect(wrong).toEqual([]);
+  expect(importsAgainstOrder(files)).toEqual([]);
 });
 
-test("only what runs on Node alone imports its modules", () => {
-  const wrong = files
-    .filter(({ name }) => !mayUseNode.has(folderOf(name)))
-    .flatMap((file) =>
-      importsOf(file)
-        .filter((specifier) => specifier.startsWith("node:"))
-        .map((specifier) => `${file.name} imports ${specifier}`),
-    );
-  expect(wrong).toEqual([]);
+test("each import that is allowed against the order is in one place", () => {
+  expect(repeatedCompositions(files)).toEqual([]);
+});
+
+test("no two layers import each other in a circle", () => {
+  expect(circleOfLayers(files)).toEqual([]);
 });
 
 test("no two files import each other in a circle at run time", () => {
-  const graph = new Map(files.map((file) => [file.name, runtimeImports(file.code, file.name)]));
-  expect(findCircle(graph)).toEqual([]);
+  expect(circleOfFiles(files)).toEqual([]);
 });
 
-function runtimeImports(code: string, name: string): string[] {
-  const statements = code.matchAll(/(?:^|\n)\s*(?:import|export)\s+(?!type\b)([^;]*?)from\s*"(\.[^"]+)"/g);
-  const valued = [...statements].filter(([, clause = ""]) => hasValue(clause));
-  return valued.map(([, , specifier = ""]) => new URL(specifier, `file:///${name}`).pathname.slice(1));
-}
+test("only what runs on Node alone imports its modules", () => {
+  expect(importsOfNode(files)).toEqual([]);
+});
 
-/** Whether an import clause names anything that is there at run time. */
-function hasValue(clause: string): boolean {
-  const names = /\{([^}]*)\}/.exec(clause)?.[1];
-  if (names === undefined) return true;
-  return names.split(",").some((entry) => entry.trim() !== "" && !entry.trim().startsWith("type "));
-}
+test("the layers of JSON-RPC and JSON Schema contain no word of MCP", () => {
+  expect(wordsOfMcp(among("rpc", "schema"))).toEqual([]);
+});
 
-function findCircle(graph: Map<string, string[]>): string[] {
-  const done = new Set<string>();
-  const visit = (name: string, trail: string[]): string[] => {
-    if (trail.includes(name)) return [...trail.slice(trail.indexOf(name)), name];
-    if (done.has(name)) return [];
-    for (const next of graph.get(name) ?? []) {
-      const circle = visit(next, [...trail, name]);
-      if (circle.length > 0) return circle;
-    }
-    done.add(name);
-    return [];
-  };
-  for (const name of graph.keys()) {
-    const circle = visit(name, []);
-    if (circle.length > 0) return circle;
-  }
-  return [];
-}
+describe("what is planted is found", () => {
+  test.each([
+    ["an import()", 'export const load = () => import("../http/server/endpoint.ts");', "lazy"],
+    ["an import", 'import { Endpoint } from "../http/server/endpoint.ts"; export const e = Endpoint;', "static"],
+    ["an import type", 'import type { Endpoint } from "../http/server/endpoint.ts"; export type E = Endpoint;', "type"],
+    ["the type of an import", 'export type E = import("../http/server/endpoint.ts").Endpoint;', "type"],
+    ["an export", 'export { Endpoint } from "../http/server/endpoint.ts";', "static"],
+  ])("%s against the order", (_, text, kind) => {
+    const planted = withFile("server/planted.ts", text);
+    expect(importsAgainstOrder(planted)).toEqual([`server/planted.ts imports http/server/endpoint.ts (${kind})`]);
+    expect(circleOfLayers(planted)).toEqual(expect.arrayContaining(["server", "http"]));
+  });
+
+  const cluster = 'import { Endpoint } from "../http/server/endpoint.ts"; export const share = Endpoint;';
+  const endpoint = (text: string, from = "http/server/endpoint.ts"): Source[] => [
+    parseSource("cluster/share.ts", cluster),
+    parseSource(from, text),
+  ];
+
+  test("an import() of the cluster by another file than the one that is allowed to", () => {
+    const load = 'export const load = () => import("../../cluster/share.ts");';
+    expect(importsAgainstOrder(endpoint(load))).toEqual([]);
+    expect(circleOfLayers(endpoint(load))).toEqual([]);
+    const planted = endpoint(load, "http/server/planted.ts");
+    expect(importsAgainstOrder(planted)).toEqual(["http/server/planted.ts imports cluster/share.ts (lazy)"]);
+    expect(circleOfLayers(planted)).toEqual(["cluster", "http", "cluster"]);
+  });
+
+  test("a static import and an import type of the cluster, which may only be loaded", () => {
+    const wrong = endpoint('import "../../cluster/share.ts"; import type { share } from "../../cluster/share.ts";');
+    expect(importsAgainstOrder(wrong)).toEqual([
+      "http/server/endpoint.ts imports cluster/share.ts (static)",
+      "http/server/endpoint.ts imports cluster/share.ts (type)",
+    ]);
+  });
+
+  test("a second place that loads the cluster", () => {
+    const load = 'import("../../cluster/share.ts");';
+    expect(repeatedCompositions(endpoint(load))).toEqual([]);
+    expect(repeatedCompositions(endpoint(load + load))).toEqual(["http/server/endpoint.ts loads cluster"]);
+  });
+
+  test("a circle of static imports, and not one that an import() or a type closes", () => {
+    const circle = (closing: string): string[] =>
+      circleOfFiles([
+        parseSource("a/one.ts", 'import { two } from "./two.ts"; export const one = two;'),
+        parseSource("a/two.ts", `${closing} export const two = 2;`),
+      ]);
+    expect(circle('import { one } from "./one.ts"; one;')).toEqual(["a/one.ts", "a/two.ts", "a/one.ts"]);
+    expect(circle('export const later = () => import("./one.ts");')).toEqual([]);
+    expect(circle('import type { one } from "./one.ts"; export type One = typeof one;')).toEqual([]);
+  });
+
+  test("a word of MCP in an identifier, a string or a template, and not in a comment", () => {
+    const text =
+      "// Tools are called by tools/call.\nexport const listTools = `tools/${1}` + 'notifications/x' + 'tool';";
+    const words = wordsOfMcp([parseSource("rpc/a.ts", text)]);
+    expect(words).toEqual(["rpc/a.ts: listTools", "rpc/a.ts: tools/", "rpc/a.ts: notifications/x", "rpc/a.ts: tool"]);
+  });
+
+  test("a module of Node in a layer that runs everywhere", () => {
+    expect(importsOfNode(withFile("rpc/a.ts", 'export const load = () => import("node:fs");'))).toEqual([
+      "rpc/a.ts imports node:fs",
+    ]);
+  });
+});

@@ -3,12 +3,7 @@ import type { JsonObject } from "mcparley";
 import { memoryStore, resource, tool } from "mcparley/server";
 import { asTask, tasks } from "mcparley/tasks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type RawAnswer,
-  type RawHttp,
-  type RawMessage,
-  rawHttp,
-} from "../../packages/mcparley/src/testing/raw-http.ts";
+import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
 import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
 import { type ProtectedServer, serveProtected } from "./protected-server.ts";
 import { makeTokenIssuer } from "./token-issuer.ts";

@@ -5,7 +5,7 @@ import { resource } from "../../packages/mcparley/src/server/definition.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import type { RawAnswer } from "../../packages/mcparley/src/testing/raw-http.ts";
+import type { RawAnswer } from "../support/raw-http.ts";
 import { type Cluster, type Node, cluster, event, failing, getStream, open, request, soFar } from "./cluster.ts";
 
 const toolsChanged = "notifications/tools/list_changed";

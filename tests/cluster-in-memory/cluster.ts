@@ -7,12 +7,7 @@ import { type Server, createServer } from "../../packages/mcparley/src/server/se
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import {
-  type RawAnswer,
-  type RawHttp,
-  type RawMessage,
-  rawHttp,
-} from "../../packages/mcparley/src/testing/raw-http.ts";
+import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
 
 export type Headers_ = Record<string, string>;
 

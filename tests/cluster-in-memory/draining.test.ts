@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import { type Gate, gate } from "../../packages/mcparley/src/testing/gate.ts";
+import { type Gate, gate } from "../support/gate.ts";
 import { type Cluster, callTool, cluster, event, getStream, messages, open, soFar } from "./cluster.ts";
 
 function servers(options: object = {}): Cluster & { slow: Gate } {

@@ -3,7 +3,7 @@ import type { RequestId } from "../../packages/mcparley/src/rpc/messages.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import type { RawAnswer } from "../../packages/mcparley/src/testing/raw-http.ts";
+import type { RawAnswer } from "../support/raw-http.ts";
 import { type Cluster, type Headers_, type Node, authenticated, cluster, failing, message } from "./cluster.ts";
 
 function servers(more: object = {}): Cluster {

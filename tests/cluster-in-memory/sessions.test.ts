@@ -3,7 +3,7 @@ import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { resource } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import { gate } from "../../packages/mcparley/src/testing/gate.ts";
+import { gate } from "../support/gate.ts";
 import { authenticated, callTool, cluster, failing, getStream, message, messages, open, request } from "./cluster.ts";
 
 const legacy = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];

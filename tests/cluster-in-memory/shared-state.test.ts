@@ -4,7 +4,7 @@ import type { AnyServerDefinition } from "../../packages/mcparley/src/server/opt
 import { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { type FakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import type { RawAnswer } from "../../packages/mcparley/src/testing/raw-http.ts";
+import type { RawAnswer } from "../support/raw-http.ts";
 import { type Cluster, type Node, authenticated, cluster, failing } from "./cluster.ts";
 
 const hour = 3_600_000;

@@ -3,7 +3,7 @@ import type { Context } from "../../packages/mcparley/src/server/dispatch/contex
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { type FakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import { type Gate, gate } from "../../packages/mcparley/src/testing/gate.ts";
+import { type Gate, gate } from "../support/gate.ts";
 import {
   type Cluster,
   authenticated,

@@ -6,7 +6,7 @@ import { type Context } from "../../packages/mcparley/src/server/dispatch/contex
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import { gate } from "../../packages/mcparley/src/testing/gate.ts";
+import { gate } from "../support/gate.ts";
 import { type Cluster, type Node, cluster, failing } from "./cluster.ts";
 
 const lease = 30_000;

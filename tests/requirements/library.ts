@@ -55,25 +55,15 @@ export { toolResult } from "../../packages/mcparley/src/server/features/tools.ts
 export { serveStdio } from "../../packages/mcparley/src/stdio/serve-stdio.ts";
 export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";
 export { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
-export { type EventFeed, type SentRequest, fetchStub } from "../../packages/mcparley/src/testing/fetch-stub.ts";
-export { type Gate, gate } from "../../packages/mcparley/src/testing/gate.ts";
-export {
-  type RawAnswer,
-  type RawHttp,
-  type RawMessage,
-  rawHttp,
-} from "../../packages/mcparley/src/testing/raw-http.ts";
+export { type EventFeed, type SentRequest, fetchStub } from "../support/fetch-stub.ts";
+export { type Gate, gate } from "../support/gate.ts";
+export { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
 export { type OAuthOptions, oauth } from "../../packages/mcparley/src/auth/client/oauth.ts";
 export { memoryCredentials } from "../../packages/mcparley/src/auth/client/memory-credentials.ts";
 export type { CredentialStorage } from "../../packages/mcparley/src/auth/client/credential-storage.ts";
-export { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../packages/mcparley/src/testing/scripted-issuer.ts";
+export { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../support/scripted-issuer.ts";
 export { clientCredentials } from "../../packages/mcparley/src/auth/client/client-credentials.ts";
 export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/enterprise-managed.ts";
 export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grant.ts";
 export type { HttpAuth } from "../../packages/mcparley/src/http/client/settings.ts";
-export {
-  type AnswerToken,
-  type TokenServer,
-  authorizationDocuments,
-  tokenServer,
-} from "../../packages/mcparley/src/testing/token-server.ts";
+export { type AnswerToken, type TokenServer, authorizationDocuments, tokenServer } from "../support/token-server.ts";

@@ -12,7 +12,7 @@ import { connect } from "mcparley/client";
 import { toFetch } from "mcparley/http";
 import { createServer, tool } from "mcparley/server";
 import { describe, expect, test } from "vitest";
-import { scriptedIssuer, serverUrl } from "../../packages/mcparley/src/testing/scripted-issuer.ts";
+import { scriptedIssuer, serverUrl } from "../support/scripted-issuer.ts";
 import { serveProtected } from "../auth/protected-server.ts";
 import { makeTokenIssuer } from "../auth/token-issuer.ts";
 

@@ -9,7 +9,7 @@ import type { HttpOptions } from "mcparley/http";
 import { listen, toNodeHandler } from "mcparley/node";
 import { createServer, tool } from "mcparley/server";
 import { afterEach, describe, expect, test } from "vitest";
-import { metaOf, rawHttp } from "../../packages/mcparley/src/testing/raw-http.ts";
+import { metaOf, rawHttp } from "../support/raw-http.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

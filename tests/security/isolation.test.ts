@@ -4,13 +4,8 @@ import { listen } from "mcparley/node";
 import { type Server, createServer, memoryStore, tool } from "mcparley/server";
 import { asTask, tasks } from "mcparley/tasks";
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  type RawAnswer,
-  type RawHttp,
-  type RawMessage,
-  rawHttp,
-} from "../../packages/mcparley/src/testing/raw-http.ts";
-import { openSession, rawPeer } from "../../packages/mcparley/src/testing/raw-peer.ts";
+import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
+import { openSession, rawPeer } from "../support/raw-peer.ts";
 
 type Headers = Record<string, string>;
 

@@ -11,6 +11,7 @@ import { append, compareAndSet, runScript } from "./scripts.ts";
 import { Stamps, unstamped } from "./stamps.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
+/** Options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
    * A connected client of the package `redis` 5 or newer, or of `ioredis` 5 or newer; for one server, Sentinel or Cluster.

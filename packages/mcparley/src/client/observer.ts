@@ -14,6 +14,7 @@ export interface ObservedRequest {
   readonly network: "tcp" | "pipe" | undefined;
 }
 
+/** The end of a request, as an observer of the client receives it. */
 export interface RequestEnd {
   readonly outcome: CallRecord["outcome"];
   readonly durationMs: number;

@@ -45,6 +45,7 @@ export interface CallRecord {
   outcome: "ok" | "tool_error" | "error" | "cancelled" | "timeout";
 }
 
+/** Time limits of a request, in milliseconds. */
 export interface Timeouts {
   /** Milliseconds without an answer or progress. 60,000. */
   idle?: number;
@@ -68,6 +69,7 @@ export interface RequestOptions {
   follow?: boolean;
 }
 
+/** Options of a client connection, for every kind of target. */
 export interface ConnectOptions {
   /** What this client says of itself. */
   info?: Implementation;

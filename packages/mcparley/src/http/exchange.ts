@@ -32,6 +32,7 @@ export interface Held {
   release(): void;
 }
 
+/** Headers of a response, by their names. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
 /** The limits of reading one body. */

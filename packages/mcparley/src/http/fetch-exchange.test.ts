@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createServer } from "../server/server.ts";
 import { tool } from "../server/definition.ts";
-import { metaOf } from "../testing/raw-http.ts";
+import { metaOf } from "mcparley-tests/support/raw-http.ts";
 import { toFetch } from "./to-fetch.ts";
 
 const size = tool({ input: { type: "object" }, call: ({ text }) => String((text as string).length) });

@@ -13,6 +13,7 @@ export interface Implementation {
   icons?: Icon[];
 }
 
+/** The capabilities that a client declares. */
 export interface ClientCapabilities {
   roots?: { listChanged?: boolean };
   sampling?: { context?: JsonObject; tools?: JsonObject };
@@ -23,6 +24,7 @@ export interface ClientCapabilities {
   [other: string]: unknown;
 }
 
+/** The capabilities that a server declares. */
 export interface ServerCapabilities {
   tools?: { listChanged?: boolean };
   prompts?: { listChanged?: boolean };
@@ -48,6 +50,7 @@ export interface InitializeParams {
   clientInfo: Implementation;
 }
 
+/** The result of `initialize`. */
 export interface InitializeResult {
   protocolVersion: string;
   capabilities: ServerCapabilities;
@@ -56,6 +59,7 @@ export interface InitializeResult {
   _meta?: JsonObject;
 }
 
+/** The result of `server/discover`. */
 export interface DiscoverResult extends CacheHint {
   supportedVersions: string[];
   capabilities: ServerCapabilities;

@@ -2,6 +2,7 @@ import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import { readStrings } from "./prompts.ts";
 
+/** The prompt or resource template whose argument is completed. */
 export type CompletionReference = { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
 
 export interface CompleteParams {
@@ -11,6 +12,7 @@ export interface CompleteParams {
   context: Record<string, string>;
 }
 
+/** The result of `completion/complete`. */
 export interface CompleteResult {
   completion: {
     /** At most 100, the best first. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../rpc/messages.ts";
 
+/** The author of a message. */
 export type Role = "user" | "assistant";
 
 /** Hints on whom a piece of content is for, how much it matters (0 to 1) and when it last changed (ISO 8601). */
@@ -23,11 +24,13 @@ interface ContentBase {
   _meta?: JsonObject;
 }
 
+/** Text in a message or in a tool's result. */
 export interface TextContent extends ContentBase {
   type: "text";
   text: string;
 }
 
+/** An image in a message or in a tool's result. */
 export interface ImageContent extends ContentBase {
   type: "image";
   /** Base64. */
@@ -35,6 +38,7 @@ export interface ImageContent extends ContentBase {
   mimeType: string;
 }
 
+/** Audio in a message or in a tool's result. */
 export interface AudioContent extends ContentBase {
   type: "audio";
   /** Base64. */
@@ -54,10 +58,12 @@ export interface ResourceDescription {
   icons?: Icon[];
 }
 
+/** A link to a resource, without its contents. */
 export interface ResourceLink extends ContentBase, ResourceDescription {
   type: "resource_link";
 }
 
+/** Contents of a resource as text. */
 export interface TextResourceContents {
   uri: string;
   mimeType?: string;
@@ -65,6 +71,7 @@ export interface TextResourceContents {
   _meta?: JsonObject;
 }
 
+/** Contents of a resource as Base64. */
 export interface BlobResourceContents {
   uri: string;
   mimeType?: string;
@@ -73,11 +80,14 @@ export interface BlobResourceContents {
   _meta?: JsonObject;
 }
 
+/** Contents of a resource, as text or as Base64. */
 export type ResourceContents = TextResourceContents | BlobResourceContents;
 
+/** A resource with its contents, in a message or in a tool's result. */
 export interface EmbeddedResource extends ContentBase {
   type: "resource";
   resource: ResourceContents;
 }
 
+/** One piece of content in a message or in a tool's result. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;

@@ -8,6 +8,7 @@ export interface RequestedSchema {
   required?: string[];
 }
 
+/** Params of an elicitation that shows a form. */
 export interface ElicitFormParams {
   mode?: "form";
   message: string;
@@ -15,6 +16,7 @@ export interface ElicitFormParams {
   _meta?: JsonObject;
 }
 
+/** Params of an elicitation that sends the user to a URL. */
 export interface ElicitUrlParams {
   mode: "url";
   message: string;
@@ -24,8 +26,10 @@ export interface ElicitUrlParams {
   _meta?: JsonObject;
 }
 
+/** Params of `elicitation/create`. */
 export type ElicitParams = ElicitFormParams | ElicitUrlParams;
 
+/** The answer of the user to an elicitation. */
 export interface ElicitResult {
   action: "accept" | "decline" | "cancel";
   content?: Record<string, string | number | boolean | string[]>;

@@ -3,8 +3,10 @@ import { invalidParams } from "../rpc/errors.ts";
 /** The levels of RFC 5424, the least severe first. */
 export const loggingLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 
+/** A severity of log messages, as in RFC 5424. */
 export type LoggingLevel = (typeof loggingLevels)[number];
 
+/** A log message that a server sends to a client. */
 export interface LoggingMessage {
   level: LoggingLevel;
   logger?: string;

@@ -3,6 +3,7 @@ import { type JsonObject, type RequestId, isObject } from "../rpc/messages.ts";
 
 export type ProgressToken = string | number;
 
+/** Progress of a call. */
 export interface Progress {
   /** How much is done; it grows with each report. */
   progress: number;

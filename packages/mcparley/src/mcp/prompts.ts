@@ -2,6 +2,7 @@ import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { ContentBlock, Icon, Role } from "./content.ts";
 
+/** An argument of a prompt, as a client sees it. */
 export interface PromptArgument {
   name: string;
   title?: string;
@@ -19,11 +20,13 @@ export interface Prompt {
   _meta?: JsonObject;
 }
 
+/** A message of a prompt. */
 export interface PromptMessage {
   role: Role;
   content: ContentBlock;
 }
 
+/** The result of `prompts/get`. */
 export interface GetPromptResult {
   description?: string;
   messages: PromptMessage[];

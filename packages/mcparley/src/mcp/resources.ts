@@ -26,6 +26,7 @@ export interface CacheHint {
   cacheScope: "public" | "private";
 }
 
+/** The result of `resources/read`. */
 export interface ReadResourceResult extends Partial<CacheHint> {
   contents: ResourceContents[];
   _meta?: JsonObject;

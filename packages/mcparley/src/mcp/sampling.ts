@@ -22,8 +22,10 @@ export interface ToolResultContent {
   _meta?: JsonObject;
 }
 
+/** One piece of content in a sampling message. */
 export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent;
 
+/** A message that is sent to the client's model, or that the model returned. */
 export interface SamplingMessage {
   role: Role;
   content: SamplingContent | SamplingContent[];
@@ -38,6 +40,7 @@ export interface ModelPreferences {
   intelligencePriority?: number;
 }
 
+/** Params of `sampling/createMessage`. */
 export interface CreateMessageParams {
   messages: SamplingMessage[];
   maxTokens: number;
@@ -52,6 +55,7 @@ export interface CreateMessageParams {
   _meta?: JsonObject;
 }
 
+/** The result of `sampling/createMessage`: a message of the client's model. */
 export interface CreateMessageResult {
   role: Role;
   content: SamplingContent | SamplingContent[];

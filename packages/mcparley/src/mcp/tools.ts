@@ -23,6 +23,7 @@ export interface Tool {
   _meta?: JsonObject;
 }
 
+/** The result of `tools/call`. */
 export interface CallToolResult {
   content: ContentBlock[];
   /** Any JSON value; it matches the tool's output schema where there is one. */

@@ -4,9 +4,9 @@ import vm from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
-import { modernMeta, rawPeer } from "../testing/raw-peer.ts";
-import { gate } from "../testing/gate.ts";
-import { metaOf, rawHttp } from "../testing/raw-http.ts";
+import { modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { gate } from "mcparley-tests/support/gate.ts";
+import { metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { listen } from "./listen.ts";
 
 v8.setFlagsFromString("--expose-gc");

@@ -4,6 +4,7 @@ import { SharedLog } from "./shared-log.ts";
 import type { Change } from "./store-entry.ts";
 import { StoreLog } from "./store-log.ts";
 
+/** Options of `fileStore`. */
 export interface FileStoreOptions {
   /** The most bytes that the folder may hold; beyond that nothing more is written (`too_large`). 256 MiB. */
   maxBytes?: number;

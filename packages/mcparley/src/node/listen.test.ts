@@ -4,8 +4,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { LocalError } from "../rpc/errors.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
-import { gate } from "../testing/gate.ts";
-import { rawHttp } from "../testing/raw-http.ts";
+import { gate } from "mcparley-tests/support/gate.ts";
+import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { type ListenOptions, type Listening, listen } from "./listen.ts";
 
 const closers: (() => Promise<void>)[] = [];

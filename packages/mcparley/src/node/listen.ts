@@ -7,6 +7,7 @@ import { LocalError } from "../rpc/errors.ts";
 import { type Server, coreOf } from "../server/server.ts";
 import { NodeExchange } from "./node-exchange.ts";
 
+/** Options of `listen`. */
 export interface ListenOptions extends HttpOptions {
   /** 0 takes any free one. */
   port: number;

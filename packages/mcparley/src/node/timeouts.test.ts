@@ -3,7 +3,7 @@ import { type AddressInfo, type Socket, connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
-import { metaOf } from "../testing/raw-http.ts";
+import { metaOf } from "mcparley-tests/support/raw-http.ts";
 import { type ListenOptions, listen } from "./listen.ts";
 import { toNodeHandler } from "./node-handler.ts";
 

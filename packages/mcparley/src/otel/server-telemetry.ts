@@ -13,6 +13,7 @@ import { endSpan, uriOf } from "./operation-span.ts";
 import { durations } from "./operation-metrics.ts";
 import { contextOf } from "./trace-context.ts";
 
+/** Options of `serverTelemetry`. */
 export interface ServerTelemetryOptions {
   /** What makes the spans. The global provider unless given. */
   tracerProvider?: TracerProvider;

@@ -18,7 +18,7 @@ import { connect } from "../connect.ts";
 import { ToolError } from "../mcp/errors.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
-import { modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
+import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { clientTelemetry } from "./client-telemetry.ts";
 import { serverTelemetry } from "./server-telemetry.ts";
 

@@ -4,6 +4,7 @@ export type JsonObject = Record<string, unknown>;
 /** Identifies a request: a string or an integer, never null. `1` and `"1"` are two different ids. */
 export type RequestId = string | number;
 
+/** A JSON-RPC request. */
 export interface JsonRpcRequest {
   jsonrpc: "2.0";
   id: RequestId;
@@ -11,12 +12,14 @@ export interface JsonRpcRequest {
   params?: JsonObject;
 }
 
+/** A JSON-RPC notification, which has no response. */
 export interface JsonRpcNotification {
   jsonrpc: "2.0";
   method: string;
   params?: JsonObject;
 }
 
+/** A JSON-RPC response with a result. */
 export interface JsonRpcSuccess {
   jsonrpc: "2.0";
   id: RequestId;
@@ -36,7 +39,10 @@ export interface JsonRpcFailure {
   error: JsonRpcErrorBody;
 }
 
+/** A JSON-RPC response. */
 export type JsonRpcResponse = JsonRpcSuccess | JsonRpcFailure;
+
+/** Any JSON-RPC message. */
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
 /**

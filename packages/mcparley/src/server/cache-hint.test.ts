@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { modernMeta, rawPeer } from "../testing/raw-peer.ts";
+import { modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { resource } from "./definition.ts";
 import { createServer } from "./server.ts";
 

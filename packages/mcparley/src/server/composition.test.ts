@@ -3,7 +3,7 @@ import { z } from "zod";
 import { LocalError } from "../rpc/errors.ts";
 import { ToolError } from "../mcp/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { text } from "./features/content.ts";
 import { prompt, resource, tool, withContext } from "./definition.ts";
 import type { ServerExtension } from "./extension.ts";

@@ -29,6 +29,7 @@ const resources: Feature = {
   },
 };
 
+/** A Standard Schema or a JSON Schema. */
 export type Schema = StandardSchema | JsonSchema;
 
 /** The type that a schema gives once it has parsed; any object for a JSON Schema. */
@@ -64,6 +65,7 @@ export interface None {
   readonly [none]?: never;
 }
 
+/** Definition of a tool. */
 export interface ToolDefinition<I, O, C> extends Described {
   /** What the tool takes. Left out, it takes an empty object. */
   input?: I & NotAShape<I>;
@@ -107,6 +109,7 @@ export type Complete = (typed: string, others: Record<string, string>) => Awaita
 /** At most 100 are sent; say how many there are in all where it is more. */
 export type Completions = readonly string[] | { values: readonly string[]; total?: number; hasMore?: boolean };
 
+/** An argument of a prompt. */
 export interface Argument {
   title?: string;
   description?: string;
@@ -126,6 +129,7 @@ type PromptReturn =
   | readonly (string | ContentBlock | PromptMessage)[]
   | GetPromptResult;
 
+/** Definition of a prompt. */
 export interface PromptDefinition<A, C> extends Described {
   arguments?: A;
   /** A string or a content block is a message of the user. */
@@ -178,6 +182,7 @@ export type ReadReturn =
   | readonly (ReadPart | ResourceContents)[]
   | ReadResourceResult;
 
+/** Definition of a resource or a resource template. */
 export interface ResourceDefinition<U extends string, C> extends Described {
   mimeType?: string;
   /** Bytes, before any encoding. */

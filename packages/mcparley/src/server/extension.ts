@@ -11,6 +11,7 @@ import type { ServerCore } from "./dispatch/core.ts";
 import type { InputRequired } from "./input/input-required.ts";
 import type { Server } from "./server.ts";
 
+/** A method that an extension adds to a server. */
 export interface ExtensionMethod {
   /** The clients that have the method; of modern revisions alone unless given. */
   eras?: readonly ("modern" | "legacy")[];

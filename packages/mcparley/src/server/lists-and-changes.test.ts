@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { prompt, resource, tool } from "./definition.ts";
 import { createServer } from "./server.ts";
 

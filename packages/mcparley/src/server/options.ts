@@ -8,6 +8,7 @@ import type { ServerExtension } from "./extension.ts";
 import type { ServerObserver } from "./observe/observer.ts";
 import type { StructuredLogger } from "./observe/structured-logger.ts";
 
+/** Limits of what clients can make a server hold or do. A request over a limit is refused. */
 export interface ServerLimits {
   /** Requests in flight over HTTP at one endpoint, from all callers, and as many POSTs that are being read. Default: 10,240. */
   requests: number;

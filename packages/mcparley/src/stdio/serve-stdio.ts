@@ -6,6 +6,7 @@ import { exitAfter, watchParent, watchSignals } from "./process-end.ts";
 import { protocolStdout } from "./protocol-stdout.ts";
 import { type StreamTransportOptions, streamTransport } from "./stream-transport.ts";
 
+/** Options of `serveStdio`. */
 export interface ServeStdioOptions extends Omit<StreamTransportOptions, "keepOutput"> {
   /** Read instead of stdin. With it or `output`, the process is left alone: no signals, no exit, stdout as it is. */
   input?: Readable;

@@ -8,6 +8,7 @@ import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
 import { lineReader } from "./lines.ts";
 import { within } from "./within.ts";
 
+/** Options of `streamTransport`. */
 export interface StreamTransportOptions {
   /** Bytes of one line. A longer one is dropped and reported; the stream goes on. 16 MiB. */
   maxLineBytes?: number;

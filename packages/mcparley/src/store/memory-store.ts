@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../rpc/clock.ts";
 import type { Store } from "./store.ts";
 import { Tables } from "./tables.ts";
 
+/** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
   /** The most keys and logs that are held, each; beyond that the one that was written the longest ago goes. 100,000. */
   maxKeys?: number;

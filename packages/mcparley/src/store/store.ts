@@ -5,11 +5,13 @@ export interface LogEntry {
   readonly value: string;
 }
 
+/** How long a store keeps a value. */
 export interface Lifetime {
   /** Milliseconds after which the value is gone. Everything in a store has an end, so that nothing is left behind. */
   ttl: number;
 }
 
+/** Options of an append to a log of a store. */
 export interface AppendOptions extends Lifetime {
   /** The most entries that are kept; older ones are dropped. */
   maxLength: number;

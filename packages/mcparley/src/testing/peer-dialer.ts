@@ -35,6 +35,7 @@ export function modernPeer(options: { capabilities?: JsonObject; answers?: Answe
   return scriptedPeer({ "server/discover": () => discoverResult(capabilities), ...answers });
 }
 
+/** Returns a result of `server/discover` with the given capabilities. */
 export function discoverResult(capabilities: JsonObject = allCapabilities): JsonObject {
   return {
     resultType: "complete",
@@ -57,6 +58,7 @@ export function legacyPeer(
   return scriptedPeer({ initialize: () => initializeResult(version, capabilities), ...answers });
 }
 
+/** Returns a result of `initialize` for a revision, with the given capabilities. */
 export function initializeResult(
   version: string = latestLegacy.version,
   capabilities: JsonObject = allCapabilities,

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sendHttp } from "../../http/client/fetch.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../testing/scripted-issuer.ts";
+import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
 import { memoryCredentials } from "./memory-credentials.ts";
 import { type OAuthOptions, oauth } from "./oauth.ts";
 

@@ -2,6 +2,7 @@ import { type ClientCredential, checkProvable } from "../client-credential.ts";
 import type { OAuth } from "./authorization.ts";
 import { type MachineOptions, authorizeMachine } from "./machine-grant.ts";
 
+/** Options of `clientCredentials`. */
 export interface ClientCredentialsOptions extends MachineOptions {
   /** The client, as it is registered at the issuer. */
   client: ClientCredential;

@@ -3,7 +3,7 @@ import { sendHttp } from "../../http/client/fetch.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
 import type { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
-import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../testing/scripted-issuer.ts";
+import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
 import type { OAuth } from "./authorization.ts";
 import type { CredentialStorage } from "./credential-storage.ts";
 import { memoryCredentials } from "./memory-credentials.ts";

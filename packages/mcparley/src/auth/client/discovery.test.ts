@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { documentServer } from "../../testing/document-server.ts";
+import { documentServer } from "mcparley-tests/support/document-server.ts";
 import { discoverIssuer, legacyIssuer } from "./authorization-server.ts";
 import { readChallenge } from "./challenge.ts";
 import { discoverResource } from "./resource-metadata.ts";

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type AnswerToken, type AskedToken, authorizationDocuments, tokenServer } from "../../testing/token-server.ts";
+import {
+  type AnswerToken,
+  type AskedToken,
+  authorizationDocuments,
+  tokenServer,
+} from "mcparley-tests/support/token-server.ts";
 import { type EnterpriseManagedOptions, enterpriseManaged } from "./enterprise-managed.ts";
 
 const server = new URL("https://mcp.example/mcp");

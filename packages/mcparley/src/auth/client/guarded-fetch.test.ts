@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { fetchStub } from "../../testing/fetch-stub.ts";
+import { fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
 
 function guarded(allowPrivate = false) {

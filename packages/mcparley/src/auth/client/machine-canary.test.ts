@@ -3,7 +3,12 @@ import { exportPKCS8, generateKeyPair } from "jose";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { sendHttp } from "../../http/client/fetch.ts";
 import { type HttpAuth, readHttpTarget } from "../../http/client/settings.ts";
-import { type AnswerToken, type AskedToken, authorizationDocuments, tokenServer } from "../../testing/token-server.ts";
+import {
+  type AnswerToken,
+  type AskedToken,
+  authorizationDocuments,
+  tokenServer,
+} from "mcparley-tests/support/token-server.ts";
 import { clientCredentials } from "./client-credentials.ts";
 import { enterpriseManaged } from "./enterprise-managed.ts";
 import type { MachineOptions } from "./machine-grant.ts";

@@ -2,7 +2,12 @@ import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader } from "jose";
 import { describe, expect, test } from "vitest";
 import type { HttpAuth, HttpAuthRefusal } from "../../http/client/settings.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
-import { type AnswerToken, type TokenServer, authorizationDocuments, tokenServer } from "../../testing/token-server.ts";
+import {
+  type AnswerToken,
+  type TokenServer,
+  authorizationDocuments,
+  tokenServer,
+} from "mcparley-tests/support/token-server.ts";
 import { type ClientCredentialsOptions, clientCredentials } from "./client-credentials.ts";
 import { memoryCredentials } from "./memory-credentials.ts";
 

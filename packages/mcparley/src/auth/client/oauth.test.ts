@@ -3,7 +3,7 @@ import { sendHttp } from "../../http/client/fetch.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
-import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../testing/scripted-issuer.ts";
+import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
 import type { OAuth } from "./authorization.ts";
 import { type OAuthOptions, oauth } from "./oauth.ts";
 

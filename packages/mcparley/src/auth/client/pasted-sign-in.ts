@@ -1,6 +1,7 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { SignIn, SignInAttempt } from "./sign-in.ts";
 
+/** Options of `pastedSignIn`. */
 export interface PastedSignInOptions {
   /** Shows a line of text to the person. One of the lines is the URL to visit. */
   print(this: void, line: string): void;

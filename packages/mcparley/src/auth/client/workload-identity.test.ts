@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { type AnswerToken, type AskedToken, authorizationDocuments, tokenServer } from "../../testing/token-server.ts";
+import {
+  type AnswerToken,
+  type AskedToken,
+  authorizationDocuments,
+  tokenServer,
+} from "mcparley-tests/support/token-server.ts";
 import { type WorkloadIdentityOptions, workloadIdentity } from "./workload-identity.ts";
 
 const server = new URL("https://mcp.example/mcp");

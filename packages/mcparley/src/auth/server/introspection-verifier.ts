@@ -10,6 +10,7 @@ import { IssuerMetadata, noAnswer, trustedFetch } from "./issuer-metadata.ts";
 import { requestOptions } from "./request-options.ts";
 import { InvalidToken, type TokenVerifier } from "./verified-token.ts";
 
+/** Options of `introspectionVerifier`. */
 export interface IntrospectionVerifierOptions {
   /** Whose tokens are accepted; an `iss` in the answer must be exactly this. */
   issuer: string;

@@ -6,6 +6,7 @@ import { noAnswer, trustedFetch } from "./issuer-metadata.ts";
 import { type KeyFinder, makeKeyFinder } from "./jwt-keys.ts";
 import { InvalidToken, type TokenVerifier } from "./verified-token.ts";
 
+/** Options of `jwtVerifier`. */
 export interface JwtVerifierOptions {
   /** Whose tokens are accepted: exactly the `iss` that they name. */
   issuer: string;

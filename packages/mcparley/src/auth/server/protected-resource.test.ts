@@ -4,7 +4,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { type RawHttp, rawHttp } from "../../testing/raw-http.ts";
+import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { type ProtectedResourceOptions, protectedResource } from "./protected-resource.ts";
 import { InvalidToken, type TokenVerifier, type VerifiedToken } from "./verified-token.ts";
 

@@ -16,6 +16,7 @@ import { type ScopeHierarchy, withImplied } from "./scope-hierarchy.ts";
 import { keepToken } from "./subject-tokens.ts";
 import { InvalidToken, type TokenVerifier, type VerifiedToken } from "./verified-token.ts";
 
+/** Options of `protectedResource`. */
 export interface ProtectedResourceOptions extends ResourceDescription {
   /** Says what tokens are worth. Several are asked in order, until one knows the token. */
   verifier: TokenVerifier | readonly TokenVerifier[];

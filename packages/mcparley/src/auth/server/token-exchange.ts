@@ -10,6 +10,7 @@ import { IssuerMetadata, trustedFetch } from "./issuer-metadata.ts";
 import { requestOptions } from "./request-options.ts";
 import { keptToken } from "./subject-tokens.ts";
 
+/** Options of `tokenExchange`. */
 export interface TokenExchangeOptions {
   /** The authorization server that exchanges tokens. */
   issuer: string;
@@ -35,6 +36,7 @@ export interface UpstreamToken {
   readonly scopes: readonly string[] | undefined;
 }
 
+/** Exchanges the token of a call for a token of another service. Made by `tokenExchange`. */
 export interface TokenExchange {
   /**
    * Gets a token for the upstream service in the name of a call's principal, or the one that was got before and is good

@@ -11,7 +11,10 @@ export interface ListenFilter {
   uris?: readonly string[];
 }
 
+/** A list of a server that can change. */
 export type ListKind = "tools" | "prompts" | "resources";
+
+/** A change on the server that a client subscribed to. */
 export type Change = { kind: ListKind } | { kind: "updated"; uri: string };
 
 /** Changes that are being listened to. */

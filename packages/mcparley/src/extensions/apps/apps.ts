@@ -49,6 +49,7 @@ export function shownBy(ui: ToolUi): JsonObject {
   return { ui: { ...explained("app of a tool", () => readToolUi({ ui })) } };
 }
 
+/** Definition of an MCP App: an HTML document that a host shows beside a tool's result. */
 export interface AppDefinition<C>
   extends AppUi, Pick<ResourceDefinition<string, C>, "title" | "description" | "icons" | "scopes" | "cache"> {
   /** The HTML document, or what gives it. */

@@ -24,6 +24,7 @@ export const TaskMethod = {
   statusChanged: "notifications/tasks/status",
 } as const;
 
+/** The status of a task. The last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
 /** What is known of a task without its outcome. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { settled } from "../../testing/fake-clock.ts";
-import { fetchStub } from "../../testing/fetch-stub.ts";
+import { fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { sendHttp } from "./fetch.ts";
 import { type HttpAuth, type HttpSettings, readHttpTarget } from "./settings.ts";
 

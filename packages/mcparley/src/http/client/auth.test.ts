@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Channel } from "../../client/connect/channel.ts";
 import type { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
-import { type FetchStub, type SentRequest, fetchStub } from "../../testing/fetch-stub.ts";
+import { type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpDialer } from "./dialer.ts";
 import type { HttpAuth, HttpAuthRefusal } from "./settings.ts";
 

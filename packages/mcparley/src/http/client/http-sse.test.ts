@@ -5,7 +5,7 @@ import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
-import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "../../testing/fetch-stub.ts";
+import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpDialer } from "./dialer.ts";
 import type { HttpTarget } from "./settings.ts";
 

@@ -46,6 +46,7 @@ export interface HttpAuth {
   readonly extension?: string | undefined;
 }
 
+/** Size limits of what the client reads over HTTP. */
 export interface HttpClientLimits {
   /** Bytes of a JSON answer, and characters of an event that may answer a request. 16 MiB. */
   message: number;

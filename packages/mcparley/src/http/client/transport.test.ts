@@ -3,7 +3,7 @@ import type { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject, JsonRpcMessage, RequestId } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
-import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "../../testing/fetch-stub.ts";
+import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { type HttpTarget, httpDialer } from "./dialer.ts";
 // Loaded on first use: here before it, so that no test waits for the disk while its clock stands still.
 import "./standalone.ts";

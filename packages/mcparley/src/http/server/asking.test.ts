@@ -3,7 +3,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
 import { settled } from "../../testing/fake-clock.ts";
-import { type RawHttp, type RawMessage, rawHttp } from "../../testing/raw-http.ts";
+import { type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { toFetch } from "../to-fetch.ts";
 
 const asking = tool({ call: async (_, ctx) => (await ctx.roots()).map(({ uri }) => uri).join(" ") });

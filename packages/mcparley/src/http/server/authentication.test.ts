@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
-import { type RawHttp, rawHttp } from "../../testing/raw-http.ts";
+import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { HttpRefusal } from "./refusal.ts";
 import type { Authenticate, HttpServerAuth } from "./server-auth.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createServer } from "../../server/server.ts";
-import { type RawHttp, rawHttp } from "../../testing/raw-http.ts";
+import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { toFetch } from "../to-fetch.ts";
 

@@ -7,8 +7,8 @@ import type { AnyServerDefinition } from "../../server/options.ts";
 import { rateLimit } from "../../server/observe/rate-limit.ts";
 import { type Server, createServer } from "../../server/server.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
-import { gate } from "../../testing/gate.ts";
-import { type RawHttp, metaOf, rawHttp } from "../../testing/raw-http.ts";
+import { gate } from "mcparley-tests/support/gate.ts";
+import { type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { toFetch } from "../to-fetch.ts";
 

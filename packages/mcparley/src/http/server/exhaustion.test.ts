@@ -1,48 +1,27 @@
 import { describe, expect, test } from "vitest";
-import { resource, tool } from "../../server/definition.ts";
+import { tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";
 import { rateLimit } from "../../server/observe/rate-limit.ts";
-import { type Server, createServer } from "../../server/server.ts";
+import { createServer } from "../../server/server.ts";
 import { memoryStore } from "../../store/memory-store.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
-import { type RawAnswer, type RawHttp, rawHttp } from "../../testing/raw-http.ts";
+import { type RawAnswer, type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { toFetch } from "../to-fetch.ts";
-
-interface Served {
-  client: RawHttp;
-  server: Server;
-  clock: FakeClock;
-}
-
-const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
-const note = resource("note://{id}", { read: () => "" });
-
-type Definition = Partial<AnyServerDefinition>;
-
-function serve(options: HttpOptions = {}, definition: Definition = {}, clock: FakeClock = fakeClock()): Served {
-  const server = createServer({
-    name: "test",
-    version: "1.0.0",
-    clock,
-    tools: { echo },
-    resources: { note },
-    ...definition,
-  });
-  const { fetch } = toFetch(server, options);
-  return { client: rawHttp("http://localhost/mcp", fetch), server, clock };
-}
-
-const request = (method: string, params: object = {}, id: number | string = 1): object => ({
-  jsonrpc: "2.0",
-  id,
-  method,
-  params,
-});
-const protocolVersion = "2025-11-25";
-const initialize = (clientInfo: object = { name: "raw", version: "1.0.0" }, capabilities: object = {}): object =>
-  request("initialize", { protocolVersion, capabilities, clientInfo });
-const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
+import {
+  type ServedHttp,
+  echo,
+  from,
+  initialize,
+  initialized,
+  open,
+  ping,
+  protocolVersion,
+  request,
+  serve,
+  statusOf,
+  trustProxy,
+} from "mcparley-tests/support/served-http.ts";
 
 /** An `initialize` request of which the session keeps exactly so many characters. */
 function initializeOf(size: number): object {
@@ -53,21 +32,6 @@ function initializeOf(size: number): object {
   });
   const padding = size - JSON.stringify(kept("")).length;
   return request("initialize", kept("x".repeat(padding)));
-}
-
-/** Opens a session and returns the headers that name it. */
-async function open(client: RawHttp, message: object = initialize(), headers: Record<string, string> = {}) {
-  const answer = await client.post(message, headers);
-  expect(answer.status).toBe(200);
-  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
-  await answer.text();
-  return session;
-}
-
-async function statusOf(answering: Promise<RawAnswer>): Promise<number> {
-  const answer = await answering;
-  await answer.text();
-  return answer.status;
 }
 
 const errorOf = async (answering: Promise<RawAnswer>) => (await (await answering).json()).error;
@@ -168,10 +132,6 @@ describe("a subscriptions/listen stream", () => {
   });
 });
 
-const from = (address: string): Record<string, string> => ({ "x-forwarded-for": address });
-const trustProxy = "x-forwarded-for";
-const ping = request("ping");
-
 /** Who calls with `authorization: alice` is the principal alice. */
 const auth: HttpOptions["auth"] = (head) => {
   const subject = head.header("authorization");
@@ -194,7 +154,7 @@ describe.each([
   ["in memory", () => ({})],
   ["with a store", (clock: FakeClock) => ({ store: memoryStore({ clock }) })],
 ])("sessions %s", (_, where) => {
-  const serveFull = (max: number, definition: Definition = {}): Served => {
+  const serveFull = (max: number, definition: Partial<AnyServerDefinition> = {}): ServedHttp => {
     const clock = fakeClock();
     return serve({ sessions: { max }, trustProxy, auth, ...where(clock) }, definition, clock);
   };
@@ -385,7 +345,7 @@ describe("sessions of HTTP+SSE", () => {
     const post = (body: unknown) => client.send({ path: path ?? "", headers: json, body });
     return { stream, status: stream.status, post };
   };
-  const served = (options: HttpOptions = {}): Served =>
+  const served = (options: HttpOptions = {}): ServedHttp =>
     serve({ legacySse: true, path: "/mcp", trustProxy, ...options });
 
   test("a flood of streams that are not initialized leaves the others open", async () => {
@@ -423,7 +383,7 @@ describe("sessions of HTTP+SSE", () => {
 describe("listen streams", () => {
   const listen = (client: RawHttp, headers: Record<string, string>) =>
     client.modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { headers });
-  const full = (): Served => serve({ trustProxy, auth }, { limits: { listenStreams: 3 } });
+  const full = (): ServedHttp => serve({ trustProxy, auth }, { limits: { listenStreams: 3 } });
 
   /** Opens a stream and reads its acknowledgment. */
   async function opened(client: RawHttp, headers: Record<string, string>): Promise<RawAnswer> {

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from "vitest";
 import { listen } from "../../node/listen.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
-import { gate } from "../../testing/gate.ts";
+import { gate } from "mcparley-tests/support/gate.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
-import { type RawHttp, metaOf, rawHttp } from "../../testing/raw-http.ts";
+import { type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { toFetch } from "../to-fetch.ts";
 

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { prompt, resource, tool } from "../../server/definition.ts";
 import type { ServerExtension } from "../../server/extension.ts";
 import { createServer } from "../../server/server.ts";
-import { type ModernInit, type RawAnswer, rawHttp } from "../../testing/raw-http.ts";
+import { type ModernInit, type RawAnswer, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { toFetch } from "../to-fetch.ts";
 
 const query = tool({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
-import { metaOf, rawHttp } from "../../testing/raw-http.ts";
+import { metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { toFetch } from "../to-fetch.ts";
 

@@ -1,6 +1,7 @@
 import type { Store } from "../../store/store.ts";
 import type { Authenticate, HttpServerAuth } from "./server-auth.ts";
 
+/** Options for pages of other origins that call the endpoint from a browser. */
 export interface CorsOptions {
   /** Request headers that browsers may send beside MCP's own. */
   headers?: readonly string[];
@@ -74,6 +75,7 @@ export interface HttpOptions {
   events?: EventOptions;
 }
 
+/** A header in which a trusted proxy passes on the client's address. */
 export interface TrustedProxy {
   /** Name of the header. */
   header: string;
@@ -88,6 +90,7 @@ export interface HealthOptions {
   ready?: string;
 }
 
+/** Limits of the sessions of legacy revisions. */
 export interface SessionOptions {
   /** Milliseconds without a request, a call in flight or an open stream after which a session is forgotten. 30 minutes. */
   idle?: number;
@@ -105,6 +108,7 @@ export interface SessionOptions {
   handshake?: number;
 }
 
+/** Options for event streams that a client can resume. */
 export interface EventOptions {
   /** Milliseconds after its last event for which a stream can be taken up again. 5 minutes. */
   ttl?: number;
@@ -119,6 +123,7 @@ export interface EventOptions {
   maxStream?: number;
 }
 
+/** Options for clients of 2024-11-05, which use the HTTP+SSE transport. */
 export interface LegacySseOptions {
   /** Where streams are opened. `/sse`. */
   path?: string;

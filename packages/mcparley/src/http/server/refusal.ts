@@ -2,6 +2,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { type RequestId, encode, failure } from "../../rpc/messages.ts";
 import type { Exchange, ResponseHeaders } from "../exchange.ts";
 
+/** Options of an `HttpRefusal`. */
 export interface RefusalOptions {
   headers?: ResponseHeaders;
   /** The JSON-RPC code in the body. `InvalidRequest` unless given. */

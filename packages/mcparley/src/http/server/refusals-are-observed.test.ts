@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { AuditRecord } from "../../server/observe/audit.ts";
 import { createServer } from "../../server/server.ts";
-import { rawHttp } from "../../testing/raw-http.ts";
+import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { HttpRefusal } from "./refusal.ts";
 import { toFetch } from "../to-fetch.ts";
 

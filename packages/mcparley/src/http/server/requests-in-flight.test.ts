@@ -1,59 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
-import type { AnyServerDefinition, ServerLimits } from "../../server/options.ts";
+import type { ServerLimits } from "../../server/options.ts";
 import { createServer } from "../../server/server.ts";
-import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
-import { type RawAnswer, type RawHttp, metaOf, rawHttp } from "../../testing/raw-http.ts";
-import type { HttpOptions } from "./options.ts";
+import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type RawAnswer, type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { toFetch } from "../to-fetch.ts";
-
-interface Served {
-  client: RawHttp;
-  clock: FakeClock;
-}
-
-const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
-
-type Definition = Partial<AnyServerDefinition>;
-
-function serve(options: HttpOptions = {}, definition: Definition = {}, clock: FakeClock = fakeClock()): Served {
-  const server = createServer({
-    name: "test",
-    version: "1.0.0",
-    clock,
-    tools: { echo },
-    ...definition,
-  });
-  const { fetch } = toFetch(server, options);
-  return { client: rawHttp("http://localhost/mcp", fetch), clock };
-}
-
-const request = (method: string, params: object = {}, id: number | string = 1): object => ({
-  jsonrpc: "2.0",
-  id,
-  method,
-  params,
-});
-const protocolVersion = "2025-11-25";
-const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
-const from = (address: string): Record<string, string> => ({ "x-forwarded-for": address });
-const trustProxy = "x-forwarded-for";
-const ping = request("ping");
-
-/** Opens a session and returns the headers that name it. */
-async function open(client: RawHttp, message: object, headers: Record<string, string> = {}) {
-  const answer = await client.post(message, headers);
-  expect(answer.status).toBe(200);
-  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
-  await answer.text();
-  return session;
-}
-
-async function statusOf(answering: Promise<RawAnswer>): Promise<number> {
-  const answer = await answering;
-  await answer.text();
-  return answer.status;
-}
+import {
+  echo,
+  from,
+  initialized,
+  open,
+  ping,
+  protocolVersion,
+  request,
+  serve,
+  statusOf,
+  trustProxy,
+} from "mcparley-tests/support/served-http.ts";
 
 describe("requests in flight", () => {
   const call = (client: RawHttp, headers: Record<string, string>, text = "") =>

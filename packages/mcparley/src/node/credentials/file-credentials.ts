@@ -7,6 +7,7 @@ import { underLease } from "./lease.ts";
 import { isPrivateFolder, makePrivateFolder, unusable } from "./private-folder.ts";
 import type { SealedValues } from "./sealed-values.ts";
 
+/** Options of `fileCredentials`. */
 export interface FileCredentialsOptions extends KeySource {
   clock?: Clock;
 }

@@ -13,6 +13,7 @@ export interface KeyringModule {
   };
 }
 
+/** Options of `keychain`. */
 export interface KeychainOptions {
   /** What the system shows the entry under. `mcparley`. */
   service?: string;

@@ -4,6 +4,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { LoopbackListener } from "./loopback-listener.ts";
 import { openUrl } from "./open-url.ts";
 
+/** Options of `loopbackSignIn`. */
 export interface LoopbackSignInOptions {
   /** Sends the person to the URL, such as by showing it. `openUrl` unless given. */
   open?: (url: URL) => void | Promise<void>;

@@ -37,8 +37,10 @@ export interface Peer {
 /** Sends a log message to the client, where it asked for messages of this level. `data` is any JSON value. */
 export type LogFunction = (data: unknown, logger?: string) => void;
 
+/** Sends log messages to the client, one method for each level. */
 export type Logger = { readonly [Level in LoggingLevel]: LogFunction };
 
+/** An elicitation that shows a form. */
 export interface FormQuestion<S extends StandardSchema | JsonSchema> {
   message: string;
   /** A flat object of strings, numbers, booleans and choices (client/elicitation, Requested Schema). */
@@ -47,6 +49,7 @@ export interface FormQuestion<S extends StandardSchema | JsonSchema> {
   key?: string;
 }
 
+/** An elicitation that sends the user to a URL. */
 export interface UrlQuestion {
   message: string;
   /** Where the user is to go; it must hold no secret. */
@@ -54,6 +57,7 @@ export interface UrlQuestion {
   key?: string;
 }
 
+/** The type of an elicitation's answer: the schema's output type, or any object for a JSON Schema. */
 export type Answer<S> = S extends StandardSchema ? InferOutput<S> : JsonObject;
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { embed, user, assistant } from "./content.ts";
 import { prompt, resource } from "../definition.ts";
 import { createServer } from "../server.ts";

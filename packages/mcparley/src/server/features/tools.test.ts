@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { audio, embed, image, link, text } from "./content.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { resourceNotFound } from "./resources.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import type { Context, Principal } from "../dispatch/context.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { inputRequired } from "./input-required.ts";

@@ -34,8 +34,10 @@ export interface RefusalRecord {
   reason: string;
 }
 
+/** One entry of an audit log. */
 export type AuditRecord = CallRecord | RefusalRecord;
 
+/** Called with a record of each call and each refusal, once it has ended. */
 export type Audit = (record: AuditRecord) => void;
 
 /** Tells an audit of every call and every refusal, once it is over. */

@@ -30,6 +30,7 @@ export interface ObservedCall {
   readonly arguments: Readonly<Record<string, string>>;
 }
 
+/** The end of a call, as an observer of the server receives it. */
 export interface CallEnd {
   readonly outcome: Outcome;
   readonly durationMs: number;

@@ -7,6 +7,7 @@ import { callerKey } from "../caller.ts";
 import type { Middleware, MiddlewareCall } from "../dispatch/middleware.ts";
 import { type Bucket, takeFrom, takeShared } from "./shared-bucket.ts";
 
+/** Options of `rateLimit`. */
 export interface RateLimitOptions {
   /** Calls a second that may go on for ever. 20 unless given. */
   perSecond?: number;

@@ -10,8 +10,10 @@ export interface StructuredLogger {
 
 const levels = ["debug", "info", "warn", "error"] as const;
 
+/** A level of `jsonLogger`. */
 export type LogLevel = (typeof levels)[number];
 
+/** Options of `jsonLogger`. */
 export interface JsonLoggerOptions {
   /** The least level that is written. `info` unless given. */
   level?: LogLevel;

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { Receiver } from "../../rpc/transport.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { modernMeta, openSession, rawPeer } from "../../testing/raw-peer.ts";
+import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { createServer } from "../server.ts";
 import { toolResult } from "../features/tools.ts";

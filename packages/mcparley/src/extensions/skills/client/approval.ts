@@ -19,6 +19,7 @@ export interface Approvals {
   set(key: string, value: string): unknown;
 }
 
+/** Decides whether a skill may be loaded. */
 export type Approve = (request: ApprovalRequest) => boolean | Promise<boolean>;
 
 /** Stands in the place of an approval whose skill has changed since. */

@@ -12,6 +12,7 @@ import type { OfferedSkill } from "./offered-skill.ts";
 import { type SkillLimits, readEntry } from "./read-entry.ts";
 import { SkillRefused } from "./skill-refused.ts";
 
+/** Options of `skillsOf`. */
 export interface SkillHostOptions {
   /**
    * Asked before a skill is loaded, and again when any of its files has changed since. A skill can have a model run

@@ -3,6 +3,7 @@ import { FrontMatterError } from "./front-matter-error.ts";
 import { readMapping } from "./yaml-block.ts";
 import { peek, toLines } from "./yaml-lines.ts";
 
+/** The parsed head of a `SKILL.md` file. */
 export interface FrontMatter {
   /** What the YAML says, as JSON. */
   readonly frontmatter: JsonObject;

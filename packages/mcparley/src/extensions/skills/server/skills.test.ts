@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../rpc/messages.ts";
 import { resource } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/server.ts";
 import { supportedVersions } from "../../../mcp/revisions/index.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "../../../testing/raw-peer.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";
 import { skill } from "./skill.ts";
 import { type Skills, skills } from "./skills.ts";

@@ -11,6 +11,7 @@ import { Catalog } from "./catalog.ts";
 import { SkillPages, fileResource, skillMethods } from "./methods.ts";
 import { type Skill, readFile } from "./skill.ts";
 
+/** Options of `skills`. */
 export interface SkillsOptions {
   /** Whether clients may read what a folder holds (`resources/directory/read`). True unless given. */
   directoryRead?: boolean;

@@ -7,6 +7,7 @@ import { TaskFollower } from "./task-follower.ts";
 import { readTask } from "./read-task.ts";
 import { followRequested, needsTask } from "./requested.ts";
 
+/** Options of `followTasks`. */
 export interface FollowTasksOptions {
   /**
    * Told of a task when it is created and each time it is looked at. Keep `taskId` somewhere that outlives the process,

@@ -8,7 +8,7 @@ import { type Listening, listen } from "../../../node/listen.ts";
 import { tool } from "../../../server/definition.ts";
 import { createServer } from "../../../server/server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
-import { modernMeta } from "../../../testing/raw-peer.ts";
+import { modernMeta } from "mcparley-tests/support/raw-peer.ts";
 import { followTasks } from "../client/follow-tasks.ts";
 import { tasksOf } from "../client/tasks-of.ts";
 import { tasksId } from "../task.ts";

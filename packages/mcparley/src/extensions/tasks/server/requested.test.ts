@@ -9,7 +9,7 @@ import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "../../../testing/raw-peer.ts";
+import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
 import { asTask, continueAsTask } from "./beginning.ts";
 import type { TasksOptions } from "./settings.ts";

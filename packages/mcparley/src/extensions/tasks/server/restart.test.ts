@@ -10,7 +10,7 @@ import { type Server, createServer } from "../../../server/server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
-import { type RawPeer, modernMeta, rawPeer } from "../../../testing/raw-peer.ts";
+import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
 import { asTask, continueAsTask } from "./beginning.ts";
 import { tasks } from "./tasks.ts";

@@ -9,6 +9,7 @@ export interface TaskTiming {
   pollIntervalMs?: number;
 }
 
+/** Options of the tasks extension of a server. */
 export interface TasksOptions extends TaskTiming {
   /** Where tasks are kept. Give one that outlives the process, such as `fileStore`, and their results do. */
   store: Store;

@@ -3,8 +3,8 @@ import { tool } from "../../../server/definition.ts";
 import type { AnyServerDefinition } from "../../../server/options.ts";
 import { type Server, createServer } from "../../../server/server.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
-import { gate } from "../../../testing/gate.ts";
-import { type RawAnswer, type RawHttp, rawHttp } from "../../../testing/raw-http.ts";
+import { gate } from "mcparley-tests/support/gate.ts";
+import { type RawAnswer, type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "../options.ts";
 import { toFetch } from "../../to-fetch.ts";
 

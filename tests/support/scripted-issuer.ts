@@ -1,4 +1,4 @@
-import type { JsonObject } from "../rpc/messages.ts";
+import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 
 /** What a token endpoint was sent, and what was given for it. */
 interface Grant {

@@ -1,4 +1,4 @@
-import { memoryPair } from "../rpc/memory-transport.ts";
+import { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";
 import {
   type JsonObject,
   type JsonRpcFailure,
@@ -7,9 +7,9 @@ import {
   type JsonRpcRequest,
   type JsonRpcSuccess,
   type RequestId,
-} from "../rpc/messages.ts";
-import type { Transport } from "../rpc/transport.ts";
-import { MetaKey } from "../mcp/methods.ts";
+} from "../../packages/mcparley/src/rpc/messages.ts";
+import type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
+import { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
 
 /** Anything that serves a transport, such as a server. */
 export interface Attachable {

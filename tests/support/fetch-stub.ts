@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { JsonObject } from "../rpc/messages.ts";
+import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 
 /** One request that was sent, and the ways to answer it, of which one is to be used. */
 export interface SentRequest {

@@ -1,6 +1,11 @@
-import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type RequestId } from "../rpc/messages.ts";
-import { MetaKey } from "../mcp/methods.ts";
-import { latestModern } from "../mcp/revisions/index.ts";
+import {
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type RequestId,
+} from "../../packages/mcparley/src/rpc/messages.ts";
+import { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
+import { latestModern } from "../../packages/mcparley/src/mcp/revisions/index.ts";
 import type { RawResponse } from "./raw-peer.ts";
 
 /** What answers web requests: `fetch`, or a server that is not on the network. */

@@ -1,4 +1,4 @@
-import type { Context } from "../server/dispatch/context.ts";
+import type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
 
 /** A handler that stands still inside its call until a test lets it go on. */
 export interface Gate {

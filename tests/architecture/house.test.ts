@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import { listFunctions } from "../../scripts/house/functions.mjs";
+import { measure } from "../../scripts/house/measures.mjs";
+import { publicNames } from "../../scripts/house/public-names.mjs";
+import { joinStacks, readStack, spineOf } from "../../scripts/house/spine.mjs";
+import { parseSource } from "../../scripts/house/syntax.mjs";
+
+const isEntry = (name: string): boolean => !name.includes("/");
+
+function measured(files: Record<string, string>): ReturnType<typeof measure> {
+  return measure(
+    Object.entries(files).map(([name, text]) => parseSource(name, text)),
+    isEntry,
+  );
+}
+
+describe("imports", () => {
+  test("static, lazy and type imports are told apart, with the names that they take", () => {
+    const { imports } = parseSource(
+      "a/b.ts",
+      `import { c, type D } from "./c.ts";
+       import type { E } from "../e.ts";
+       import * as all from "node:fs";
+       export { f } from "../f.ts";
+       type G = import("./g.ts").G;
+       const { h } = await import("./h.ts");
+       const i = (await import("./i.ts")).one;
+       const j = import("./j.ts").then(({ two, three }) => two(three));
+       const k = import("./k.ts");`,
+    );
+    expect(imports).toEqual([
+      { from: "a/c.ts", kind: "static", names: ["c", "D"] },
+      { from: "e.ts", kind: "type", names: ["E"] },
+      { from: "node:fs", kind: "static", names: "all" },
+      { from: "f.ts", kind: "static", names: ["f"] },
+      { from: "a/g.ts", kind: "type", names: ["G"] },
+      { from: "a/h.ts", kind: "lazy", names: ["h"] },
+      { from: "a/i.ts", kind: "lazy", names: ["one"] },
+      { from: "a/j.ts", kind: "lazy", names: ["two", "three"] },
+      { from: "a/k.ts", kind: "lazy", names: "all" },
+    ]);
+  });
+
+  test("text and comments that look like an import are none", () => {
+    const { imports } = parseSource("a.ts", `const text = 'import "./b.ts"'; // import("./c.ts")`);
+    expect(imports).toEqual([]);
+  });
+});
+
+describe("functions", () => {
+  test("private functions are those that only their file can use, with the number of their uses", () => {
+    const facts = listFunctions(
+      parseSource(
+        "a.ts",
+        `export function shown() { once(); twice(); twice(); }
+         function once() {}
+         function twice() {}
+         const arrow = () => shown();
+         export class Thing {
+           #hidden() {}
+           open() { this.#hidden(); arrow(); }
+         }`,
+      ),
+    );
+    expect(facts.map(({ name, isPrivate, uses }) => [name, isPrivate, isPrivate ? uses : undefined])).toEqual([
+      ["shown", false, undefined],
+      ["once", true, 1],
+      ["twice", true, 2],
+      ["arrow", true, 1],
+      ["#hidden", true, 1],
+      ["open", false, undefined],
+    ]);
+  });
+
+  test("the lines of a function are counted without comments and blank lines", () => {
+    const [facts] = listFunctions(
+      parseSource("a.ts", "function f() {\n  // why\n\n  /* more\n     lines */\n  return 1;\n}\n"),
+    );
+    expect(facts).toMatchObject({ span: 7, lines: 3 });
+  });
+
+  test("the parameters of a function are counted without `this`", () => {
+    const facts = listFunctions(parseSource("a.ts", "function f(this: Date, a: 1, { b, c }: any, ...d: 1[]) {}"));
+    expect(facts[0]?.parameters).toBe(3);
+  });
+});
+
+describe("measures", () => {
+  test("casts are counted without `as const`, and `any` apart from them", () => {
+    const { casts, classes, anyPerThousand } = measured({
+      "a.ts": "const a = [1] as const;\nconst b = a as unknown as any;\nclass C {}\nconst d = class {};\n",
+    });
+    expect({ casts, classes, anyPerThousand }).toEqual({ casts: 2, classes: 2, anyPerThousand: 250 });
+  });
+
+  test("the median, the largest folder and the lines of files", () => {
+    const { files, lines, medianFile, largestFolder } = measured({
+      "a/one.ts": "1;\n",
+      "a/two.ts": "1;\n2;\n3;\n",
+      "b/three.ts": "1;\n2;\n3;\n4;\n5;\n",
+    });
+    expect({ files, lines, medianFile }).toEqual({ files: 3, lines: 9, medianFile: 3 });
+    expect(largestFolder).toEqual({ name: "a", files: 2 });
+  });
+
+  test("a file with one importer, of whichever kind, is listed, and an entry point is not", () => {
+    const { oneImporter } = measured({
+      "index.ts": 'export { b } from "./a/b.ts";',
+      "server.ts": 'import "./index.ts"; import type { c } from "./a/c.ts";',
+      "a/b.ts": 'export const b = () => import("./c.ts");',
+      "a/c.ts": "export const c = 1;",
+    });
+    expect(oneImporter).toEqual(["a/b.ts"]);
+  });
+
+  test("an export that no other file imports is listed", () => {
+    const { unusedExports } = measured({
+      "index.ts": 'export * from "./a/all.ts"; export { b } from "./a/b.ts";',
+      "a/all.ts": "export const one = 1;",
+      "a/b.ts": 'export const b = () => import("./c.ts").then(({ taken }) => taken); export const own = 1;',
+      "a/c.ts": "export const taken = 1; export const left = 2;",
+    });
+    expect(unusedExports).toEqual(["a/b.ts own", "a/c.ts left"]);
+  });
+
+  test("public names are followed to their declarations, with their docstrings", () => {
+    const sources = Object.entries({
+      "index.ts": 'export { b as c } from "./a/again.ts"; export type { T } from "./a/t.ts";',
+      "a/again.ts": 'import { b } from "./b.ts"; export { b };',
+      "a/b.ts":
+        "/** Returns 1. @example b() */\nexport function b() { return 1; }\n/** Not public. @example */\nconst x = 1;",
+      "a/t.ts": "export interface T {\n  /** @example t.a */\n  a: 1;\n}",
+    }).map(([name, text]) => parseSource(name, text));
+    expect(publicNames(sources, isEntry).map(({ name, file, isDocumented }) => [name, file, isDocumented])).toEqual([
+      ["b", "a/b.ts", true],
+      ["T", "a/t.ts", false],
+    ]);
+    expect(measure(sources, isEntry).examples).toBe(2);
+  });
+});
+
+describe("the way of a request", () => {
+  const stack = (...frames: string[]): string => ["Error", ...frames.map((frame) => `    at ${frame}`)].join("\n");
+  const folder = "file:///out/src/";
+  const read = (text: string): ReturnType<typeof readStack> => readStack(text, folder);
+
+  test("frames of other folders are left out", () => {
+    const frames = read(
+      stack(
+        "Object.call (file:///tool.js:1:1)",
+        "file:///out/src/a/b.js:3:9",
+        "new Call (file:///out/src/a/call.js:4:2)",
+        "process.processTicks (node:internal/process:1:2)",
+        "async Endpoint.handle (file:///out/src/http/endpoint.js:5:6)",
+      ),
+    );
+    expect(frames).toEqual([
+      { file: "http/endpoint.ts", name: "Endpoint.handle", isAsync: true },
+      { file: "a/call.ts", name: "new Call", isAsync: false },
+      { file: "a/b.ts", name: "", isAsync: false },
+    ]);
+  });
+
+  test("a stack after an await continues where its waiting callers are", () => {
+    const first = read(stack("read (file:///out/src/body.js:1:1)", "handle (file:///out/src/endpoint.js:1:1)"));
+    const second = read(stack("call (file:///out/src/tools.js:1:1)", "handle (file:///out/src/endpoint.js:9:1)"));
+    expect(joinStacks([first, second]).map(({ name }) => name)).toEqual(["handle", "call"]);
+  });
+
+  test("a caller that only passed a promise on is kept, though V8 forgets it", () => {
+    const first = read(
+      stack("send (file:///out/src/c.js:1:1)", "pass (file:///out/src/b.js:1:1)", "perform (file:///out/src/a.js:1:1)"),
+    );
+    const second = read(
+      stack(
+        "fetch (file:///out/src/d.js:1:1)",
+        "send (file:///out/src/c.js:2:1)",
+        "async perform (file:///out/src/a.js:1:1)",
+      ),
+    );
+    expect(joinStacks([first, second]).map(({ name }) => name)).toEqual(["perform", "pass", "send", "fetch"]);
+  });
+
+  test("a stack after a callback continues at the end of the one before", () => {
+    const first = read(stack("read (file:///out/src/body.js:1:1)", "handle (file:///out/src/endpoint.js:1:1)"));
+    const second = read(stack("handle2 (file:///out/src/endpoint.js:9:1)", "file:///out/src/body.js:9:1"));
+    const { files, calls, reentries, steps } = spineOf(joinStacks([first, second]));
+    expect({ files, calls, reentries }).toEqual({ files: 2, calls: 4, reentries: 1 });
+    expect(steps).toEqual([
+      { file: "endpoint.ts", calls: ["handle"], isReentry: false },
+      { file: "body.ts", calls: ["read", "(callback)"], isReentry: false },
+      { file: "endpoint.ts", calls: ["handle2"], isReentry: true },
+    ]);
+  });
+});

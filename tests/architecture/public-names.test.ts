@@ -1,0 +1,29 @@
+import path from "node:path";
+import { expect, test } from "vitest";
+import { publicNames } from "../../scripts/house/public-names.mjs";
+import { parseFolder, parseSource } from "../../scripts/house/syntax.mjs";
+import { root, sourceFiles } from "./source-files.ts";
+
+const isEntry = (name: string): boolean => !name.includes("/");
+
+test("every name that the library exports has a docstring", () => {
+  const names = publicNames(sourceFiles(), isEntry);
+  expect(names.length).toBeGreaterThan(300);
+  expect(names.filter(({ isDocumented }) => !isDocumented).map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
+});
+
+test("every name that the store for Redis exports has a docstring", () => {
+  const names = publicNames(parseFolder(path.join(root, "packages/redis/src")), (name) => name === "index.ts");
+  expect(names.length).toBeGreaterThan(1);
+  expect(names.filter(({ isDocumented }) => !isDocumented)).toEqual([]);
+});
+
+test("a docstring is one that stands right before the declaration", () => {
+  const text =
+    "/** Of the file. */\nimport x from 'x';\n// Comment.\nexport const a = x;\n/** Of b. */\nexport type b = 1;";
+  const names = publicNames([parseSource("index.ts", text)], isEntry);
+  expect(names.map(({ name, isDocumented }) => [name, isDocumented])).toEqual([
+    ["a", false],
+    ["b", true],
+  ]);
+});
