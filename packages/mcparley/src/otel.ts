@@ -1,3 +1,3 @@
 /** Traces and metrics by OpenTelemetry. Needs `@opentelemetry/api`. */
 export { type ClientTelemetryOptions, clientTelemetry } from "./otel/client-telemetry.ts";
-export { type ServerTelemetryOptions, serverTelemetry } from "./otel/server-telemetry.ts";
+export { type ServerTelemetryOptions, serverTelemetry } from "./otel/telemetry.ts";

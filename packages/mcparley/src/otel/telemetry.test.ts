@@ -20,7 +20,7 @@ import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
 import { modernMeta, openSession, rawPeer } from "../testing/raw-peer.ts";
 import { clientTelemetry } from "./client-telemetry.ts";
-import { serverTelemetry } from "./server-telemetry.ts";
+import { serverTelemetry } from "./telemetry.ts";
 
 const spanExporter = new InMemorySpanExporter();
 const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spanExporter)] });

@@ -6,7 +6,7 @@ import { redact } from "../../rpc/redact.ts";
 import { auditing } from "./audit.ts";
 import type { Call } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
-import { logging } from "./log-observer.ts";
+import { logging } from "./logging.ts";
 import { SeenCall } from "./observed-call.ts";
 import type { CallEnd, CallRun, Refusal, ServerObserver, SessionEnd } from "./observer.ts";
 import type { AnyServerDefinition } from "../options.ts";
