@@ -14,8 +14,7 @@ import { explained } from "../describe.ts";
 import type { ExtensionMethod, ServerExtension } from "../extension.ts";
 import { methodTable } from "./method-table.ts";
 import { type Answer, type Middleware, wrap } from "./middleware.ts";
-import type { SessionEnd } from "../observe/observer.ts";
-import type { Observing, RefusalError } from "../observe/observing.ts";
+import type { Observers, RefusalError, SessionEnd } from "../observe/observer.ts";
 import { Offering } from "../offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "../options.ts";
 import { settle } from "./settle.ts";
@@ -44,9 +43,9 @@ export class ServerCore {
   readonly #middleware: Middleware[] = [];
   readonly #extensionMethods = new Map<string, ExtensionMethod>();
   readonly #streams = new Set<Stream>();
-  /** Whether anyone watches over this server. Where nobody does, nothing of it is loaded. */
+  /** Whether the server has observers. If not, nothing of `observe/` is loaded. */
   readonly #isObserved: boolean;
-  #observing: Promise<Observing> | undefined;
+  #observers: Promise<Observers> | undefined;
   #answer: Answer;
 
   constructor(definition: AnyServerDefinition) {
@@ -54,8 +53,7 @@ export class ServerCore {
     this.info = infoOf(definition);
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
-    const { audit, logger, observers } = definition;
-    this.#isObserved = Boolean(audit ?? logger ?? observers);
+    this.#isObserved = Boolean(definition.observers?.length);
     checkStateKeys(definition.stateKeys);
     explained("listCache", () => checkCacheHint(definition.listCache ?? {}));
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
@@ -93,7 +91,7 @@ export class ServerCore {
   /** Answers a call: through the middleware to its method, and through rounds of questions to its result. */
   dispatch(call: Call): Awaitable<JsonObject | Prepared> {
     if (!this.#isObserved) return this.#settle(call);
-    return this.#observe().then((observing) => observing.call(call, () => this.#settle(call)));
+    return this.#observe().then((observers) => observers.call(call, () => this.#settle(call)));
   }
 
   /** Runs a handler, with what the definition adds to its context. What it returns may have to be waited for. */
@@ -123,30 +121,31 @@ export class ServerCore {
     for (const stream of this.#streams) stream.end();
   }
 
-  /** Tells observers of a request that was refused before it became a call. */
+  /** Notifies observers of a request that was rejected before it became a call. */
   refused(what: string, principal: Principal | undefined, why: RefusalError): void {
-    if (this.#isObserved) void this.#observe().then((observing) => observing.refused(what, principal, why));
+    if (this.#isObserved) void this.#observe().then((observers) => observers.refused(what, principal, why));
   }
 
-  /** Tells observers of a session that is over. */
+  /** Notifies observers of a session that ended. */
   sessionEnded(end: SessionEnd): void {
-    if (this.#isObserved) void this.#observe().then((observing) => observing.sessionEnded(end));
+    if (this.#isObserved) void this.#observe().then((observers) => observers.sessionEnded(end));
   }
 
-  /** Tells the definition's `onError`, and its observers, of what is hidden from the client. */
+  /** Passes an error that is hidden from the client to `onError` and the observers; to the console if none takes errors. */
   report(error: unknown, call: Call | undefined): void {
-    if (this.#isObserved) void this.#observe().then((observing) => observing.failed(error, call));
-    const { onError, logger } = this.definition;
+    if (this.#isObserved) void this.#observe().then((observers) => observers.failed(error, call));
+    const { onError, observers } = this.definition;
     if (onError) onError(error, call);
-    // oxlint-disable-next-line no-console -- the last resort: a server that set neither must still hear of defects
-    else if (!logger) console.error(error);
+    // oxlint-disable-next-line no-console -- the last resort, so that no defect goes unnoticed
+    else if (!observers?.some((observer) => observer.failed)) console.error(error);
   }
 
-  #observe(): Promise<Observing> {
-    this.#observing ??= import("../observe/observing.ts").then(
-      ({ Observing }) => new Observing(this.definition, this.clock),
+  /** Loaded on first use, because most servers have no observers. */
+  #observe(): Promise<Observers> {
+    this.#observers ??= import("../observe/observer.ts").then(({ observersOf }) =>
+      observersOf(this.definition, this.clock),
     );
-    return this.#observing;
+    return this.#observers;
   }
 
   #settle(call: Call): Awaitable<JsonObject | Prepared> {
