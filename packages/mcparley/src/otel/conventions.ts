@@ -5,7 +5,7 @@ import type { CallEnd } from "../mcp/observe.ts";
 import type { ClientCall } from "../client/observer.ts";
 import type { ServerCall } from "../server/observe/observer.ts";
 
-export interface Operation {
+interface Operation {
   spanName: string;
   /** What the call's span and metrics have in common. */
   attributes: Attributes;

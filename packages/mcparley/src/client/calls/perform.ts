@@ -203,17 +203,15 @@ function progressOf(core: ClientCore, { options: { onProgress } }: Call): SendOp
 /** Calls `onCall` with the record of a finished call. */
 function record(core: ClientCore, { method, params }: Call, end: Pick<CallRecord, "at" | "outcome" | "code">): void {
   const { clock, dialer, line, options } = core;
-  const durationMs = clock.now() - end.at;
-  const revision = line.current?.revision.version;
   try {
     options.onCall?.({
       kind: "call",
       ...end,
-      durationMs,
+      durationMs: clock.now() - end.at,
       method,
       name: nameOf(params),
       target: dialer.target,
-      revision,
+      revision: line.current?.revision.version,
     });
   } catch (error) {
     core.report(error);

@@ -137,7 +137,7 @@ export class ServerCore {
     const { onError, observers } = this.definition;
     if (onError) onError(error, call);
     // oxlint-disable-next-line no-console -- the last resort, so that no defect goes unnoticed
-    else if (!observers?.some((observer) => observer.failed)) console.error(error);
+    else if (!observers?.some((observer) => observer.failed !== undefined)) console.error(error);
   }
 
   /** Loaded on first use, because most servers have no observers. */
