@@ -1,5 +1,5 @@
 // @ts-check
-import { createServer, jsonLogger, prompt, tool } from "mcparley/server";
+import { createServer, jsonLogger, logTo, prompt, tool } from "mcparley/server";
 
 /** Adds up the words of a text, slowly enough that one sees its progress. */
 const countWords = tool({
@@ -34,7 +34,7 @@ export function makeServer({ stateKeys }) {
     version: "1.0.0",
     tools: { count_words: countWords },
     prompts: { summarize },
-    logger: jsonLogger({ fields: { pid: process.pid } }),
+    observers: [logTo(jsonLogger({ fields: { pid: process.pid } }))],
     ...(stateKeys && { stateKeys }),
   });
 }

@@ -8,11 +8,11 @@ export { forgetEras } from "./client/connect/detect-era.ts";
 export type { CommandTarget, Dialer } from "./client/connect/dialer.ts";
 export type { List } from "./client/calls/lists.ts";
 export type { Attachable } from "./client/connect/local-dialers.ts";
-export type { ClientObserver, ObservedRequest, RequestEnd, RequestRun } from "./client/observer.ts";
+export type { ClientCall, ClientObserver } from "./client/observer.ts";
+export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, Outcome } from "./mcp/observe.ts";
 export { openClient } from "./client/connect/open-client.ts";
 export type {
   Asker,
-  CallRecord,
   ConnectOptions,
   ElicitHandler,
   RequestOptions,

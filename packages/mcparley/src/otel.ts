@@ -1,3 +1,2 @@
-/** Traces and metrics by OpenTelemetry. Needs `@opentelemetry/api`. */
-export { type ClientTelemetryOptions, clientTelemetry } from "./otel/client-telemetry.ts";
-export { type ServerTelemetryOptions, serverTelemetry } from "./otel/server-telemetry.ts";
+/** Traces and metrics with OpenTelemetry. Needs `@opentelemetry/api`. */
+export { type TelemetryOptions, telemetry } from "./otel/telemetry.ts";

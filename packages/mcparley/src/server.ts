@@ -1,7 +1,8 @@
 /** Defining servers, and what their handlers use. */
 export { LocalError, ProtocolError } from "./rpc/errors.ts";
 export { Cancelled, Declined, ToolError } from "./mcp/errors.ts";
-export type { Audit, AuditRecord, CallRecord, RefusalRecord } from "./server/observe/audit.ts";
+export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, Outcome } from "./mcp/observe.ts";
+export { type AuditRecord, type RefusalRecord, auditTo } from "./server/observe/audit.ts";
 export type { Connection } from "./server/protocol/connection.ts";
 export { assistant, audio, embed, image, link, text, user } from "./server/features/content.ts";
 export type { Answer, Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./server/dispatch/context.ts";
@@ -24,15 +25,7 @@ export {
 export type { ExtensionMethod, ExtensionSubscription, ServerExtension, ToolExtension } from "./server/extension.ts";
 export { type InputRequired, inputRequired } from "./server/input/input-required.ts";
 export type { MethodMiddleware, Middleware, MiddlewareCall } from "./server/dispatch/middleware.ts";
-export type {
-  CallEnd,
-  CallRun,
-  ObservedCall,
-  Outcome,
-  Refusal,
-  ServerObserver,
-  SessionEnd,
-} from "./server/observe/observer.ts";
+export type { Refusal, ServerCall, ServerObserver, SessionEnd } from "./server/observe/observer.ts";
 export type { ServerDefinition, ServerLimits } from "./server/options.ts";
 export { type RateLimitOptions, rateLimit } from "./server/observe/rate-limit.ts";
 export { resourceNotFound } from "./server/features/resources.ts";
@@ -46,5 +39,6 @@ export {
   type LogLevel,
   type StructuredLogger,
   jsonLogger,
-} from "./server/observe/structured-logger.ts";
+  logTo,
+} from "./server/observe/logging.ts";
 export { type ToolResult, toolResult } from "./server/features/tools.ts";

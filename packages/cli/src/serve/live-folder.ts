@@ -1,4 +1,4 @@
-import { type Audit, type Prompt, type Server, type Tool, createServer, rateLimit } from "mcparley/server";
+import { type Prompt, type Server, type ServerObserver, type Tool, createServer, rateLimit } from "mcparley/server";
 import { type Skills, skills } from "mcparley/skills";
 import { liveRegistry } from "./live-registry.ts";
 import { type FolderContents, type LoaderOptions, folderLoader } from "./load-folder.ts";
@@ -7,7 +7,7 @@ import type { Problem } from "./problem.ts";
 export interface LiveOptions extends LoaderOptions {
   /** Whether the folder will be read again: then each kind of thing is offered even while there is none. */
   watch?: boolean;
-  audit?: Audit;
+  observers?: readonly ServerObserver[];
   /** Told of what went wrong in a handler, and of what was called. */
   onError?: (error: unknown, what: string) => void;
 }
@@ -52,7 +52,7 @@ export async function openFolder(path: string, options: LiveOptions = {}): Promi
 function makeServer(
   contents: FolderContents,
   offered: Skills,
-  { watch, audit, onError }: LiveOptions,
+  { watch, observers, onError }: LiveOptions,
 ): Server<any, any, any> {
   const {
     name,
@@ -80,7 +80,7 @@ function makeServer(
     ...(offers("prompts") && { prompts: {} }),
     ...(offers("resources") && { resources: {} }),
     ...(offers("skills") && { extensions: [offered] }),
-    ...(audit && { audit }),
+    ...(observers && { observers }),
     onError: (error, call) => onError?.(error, describeCall(call)),
   });
   return limit ? server.use(rateLimit(limit)) : server;

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { LocalError } from "mcparley";
 import type { ProtectedResource } from "mcparley/auth";
 import { type Listening, listen } from "mcparley/node";
+import { auditTo } from "mcparley/server";
 import { serveStdio } from "mcparley/stdio";
 import { exitCodes } from "../client/exit-codes.ts";
 import { type CommandIo, UsageError } from "../client/io.ts";
@@ -40,7 +41,7 @@ export async function runServe(argv: readonly string[], io: ServeIo): Promise<nu
     watch: options.watch,
     scoped: !options.stdio,
     ...(options.name !== undefined && { name: options.name }),
-    ...(options.audit && { audit: (record) => tell(JSON.stringify(record)) }),
+    ...(options.audit && { observers: [auditTo((record) => tell(JSON.stringify(record)))] }),
     onError: (error, what) => tell(`${what}: ${describeError(error)}`),
   });
   const auth = options.stdio ? undefined : await protection(live, io);

@@ -4,6 +4,7 @@ import type { JsonObject } from "../rpc/messages.ts";
 import type { Implementation } from "../mcp/capabilities.ts";
 import type { ElicitParams, ElicitResult } from "../mcp/elicitation.ts";
 import type { LoggingLevel, LoggingMessage } from "../mcp/logging.ts";
+import type { CallRecord } from "../mcp/observe.ts";
 import type { Progress } from "../mcp/progress.ts";
 import type { Root } from "../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../mcp/sampling.ts";
@@ -35,15 +36,6 @@ export type ElicitHandler = (question: ElicitParams, asker: Asker) => Awaitable<
 export type SampleHandler = (request: CreateMessageParams, asker: Asker) => Awaitable<CreateMessageResult>;
 /** Gives the roots, or is the list of them: `file://` URIs, with no `.` or `..` in their paths. */
 export type RootsHandler = readonly Root[] | ((asker: Asker) => Awaitable<readonly Root[]>);
-
-/** One finished call, for a log. It holds no argument or result. */
-export interface CallRecord {
-  at: number;
-  durationMs: number;
-  method: string;
-  name: string | undefined;
-  outcome: "ok" | "tool_error" | "error" | "cancelled" | "timeout";
-}
 
 /** Time limits of a request, in milliseconds. */
 export interface Timeouts {
@@ -87,9 +79,9 @@ export interface ConnectOptions {
   /** Asked before each tool call; false refuses it. Without it every call goes through. */
   confirm?: (call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>;
   onLog?: (message: LoggingMessage) => void;
-  /** Told of each finished call. */
+  /** Called with the record of each finished call, also of one that the cache answered. */
   onCall?: (record: CallRecord) => void;
-  /** Watch over calls, such as for traces and metrics (`mcparley/otel`); the first is the outermost. */
+  /** Receive each call that goes to the server, such as `telemetry()` of `mcparley/otel`. The first is the outermost. */
   observers?: readonly ClientObserver[];
   /** Told of what went wrong without a call to fail: malformed messages, skipped list entries, reconnects. */
   onError?: (error: Error) => void;

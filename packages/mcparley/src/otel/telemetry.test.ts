@@ -16,11 +16,11 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { connect } from "../connect.ts";
 import { ToolError } from "../mcp/errors.ts";
+import { toFetch } from "../http/to-fetch.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/server.ts";
 import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
-import { clientTelemetry } from "./client-telemetry.ts";
-import { serverTelemetry } from "./server-telemetry.ts";
+import { telemetry } from "./telemetry.ts";
 
 const spanExporter = new InMemorySpanExporter();
 const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spanExporter)] });
@@ -45,7 +45,7 @@ const tools = {
 };
 
 const serve = (): ReturnType<typeof createServer> =>
-  createServer({ name: "x", version: "1", tools, observers: [serverTelemetry(providers)], onError: () => {} });
+  createServer({ name: "x", version: "1", tools, observers: [telemetry(providers)], onError: () => {} });
 
 beforeAll(() => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -74,8 +74,8 @@ async function metricsNamed(name: string): Promise<{ attributes: Record<string, 
 }
 
 describe("spans", () => {
-  test("of a client, a server and its handler are one trace, each the child of the one before", async () => {
-    const client = await connect(serve(), { observers: [clientTelemetry(providers)] });
+  test("of a client, a server and its handler form one trace", async () => {
+    const client = await connect(serve(), { observers: [telemetry(providers)] });
     await client.callTool("inner");
     await client.close();
     const [sent] = spansOf(SpanKind.CLIENT).filter(({ name }) => name === "tools/call inner");
@@ -94,7 +94,7 @@ describe("spans", () => {
     expect(served?.status.code).toBe(SpanStatusCode.UNSET);
   });
 
-  test("say what went wrong in few words: a tool's failure, and the code of an error", async () => {
+  test("contain the error type: `tool_error` or the code of the error", async () => {
     const peer = await rawPeer(serve(), { meta });
     await peer.request("tools/call", { name: "fails" });
     await peer.request("tools/call", { name: "made up 1" });
@@ -108,7 +108,7 @@ describe("spans", () => {
     expect(unknownMethod?.attributes["mcp.method.name"]).toBe("_OTHER");
   });
 
-  test("have what _meta names as their parent and link what is active; baggage is not taken over unasked", async () => {
+  test("are children of the trace in _meta and link the active span; baggage is ignored by default", async () => {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
     let baggage: unknown = "not called";
     const look = tool({
@@ -117,7 +117,7 @@ describe("spans", () => {
         return "x";
       },
     });
-    const observers = [serverTelemetry(providers)];
+    const observers = [telemetry(providers)];
     const server = createServer({ name: "x", version: "1", tools: { look }, observers });
     const peer = await rawPeer(server, { meta: { ...meta, traceparent, baggage: "user=mallory" } });
     const outer = tracerProvider.getTracer("http").startSpan("POST /mcp");
@@ -131,7 +131,37 @@ describe("spans", () => {
     expect(baggage).toBeUndefined();
   });
 
-  test("of a server show no secret of a URI or an error", async () => {
+  test("have exactly the attributes of the conventions on both sides over HTTP", async () => {
+    const { fetch } = toFetch(serve());
+    const target = "https://example.com:8443/mcp";
+    const client = await connect(target, {
+      fetch: (_, init) => fetch(new Request("http://localhost/mcp", init)),
+      observers: [telemetry(providers)],
+    });
+    await client.callTool("inner");
+    await client.close();
+    const common = {
+      "mcp.method.name": "tools/call",
+      "mcp.protocol.version": "2026-07-28",
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": "inner",
+      "network.transport": "tcp",
+      "network.protocol.name": "http",
+      "mcparley.outcome": "ok",
+    };
+    const [sent] = spansOf(SpanKind.CLIENT).filter(({ name }) => name === "tools/call inner");
+    const [served] = spansOf(SpanKind.SERVER).filter(({ name }) => name === "tools/call inner");
+    const address = { "server.address": "example.com", "server.port": 8443 };
+    expect(sent?.attributes).toEqual({ ...common, ...address });
+    expect(served?.attributes).toEqual({ ...common, "jsonrpc.request.id": expect.any(String) as string });
+    const ofTool = ({ attributes }: { attributes: Record<string, unknown> }): boolean =>
+      attributes["network.transport"] === "tcp" && attributes["gen_ai.tool.name"] === "inner";
+    const measured = (await metricsNamed("mcp.client.operation.duration")).find(ofTool);
+    expect(measured).toEqual({ attributes: { ...common, ...address }, count: 1 });
+    expect((await metricsNamed("mcp.server.operation.duration")).find(ofTool)?.attributes).toEqual(common);
+  });
+
+  test("of a server contain no secrets of URIs and errors", async () => {
     const peer = await rawPeer(serve(), { meta });
     await peer.request("resources/read", { uri: "note://x?token=hunter2" });
     const [served] = spansOf(SpanKind.SERVER);
@@ -139,8 +169,8 @@ describe("spans", () => {
     expect(JSON.stringify([served?.attributes, served?.status])).not.toContain("hunter2");
   });
 
-  test("of a client tell errors, and nothing of the arguments", async () => {
-    const client = await connect(serve(), { observers: [clientTelemetry(providers)] });
+  test("of a client contain errors but no arguments", async () => {
+    const client = await connect(serve(), { observers: [telemetry(providers)] });
     await expect(client.callTool("fails", { password: "hunter2" })).rejects.toThrow("no");
     await client.close();
     const [failed] = spansOf(SpanKind.CLIENT).filter(({ name }) => name === "tools/call fails");
@@ -152,7 +182,7 @@ describe("spans", () => {
 });
 
 describe("metrics", () => {
-  test("are the durations of calls by method, tool and outcome, and those of sessions", async () => {
+  test("record the durations of calls by method, tool and outcome, and of sessions", async () => {
     const peer = await rawPeer(serve());
     await openSession(peer, "2025-06-18");
     for (let n = 0; n < 3; n++) await peer.request("tools/call", { name: "inner" });

@@ -7,6 +7,7 @@ import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/s
 import { text } from "./features/content.ts";
 import { prompt, resource, tool, withContext } from "./definition.ts";
 import type { ServerExtension } from "./extension.ts";
+import { auditTo } from "./observe/audit.ts";
 import { rateLimit } from "./observe/rate-limit.ts";
 import { createServer } from "./server.ts";
 
@@ -86,12 +87,12 @@ describe("access", () => {
     expect(await callTool(peer)).toMatchObject({ content: [{ text: "x" }] });
   });
 
-  test("the audit hook is told who, what and how it ended, and the shape of arguments rather than their content", async () => {
+  test("an audit records the client, the tool, the outcome, and the types of the arguments without their values", async () => {
     const audit = vi.fn<(record: object) => void>();
     const server = createServer({
       name: "x",
       version: "1",
-      audit,
+      observers: [auditTo(audit)],
       onError: () => {},
       tools: {
         ok: tool({ input: z.object({ secret: z.string() }), call: () => "x" }),

@@ -1,12 +1,10 @@
 import type { Clock } from "../rpc/clock.ts";
 import type { Implementation } from "../mcp/capabilities.ts";
 import type { CacheHint } from "../mcp/resources.ts";
-import type { Audit } from "./observe/audit.ts";
 import type { Context } from "./dispatch/context.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import type { ServerExtension } from "./extension.ts";
 import type { ServerObserver } from "./observe/observer.ts";
-import type { StructuredLogger } from "./observe/structured-logger.ts";
 
 /** Limits of what clients can make a server hold or do. A request over a limit is refused. */
 export interface ServerLimits {
@@ -77,15 +75,14 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
   listCache?: Partial<CacheHint>;
   limits?: Partial<ServerLimits>;
   /**
-   * Told of what went wrong in handlers, whole; the client gets "Internal error". The default writes to the console
-   * where there is no `logger` either.
+   * Receives each error of a handler that is hidden from the client, which gets "Internal error", and each error of an
+   * observer. Default: writes to the console, unless an observer receives errors, such as `logTo`.
    */
   onError?: (error: unknown, call: Context | undefined) => void;
-  /** Told of each call once it is answered, and of each request that was refused before it became one. */
-  audit?: Audit;
-  /** Logs calls, refusals, ended sessions and errors: pino, `console`, or `jsonLogger()`. None unless given. */
-  logger?: StructuredLogger;
-  /** Watch over calls, such as for traces and metrics (`mcparley/otel`); the first is the outermost. */
+  /**
+   * Receive calls, rejected requests, ended sessions and errors: `logTo(logger)`, `auditTo(write)`, `telemetry()` of
+   * `mcparley/otel`, or custom ones. The first is the outermost. Default: none.
+   */
   observers?: readonly ServerObserver[];
   /** Told that a client's roots changed; `ctx.roots()` gives the new ones. */
   onRootsChanged?: () => void;

@@ -1,11 +1,11 @@
 import { McpError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
+import { type CallEnd, startCall } from "../../mcp/observe.ts";
 import type { Connection } from "../connect/connection.ts";
 import type { Call, ClientCore } from "./core.ts";
-import type { ClientObserver, RequestEnd, RequestRun } from "../observer.ts";
-import type { CallRecord } from "../options.ts";
-import { nameOf, outcomeOf } from "./outcome.ts";
+import type { ClientCall, ClientObserver } from "../observer.ts";
+import { endOf, nameOf } from "./outcome.ts";
 
 interface Observed {
   core: ClientCore;
@@ -14,53 +14,32 @@ interface Observed {
   observers: readonly ClientObserver[];
 }
 
-/** Carries out a call under the eyes of the observers, which are told exactly once how it ended. */
+/** Carries out a call inside all observers and notifies them exactly once of its end. */
 export async function observed(
   { core, call, connection, observers }: Observed,
   carryOut: (call: Call) => Promise<JsonObject>,
 ): Promise<JsonObject> {
   const at = core.clock.now();
   const { method, params, options } = call;
-  const request = {
+  const started: ClientCall = {
+    side: "client",
+    at,
     method,
     name: nameOf(params),
     revision: connection.revision.version,
     target: core.dialer.target,
     network: connection.channel.network,
   };
-  const runs = observers.flatMap((observer) => guarded(core, () => observer.started(request)) ?? []);
-  const end = (how: Omit<RequestEnd, "durationMs">): void => {
-    const durationMs = core.clock.now() - at;
-    for (const run of runs) guarded(core, () => run.ended({ ...how, durationMs }));
-  };
-  const meta = Object.assign({}, ...runs.map((run) => run.meta), options.meta) as JsonObject;
-  const sent: Call = { ...call, options: { ...options, meta } };
+  const run = startCall(observers, started, core.report);
+  const end = (how: Omit<CallEnd, "durationMs">): void => run.ended({ ...how, durationMs: core.clock.now() - at });
+  const sent: Call = { ...call, options: { ...options, meta: { ...run.meta, ...options.meta } } };
   try {
-    const result = await within(runs, () => carryOut(sent))();
+    const result = await run.within(() => carryOut(sent));
     const failed = method === Method.callTool && result.isError === true;
     end({ outcome: failed ? "tool_error" : "ok", code: undefined, message: undefined });
     return result;
   } catch (error) {
-    end(endOf(error));
+    end({ ...endOf(error), message: error instanceof McpError ? error.message : "" });
     throw error;
-  }
-}
-
-function endOf(error: unknown): { outcome: CallRecord["outcome"]; code: number | string | undefined; message: string } {
-  const known = error instanceof McpError;
-  return { outcome: outcomeOf(error), code: known ? error.code : undefined, message: known ? error.message : "" };
-}
-
-function within<T>(runs: readonly RequestRun[], send: () => T): () => T {
-  return runs.reduceRight<() => T>((inner, run) => (run.within ? () => run.within!(inner) : inner), send);
-}
-
-/** What an observer throws is reported, and fails no call. */
-function guarded<T>(core: ClientCore, tell: () => T): T | undefined {
-  try {
-    return tell();
-  } catch (error) {
-    core.report(error);
-    return undefined;
   }
 }

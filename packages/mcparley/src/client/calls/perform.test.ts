@@ -8,7 +8,8 @@ import { legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts
 import type { Client } from "./client.ts";
 import { serverDialer } from "../connect/local-dialers.ts";
 import { openClient } from "../connect/open-client.ts";
-import type { CallRecord, ConnectOptions } from "../options.ts";
+import type { CallRecord } from "../../mcp/observe.ts";
+import type { ConnectOptions } from "../options.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
 import "./input-rounds.ts";
 import "../input/questions.ts";
@@ -427,10 +428,11 @@ describe("requests", () => {
     three.catch(() => {});
     await clock.advance(10);
     await expect(three).rejects.toMatchObject({ code: "timeout" });
+    const common = { kind: "call", target: "scripted", revision: "2026-07-28" };
     expect(records).toEqual([
-      { at: 0, durationMs: 5, method: "tools/call", name: "a", outcome: "tool_error" },
-      { at: 5, durationMs: 0, method: "resources/read", name: "a:b", outcome: "error" },
-      { at: 5, durationMs: 10, method: "prompts/get", name: "p", outcome: "timeout" },
+      { ...common, at: 0, durationMs: 5, method: "tools/call", name: "a", outcome: "tool_error", code: undefined },
+      { ...common, at: 5, durationMs: 0, method: "resources/read", name: "a:b", outcome: "error", code: -32602 },
+      { ...common, at: 5, durationMs: 10, method: "prompts/get", name: "p", outcome: "timeout", code: "timeout" },
     ]);
   });
 

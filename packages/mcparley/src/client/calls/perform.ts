@@ -4,6 +4,7 @@ import { Declined } from "../../mcp/errors.ts";
 import { MetaKey } from "../../mcp/methods.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
+import type { CallRecord } from "../../mcp/observe.ts";
 import type { Progress } from "../../mcp/progress.ts";
 import { link, unlessAborted } from "../../rpc/abort.ts";
 import { isExtensionList } from "../client-capabilities.ts";
@@ -11,8 +12,8 @@ import { requireCapability } from "./capability-check.ts";
 import type { SendOptions } from "../connect/channel.ts";
 import { type Connection, modernMeta } from "../connect/connection.ts";
 import type { Call, ClientCore } from "./core.ts";
-import type { CallRecord, ConnectOptions, RequestOptions } from "../options.ts";
-import { nameOf, outcomeOf } from "./outcome.ts";
+import type { ConnectOptions, RequestOptions } from "../options.ts";
+import { endOf, nameOf } from "./outcome.ts";
 import { explain, findTool, repairOf } from "./repair.ts";
 import { maxRounds, wantsInput } from "./result-type.ts";
 
@@ -35,18 +36,18 @@ export async function perform(
   const left = options.timeout?.total ?? core.options.timeout?.total ?? defaultTotal;
   const call: Call = { method, params, options, what: describe(method, params), left, answers: noAnswers };
   const at = core.clock.now();
-  let outcome: CallRecord["outcome"] = "ok";
+  let end: Pick<CallRecord, "outcome" | "code"> = { outcome: "ok", code: undefined };
   core.running.add(call);
   try {
     const result = await run(core, call);
-    if (method === Method.callTool && result.isError === true) outcome = "tool_error";
+    if (method === Method.callTool && result.isError === true) end = { outcome: "tool_error", code: undefined };
     return result;
   } catch (error) {
-    outcome = outcomeOf(error);
+    end = endOf(error);
     throw error;
   } finally {
     core.running.delete(call);
-    record(core, call, { at, outcome });
+    record(core, call, { at, ...end });
   }
 }
 
@@ -200,12 +201,19 @@ function progressOf(core: ClientCore, { options: { onProgress } }: Call): SendOp
   };
 }
 
-function record(core: ClientCore, { method, params }: Call, { at, outcome }: Pick<CallRecord, "at" | "outcome">): void {
-  const { onCall } = core.options;
-  if (!onCall) return;
-  const name = nameOf(params);
+/** Calls `onCall` with the record of a finished call. */
+function record(core: ClientCore, { method, params }: Call, end: Pick<CallRecord, "at" | "outcome" | "code">): void {
+  const { clock, dialer, line, options } = core;
   try {
-    onCall({ at, durationMs: core.clock.now() - at, method, name, outcome });
+    options.onCall?.({
+      kind: "call",
+      ...end,
+      durationMs: clock.now() - end.at,
+      method,
+      name: nameOf(params),
+      target: dialer.target,
+      revision: line.current?.revision.version,
+    });
   } catch (error) {
     core.report(error);
   }

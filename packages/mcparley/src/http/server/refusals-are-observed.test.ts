@@ -1,13 +1,13 @@
 import { expect, test, vi } from "vitest";
-import type { AuditRecord } from "../../server/observe/audit.ts";
+import { type AuditRecord, auditTo } from "../../server/observe/audit.ts";
 import { createServer } from "../../server/server.ts";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { HttpRefusal } from "./refusal.ts";
 import { toFetch } from "../to-fetch.ts";
 
-test("an audit is told of each refusal: what was asked for, and the status, without what looks like a secret", async () => {
+test("an audit records each rejected request with its method, path and status, and redacts secrets", async () => {
   const records: AuditRecord[] = [];
-  const server = createServer({ name: "x", version: "1", audit: (record) => void records.push(record) });
+  const server = createServer({ name: "x", version: "1", observers: [auditTo((record) => void records.push(record))] });
   const auth = (): HttpRefusal => new HttpRefusal(401, "The token=abcdef is over.");
   const { fetch } = toFetch(server, { auth });
   const http = rawHttp("http://localhost/mcp", fetch);

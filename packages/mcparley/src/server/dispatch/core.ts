@@ -11,8 +11,7 @@ import { explained } from "../describe.ts";
 import type { ExtensionMethod, ServerExtension } from "../extension.ts";
 import { answerMethod, methodTable } from "./methods.ts";
 import { type Answer, type Middleware, wrap } from "./middleware.ts";
-import type { SessionEnd } from "../observe/observer.ts";
-import type { Observing, RefusalError } from "../observe/observing.ts";
+import type { Observers, RefusalError, SessionEnd } from "../observe/observer.ts";
 import { Offering } from "../offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "../options.ts";
 import type { Store } from "../../store/store.ts";
@@ -42,7 +41,7 @@ export class ServerCore {
   readonly #extensionMethods = new Map<string, ExtensionMethod>();
   readonly #streams = new Set<Stream>();
   readonly #isObserved: boolean;
-  #observing: Promise<Observing> | undefined;
+  #observers: Promise<Observers> | undefined;
   /** Answers a call by its method, inside the middleware. */
   answerMethod: Answer;
 
@@ -51,8 +50,7 @@ export class ServerCore {
     this.info = infoOf(definition);
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
-    const { audit, logger, observers } = definition;
-    this.#isObserved = Boolean(audit ?? logger ?? observers);
+    this.#isObserved = Boolean(definition.observers?.length);
     checkStateKeys(definition.stateKeys);
     explained("listCache", () => checkCacheHint(definition.listCache ?? {}));
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
@@ -103,31 +101,31 @@ export class ServerCore {
   }
 
   /** The observers of the server. Undefined if it has none: their code is then never loaded. */
-  get observing(): Promise<Observing> | undefined {
+  get observers(): Promise<Observers> | undefined {
     if (!this.#isObserved) return undefined;
-    this.#observing ??= import("../observe/observing.ts").then(
-      ({ Observing }) => new Observing(this.definition, this.clock),
+    this.#observers ??= import("../observe/observer.ts").then(({ observersOf }) =>
+      observersOf(this.definition, this.clock),
     );
-    return this.#observing;
+    return this.#observers;
   }
 
-  /** Tells observers of a request that was refused before it became a call. */
+  /** Notifies observers of a request that was rejected before it became a call. */
   refused(what: string, principal: Principal | undefined, why: RefusalError): void {
-    void this.observing?.then((observing) => observing.refused(what, principal, why));
+    void this.observers?.then((observers) => observers.refused(what, principal, why));
   }
 
-  /** Tells observers of a session that is over. */
+  /** Notifies observers of a session that ended. */
   sessionEnded(end: SessionEnd): void {
-    void this.observing?.then((observing) => observing.sessionEnded(end));
+    void this.observers?.then((observers) => observers.sessionEnded(end));
   }
 
-  /** Tells the definition's `onError`, and its observers, of what is hidden from the client. */
+  /** Passes an error that is hidden from the client to `onError` and the observers; to the console if none takes errors. */
   report(error: unknown, call: Call | undefined): void {
-    void this.observing?.then((observing) => observing.failed(error, call));
-    const { onError, logger } = this.definition;
+    void this.observers?.then((observers) => observers.failed(error, call));
+    const { onError, observers } = this.definition;
     if (onError) onError(error, call);
-    // oxlint-disable-next-line no-console -- the last resort: a server that set neither must still hear of defects
-    else if (!logger) console.error(error);
+    // oxlint-disable-next-line no-console -- the last resort, so that no defect goes unnoticed
+    else if (!observers?.some((observer) => observer.failed !== undefined)) console.error(error);
   }
 
   #given(): AnyServerDefinition {

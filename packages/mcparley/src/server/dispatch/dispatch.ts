@@ -34,8 +34,8 @@ async function answerLater(call: Call, pending: Promise<JsonObject | Prepared>):
 
 /** Runs a call to its result, and reports its start and end to the server's observers. */
 export function dispatch(call: Call): Awaitable<JsonObject | Prepared> {
-  const { observing } = call.core;
-  if (observing) return observing.then((observers) => observers.call(call, () => run(call)));
+  const { observers } = call.core;
+  if (observers) return observers.then((ready) => ready.call(call, () => run(call)));
   return run(call);
 }
 

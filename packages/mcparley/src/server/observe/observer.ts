@@ -1,68 +1,48 @@
-import type { RequestId } from "../../rpc/messages.ts";
+import type { Awaitable } from "../../rpc/awaitable.ts";
+import type { Clock } from "../../rpc/clock.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import type { JsonObject, Prepared, RequestId } from "../../rpc/messages.ts";
+import { redact } from "../../rpc/redact.ts";
+import { Method } from "../../mcp/methods.ts";
+import { type CallEnd, type CallObserver, type ObservedCall, guarded, startCall } from "../../mcp/observe.ts";
+import type { Call } from "../dispatch/call.ts";
 import type { Peer, Principal } from "../dispatch/context.ts";
+import { methodTable } from "../dispatch/methods.ts";
+import type { AnyServerDefinition } from "../options.ts";
 
-/**
- * How a call ended: with a result, one that says that the tool failed, or one that asks the client back; refused for
- * its caller's rights or rate; with an error; given up by its client; or because a client did not answer in time.
- */
-export type Outcome = "ok" | "tool_error" | "input_required" | "refused" | "error" | "cancelled" | "timeout";
-
-/** A call as observers see it: who asked for what, and never what was in the arguments. */
-export interface ObservedCall {
-  /** Milliseconds since the epoch, when the call arrived. */
-  readonly at: number;
+/** A call that a server received. */
+export interface ServerCall extends ObservedCall {
+  readonly side: "server";
   readonly id: RequestId;
-  readonly method: string;
-  /** The tool, prompt or URI that the client named; its first 500 characters. */
-  readonly name: string | undefined;
   /**
-   * Whether the method, and the tool or prompt that is named, exist here. What a client made up must not become the
-   * name of a metric or a span, of which there are to be few.
+   * Whether the method exists, and the tool or prompt that the call names. If not, the client invented the name: use it
+   * in no name of a metric or span, because there can be any number of them.
    */
   readonly known: boolean;
   readonly peer: Peer;
   readonly principal: Principal | undefined;
-  /** The request's `_meta`, in which trace context travels. */
+  /** The request's `_meta`, which can carry trace context. */
   readonly meta: Readonly<Record<string, unknown>>;
-  /** What the messages travel over; undefined for a call within this process. */
-  readonly network: "tcp" | "pipe" | undefined;
-  /** The type of each argument: `{ query: "string", limit: "number" }`. Of the first 50. */
+  /** The type of each of the first 50 arguments: `{ query: "string", limit: "number" }`. */
   readonly arguments: Readonly<Record<string, string>>;
 }
 
-/** The end of a call, as an observer of the server receives it. */
-export interface CallEnd {
-  readonly outcome: Outcome;
-  readonly durationMs: number;
-  /** The JSON-RPC code of the error that was answered. */
-  readonly code: number | undefined;
-  /** The message of that error, as the client got it. */
-  readonly message: string | undefined;
-}
-
-/** What follows one call from its beginning to its end. */
-export interface CallRun {
-  /** Runs the answering of the call, such as within the context of a trace. It gives what `answer` gives. */
-  within?<T>(answer: () => T): T;
-  ended(end: CallEnd): void;
-}
-
-/** A request that was refused before it became a call: by its caller's credentials, its headers, or its form. */
+/** A request that was rejected before it became a call, for its credentials, its headers or its form. */
 export interface Refusal {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** The method of the protocol, or the method and path of an HTTP request: `POST /mcp`. */
+  /** The JSON-RPC method, or the method and path of an HTTP request: `POST /mcp`. */
   readonly what: string;
   readonly principal: Principal | undefined;
-  /** The HTTP status, where it was refused over HTTP. */
+  /** HTTP status. Undefined if the request did not come over HTTP. */
   readonly status: number | undefined;
-  /** The JSON-RPC code of the answer. */
+  /** JSON-RPC code of the response. */
   readonly code: number | undefined;
-  /** Why, as the client was told, without what looks like a secret. */
+  /** The reason, as the client received it, with secrets redacted. */
   readonly reason: string;
 }
 
-/** A session of a legacy revision that is over. */
+/** A session of a legacy revision that ended. */
 export interface SessionEnd {
   readonly durationMs: number;
   readonly revision: string;
@@ -70,15 +50,159 @@ export interface SessionEnd {
 }
 
 /**
- * Told of what a server does, such as for traces, metrics, logs or an audit. Each member is optional.
+ * Receives the events of a server, for traces, metrics, logs or an audit. Each member is optional.
  *
- * An error that an observer throws is reported like one of a handler, and changes no answer.
+ * If an observer throws, the error goes to the server's `onError` and changes no response.
  */
-export interface ServerObserver {
-  /** Told that a call begins; what it gives, if anything, is told of the rest. */
-  started?(call: ObservedCall): CallRun | undefined;
+export interface ServerObserver extends CallObserver<ServerCall> {
   refused?(refusal: Refusal): void;
   sessionEnded?(end: SessionEnd): void;
-  /** Told of an error that is hidden from the client. */
+  /**
+   * Receives each error that is hidden from the client. A server with such an observer does not write errors to the
+   * console.
+   */
   failed?(error: unknown, call: { readonly method: string; readonly id: RequestId } | undefined): void;
+}
+
+/** The error of a request that was rejected: a `ProtocolError` or an `HttpRefusal`. */
+export interface RefusalError {
+  readonly message: string;
+  readonly status?: number | undefined;
+  /** The JSON-RPC code of a `ProtocolError`. An `HttpRefusal` has it in `options`. */
+  readonly code?: number;
+  readonly options?: { readonly code?: number };
+}
+
+/** The observers of one server. */
+export interface Observers {
+  /** Runs a call inside all observers and notifies them exactly once of its end. */
+  call<T extends JsonObject | Prepared>(call: Call, answer: () => Awaitable<T>): Promise<T>;
+  refused(what: string, principal: Principal | undefined, error: RefusalError): void;
+  sessionEnded(end: SessionEnd): void;
+  failed(error: unknown, call: Call | undefined): void;
+}
+
+const maxWhat = 200;
+const maxName = 500;
+const maxArguments = 50;
+
+/** Returns the functions that notify the observers of a server. A server without observers does not load this file. */
+export function observersOf({ observers = [], onError }: AnyServerDefinition, clock: Clock): Observers {
+  const report = (error: unknown): void => {
+    if (onError) onError(error, undefined);
+    // oxlint-disable-next-line no-console -- without `onError`, a defect of an observer would go unnoticed
+    else console.error(error);
+  };
+  const notify = (event: (observer: ServerObserver) => void): void => {
+    for (const observer of observers) guarded(() => event(observer), report);
+  };
+  return {
+    async call(call, answer) {
+      const at = clock.now();
+      const run = startCall(observers, new SeenCall(call, at), report);
+      const end = (how: Omit<CallEnd, "durationMs">): void => {
+        const outcome = call.cancelled ? "cancelled" : how.outcome;
+        run.ended({ ...how, outcome, durationMs: clock.now() - at });
+      };
+      try {
+        const result = await run.within(answer);
+        end(endOfResult(result));
+        return result;
+      } catch (error) {
+        end(endOfError(error));
+        throw error;
+      }
+    },
+    refused(what, principal, { message, status, code, options }) {
+      const reason = redact(message);
+      const refusal = { at: clock.now(), what: what.slice(0, maxWhat), principal, status, reason };
+      notify((observer) => observer.refused?.({ ...refusal, code: code ?? options?.code }));
+    },
+    sessionEnded: (end) => notify((observer) => observer.sessionEnded?.(end)),
+    failed: (error, call) => notify((observer) => observer.failed?.(error, call)),
+  };
+}
+
+/**
+ * What observers see of a call. It reads from the call at each access, because a call that stays open as a stream
+ * releases its params and most of its peer, and an observer must not keep them in memory.
+ */
+class SeenCall implements ServerCall {
+  readonly side = "server";
+  readonly at: number;
+  readonly #call: Call;
+
+  constructor(call: Call, at: number) {
+    this.#call = call;
+    this.at = at;
+  }
+
+  get id(): RequestId {
+    return this.#call.id;
+  }
+
+  get method(): string {
+    return this.#call.method;
+  }
+
+  get name(): string | undefined {
+    const { name, uri } = this.#call.params;
+    const named = name ?? uri;
+    return typeof named === "string" ? named.slice(0, maxName) : undefined;
+  }
+
+  get known(): boolean {
+    const { core, method, params } = this.#call;
+    if (!methodTable.has(method) && !core.extensionMethod(method)) return false;
+    const { tools, prompts } = core.offering;
+    if (method === Method.callTool) return tools.get(String(params.name)) !== undefined;
+    return method !== Method.getPrompt || prompts.get(String(params.name)) !== undefined;
+  }
+
+  get revision(): string {
+    return this.#call.peer.revision;
+  }
+
+  get peer(): Peer {
+    return this.#call.peer;
+  }
+
+  get principal(): Principal | undefined {
+    return this.#call.principal;
+  }
+
+  get meta(): Readonly<Record<string, unknown>> {
+    return this.#call.meta;
+  }
+
+  get network(): "tcp" | "pipe" | undefined {
+    return this.#call.network;
+  }
+
+  get arguments(): Record<string, string> {
+    const { arguments: given } = this.#call.params;
+    if (typeof given !== "object" || given === null) return {};
+    const entries = Object.entries(given).slice(0, maxArguments);
+    return Object.fromEntries(entries.map(([key, value]) => [key.slice(0, 100), typeName(value)]));
+  }
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? `array(${value.length})` : typeof value;
+}
+
+function endOfResult(result: JsonObject | Prepared): Omit<CallEnd, "durationMs"> {
+  const { isError, resultType } = result as JsonObject;
+  const outcome = isError === true ? "tool_error" : resultType === "input_required" ? "input_required" : "ok";
+  return { outcome, code: undefined, message: undefined };
+}
+
+function endOfError(error: unknown): Omit<CallEnd, "durationMs"> {
+  if (error instanceof ProtocolError) {
+    const { code, message, status } = error;
+    return { outcome: status === 403 || status === 429 ? "refused" : "error", code, message };
+  }
+  const timedOut = error instanceof LocalError && error.code === "timeout";
+  return { outcome: timedOut ? "timeout" : "error", code: undefined, message: undefined };
 }

@@ -1,13 +1,14 @@
-import { describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { pino } from "pino";
 import { z } from "zod";
 import { ToolError } from "../../mcp/errors.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tool } from "../definition.ts";
-import type { CallEnd, ObservedCall, ServerObserver } from "./observer.ts";
 import { createServer } from "../server.ts";
-import { type StructuredLogger, jsonLogger } from "./structured-logger.ts";
+import type { CallEnd } from "../../mcp/observe.ts";
+import { type StructuredLogger, jsonLogger, logTo } from "./logging.ts";
+import type { ServerCall, ServerObserver } from "./observer.ts";
 
 const meta = modernMeta("2026-07-28");
 
@@ -27,11 +28,11 @@ const tools = {
 };
 
 interface Seen {
-  calls: { call: ObservedCall; end: CallEnd }[];
+  calls: { call: ServerCall; end: CallEnd }[];
   observer: ServerObserver;
 }
 
-function watching(): Seen {
+function collect(): Seen {
   const calls: Seen["calls"] = [];
   return { calls, observer: { started: (call) => ({ ended: (end) => void calls.push({ call, end }) }) } };
 }
@@ -39,12 +40,12 @@ function watching(): Seen {
 describe("observers", () => {
   test.each([
     ["ok", { name: "ok", arguments: { secret: "hunter2" } }, { outcome: "ok", code: undefined }, true],
-    ["a tool that failed", { name: "fails" }, { outcome: "tool_error" }, true],
+    ["a tool error", { name: "fails" }, { outcome: "tool_error" }, true],
     ["an error", { name: "breaks" }, { outcome: "error" }, true],
-    ["scopes that lack", { name: "shut" }, { outcome: "refused", code: 403 }, true],
-    ["a tool that is not there", { name: "made up" }, { outcome: "error", code: -32602 }, false],
-  ])("are told once how a call ended: %s", async (_, params, end, known) => {
-    const { calls, observer } = watching();
+    ["a missing scope", { name: "shut" }, { outcome: "refused", code: 403 }, true],
+    ["an unknown tool", { name: "made up" }, { outcome: "error", code: -32602 }, false],
+  ])("receive the end of a call once: %s", async (_, params, end, known) => {
+    const { calls, observer } = collect();
     const server = createServer({ name: "x", version: "1", tools, observers: [observer], onError: () => {} });
     const peer = await rawPeer(server, { meta });
     await peer.request("tools/call", params);
@@ -53,7 +54,7 @@ describe("observers", () => {
     expect(calls[0]?.call.known).toBe(known);
   });
 
-  test("a call is inside all of them, the first outermost, and one that throws changes no answer", async () => {
+  test("wrap a call, the first outermost; one that throws changes no response", async () => {
     const order: string[] = [];
     const wrapping = (name: string): ServerObserver => ({
       started: () => ({
@@ -76,8 +77,8 @@ describe("observers", () => {
     expect(errors.map(String)).toEqual(["Error: a", "Error: b"]);
   });
 
-  test("a call that its client gives up has ended as cancelled", async () => {
-    const { calls, observer } = watching();
+  test("receive the outcome `cancelled` if the client cancels the call", async () => {
+    const { calls, observer } = collect();
     const { call, entered, open } = gate();
     const slow = tool({ call });
     const peer = await rawPeer(createServer({ name: "x", version: "1", tools: { slow }, observers: [observer] }), {
@@ -91,7 +92,7 @@ describe("observers", () => {
     expect(calls[0]?.end.outcome).toBe("cancelled");
   });
 
-  test("a session that ended is told with how long it lasted", async () => {
+  test("receive the duration of a session that ended", async () => {
     const ended = vi.fn<NonNullable<ServerObserver["sessionEnded"]>>();
     const peer = await rawPeer(createServer({ name: "x", version: "1", observers: [{ sessionEnded: ended }] }));
     await openSession(peer, "2025-11-25");
@@ -100,7 +101,7 @@ describe("observers", () => {
     expect(ended.mock.calls[0]?.[0]).toMatchObject({ revision: "2025-11-25", durationMs: expect.any(Number) });
   });
 
-  test("a request that never became a call is told as refused", async () => {
+  test("receive a rejected request that never became a call", async () => {
     const refused = vi.fn<NonNullable<ServerObserver["refused"]>>();
     const peer = await rawPeer(createServer({ name: "x", version: "1", observers: [{ refused }] }));
     await peer.request("tools/list", { _meta: { ...meta, "io.modelcontextprotocol/protocolVersion": "token=abcdef" } });
@@ -113,7 +114,59 @@ describe("observers", () => {
   });
 });
 
-function recording(): { lines: Record<string, unknown>[]; logger: StructuredLogger } {
+describe("errors of handlers and observers", () => {
+  const write = vi.spyOn(console, "error").mockImplementation(() => {});
+  afterEach(() => write.mockClear());
+  afterAll(() => write.mockRestore());
+
+  const broken: ServerObserver = {
+    refused: () => {
+      throw new Error("disk full");
+    },
+  };
+
+  async function breakTool(observers: readonly ServerObserver[]): Promise<void> {
+    const peer = await rawPeer(createServer({ name: "x", version: "1", tools, observers }), { meta });
+    await peer.request("tools/call", { name: "breaks" });
+  }
+
+  test("are written to the console without onError if no observer receives errors", async () => {
+    await breakTool([collect().observer]);
+    expect(write).toHaveBeenCalledOnce();
+  });
+
+  test("are not written to the console if an observer receives them", async () => {
+    const failed = vi.fn<NonNullable<ServerObserver["failed"]>>();
+    await breakTool([collect().observer, { failed }]);
+    await vi.waitFor(() => expect(failed).toHaveBeenCalledOnce());
+    expect(write).not.toHaveBeenCalled();
+  });
+
+  test("are written to the console without onError if an observer throws", async () => {
+    const peer = await rawPeer(
+      createServer({ name: "x", version: "1", observers: [broken, logTo(recordLines().logger)] }),
+    );
+    await peer.request("initialize", { protocolVersion: 1 });
+    await vi.waitFor(() => expect(write).toHaveBeenCalledWith(expect.objectContaining({ message: "disk full" })));
+  });
+});
+
+test("an observed subscription stream does not keep the request's params in memory", async () => {
+  let call: ServerCall | undefined;
+  const observer: ServerObserver = {
+    started: (started) => {
+      call = started;
+      return undefined;
+    },
+  };
+  const peer = await rawPeer(createServer({ name: "x", version: "1", tools, observers: [observer] }), { meta });
+  void peer.request("subscriptions/listen", { notifications: { toolsListChanged: true } });
+  await peer.nextNotification("notifications/subscriptions/acknowledged");
+  expect(call?.method).toBe("subscriptions/listen");
+  expect(call?.meta).toEqual({});
+});
+
+function recordLines(): { lines: Record<string, unknown>[]; logger: StructuredLogger } {
   const lines: Record<string, unknown>[] = [];
   const logger = jsonLogger({
     write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
@@ -122,12 +175,12 @@ function recording(): { lines: Record<string, unknown>[]; logger: StructuredLogg
   return { lines, logger };
 }
 
-describe("the log", () => {
+describe("logTo", () => {
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
 
-  test("has a line for each call, which names its request and its trace, and holds no argument", async () => {
-    const { lines, logger } = recording();
-    const peer = await rawPeer(createServer({ name: "x", version: "1", tools, logger }), { meta });
+  test("writes a line for each call, with its request id and trace id and without arguments", async () => {
+    const { lines, logger } = recordLines();
+    const peer = await rawPeer(createServer({ name: "x", version: "1", tools, observers: [logTo(logger)] }), { meta });
     await peer.request("tools/call", { name: "ok", arguments: { secret: "hunter2" }, _meta: { ...meta, traceparent } });
     await vi.waitFor(() => expect(lines).toHaveLength(1));
     expect(lines[0]).toMatchObject({
@@ -143,9 +196,9 @@ describe("the log", () => {
     expect(JSON.stringify(lines)).not.toContain("hunter2");
   });
 
-  test("has errors whole, with their causes, but for their secrets", async () => {
-    const { lines, logger } = recording();
-    const peer = await rawPeer(createServer({ name: "x", version: "1", tools, logger }), { meta });
+  test("writes errors with their causes and redacts secrets", async () => {
+    const { lines, logger } = recordLines();
+    const peer = await rawPeer(createServer({ name: "x", version: "1", tools, observers: [logTo(logger)] }), { meta });
     await peer.request("tools/call", { name: "breaks" });
     await vi.waitFor(() => expect(lines).toHaveLength(2));
     const line = lines.find(({ level }) => level === "error");
@@ -156,13 +209,13 @@ describe("the log", () => {
     expect(JSON.stringify(lines)).not.toContain("hunter2");
   });
 
-  test("takes the console and pino, and writes nothing below its level", async () => {
+  test("accepts the console and pino; jsonLogger writes nothing below its level", async () => {
     const seen: unknown[] = [];
     const quiet = jsonLogger({ level: "warn", write: (line) => void seen.push(line) });
     quiet.info({}, "no");
     quiet.warn({ a: 1 }, "yes");
     expect(seen).toHaveLength(1);
-    createServer({ name: "x", version: "1", logger: console });
-    createServer({ name: "x", version: "1", logger: pino({ level: "silent" }) });
+    createServer({ name: "x", version: "1", observers: [logTo(console)] });
+    createServer({ name: "x", version: "1", observers: [logTo(pino({ level: "silent" }))] });
   });
 });

@@ -1,0 +1,100 @@
+import { redact } from "../../rpc/redact.ts";
+import type { CallEnd } from "../../mcp/observe.ts";
+import type { ServerCall, ServerObserver } from "./observer.ts";
+
+/** A logger whose methods accept an object of fields and a message, such as those of pino, or `console`. */
+export interface StructuredLogger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+const levels = ["debug", "info", "warn", "error"] as const;
+
+/** The severity of a log line, from least to most severe. */
+export type LogLevel = (typeof levels)[number];
+
+/** Options of `jsonLogger`. */
+export interface JsonLoggerOptions {
+  /** Lowest level that is written. Default: `info`. */
+  level?: LogLevel;
+  /** Receives each line, without a line break at its end. Default: writes to stderr. */
+  write?: (line: string) => void;
+  /** Fields that are added to every line, such as the name of the machine. */
+  fields?: Readonly<Record<string, unknown>>;
+  /** Returns the time in milliseconds since the epoch. Default: `Date.now`. */
+  now?: () => number;
+}
+
+/** Makes a logger that writes one line of JSON for each message: `time` (ISO 8601), `level`, `msg`, and the fields. */
+export function jsonLogger(options: JsonLoggerOptions = {}): StructuredLogger {
+  // oxlint-disable-next-line no-console -- stderr exists on every runtime, and a server on stdio does not use it
+  const { level: least = "info", write = (line) => console.error(line), fields: always, now = Date.now } = options;
+  const from = levels.indexOf(least);
+  const logger = {} as Record<LogLevel, (fields: object, message: string) => void>;
+  for (const [rank, level] of levels.entries()) {
+    logger[level] = (fields, msg) => {
+      if (rank >= from)
+        write(JSON.stringify({ time: new Date(now()).toISOString(), level, msg, ...always, ...fields }));
+    };
+  }
+  return logger;
+}
+
+const maxCauses = 5;
+
+/**
+ * Makes an observer that logs each call (info, or warn if it was refused), each rejected request (warn), each ended
+ * session (info), and each error that is hidden from clients (error). With it, errors are not written to the console.
+ *
+ * Each line of a call contains the request id and the trace id. No line contains arguments, results or secrets.
+ *
+ * @example
+ * ```ts
+ * const server = createServer({ name: "hello", version: "1.0.0", observers: [logTo(jsonLogger())] });
+ * ```
+ */
+export function logTo(logger: StructuredLogger): ServerObserver {
+  return {
+    started: (call) => ({
+      ended: (end) => logger[end.outcome === "refused" ? "warn" : "info"](callFields(call, end), "call"),
+    }),
+    refused: ({ what, status, code, reason, principal }) =>
+      logger.warn({ what, status, code, reason, issuer: principal?.issuer, subject: principal?.subject }, "refused"),
+    sessionEnded: (end) => logger.info(end, "session ended"),
+    failed: (error, call) =>
+      logger.error({ method: call?.method, requestId: call?.id, err: errorFields(error) }, "error"),
+  };
+}
+
+function callFields(call: ServerCall, { outcome, durationMs, code, message }: CallEnd): object {
+  const { id, method, name, peer, principal, meta } = call;
+  return {
+    method: method.slice(0, 200),
+    name: name === undefined ? undefined : redact(name),
+    outcome,
+    durationMs,
+    code,
+    error: message === undefined ? undefined : redact(message),
+    requestId: id,
+    traceId: traceIdOf(meta.traceparent),
+    client: peer.info && `${peer.info.name}/${peer.info.version}`,
+    revision: peer.revision,
+    issuer: principal?.issuer,
+    subject: principal?.subject,
+  };
+}
+
+/** Returns the trace id of a W3C `traceparent`. */
+function traceIdOf(traceparent: unknown): string | undefined {
+  return typeof traceparent === "string" ? /^[\da-f]{2}-([\da-f]{32})-/.exec(traceparent)?.[1] : undefined;
+}
+
+/** Returns an error and its causes as plain fields. Secrets are redacted here, because loggers format errors in their own way. */
+function errorFields(error: unknown, depth = 0): object {
+  if (!(error instanceof Error)) return { message: redact(String(error)) };
+  const { name, message, stack, cause } = error;
+  const fields = { type: name, message: redact(message), stack: stack === undefined ? undefined : redact(stack) };
+  return cause === undefined || depth >= maxCauses ? fields : { ...fields, cause: errorFields(cause, depth + 1) };
+}
