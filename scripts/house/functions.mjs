@@ -109,7 +109,7 @@ export function linesOfCode({ text, comments }) {
 }
 
 /** @param {string} text @returns {(offset: number) => number} */
-export function lineCounter(text) {
+function lineCounter(text) {
   const ends = [...text.matchAll(/\n/g)].map(({ index }) => index);
   return (offset) => {
     let [low, high] = [0, ends.length];

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { type Source, parseFolder } from "../../scripts/house/syntax.mjs";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
-export const librarySource: string = path.join(root, "packages/mcparley/src");
+const librarySource: string = path.join(root, "packages/mcparley/src");
 
 export interface SourceFile extends Source {
   /** The text without comments. */
