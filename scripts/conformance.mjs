@@ -64,11 +64,14 @@ async function main() {
   }
   const wrong = [...unknownEntries(baseline, scenarios), ...(await unexpected(scenarios, tools))];
   if (wrong.length > 0) return fail(wrong.join("\n"));
-  return report(runs, await run(runs, scenarios, tools, baseline), scenarios, baseline);
+  const plan = { runs, scenarios, baseline };
+  return report(plan, await run(plan, tools));
 }
 
-/** @param {readonly Run[]} runs @param {Scenarios} scenarios @param {Tools} tools @param {readonly Excuse[]} baseline */
-async function run(runs, scenarios, tools, baseline) {
+/** @typedef {{ runs: readonly Run[]; scenarios: Scenarios; baseline: readonly Excuse[] }} Plan */
+
+/** @param {Plan} plan @param {Tools} tools */
+async function run({ runs, scenarios, baseline }, tools) {
   const [server, client] = await Promise.all([bundle("everything-server"), bundle("everything-client")]);
   const jobs = Number(values.jobs ?? Math.min(4, availableParallelism()));
   const results = path.join(work, "results");
@@ -79,12 +82,10 @@ async function run(runs, scenarios, tools, baseline) {
 }
 
 /**
- * @param {readonly Run[]} runs
+ * @param {Plan} plan
  * @param {readonly import("../tests/conformance/suite/types.ts").Verdict[]} verdicts
- * @param {Scenarios} scenarios
- * @param {readonly Excuse[]} baseline
  */
-function report(runs, verdicts, scenarios, baseline) {
+function report({ runs, scenarios, baseline }, verdicts) {
   process.stdout.write(`\n${table(runs, verdicts, scenarios)}\n\n${suiteTable(runs, verdicts, scenarios)}\n`);
   const planned = runs.reduce((sum, { scenarios: names }) => sum + names.length, 0);
   const failed = verdicts.filter(({ state }) => state === "failed").length;

@@ -20,9 +20,9 @@ export function makeReady() {
   const lock = digest(["package.json", "package-lock.json", ...manifests()]);
   // Not `npm ci`, which fails where a registry lacks a tool's binary for some other platform that the lock file names.
   const install = ["install", "--no-save", "--no-audit", "--no-fund"];
-  step("install", lock, "node_modules/.package-lock.json", () => npm(install));
+  step("install", { wanted: lock, product: "node_modules/.package-lock.json" }, () => npm(install));
   const sources = digest(sourceFiles());
-  step("build", `${lock}-${sources}`, "packages/cli/dist/main.js", () => {
+  step("build", { wanted: `${lock}-${sources}`, product: "packages/cli/dist/main.js" }, () => {
     run(node("typescript/bin/tsc"), ["-b"]);
     run(path.join(root, "scripts/bundle.mjs"), []);
   });
@@ -37,11 +37,10 @@ function checkNode() {
 
 /**
  * @param {string} name
- * @param {string} wanted what it would be done from now
- * @param {string} product a file that is there when it was done
+ * @param {{ wanted: string; product: string }} made what it would be done from now, and a file that exists when it is done
  * @param {() => void} action
  */
-function step(name, wanted, product, action) {
+function step(name, { wanted, product }, action) {
   const marker = path.join(root, "node_modules", ".mcparley", name);
   const done = existsSync(marker) && existsSync(path.join(root, product)) && readFileSync(marker, "utf8") === wanted;
   if (done) return;

@@ -22,6 +22,7 @@ const steps = [
   { name: "types of tests and examples", file: bin("typescript/bin/tsc"), args: ["-p", "tsconfig.test.json"] },
   { name: "lint", file: bin("oxlint/bin/oxlint"), args: ["--type-aware", "--deny-warnings"] },
   { name: "format", file: bin("oxfmt/bin/oxfmt"), args: ["--check"] },
+  { name: "nothing unused", file: bin("knip/bin/knip.js"), args: ["--no-progress"] },
   {
     name: "tests",
     file: bin("vitest/vitest.mjs"),

@@ -94,6 +94,6 @@ export function helloOf(implementation, peers) {
 }
 
 /** @param {Implementation} implementation @param {string} peers */
-export function folderOf({ name, isPeer }, peers) {
+function folderOf({ name, isPeer }, peers) {
   return path.join(isPeer ? path.join(peers, "peers") : import.meta.dirname, name);
 }

@@ -27,12 +27,12 @@ export async function runWorkload(workload, onStep = () => {}) {
   }
   const samplesOf = (/** @type {string} */ name) => (reasons.get(name) === undefined ? (taken.get(name) ?? []) : []);
   const base = reference === undefined ? [] : samplesOf(reference);
-  const rows = contenders.map(({ name }) => rowOf(name, reasons.get(name), samplesOf(name), base));
+  const rows = contenders.map(({ name }) => rowOf(name, { notRun: reasons.get(name), samples: samplesOf(name), base }));
   return { id, section, title, ...(reference !== undefined && { reference }), measures, rows };
 }
 
-/** @param {string} name @param {string | undefined} notRun @param {readonly Sample[]} samples @param {readonly Sample[]} base @returns {Row} */
-function rowOf(name, notRun, samples, base) {
+/** @param {string} name @param {{ notRun: string | undefined; samples: readonly Sample[]; base: readonly Sample[] }} measured @returns {Row} */
+function rowOf(name, { notRun, samples, base }) {
   const [first] = samples;
   if (notRun !== undefined || !first)
     return { name, notRun: notRun ?? "No sample was taken.", samples: [], figures: {}, ratios: {} };

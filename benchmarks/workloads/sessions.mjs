@@ -40,7 +40,9 @@ function cycle(plan) {
     measures: measures.map((one) => (one.key === "perSecond" ? { ...one, title: "sessions/s" } : one)),
     amount: plan.amount,
     rounds: rounds.own,
-    contenders: contenders(plan, "sessions/cycle", rounds, {
+    contenders: contenders(plan, {
+      id: "sessions/cycle",
+      rounds,
       mode: "session",
       start: (one) => httpTurns(one, inAForm(one, httpCase), plan.peers),
     }),
@@ -58,7 +60,9 @@ function memory(count, plan) {
     reference: floor,
     measures: memoryMeasures,
     rounds: rounds.own,
-    contenders: contenders(plan, id, rounds, {
+    contenders: contenders(plan, {
+      id,
+      rounds,
       mode: "session",
       sample: (one) => memorySample(one, count, plan.peers),
     }),
@@ -83,7 +87,9 @@ function listeners(plan) {
     measures: measures.map((one) => (one.key === "perSecond" ? { ...one, title: "changes/s" } : one)),
     amount: { ...plan.amount, duration: Math.max(1_000, plan.amount.duration) },
     rounds: rounds.own,
-    contenders: contenders(plan, "listen/1000", rounds, {
+    contenders: contenders(plan, {
+      id: "listen/1000",
+      rounds,
       mode: "modern",
       answers: "sse",
       start: (one) => httpTurns(one, httpCase, plan.peers),
@@ -95,6 +101,8 @@ function listeners(plan) {
  * How each contender is measured.
  *
  * @typedef {object} HowTo
+ * @property {string} id
+ * @property {Rounds} rounds
  * @property {"session" | "modern"} mode
  * @property {Answers} [answers]
  * @property {(one: Implementation) => Promise<Turns>} [start]
@@ -109,11 +117,11 @@ function inAForm({ http }, httpCase) {
 }
 
 /**
- * @param {Plan} plan @param {string} id @param {Rounds} rounds
+ * @param {Plan} plan
  * @param {HowTo} how
  * @returns {Contender[]}
  */
-function contenders(plan, id, rounds, { mode, answers, start, sample }) {
+function contenders(plan, { id, rounds, mode, answers, start, sample }) {
   return plan.implementations.map((one) => {
     const notRun = cannot(one, { id, mode, answers: answers ?? one.http?.answers[0] ?? "json" });
     if (notRun !== undefined) return { name: one.name, notRun };

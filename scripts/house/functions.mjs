@@ -93,23 +93,32 @@ function countUses(program) {
 }
 
 /**
+ * The text of a file with spaces in the place of comments, so that positions stay the same.
+ *
+ * @param {Source} source
+ */
+export function withoutComments({ text, comments }) {
+  let [code, last] = ["", 0];
+  for (const { start, end } of comments) {
+    code += text.slice(last, start) + text.slice(start, end).replaceAll(/[^\n]/g, " ");
+    last = end;
+  }
+  return code + text.slice(last);
+}
+
+/**
  * The numbers of the lines that hold code.
  *
  * @param {Source} source
  */
-export function linesOfCode({ text, comments }) {
-  const characters = text.split("");
-  for (const { start, end } of comments) {
-    for (let index = start; index < end; index++) if (characters[index] !== "\n") characters[index] = " ";
-  }
-  return characters
-    .join("")
+export function linesOfCode(source) {
+  return withoutComments(source)
     .split("\n")
     .flatMap((line, index) => (line.trim() === "" ? [] : [index + 1]));
 }
 
 /** @param {string} text @returns {(offset: number) => number} */
-export function lineCounter(text) {
+function lineCounter(text) {
   const ends = [...text.matchAll(/\n/g)].map(({ index }) => index);
   return (offset) => {
     let [low, high] = [0, ends.length];

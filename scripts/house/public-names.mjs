@@ -1,4 +1,5 @@
 // @ts-check
+import { withoutComments } from "./functions.mjs";
 
 /**
  * @typedef {import("./syntax.mjs").Node} Node
@@ -65,8 +66,10 @@ function importedAs(source, local, byName) {
 function docsOf(source, local) {
   const statements = source.program.body.filter((/** @type {Node} */ statement) => declares(statement, local));
   const docstrings = source.comments.filter(({ type, value }) => type === "Block" && value.startsWith("*"));
+  // Other comments may stand between a docstring and its declaration, such as one that turns off a rule of the linter.
+  const code = withoutComments(source);
   const before = (/** @type {Node} */ statement) =>
-    docstrings.filter(({ end }) => end <= statement.start && source.text.slice(end, statement.start).trim() === "");
+    docstrings.filter(({ end }) => end <= statement.start && code.slice(end, statement.start).trim() === "");
   const within = (/** @type {Node} */ statement) =>
     docstrings.filter(({ start }) => start > statement.start && start < statement.end);
   const own = statements.flatMap(before);

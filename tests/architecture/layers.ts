@@ -20,7 +20,7 @@ export const mayImport: Record<string, readonly string[]> = {
 };
 
 /** An `import()` against the order of the layers. */
-export interface CompositionEdge {
+interface CompositionEdge {
   /** The file that loads. */
   from: string;
   /** The layer that it loads from. */
@@ -32,7 +32,7 @@ export interface CompositionEdge {
  * The only imports against the order: a composition root that loads the implementation of an interface that its own
  * layer declares. Each is an `import()`, in one place.
  */
-export const compositionEdges: readonly CompositionEdge[] = [
+const compositionEdges: readonly CompositionEdge[] = [
   {
     from: "http/server/endpoint.ts",
     to: "cluster",

@@ -18,9 +18,9 @@ test("every name that the store for Redis exports has a docstring", () => {
   expect(names.filter(({ isDocumented }) => !isDocumented)).toEqual([]);
 });
 
-test("a docstring is one that stands right before the declaration", () => {
+test("a docstring is one that has only comments between it and the declaration", () => {
   const text =
-    "/** Of the file. */\nimport x from 'x';\n// Comment.\nexport const a = x;\n/** Of b. */\nexport type b = 1;";
+    "/** Of the file. */\nimport x from 'x';\n// Comment.\nexport const a = x;\n/** Of b. */\n// Comment.\nexport type b = 1;";
   const names = publicNames([parseSource("index.ts", text)], isEntry);
   expect(names.map(({ name, isDocumented }) => [name, isDocumented])).toEqual([
     ["a", false],

@@ -1,9 +1,10 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { withoutComments } from "../../scripts/house/functions.mjs";
 import { type Source, parseFolder } from "../../scripts/house/syntax.mjs";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
-export const librarySource: string = path.join(root, "packages/mcparley/src");
+const librarySource: string = path.join(root, "packages/mcparley/src");
 
 export interface SourceFile extends Source {
   /** The text without comments. */
@@ -15,13 +16,4 @@ let parsed: SourceFile[] | undefined;
 /** The library's sources, without tests. */
 export function sourceFiles(): readonly SourceFile[] {
   return (parsed ??= parseFolder(librarySource).map((source) => ({ ...source, code: withoutComments(source) })));
-}
-
-function withoutComments({ text, comments }: Source): string {
-  let [code, end] = ["", 0];
-  for (const comment of comments) {
-    code += text.slice(end, comment.start);
-    end = comment.end;
-  }
-  return code + text.slice(end);
 }

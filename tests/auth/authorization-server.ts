@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair } from "jose";
 import Provider, { type ClientMetadata, type Configuration, type JWK, errors } from "oidc-provider";
 
 /** A resource that tokens can be got for: an MCP server, as its authorization server knows it. */
-export interface KnownResource {
+interface KnownResource {
   /** What can be granted for it, separated by spaces. */
   scope: string;
   /** `jwt` unless given; an opaque token is looked up by introspection. */

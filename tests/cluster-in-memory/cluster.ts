@@ -129,7 +129,7 @@ export function failing(store: Store): Store & { isAway: boolean; operations: st
   });
 }
 
-export const known: Record<string, Principal> = {
+const known: Record<string, Principal> = {
   "Bearer alice": { issuer: "https://as.example", subject: "alice", scopes: [] },
   "Bearer bob": { issuer: "https://as.example", subject: "bob", scopes: [] },
 };

@@ -214,7 +214,7 @@ function appliesInPlace(schema: JsonSchema, keywords: readonly string[]): boolea
 const inPlaceKeywords = new Set(["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"]);
 
 /** Returns whether a schema object anywhere in the value meets the condition. Values of `enum` and `const` count as well. */
-export function uses(value: unknown, condition: (schema: JsonSchema) => boolean): boolean {
+function uses(value: unknown, condition: (schema: JsonSchema) => boolean): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (!Array.isArray(value) && condition(value as JsonSchema)) return true;
   return Object.values(value).some((one) => uses(one, condition));

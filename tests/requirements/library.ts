@@ -11,7 +11,7 @@ export type { Client } from "../../packages/mcparley/src/client/calls/client.ts"
 export type { ClientExtension } from "../../packages/mcparley/src/client/extension.ts";
 export { forgetEras } from "../../packages/mcparley/src/client/connect/detect-era.ts";
 export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
-export { type Task, asTask, continueAsTask, followTasks, tasks, tasksOf } from "../../packages/mcparley/src/tasks.ts";
+export { asTask, continueAsTask, followTasks, tasks, tasksOf } from "../../packages/mcparley/src/tasks.ts";
 export { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
 export type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
 export { HttpRefusal } from "../../packages/mcparley/src/http/server/refusal.ts";
@@ -25,14 +25,7 @@ export {
 } from "../../packages/mcparley/src/mcp/errors.ts";
 export { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
 export { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";
-export type {
-  JsonObject,
-  JsonRpcErrorBody,
-  JsonRpcMessage,
-  JsonRpcNotification,
-  JsonRpcRequest,
-  RequestId,
-} from "../../packages/mcparley/src/rpc/messages.ts";
+export type { JsonObject, JsonRpcErrorBody, RequestId } from "../../packages/mcparley/src/rpc/messages.ts";
 export type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
 export { findRevision } from "../../packages/mcparley/src/mcp/revisions/index.ts";
 export type { Revision } from "../../packages/mcparley/src/mcp/revisions/revision.ts";
@@ -47,20 +40,19 @@ export {
   requireExtension,
 } from "../../packages/mcparley/src/server/extension.ts";
 export { inputRequired } from "../../packages/mcparley/src/server/input/input-required.ts";
-export type { AnyServerDefinition, ServerDefinition } from "../../packages/mcparley/src/server/options.ts";
+export type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
 export { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
 export { resourceNotFound } from "../../packages/mcparley/src/server/features/resources.ts";
 export { type Server, createServer } from "../../packages/mcparley/src/server/server.ts";
 export { toolResult } from "../../packages/mcparley/src/server/features/tools.ts";
 export { serveStdio } from "../../packages/mcparley/src/stdio/serve-stdio.ts";
 export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";
-export { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+export { type FakeClock, fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
 export { type EventFeed, type SentRequest, fetchStub } from "../support/fetch-stub.ts";
-export { type Gate, gate } from "../support/gate.ts";
+export { gate } from "../support/gate.ts";
 export { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
 export { type OAuthOptions, oauth } from "../../packages/mcparley/src/auth/client/oauth.ts";
 export { memoryCredentials } from "../../packages/mcparley/src/auth/client/memory-credentials.ts";
-export type { CredentialStorage } from "../../packages/mcparley/src/auth/client/credential-storage.ts";
 export { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../support/scripted-issuer.ts";
 export { clientCredentials } from "../../packages/mcparley/src/auth/client/client-credentials.ts";
 export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/enterprise-managed.ts";

@@ -12,7 +12,7 @@ export interface BothSides {
 }
 
 /** What has been proven in the modules that were imported so far. */
-export const proven = new Set<string>();
+const proven = new Set<string>();
 
 let collecting = false;
 

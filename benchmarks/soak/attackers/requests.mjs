@@ -2,7 +2,7 @@
 
 /** @typedef {Readonly<Record<string, string>>} Headers */
 
-export const legacyRevision = "2025-11-25";
+const legacyRevision = "2025-11-25";
 const modernRevision = "2026-07-28";
 const accept = "application/json, text/event-stream";
 

@@ -6,7 +6,7 @@ import { own } from "./peers.mjs";
  * @import { Pairing } from "./run-pairing.mjs"
  */
 
-export const ourName = "mcparley";
+const ourName = "mcparley";
 
 /**
  * All pairings with one peer: our client with its server, and its client with our server, each way and era that it has.

@@ -8,7 +8,7 @@ import type { Group } from "./cases.ts";
 import { assertsFormat } from "./plan.ts";
 
 /** Cases that the library does not pass, with the reason. An omitted field matches every case. */
-export interface Exclusion {
+interface Exclusion {
   reason: string;
   dialects: readonly Dialect[];
   file: string;

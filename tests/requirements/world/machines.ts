@@ -27,7 +27,7 @@ const token = "the-token";
 const tools = { greet: tool({ call: () => "Hello" }) };
 
 /** Gives a grant for each identity, and the token for whatever else. */
-export const giving: AnswerToken = ({ url }) =>
+const giving: AnswerToken = ({ url }) =>
   url.startsWith(idp)
     ? { access_token: "the-grant", issued_token_type: ID_JAG, token_type: "N_A", expires_in: 300 }
     : { access_token: token, token_type: "Bearer", expires_in: 3600 };

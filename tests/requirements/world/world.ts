@@ -26,7 +26,7 @@ import { type Played, memoryScripted, stdioScripted } from "./scripted-streams.t
 import type { Answers, Scripted } from "./scripted.ts";
 import { memoryWire, stdioWire } from "./stream-wires.ts";
 
-export interface ServeOptions {
+interface ServeOptions {
   /** The client's. None unless given. */
   capabilities?: JsonObject;
   /** False leaves it to the proof to open a legacy session. */
@@ -34,7 +34,7 @@ export interface ServeOptions {
   http?: HttpOptions;
 }
 
-export interface PlayOptions {
+interface PlayOptions {
   /** The capabilities of the scripted server; all unless given. */
   capabilities?: JsonObject;
   answers?: Answers;
@@ -42,7 +42,7 @@ export interface PlayOptions {
 }
 
 /** What a client is given; headers are for HTTP alone. */
-export type ClientOptions = ConnectOptions & { headers?: Record<string, string> };
+type ClientOptions = ConnectOptions & { headers?: Record<string, string> };
 
 /** One transport and one revision, in which a proof is run: it makes what the proof needs, and ends it. */
 export interface World {

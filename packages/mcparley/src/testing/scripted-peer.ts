@@ -52,6 +52,7 @@ export interface ScriptedPeer {
 }
 
 /** Makes a peer whose part the test plays. `answers` are given at once, by method; the test plays the rest. */
+// oxlint-disable-next-line max-lines-per-function -- The members of the peer share the state of one conversation.
 export function scriptedPeer(answers: Record<string, (request: JsonRpcRequest) => JsonObject> = {}): ScriptedPeer {
   const arrived: Arrived[] = [];
   const untaken: JsonRpcMessage[] = [];
