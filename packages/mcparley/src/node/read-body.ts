@@ -3,13 +3,13 @@ import type { BodyReader, Reader } from "../http/exchange.ts";
 import { notUtf8, tooLarge } from "../http/server/refusal.ts";
 import type { NodeRequest } from "./node-exchange.ts";
 
-/** How long a body may be, in bytes, and how long it is as far as its request says. */
+/** The maximum size of a body and its `Content-Length`, in bytes. */
 interface Size {
   limit: number;
   declared: number | undefined;
 }
 
-/** Reads the whole body of a request as text, or takes what a framework has read; see `Exchange.readText`. */
+/** Reads the body of a request as text, or uses the body that a framework has read. See `Exchange.readText`. */
 export function readBody(request: NodeRequest, limit: number, reader: BodyReader): void {
   if (request.readableEnded) return readAlready(request.body, limit, reader);
   const header = request.headers["content-length"];
@@ -18,20 +18,20 @@ export function readBody(request: NodeRequest, limit: number, reader: BodyReader
     discard(request, 2 * limit);
     return reader.reject(tooLarge(limit));
   }
-  // Where somebody else reads along, what is taken from the buffer would be missing there.
+  // If other code also reads the stream, taking bytes from the buffer would remove them for it.
   if (request.readableFlowing !== null) readLater(request, { limit, declared }, reader);
-  // The body of a short request has come with its head, and is in the buffer once the parser has gone on.
+  // The body of a short request arrives with its head, and is in the buffer after the parser has continued.
   else process.nextTick(() => readBuffered(request, { limit, declared }, reader));
 }
 
-/** Takes a body that is there, whole and in one piece; waits for what is missing of another. */
+/** Uses a body that is complete in the buffer. Otherwise waits for the rest. */
 function readBuffered(request: NodeRequest, size: Size, reader: BodyReader): void {
   const first = request.read() as Buffer | null;
   if (first && first.length === size.declared) settle(first, reader);
   else readLater(request, size, reader, first);
 }
 
-/** Pieces come in a context of their socket; a promise keeps that of the request, which its caller may have made. */
+/** Reads the body in chunks. The promise restores the async context of the request; chunks arrive in that of the socket. */
 function readLater(request: NodeRequest, size: Size, reader: BodyReader, first: Buffer | null = null): void {
   new Promise<string>((resolve, reject) => {
     readPieces(request, size, { resolve, reject, slow: reader, first });
@@ -48,7 +48,7 @@ function readPieces(
 ): void {
   let size = 0;
   let chunks: Buffer[] = [];
-  // The request lives as long as its answer, which may be a stream that is open for days.
+  // The request object lives as long as its response, which can be a stream that is open for days.
   const forget = (): void => {
     chunks = [];
     request.off("data", onData);
@@ -68,7 +68,7 @@ function readPieces(
       return reader.reject(refusal);
     }
     chunks.push(chunk);
-    // The parser lets through no more than was declared, so there is no need to wait for the end of the stream.
+    // The parser passes no more than the declared size, so there is no need to wait for the end.
     if (size === declared) finish();
   };
   request.on("data", onData);
@@ -97,8 +97,8 @@ function readAlready(body: unknown, limit: number, reader: Reader<string>): void
 }
 
 /**
- * Drops the rest of a body, so that the client gets to read its refusal: closing on unread data would reset the
- * connection. One that is more than twice as long as it may be is cut off.
+ * Reads and drops the rest of a body, so that the client can read the refusal: closing with unread data would reset the
+ * connection. The connection is closed if the body is more than twice as large as the limit.
  */
 function discard(request: NodeRequest, allowed: number): void {
   let left = allowed;
