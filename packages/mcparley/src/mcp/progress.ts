@@ -4,7 +4,7 @@ import { type JsonObject, type RequestId, isObject } from "../rpc/messages.ts";
 export type ProgressToken = string | number;
 
 export interface Progress {
-  /** How much is done; it grows with each report. */
+  /** The progress so far. It grows with each notification. */
   progress: number;
   total?: number;
   message?: string;
