@@ -72,7 +72,7 @@ export class FetchExchange implements Exchange {
     let size = 0;
     for (;;) {
       const { done, value } = await body.read().catch((cause: unknown) => {
-        throw new LocalError("closed", "The client went away before the end of its request.", { cause });
+        throw new LocalError("closed", "The client disconnected before the end of its request.", { cause });
       });
       if (done) return decode(chunks);
       size += value.length;

@@ -77,10 +77,10 @@ function only(addresses: readonly LookupAddress[]): [string, number] {
 }
 
 function refusal(url: URL, address: string): LocalError {
-  const where = url.hostname === address || url.hostname === `[${address}]` ? "is" : `leads to ${address},`;
+  const where = url.hostname === address || url.hostname === `[${address}]` ? "is" : `resolves to ${address},`;
   const message =
-    `Nothing is sent to ${url.host}: it ${where} an address outside of the public Internet, ` +
-    `and the MCP server that refers to it is a public one. Give allowPrivateNetwork: true if that is meant to be.`;
+    `Refused to send a request to ${url.host}: it ${where} an address outside of the public Internet, ` +
+    `but the MCP server that refers to it is public. Set allowPrivateNetwork: true to allow this.`;
   return new LocalError("forbidden_url", message, { data: { host: url.host, address } });
 }
 

@@ -154,7 +154,7 @@ export class NodeExchange implements Exchange {
   #closed(): void {
     this.held?.release();
     if (this.#response.writableFinished) return;
-    this.#reader?.reject(new LocalError("closed", "The client went away before the end of its request."));
+    this.#reader?.reject(new LocalError("closed", "The client disconnected before the end of its request."));
     this.#onGone?.();
   }
 }

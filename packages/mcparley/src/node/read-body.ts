@@ -89,7 +89,9 @@ function settle(bytes: Buffer, reader: Reader<string>): void {
 
 function readAlready(body: unknown, limit: number, reader: Reader<string>): void {
   if (typeof body !== "string" && !(body instanceof Uint8Array)) {
-    return reader.reject(new TypeError("The body of the request was read before, and request.body does not hold it."));
+    return reader.reject(
+      new TypeError("The body of the request was already read, and request.body does not contain it."),
+    );
   }
   const bytes = Buffer.from(body);
   if (bytes.length > limit) reader.reject(tooLarge(limit));

@@ -45,6 +45,6 @@ function checkOwner(file: string, { mode, uid }: { mode: number; uid: number }):
 
 /** Returns the error for a place where credentials cannot be stored. */
 export function unusable(place: string, why: string, cause?: unknown): LocalError {
-  const message = `Credentials cannot be kept in ${JSON.stringify(place)}: ${why}`;
+  const message = `Credentials cannot be stored in ${JSON.stringify(place)}: ${why}`;
   return new LocalError("unusable_storage", /[.)"]$/.test(message) ? message : `${message}.`, { cause });
 }

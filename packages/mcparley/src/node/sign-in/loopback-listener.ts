@@ -18,8 +18,8 @@ const headers = {
 };
 const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>\n`;
-const cameBack = page("You came back", "The program that you signed in for goes on. You can close this window.");
-const notExpected = page("Nothing is expected here", "You can close this window.");
+const received = page("Sign-in received", "The program continues. You can close this window.");
+const notExpected = page("Unexpected request", "You can close this window.");
 
 /** Listens on a port of this machine for one redirect from an authorization server. */
 export class LoopbackListener {
@@ -89,7 +89,7 @@ export class LoopbackListener {
     const expected = this.#expected;
     const isExpected = url && expected && matches(url, expected.state);
     response.writeHead(isExpected ? 200 : 404, headers);
-    response.end(isExpected ? cameBack : notExpected);
+    response.end(isExpected ? received : notExpected);
     if (isExpected) expected.take(url);
   }
 
@@ -123,7 +123,7 @@ function listens(http: Server, port: number): Promise<boolean> {
 function listen(http: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (cause: Error): void => {
-      const message = `No port of ${host} can be listened on, for a browser to come back to: ${cause.message}`;
+      const message = `Cannot listen on a port of ${host} for the redirect from the browser: ${cause.message}`;
       reject(new LocalError("address_unavailable", message, { cause }));
     };
     http.once("error", onError);

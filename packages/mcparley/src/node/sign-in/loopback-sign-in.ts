@@ -63,13 +63,13 @@ async function send(url: URL, open: NonNullable<LoopbackSignInOptions["open"]>):
   } catch (cause) {
     if (cause instanceof LocalError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `A person has to sign in, and no browser could be opened: ${why}.`;
+    const message = `A user must sign in, but no browser could be opened: ${why}.`;
     throw new LocalError("sign_in_required", message, { cause, data: { url: url.href } });
   }
 }
 
 function tooLate(timeLimit: number): LocalError {
-  return new LocalError("timeout", `Nobody came back from the sign-in within ${timeLimit / 1000} seconds.`);
+  return new LocalError("timeout", `The user did not return from the sign-in within ${timeLimit / 1000} seconds.`);
 }
 
 /** Options of `openUrl`. */
