@@ -46,6 +46,7 @@ const packages = [
       shared: {
         neededBy: ["server.ts", "client.ts"],
         with: [
+          "rpc/abort.ts",
           "rpc/pending-requests.ts",
           "rpc/redact.ts",
           "schema/budget.ts",

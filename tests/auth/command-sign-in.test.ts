@@ -202,7 +202,7 @@ test("login gives up after --timeout, and says so", async () => {
   const io = atTerminal();
   const silent = { ...io, openUrl: async () => {} };
   expect(await runClientCommand("login", [server.url, "--timeout", "300ms"], silent)).toBe(6);
-  expect(io.err()).toContain("Nobody came back from the sign-in within 0.3 seconds.");
+  expect(io.err()).toContain("The user did not return from the sign-in within 0.3 seconds.");
 });
 
 test("a program that is started has nothing to sign in to", async () => {

@@ -4,7 +4,7 @@ import { readEvents } from "../../packages/mcparley/src/http/client/sse-reader.t
 import { McpError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { classify } from "../../packages/mcparley/src/rpc/messages.ts";
 import { redact } from "../../packages/mcparley/src/rpc/redact.ts";
-import { jsonLines } from "../../packages/mcparley/src/stdio/json-lines.ts";
+import { jsonLines } from "../../packages/mcparley/src/stdio/lines.ts";
 import { lineReader } from "../../packages/mcparley/src/stdio/lines.ts";
 import { type Chunked, chunkedOf, chunksOf, evenChunks, growingOf, webStream } from "./arbitraries/bytes.ts";
 import { anyMessage, jsonValue } from "./arbitraries/messages.ts";

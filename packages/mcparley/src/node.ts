@@ -1,10 +1,12 @@
 /** Serving over HTTP on Node: a server of its own, or inside an existing one. */
-export { type ListenOptions, type Listening, listen } from "./node/listen.ts";
-export { type NodeHandler, toNodeHandler } from "./node/node-handler.ts";
+export { type ListenOptions, type Listening, type NodeHandler, listen, toNodeHandler } from "./node/listen.ts";
 export { type FileStoreOptions, fileStore } from "./node/file-store.ts";
-export { type FileCredentialsOptions, fileCredentials } from "./node/credentials/file-credentials.ts";
+export { type FileCredentialsOptions, fileCredentials, tokenFile } from "./node/credentials/file-credentials.ts";
 export type { KeyKeeper } from "./node/credentials/credential-key.ts";
 export { type KeychainOptions, type KeyringModule, keychain } from "./node/credentials/keychain.ts";
-export { type LoopbackSignInOptions, loopbackSignIn } from "./node/sign-in/loopback-sign-in.ts";
-export { type OpenUrlOptions, openUrl } from "./node/sign-in/open-url.ts";
-export { tokenFile } from "./node/token-file.ts";
+export {
+  type LoopbackSignInOptions,
+  type OpenUrlOptions,
+  loopbackSignIn,
+  openUrl,
+} from "./node/sign-in/loopback-sign-in.ts";

@@ -67,7 +67,7 @@ export interface DiscoverResult extends CacheHint {
   _meta?: JsonObject;
 }
 
-/** Checks the params of `initialize`. */
+/** Validates the params of `initialize`. */
 export function readInitializeParams(params: JsonObject): InitializeParams {
   const { protocolVersion, capabilities, clientInfo } = params;
   if (typeof protocolVersion !== "string") throw invalidParams("params.protocolVersion must be a string");
@@ -75,7 +75,7 @@ export function readInitializeParams(params: JsonObject): InitializeParams {
   return { protocolVersion, capabilities, clientInfo: readImplementation(clientInfo, "params.clientInfo") };
 }
 
-/** Checks the name and version of a client or server. */
+/** Validates the name and version of a client or server. */
 export function readImplementation(value: unknown, where: string): Implementation {
   if (!isObject(value) || typeof value.name !== "string" || typeof value.version !== "string") {
     throw invalidParams(`${where} must be an object with a string "name" and a string "version"`);

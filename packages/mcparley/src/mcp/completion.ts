@@ -8,7 +8,7 @@ export type CompletionReference = { type: "ref/prompt"; name: string } | { type:
 export interface CompleteParams {
   ref: CompletionReference;
   argument: { name: string; value: string };
-  /** The arguments that were filled in before this one. */
+  /** The arguments that already have a value. */
   context: Record<string, string>;
 }
 
@@ -23,10 +23,10 @@ export interface CompleteResult {
   _meta?: JsonObject;
 }
 
-/** The most values that one answer may hold (server/utilities/completion, Completion Results). */
+/** The maximum number of values in a result (server/utilities/completion, Completion Results). */
 export const maxCompletions = 100;
 
-/** Checks the params of `completion/complete`. Throws -32602 if a value has more than `maxLength` characters. */
+/** Validates the params of `completion/complete`. Throws -32602 if a value has more than `maxLength` characters. */
 export function readCompleteParams(params: JsonObject, maxLength: number): CompleteParams {
   const { argument, context } = params;
   if (!isObject(argument) || typeof argument.name !== "string" || typeof argument.value !== "string") {

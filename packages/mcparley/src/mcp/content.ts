@@ -3,14 +3,14 @@ import type { JsonObject } from "../rpc/messages.ts";
 /** The author of a message. */
 export type Role = "user" | "assistant";
 
-/** Hints on whom a piece of content is for, how much it matters (0 to 1) and when it last changed (ISO 8601). */
+/** Hints about content: its audience, its priority (0 to 1) and its last change (ISO 8601). */
 export interface Annotations {
   audience?: Role[];
   priority?: number;
   lastModified?: string;
 }
 
-/** A picture that stands for something. `src` is an https or data URI; treat what it points to as untrusted. */
+/** An icon. `src` is an https or data URI with untrusted content. */
 export interface Icon {
   src: string;
   mimeType?: string;
@@ -46,14 +46,14 @@ export interface AudioContent extends ContentBase {
   mimeType: string;
 }
 
-/** What a resource is, to be shown before it is read. */
+/** The description of a resource in lists and links. */
 export interface ResourceDescription {
   uri: string;
   name: string;
   title?: string;
   description?: string;
   mimeType?: string;
-  /** Bytes, before any encoding. */
+  /** Size in bytes, before any encoding. */
   size?: number;
   icons?: Icon[];
 }

@@ -21,7 +21,7 @@ export interface ElicitUrlParams {
   mode: "url";
   message: string;
   url: string;
-  /** 2025-11-25 only: names the interaction in `notifications/elicitation/complete`. */
+  /** 2025-11-25 only: identifies the interaction in `notifications/elicitation/complete`. */
   elicitationId?: string;
   _meta?: JsonObject;
 }
@@ -36,7 +36,7 @@ export interface ElicitResult {
   _meta?: JsonObject;
 }
 
-/** Checks what a client answered to `elicitation/create`. */
+/** Validates the result of `elicitation/create`. */
 export function readElicitResult(result: unknown): ElicitResult {
   if (isObject(result)) {
     const { action, content } = result;

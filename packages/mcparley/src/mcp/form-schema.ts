@@ -3,7 +3,7 @@ import type { JsonSchema } from "../schema/schema.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { RequestedSchema } from "./elicitation.ts";
 
-/** For each kind of field, the keywords a form can have, each with an example of its type. */
+/** The keywords that each kind of field can have, with an example value of their type. */
 const described = { title: "", description: "" };
 const number = { ...described, minimum: 0, maximum: 0, default: 0 };
 const kinds: Readonly<Record<string, JsonSchema>> = {
@@ -16,11 +16,11 @@ const kinds: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * Reduces a JSON Schema to what an elicitation may ask for (client/elicitation, "Requested Schema"). Keywords that a
- * form cannot have, `pattern` for one, are left out: check the answer against the full schema as well.
+ * Reduces a JSON Schema to the schema of a form (client/elicitation, "Requested Schema"). Keywords that a form cannot have,
+ * such as `pattern`, are omitted, so validate the answer against the full schema as well.
  *
- * Throws a SchemaError `invalid_schema` that names the property and the rule when a property is not a string, number,
- * boolean, choice of strings, or list of such choices.
+ * Throws a SchemaError `invalid_schema` with the property and the rule if a property is not a string, number, boolean,
+ * choice of strings, or list of such choices.
  */
 export function toRequestedSchema(json: JsonSchema): RequestedSchema {
   const { type, properties, required } = dereference(json, json);
@@ -29,7 +29,7 @@ export function toRequestedSchema(json: JsonSchema): RequestedSchema {
   }
   const fields = Object.entries(properties).map(([name, schema]) => [name, toField(schema, name, json)] as const);
   const names = isStrings(required) ? required.filter((name) => Object.hasOwn(properties, name)) : [];
-  // fromEntries, so that a property called "__proto__" is a property like any other.
+  // fromEntries, so that a property named "__proto__" is an ordinary property.
   return { type, properties: Object.fromEntries(fields), ...(names.length > 0 && { required: names }) };
 }
 
@@ -49,7 +49,7 @@ function toField(schema: unknown, name: string, root: JsonSchema): JsonObject {
   );
 }
 
-/** A form has inclusive bounds only: exact for integers, and the nearest that can be said for other numbers. */
+/** Replaces exclusive bounds, which a form cannot have. Exact for integers, approximate for other numbers. */
 function inclusive(field: JsonSchema): JsonSchema {
   const { exclusiveMinimum: over, exclusiveMaximum: under } = field as { readonly [keyword: string]: number };
   return field["type"] === "integer"
@@ -57,7 +57,7 @@ function inclusive(field: JsonSchema): JsonSchema {
     : { minimum: over, maximum: under, ...field };
 }
 
-/** The strings to choose from, when the schema is a choice of strings however it is written. */
+/** Returns the choices if the schema is a choice of strings in any form. */
 function toChoice(schema: JsonSchema, titled: "oneOf" | "anyOf"): object | undefined {
   const { const: only, enum: values = [only], oneOf, anyOf: options = oneOf } = schema;
   if (isStrings(values)) return { type: "string", enum: values };
@@ -86,7 +86,7 @@ function fits(keyword: string, value: unknown, example: unknown): boolean {
   if (Array.isArray(example)) return isStrings(value);
   if (example === undefined || typeof value !== typeof example) return false;
   if (keyword === "format") return /^(email|uri|date|date-time)$/.test(value as string);
-  // Schema libraries write the limits of a safe integer into every integer; a form is better off without them.
+  // Schema libraries add the limits of a safe integer to every integer. A form does not need them.
   return typeof value !== "number" || Math.abs(value) < Number.MAX_SAFE_INTEGER;
 }
 
@@ -98,7 +98,7 @@ function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every(isString);
 }
 
-/** Libraries move named schemas to `$defs`. Only local references are followed, and no more than a few in a row. */
+/** Resolves local references, at most 16 in a row, because libraries move named schemas to `$defs`. */
 function dereference(schema: unknown, root: JsonSchema): JsonSchema {
   let found = isObject(schema) ? schema : {};
   for (let hops = 0; hops < 16 && isString(found["$ref"]); hops++) {

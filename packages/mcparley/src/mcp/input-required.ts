@@ -1,13 +1,13 @@
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import { Method } from "./methods.ts";
 
-/** One question that a server asks inside a result: elicitation, sampling or roots. */
+/** An input request in a result: elicitation, sampling or roots. */
 export interface InputRequest {
   method: string;
   params?: JsonObject;
 }
 
-/** The result of a call that needs answers first (2026-07-28, basic/patterns/mrtr). */
+/** The result of a call that needs input first (2026-07-28, basic/patterns/mrtr). */
 export interface InputRequiredResult {
   resultType: "input_required";
   inputRequests?: Record<string, InputRequest>;
@@ -16,7 +16,7 @@ export interface InputRequiredResult {
   _meta?: JsonObject;
 }
 
-/** The methods that may be answered with questions (2026-07-28, basic/patterns/mrtr, Supported Requests). */
+/** The methods that can return input requests (2026-07-28, basic/patterns/mrtr, Supported Requests). */
 export const askable: ReadonlySet<string> = new Set([Method.callTool, Method.getPrompt, Method.readResource]);
 
 export const inputRequiredType = "input_required";
@@ -27,8 +27,8 @@ export function isInputRequired(result: object): result is InputRequiredResult {
 }
 
 /**
- * The answers that a retried request carries, by the key of their question. An answer is a result and so an object:
- * anything else counts as none, so that it is asked for again.
+ * Returns the input responses of a retried request, by the key of their input request. A response that is not an object is
+ * ignored, so that the input is requested again.
  */
 export function readInputResponses({ inputResponses }: JsonObject): JsonObject {
   if (!isObject(inputResponses)) return {};

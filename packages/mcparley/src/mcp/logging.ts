@@ -14,13 +14,13 @@ export interface LoggingMessage {
   data: unknown;
 }
 
-/** Reads a level, or throws -32602 naming it and the eight that exist. */
+/** Validates a level. Throws -32602 with the list of levels if it is unknown. */
 export function readLoggingLevel(value: unknown, where: string): LoggingLevel {
   if (loggingLevels.includes(value as LoggingLevel)) return value as LoggingLevel;
   throw invalidParams(`${where} must be one of ${loggingLevels.join(", ")}`);
 }
 
-/** Whether a message of `level` is to be sent to a client that asked for `minimum` and above. */
+/** Returns whether a message of `level` is sent to a client that requested `minimum` and above. */
 export function isLoggable(level: LoggingLevel, minimum: LoggingLevel): boolean {
   return loggingLevels.indexOf(level) >= loggingLevels.indexOf(minimum);
 }

@@ -4,22 +4,22 @@ import type { JsonSchema } from "../schema/schema.ts";
 import { type Dialect, dialectOf } from "../schema/json-schema/keywords.ts";
 import { subschemasOf } from "../schema/json-schema/subschemas.ts";
 
-/** The type of a parameter that may be mirrored in a header. */
+/** The type of a parameter that can be mirrored in a header. */
 export type McpHeaderType = "string" | "integer" | "boolean";
 
 /** A tool parameter that a client mirrors in a header of its `tools/call` request. */
 export interface McpHeader {
-  /** The whole header name, `Mcp-Param-Region`. */
+  /** The complete header name, such as `Mcp-Param-Region`. */
   readonly header: string;
   /** The property names that lead to the parameter in the tool's arguments. */
   readonly path: readonly string[];
   readonly type: McpHeaderType;
 }
 
-/** Thrown when an `x-mcp-header` annotation breaks the rules, which makes the whole tool definition invalid. */
+/** Thrown if an `x-mcp-header` annotation is invalid. The tool definition is then invalid as well. */
 export class InvalidMcpHeader extends SchemaError {
   override readonly name: string = "InvalidMcpHeader";
-  /** The annotated place, as property names joined by dots, or a JSON pointer where it is not a property. */
+  /** The annotated property, as names joined by dots, or a JSON pointer if it is not a property. */
   readonly property: string;
 
   constructor(property: string, reason: string) {
@@ -34,24 +34,24 @@ const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 
 interface Place {
   readonly schema: JsonSchema;
-  /** The property names from the root, or undefined once the way went through anything but `properties`. */
+  /** The property names from the root, or undefined if the path contains another keyword than `properties`. */
   readonly path: readonly string[] | undefined;
   readonly pointer: string;
   readonly depth: number;
 }
 
-/** The depth of a definition's schema. Annotations of a peer below it are ignored; their paths would grow quadratically. */
+/** The maximum depth of a definition's schema. Deeper annotations of a peer are ignored; their paths would grow quadratically. */
 const MAX_DEPTH = 64;
 
 /**
- * Collects the `x-mcp-header` annotations of a tool's input schema.
- * Throws InvalidMcpHeader for the first one that breaks a rule (2026-07-28, Streamable HTTP, "Schema Extension").
+ * Returns the `x-mcp-header` annotations of a tool's input schema.
+ * Throws InvalidMcpHeader for the first invalid one (2026-07-28, Streamable HTTP, "Schema Extension").
  */
 export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
   const found = new Map<string, McpHeader>();
   const dialect = dialectOf(json["$schema"]) ?? "2020-12";
   const places: Place[] = [{ schema: json, path: [], pointer: "", depth: 0 }];
-  // A schema may come from a peer: no recursion, so that no nesting can exhaust the stack.
+  // Not recursive, because a peer's schema could exhaust the stack.
   for (let place = places.pop(); place !== undefined; place = places.pop()) {
     if (place.schema[annotation] !== undefined) {
       const header = readAnnotation(place);
@@ -72,7 +72,7 @@ function placesBelow({ schema, path, pointer, depth }: Place, dialect: Dialect):
     const next = path && keyword === "properties" ? [...path, key!] : undefined;
     below.push({ schema: found, path: next, pointer: pointer + step, depth: depth + 1 });
   }
-  // The places are taken from the end, and the headers are to come in the order of the properties.
+  // Places are popped from the end, and headers must be in the order of the properties.
   return below.toReversed();
 }
 
@@ -99,7 +99,7 @@ function readAnnotation({ schema, path, pointer }: Place): McpHeader {
   return { header: `Mcp-Param-${name}`, path, type };
 }
 
-/** A parameter that may also be null keeps its header: for null, the header is left out. */
+/** Returns the type of a parameter. It may also be null, for which the header is omitted. */
 function typeOf(type: unknown): McpHeaderType | undefined {
   const names = [type].flat();
   const others = names.length === 2 ? names.filter((name) => name !== "null") : names;

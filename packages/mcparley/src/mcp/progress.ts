@@ -5,7 +5,7 @@ export type ProgressToken = string | number;
 
 /** Progress of a call. */
 export interface Progress {
-  /** How much is done; it grows with each report. */
+  /** The progress so far. It grows with each notification. */
   progress: number;
   total?: number;
   message?: string;

@@ -10,7 +10,7 @@ export interface PromptArgument {
   required?: boolean;
 }
 
-/** A prompt as a list shows it. */
+/** A prompt in a list. */
 export interface Prompt {
   name: string;
   title?: string;
@@ -38,14 +38,14 @@ export interface GetPromptParams {
   arguments: Record<string, string>;
 }
 
-/** Checks the params of `prompts/get`: every argument is a string. */
+/** Validates the params of `prompts/get`. Every argument must be a string. */
 export function readGetPromptParams(params: JsonObject): GetPromptParams {
   const { name, arguments: args } = params;
   if (typeof name !== "string") throw invalidParams("params.name must be a string: the name of the prompt to get");
   return { name, arguments: readStrings(args, "params.arguments") };
 }
 
-/** Reads an optional object whose values are all strings. */
+/** Validates an optional object whose values are strings. */
 export function readStrings(value: unknown, where: string): Record<string, string> {
   if (value === undefined) return {};
   if (!isObject(value)) throw invalidParams(`${where} must be an object`);

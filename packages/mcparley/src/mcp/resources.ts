@@ -2,13 +2,13 @@ import { invalidParams } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Annotations, Icon, ResourceContents, ResourceDescription } from "./content.ts";
 
-/** A resource as a list shows it. */
+/** A resource in a list. */
 export interface Resource extends ResourceDescription {
   annotations?: Annotations;
   _meta?: JsonObject;
 }
 
-/** A family of resources as a list shows it. */
+/** A resource template in a list. */
 export interface ResourceTemplate {
   uriTemplate: string;
   name: string;
@@ -20,7 +20,7 @@ export interface ResourceTemplate {
   _meta?: JsonObject;
 }
 
-/** How long a result may be kept, in milliseconds, and whether it may be shown to another user. */
+/** The time for which a result may be cached, in milliseconds, and whether other users may receive it. */
 export interface CacheHint {
   ttlMs: number;
   cacheScope: "public" | "private";
@@ -32,14 +32,14 @@ export interface ReadResourceResult extends Partial<CacheHint> {
   _meta?: JsonObject;
 }
 
-/** Checks the params of methods that name one resource. */
+/** Validates the params of methods that name one resource. */
 export function readResourceUri(params: JsonObject): string {
   const { uri } = params;
   if (typeof uri !== "string" || uri === "") throw invalidParams("params.uri must be a non-empty string");
   return uri;
 }
 
-/** Checks the params of list methods; the cursor, where there is one, may be any string. */
+/** Validates the params of list methods. The optional cursor can be any string. */
 export function readCursor(params: JsonObject): string | undefined {
   const { cursor } = params;
   if (cursor !== undefined && typeof cursor !== "string") throw invalidParams("params.cursor must be a string");

@@ -1,7 +1,7 @@
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 
-/** A directory or file that the client considers relevant: guidance, not access control. */
+/** A directory or file that the client considers relevant. Not an access control. */
 export interface Root {
   /** A `file://` URI. */
   uri: string;
@@ -14,7 +14,7 @@ export interface ListRootsResult {
   _meta?: JsonObject;
 }
 
-/** Checks what a client answered to `roots/list`; entries that are not roots are left out. */
+/** Validates the result of `roots/list`. Invalid entries are ignored. */
 export function readRoots(result: unknown): Root[] {
   if (!isObject(result) || !Array.isArray(result.roots)) {
     throw new LocalError("invalid_message", 'The client answered roots/list without an array "roots".');

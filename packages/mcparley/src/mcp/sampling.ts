@@ -3,7 +3,7 @@ import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { AudioContent, ContentBlock, ImageContent, Role, TextContent } from "./content.ts";
 import type { Tool } from "./tools.ts";
 
-/** The model's wish to call a tool. */
+/** A tool call that the model requests. */
 export interface ToolUseContent {
   type: "tool_use";
   id: string;
@@ -12,7 +12,7 @@ export interface ToolUseContent {
   _meta?: JsonObject;
 }
 
-/** What became of a tool use; a message that holds one holds nothing else. */
+/** The result of a tool use. A message with one contains only tool results. */
 export interface ToolResultContent {
   type: "tool_result";
   toolUseId: string;
@@ -32,7 +32,7 @@ export interface SamplingMessage {
   _meta?: JsonObject;
 }
 
-/** What the server would like of the model; priorities are from 0 to 1. The client has the last word. */
+/** The preferences of the server, with priorities from 0 to 1. The client decides. */
 export interface ModelPreferences {
   hints?: { name?: string }[];
   costPriority?: number;
@@ -64,7 +64,7 @@ export interface CreateMessageResult {
   _meta?: JsonObject;
 }
 
-/** Checks what a client answered to `sampling/createMessage`. */
+/** Validates the result of `sampling/createMessage`. */
 export function readCreateMessageResult(result: unknown): CreateMessageResult {
   const readable =
     isObject(result) &&
@@ -79,9 +79,9 @@ export function readCreateMessageResult(result: unknown): CreateMessageResult {
 }
 
 /**
- * Says what is wrong with the order of tool uses and results in a conversation, if anything.
+ * Returns the first error in the order of tool uses and results in a conversation, if there is one.
  *
- * Every assistant message with tool uses must be followed by a user message that holds their results and nothing else
+ * Every assistant message with tool uses must be followed by a user message that contains exactly their results
  * (client/sampling, Message Content Constraints).
  */
 export function findToolImbalance(messages: readonly SamplingMessage[]): string | undefined {

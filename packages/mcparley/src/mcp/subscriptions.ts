@@ -1,16 +1,16 @@
 import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 
-/** Which changes a client wants to hear of; what is left out is not sent. */
+/** The changes that a client subscribes to. Omitted ones are not sent. */
 export interface SubscriptionFilter {
   toolsListChanged?: boolean;
   promptsListChanged?: boolean;
   resourcesListChanged?: boolean;
-  /** The URIs of the resources whose updates are wanted. */
+  /** The URIs of resources to receive updates of. */
   resourceSubscriptions?: string[];
 }
 
-/** Checks the params of `subscriptions/listen`; members that are not known are ignored. */
+/** Validates the params of `subscriptions/listen`. Unknown members are ignored. */
 export function readSubscriptionFilter(params: JsonObject): SubscriptionFilter {
   const wanted = params.notifications;
   if (!isObject(wanted)) throw invalidParams("params.notifications must be an object");

@@ -2,7 +2,7 @@ import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { ContentBlock, Icon } from "./content.ts";
 
-/** Hints on what a tool does. A client must not trust them unless it trusts the server. */
+/** Hints about the behavior of a tool. A client must not trust them unless it trusts the server. */
 export interface ToolAnnotations {
   title?: string;
   readOnlyHint?: boolean;
@@ -11,7 +11,7 @@ export interface ToolAnnotations {
   openWorldHint?: boolean;
 }
 
-/** A tool as a list shows it. */
+/** A tool in a list. */
 export interface Tool {
   name: string;
   title?: string;
@@ -26,7 +26,7 @@ export interface Tool {
 /** The result of `tools/call`. */
 export interface CallToolResult {
   content: ContentBlock[];
-  /** Any JSON value; it matches the tool's output schema where there is one. */
+  /** Any JSON value. It matches the tool's output schema, if there is one. */
   structuredContent?: unknown;
   /** The tool failed, and `content` tells the model why. */
   isError?: boolean;
@@ -38,7 +38,7 @@ export interface CallToolParams {
   arguments: JsonObject;
 }
 
-/** Checks the params of `tools/call`; absent arguments are an empty object. */
+/** Validates the params of `tools/call`. Missing arguments are an empty object. */
 export function readCallToolParams(params: JsonObject): CallToolParams {
   const { name, arguments: args } = params;
   if (typeof name !== "string") throw invalidParams("params.name must be a string: the name of the tool to call");

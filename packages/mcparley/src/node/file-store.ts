@@ -6,17 +6,17 @@ import { StoreLog } from "./store-log.ts";
 
 /** Options of `fileStore`. */
 export interface FileStoreOptions {
-  /** The most bytes that the folder may hold; beyond that nothing more is written (`too_large`). 256 MiB. */
+  /** Maximum size of the folder in bytes. Writes beyond it fail with `too_large`. Default: 256 MiB. */
   maxBytes?: number;
   clock?: Clock;
 }
 
 /**
- * Makes a store in a folder of this machine, which outlives the process: what was acknowledged is on the disk.
+ * Returns a store in a local folder. It outlives the process: acknowledged writes are on the disk.
  *
- * Several processes may use the folder at the same time. All that the store holds is in the memory of each as well. It
- * needs a local disk: over a network, appends of two machines may overwrite each other. The folder is made where it is
- * missing, readable by its owner alone.
+ * Several processes can use the folder at the same time. Each of them also has the whole content in memory. The folder must
+ * be on a local disk, because appends of two machines over a network can overwrite each other. A missing folder is created
+ * with access for its owner only.
  */
 export function fileStore(folder: string, options: FileStoreOptions = {}): Store {
   if (typeof folder !== "string" || folder === "") {
@@ -25,7 +25,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
   return openFileStore(folder, options);
 }
 
-/** Like `fileStore`; with `erase`, nothing stays in the folder of values that were replaced or deleted. */
+/** Like `fileStore`. With `erase`, replaced and deleted values are removed from the files immediately. */
 export function openFileStore(folder: string, options: FileStoreOptions & { erase?: boolean }): Store {
   const { clock = systemClock, maxBytes = 268_435_456, erase = false } = options;
   const shared = new SharedLog(new StoreLog(folder), { clock, maxBytes, erase });

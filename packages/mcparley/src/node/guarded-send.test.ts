@@ -99,7 +99,7 @@ describe("A8: discovery reaches nothing inside", () => {
     const refused = sendThrough({ lookup, isPrivate: isPrivateAddress }, new URL("http://meta.example/"), get());
     const error = (await refused.catch((caught: unknown) => caught)) as LocalError;
     expect(error.message).toBe(
-      "Nothing is sent to meta.example: it leads to 10.1.2.3, an address outside of the public Internet, and the MCP server that refers to it is a public one. Give allowPrivateNetwork: true if that is meant to be.",
+      "Refused to send a request to meta.example: it resolves to 10.1.2.3, an address outside of the public Internet, but the MCP server that refers to it is public. Set allowPrivateNetwork: true to allow this.",
     );
     expect(error.data).toEqual({ host: "meta.example", address: "10.1.2.3" });
   });

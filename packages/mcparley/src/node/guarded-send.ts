@@ -7,7 +7,7 @@ import { addressOf, isPrivateAddress } from "../auth/client/private-address.ts";
 import type { GuardedRequest, SendGuarded } from "../auth/client/web-send.ts";
 import { LocalError } from "../rpc/errors.ts";
 
-/** What a test replaces. */
+/** Functions that tests replace. */
 export interface Network {
   lookup: typeof systemLookup;
   isPrivate: (address: string) => boolean;
@@ -18,22 +18,22 @@ const system: Network = { lookup: systemLookup, isPrivate: isPrivateAddress };
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * Sends one request and connects to no address outside of the public Internet, unless `allowPrivate`.
+ * Sends one request, and connects only to addresses of the public Internet, unless `allowPrivate` is set.
  *
- * The addresses are checked that the connection is then made to, so that a name cannot lead elsewhere the second time it
- * is looked up. Each request has a connection of its own, since one that was opened for somebody else was not checked.
- * Proxies of the environment are not used, as they look names up themselves.
+ * The checked addresses are those of the connection, so a second lookup of the name cannot change them. Each request uses a
+ * new connection, because a reused one was not checked. Proxies of the environment are not used, because they look names up
+ * themselves.
  *
- * Rejects with `LocalError` `forbidden_url` for an address that is refused; otherwise with what the system says.
+ * Rejects with `LocalError` `forbidden_url` if the address is refused, otherwise with the error of the system.
  */
 export const sendGuarded: SendGuarded = (url, request) => sendThrough(system, url, request);
 
-/** Like `sendGuarded`, on a network of one's own. */
+/** Like `sendGuarded`, with a given network. */
 export async function sendThrough(network: Network, url: URL, request: GuardedRequest): Promise<Response> {
   const { method, headers, body, allowPrivate, signal } = request;
   signal.throwIfAborted();
   const address = addressOf(url.hostname);
-  // The system looks no addresses up.
+  // A literal IP address is never resolved, so the lookup hook would not see it.
   if (address !== undefined && !allowPrivate && network.isPrivate(address)) throw refusal(url, address);
   const options: RequestOptions = {
     method,
@@ -44,13 +44,13 @@ export async function sendThrough(network: Network, url: URL, request: GuardedRe
   if (!allowPrivate) options.lookup = publicLookup(network, url);
   return new Promise((resolve, reject) => {
     const outgoing = url.protocol === "https:" ? httpsRequest(url, options) : httpRequest(url, options);
-    // Once there is a response, it is its body that fails.
+    // After a response, errors are reported by its body.
     outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : error));
     outgoing.on("response", (incoming) => {
       try {
         resolve(toResponse(incoming));
       } catch (error) {
-        // A status or a header that HTTP does not know.
+        // The status or a header is invalid.
         incoming.destroy();
         reject(error);
       }
@@ -59,7 +59,7 @@ export async function sendThrough(network: Network, url: URL, request: GuardedRe
   });
 }
 
-/** Looks names up, and fails for one that leads anywhere but to the public Internet. */
+/** Resolves a name. Fails if one of its addresses is not in the public Internet. */
 function publicLookup({ lookup, isPrivate }: Network, url: URL): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -77,10 +77,10 @@ function only(addresses: readonly LookupAddress[]): [string, number] {
 }
 
 function refusal(url: URL, address: string): LocalError {
-  const where = url.hostname === address || url.hostname === `[${address}]` ? "is" : `leads to ${address},`;
+  const where = url.hostname === address || url.hostname === `[${address}]` ? "is" : `resolves to ${address},`;
   const message =
-    `Nothing is sent to ${url.host}: it ${where} an address outside of the public Internet, ` +
-    `and the MCP server that refers to it is a public one. Give allowPrivateNetwork: true if that is meant to be.`;
+    `Refused to send a request to ${url.host}: it ${where} an address outside of the public Internet, ` +
+    `but the MCP server that refers to it is public. Set allowPrivateNetwork: true to allow this.`;
   return new LocalError("forbidden_url", message, { data: { host: url.host, address } });
 }
 

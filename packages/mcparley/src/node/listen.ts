@@ -1,17 +1,17 @@
-import { type Server as HttpServer, type ServerOptions, createServer } from "node:http";
+import { type Server as HttpServer, type ServerOptions, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { type Server, coreOf } from "../server/server.ts";
-import { NodeExchange } from "./node-exchange.ts";
+import { NodeExchange, type NodeRequest } from "./node-exchange.ts";
 
 /** Options of `listen`. */
 export interface ListenOptions extends HttpOptions {
-  /** 0 takes any free one. */
+  /** The port. 0 selects a free port. */
   port: number;
-  /** The name or address to listen on. `127.0.0.1` unless given; others are reached from other machines. */
+  /** The name or address to listen on. Other machines can reach any but a loopback address. Default: `127.0.0.1`. */
   host?: string;
   /**
    * Milliseconds for the head of a request, from the opening of its connection or its first byte. A connection that sends
@@ -24,30 +24,30 @@ export interface ListenOptions extends HttpOptions {
   keepAliveTimeout?: number;
 }
 
-/** A server that listens. */
+/** A running HTTP server. */
 export interface Listening {
-  /** Where clients reach it, on this machine. */
+  /** The URL for clients on this machine. */
   readonly url: string;
   readonly port: number;
   /**
-   * Makes ready for the end, while requests are still answered: `/readyz` answers 503, no session and no stream is opened,
-   * and open streams end with their graceful result. Settles when nothing is in flight, or after `closeTimeout`.
+   * Prepares for the shutdown. Requests are still answered, but `/readyz` answers 503, no session or stream is opened, and
+   * open streams end with their graceful result. Settles when nothing is in flight, or after `closeTimeout`.
    */
   drain(this: void): Promise<void>;
   /**
-   * Drains and refuses new requests, lets what is in flight be answered within `closeTimeout`, then stops listening and
-   * closes every connection. Sessions that are shared through a `store` stay there for other processes.
+   * Drains, refuses new requests and waits up to `closeTimeout` for requests in flight. Then stops listening and closes
+   * all connections. Sessions in a shared `store` stay there for other processes.
    */
   close(this: void): Promise<void>;
 }
 
-/** Milliseconds after which a connection is closed though its last answer is not all sent. */
+/** Milliseconds after which a connection is closed even if its last response is not completely sent. */
 const flushTimeout = 2_000;
 
 /**
  * Serves a server over HTTP at `/mcp`, or another `path`, on loopback unless a `host` is given.
  *
- * Rejects with `LocalError` `address_unavailable` where it cannot listen there.
+ * Rejects with `LocalError` `address_unavailable` if it cannot listen on the address.
  */
 export async function listen(server: Server<any, any, any>, options: ListenOptions): Promise<Listening> {
   const { port, host = "127.0.0.1", path = "/mcp", health: asked = true } = options;
@@ -71,10 +71,10 @@ export async function listen(server: Server<any, any, any>, options: ListenOptio
   };
 }
 
-/** The timeouts of `node:http`, which looks for connections over their time at intervals. */
+/** Returns the timeouts of `node:http`, with the interval at which it checks them. */
 function timeoutsOf(options: ListenOptions): ServerOptions {
   const { requestTimeout = 40_000, keepAliveTimeout = 65_000 } = options;
-  // Node refuses a head that may take longer than its request. 0 means no limit.
+  // Node refuses a longer timeout for the head than for the request. 0 means no limit.
   const headersTimeout = Math.min(options.headersTimeout ?? 10_000, requestTimeout || Infinity);
   const shortest = Math.min(headersTimeout || Infinity, requestTimeout || Infinity);
   const connectionsCheckingInterval = Math.ceil(Math.min(5_000, shortest / 4));
@@ -114,7 +114,7 @@ function nameInUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The connections of a server, so that they can be closed once what was written to them has been sent. */
+/** Returns the open connections of a server, to close them when their output has been sent. */
 function connectionsOf(http: HttpServer): Set<Socket> {
   const sockets = new Set<Socket>();
   http.on("connection", (socket: Socket) => {
@@ -125,7 +125,7 @@ function connectionsOf(http: HttpServer): Set<Socket> {
 }
 
 async function close(http: HttpServer, endpoint: Endpoint, sockets: ReadonlySet<Socket>): Promise<void> {
-  // Probes are answered until all that is in flight is.
+  // Health checks are answered until no request is in flight.
   await endpoint.close();
   const closed = new Promise<void>((resolve) => {
     http.close(() => resolve());
@@ -134,4 +134,36 @@ async function close(http: HttpServer, endpoint: Endpoint, sockets: ReadonlySet<
   const limit = setTimeout(() => http.closeAllConnections(), flushTimeout);
   await closed;
   clearTimeout(limit);
+}
+
+/** Answers requests of a `node:http` server, or of a framework that is based on it. */
+export interface NodeHandler {
+  (request: NodeRequest, response: ServerResponse): void;
+  /** Ends streams and opens no new streams or sessions. Settles when nothing is in flight, or after `closeTimeout`. */
+  drain(this: void): Promise<void>;
+  /** Ends streams and sessions after the requests in flight. Does not close the HTTP server. */
+  close(this: void): Promise<void>;
+}
+
+/**
+ * Returns a request handler for a `node:http` server or a framework such as Express (`app.all("/mcp", handler)`).
+ *
+ * A body that the framework has parsed is read from `request.body`. Only requests to loopback names are answered, unless
+ * `allowedHosts` is given.
+ */
+export function toNodeHandler(server: Server<any, any, any>, options: HttpOptions = {}): NodeHandler {
+  const endpoint = new Endpoint(coreOf(server), options);
+  const handler = handlerOf(endpoint, options.health ?? false);
+  return Object.assign(handler, { drain: () => endpoint.drain(), close: () => endpoint.close() });
+}
+
+function handlerOf(
+  endpoint: Endpoint,
+  asked: NonNullable<HttpOptions["health"]>,
+): (request: NodeRequest, response: ServerResponse) => void {
+  const health = asked && makeHealth(endpoint, asked);
+  return (request, response) => {
+    const exchange = new NodeExchange(request, response);
+    if (!health || !health(exchange)) void endpoint.handle(exchange);
+  };
 }

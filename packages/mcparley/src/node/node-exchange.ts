@@ -3,13 +3,13 @@ import type { Exchange, Held, ReadLimits, ResponseHeaders, ResponseStream } from
 import { networkOf } from "../server/caller.ts";
 import { clientClosed, readBody } from "./read-body.ts";
 
-/** A request whose body a framework may have read: Express and others leave it in `body`. */
+/** A request. Express and other frameworks put a body that they have parsed in `body`. */
 export type NodeRequest = IncomingMessage & { body?: unknown };
 
-/** The network of each connection, so that it is calculated once. */
+/** The network of each connection, calculated once. */
 const networks = new WeakMap<object, string>();
 
-/** An exchange on node:http, without web `Request` and `Response` in between. */
+/** An exchange on `node:http`. It does not use the web classes `Request` and `Response`, which are slower. */
 export class NodeExchange implements Exchange {
   held: Held | undefined;
   readonly #request: NodeRequest;
@@ -23,7 +23,7 @@ export class NodeExchange implements Exchange {
     this.#request = request;
     this.#headers = request.headers;
     this.#response = response;
-    // The one event that follows every end, also that of a client which goes away in the middle of its request.
+    // Emitted after every end, even if the client disconnects during its request.
     response.on("close", () => this.#closed());
   }
 
@@ -63,7 +63,7 @@ export class NodeExchange implements Exchange {
 
   get parsedBody(): unknown {
     const { body, readableEnded } = this.#request;
-    // Some frameworks set an empty body on a request that they left unread.
+    // Some frameworks set an empty body on a request that they have not read.
     return readableEnded && typeof body !== "string" && !(body instanceof Uint8Array) ? body : undefined;
   }
 
@@ -72,7 +72,7 @@ export class NodeExchange implements Exchange {
   }
 
   header(name: string): string | undefined {
-    // Only `set-cookie`, which no client sends, is a list.
+    // Only `set-cookie` is a list, and clients do not send it.
     return this.#headers[name] as string | undefined;
   }
 
@@ -92,21 +92,21 @@ export class NodeExchange implements Exchange {
   respond(status: number, headers: ResponseHeaders, body?: string, rest?: Uint8Array): void {
     const response = this.#response;
     if (response.headersSent) {
-      // Too late to say it: the client must at least not take what it has for the whole.
+      // Too late for another status. Destroying the response lets the client know that it is incomplete.
       response.destroy();
       return;
     }
     const length = body === undefined ? 0 : Buffer.byteLength(body);
     response.writeHead(status, this.#headersOf(status, headers, length + (rest?.length ?? 0)));
     if (!body) return this.#finish();
-    // Head and body are one write that way; `end(body)` would add an empty one, and gather the two. What is all ASCII is
-    // copied as it is, where UTF-8 would be made of each character once more.
+    // This way, head and body are one write; `end(body)` would add an empty one. A body that is all ASCII is copied as
+    // latin1, which is faster than UTF-8.
     response.write(body, length === body.length ? "latin1" : "utf8");
     if (rest) response.write(rest);
     process.nextTick(() => this.#finish());
   }
 
-  /** Names and values in turn: a copy of an object of them would take as long as all the rest of an answer. */
+  /** Returns names and values in turn. Copying an object would take as long as the rest of the response. */
   #headersOf(status: number, headers: ResponseHeaders, length: number): OutgoingHttpHeader[] {
     const list: OutgoingHttpHeader[] = [];
     for (const name in headers) list.push(name, headers[name] as string);
@@ -119,7 +119,7 @@ export class NodeExchange implements Exchange {
     const response = this.#response;
     response.writeHead(status, { ...headers, ...this.#extra });
     let isBegun = false;
-    // The head leaves with what is said in the same turn, in one write, or by itself where that is nothing.
+    // The head is sent together with a chunk that is written in the same turn, otherwise alone.
     process.nextTick(() => {
       if (!isBegun && !response.destroyed) response.flushHeaders();
     });

@@ -5,7 +5,7 @@ import { Tables } from "../store/tables.ts";
 import { type Change, apply, readLine, restore, snapshot, writeLine } from "./store-entry.ts";
 import type { StoreLog } from "./store-log.ts";
 
-/** A change that is to be written, and whoever waits for its outcome. */
+/** A change to write, and the callbacks for its outcome. */
 interface Writing {
   change: Change;
   resolve(outcome: unknown): void;
@@ -14,23 +14,23 @@ interface Writing {
 
 export interface SharedLogOptions {
   clock: Clock;
-  /** The most bytes of a file that is still written to. */
+  /** Maximum size of the file in bytes. */
   maxBytes: number;
-  /** Rewrites the file whenever values may have been replaced or deleted, so that nothing stays of them. */
+  /** Rewrites the file after each change that can replace or delete values, so that they are removed. */
   erase?: boolean;
 }
 
-/** A file is rewritten once it has so many bytes, and twice those it began with. */
+/** A file is rewritten when it has this size in bytes and twice its initial size. */
 const rewriteSize = 1_048_576;
-/** How often, in milliseconds, subscribers look for messages of other processes where the system does not tell. */
+/** Milliseconds between checks for messages of other processes, if the system reports no change of the file. */
 const lookInterval = 500;
 
 /**
- * The state that the lines of a log lead to, shared by all processes that read it.
+ * The state that results from the lines of a log. All processes that read the log have the same state.
  *
- * A change is appended and then read back in its place among those of others, which decides its outcome: there is no
- * lock that a process could leave behind. One round of writing and reading is under way at a time; what arrives
- * meanwhile goes into the next, so that many changes cost one write to the disk.
+ * A change is appended and then read back. Its position among the changes of other processes decides its outcome, so no
+ * lock is needed that a crashed process could leave behind. Only one round of writing and reading runs at a time. Changes
+ * that arrive meanwhile are written in the next round with one write.
  */
 export class SharedLog {
   readonly #log: StoreLog;
@@ -42,12 +42,12 @@ export class SharedLog {
   #tables = new Tables(Infinity);
   #queue: Writing[] = [];
   #readers: (() => void)[] = [];
-  /** What was appended and not read back yet, by number. */
+  /** Changes that were appended but not read back yet, by number. */
   readonly #open = new Map<number, Writing>();
   #number = 0;
   #rewriteAt = rewriteSize;
   #running: Promise<void> | undefined;
-  /** Why the round that is under way failed. */
+  /** The error of the current round. */
   #failure: Error | undefined;
   #closed = false;
   #watcher: FSWatcher | undefined;
@@ -64,7 +64,7 @@ export class SharedLog {
     return this.#enter((resolve, reject) => this.#queue.push({ change, resolve, reject }));
   }
 
-  /** Reads from the state that is reached once all that was written until now is read. */
+  /** Reads from the state after all changes that were written before. */
   read<T>(from: (tables: Tables) => T): Promise<T> {
     return this.#enter((resolve, reject) => {
       this.#readers.push(() => (this.#failure ? reject(this.#failure) : resolve(from(this.#tables))));
@@ -73,7 +73,7 @@ export class SharedLog {
 
   async subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
     const own = (message: string): void => listener(message);
-    // Messages from before are read first, and reach nobody.
+    // Earlier messages are read first, and not delivered.
     await this.read(() => {
       this.#channels.set(channel, (this.#channels.get(channel) ?? new Set()).add(own));
     });
@@ -102,10 +102,10 @@ export class SharedLog {
   }
 
   async #run(): Promise<void> {
-    // A turn for all that is asked at once.
+    // Waits one turn, so that all operations of this turn are in one round.
     await Promise.resolve();
     while (this.#queue.length > 0 || this.#readers.length > 0) await this.#round();
-    // In the same turn as the last look at what is asked, so that nothing is asked of a run that is over.
+    // Set in the same turn as the last check of the queue, so that no operation is added to a finished run.
     this.#running = undefined;
   }
 
@@ -119,7 +119,7 @@ export class SharedLog {
       if (batch.length > 0) await this.#append(batch);
     } catch (cause) {
       this.#failure = unusable(this.#log.folder, cause);
-      // What was written before it failed counts.
+      // Changes that were written before the failure count.
       await this.#catchUp().catch(() => {});
       for (const writing of [...this.#open.values(), ...batch]) writing.reject(this.#failure);
       this.#open.clear();
@@ -133,7 +133,7 @@ export class SharedLog {
       throw new LocalError("too_large", why);
     }
     for (const writing of batch) this.#open.set(this.#number++, writing);
-    // What lands behind a seal counts for nothing, and is written again to the next file.
+    // Changes after a seal are ignored, and are written again to the next file.
     while (this.#open.size > 0) {
       const lines = [...this.#open].map(([number, { change }]) => writeLine({ ...change, id: [this.#writer, number] }));
       const durable = [...this.#open.values()].some(({ change }) => change.op !== "publish");
@@ -146,7 +146,7 @@ export class SharedLog {
     }
   }
 
-  /** Reads all that there is, on through the files that were sealed. */
+  /** Reads all lines, and continues with the next file after a seal. */
   async #catchUp(): Promise<void> {
     for (;;) {
       let isSealed = false;
@@ -161,13 +161,13 @@ export class SharedLog {
     }
   }
 
-  /** Begins anew, as a file is read from its beginning. */
+  /** Resets the state, because a file is read from its start. */
   #forget(): void {
     this.#tables = new Tables(Infinity);
     this.#rewriteAt = rewriteSize;
   }
 
-  /** Takes a line; false for a seal. */
+  /** Applies a line. Returns false for a seal. */
   #take(text: string): boolean {
     const line = readLine(text);
     if (!line) return true;
@@ -188,7 +188,7 @@ export class SharedLog {
     return true;
   }
 
-  /** Looks for messages of other processes for as long as anyone listens. */
+  /** Checks for messages of other processes while there are subscribers. */
   #look(): void {
     if (this.#timer !== undefined || this.#closed) return;
     const look = (): void => void this.read(() => {}).catch(() => {});
@@ -196,7 +196,7 @@ export class SharedLog {
       this.#watcher = watch(this.#log.folder, { persistent: false }, look);
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
-      // The system watches no more files: looking now and then has to do.
+      // The system cannot watch more files. The timer below is enough.
     }
     const again = (): void => {
       look();

@@ -1,10 +1,10 @@
 import { isObject } from "../rpc/messages.ts";
 import type { Tables } from "../store/tables.ts";
 
-/** Who wrote an entry, and which of its entries it is. */
+/** The writer of an entry, and its number among the entries of the writer. */
 export type EntryId = readonly [writer: string, number: number];
 
-/** One change of a store, or a message, as a line of its log says it. `now` is the time at its writer. */
+/** A change of a store, or a message, as it is written to the log. `now` is the time of the writer. */
 export type Change =
   | { op: "set"; now: number; key: string; value: string; ttl: number }
   | { op: "compare"; now: number; key: string; expected: string | undefined; value: string | undefined; ttl: number }
@@ -12,14 +12,14 @@ export type Change =
   | { op: "append"; now: number; log: string; value: string; ttl: number; maxLength: number }
   | { op: "publish"; channel: string; message: string };
 
-/** A line of the log: a change, a part of what a file begins with, or the seal after which a file is over. */
+/** A line of the log: a change, a part of the initial snapshot, or the seal that ends a file. */
 export type Line =
   | (Change & { id: EntryId })
   | { op: "value"; key: string; value: string; expires: number }
   | { op: "log"; log: string; next: number; expires: number; entries: [position: string, value: string][] }
   | { op: "seal" };
 
-/** Reads a line. Undefined for one that a process wrote in part before it died. */
+/** Parses a line. Returns undefined if a crashed process has written only a part of it. */
 export function readLine(text: string): Line | undefined {
   try {
     const line: unknown = JSON.parse(text);
@@ -34,9 +34,9 @@ export function writeLine(line: Line): string {
 }
 
 /**
- * Carries out a change and gives what the operation returns.
+ * Applies a change and returns the result of the operation.
  *
- * It goes by the time that the entry names, so every process that reads the entry comes to the same outcome.
+ * It uses the time of the entry, so that every process that reads the entry has the same outcome.
  */
 export function apply(tables: Tables, change: Change): unknown {
   switch (change.op) {
@@ -56,7 +56,7 @@ export function apply(tables: Tables, change: Change): unknown {
   }
 }
 
-/** Takes up a part of what a file begins with. */
+/** Restores a part of the initial snapshot. */
 export function restore(tables: Tables, line: Extract<Line, { op: "value" | "log" }>): void {
   const { expires } = line;
   if (line.op === "value") tables.values.set(line.key, { value: line.value, expires });
@@ -66,7 +66,7 @@ export function restore(tables: Tables, line: Extract<Line, { op: "value" | "log
   }
 }
 
-/** What a new file begins with: all that has not expired. */
+/** Returns the snapshot at the start of a new file: everything that has not expired. */
 export function snapshot(tables: Tables, now: number): string[] {
   const lines: string[] = [];
   for (const [key, { value, expires }] of tables.values) {

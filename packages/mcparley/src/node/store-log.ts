@@ -3,28 +3,28 @@ import { link, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 
-/** Only its owner may read what a store holds. */
+/** Only the owner can read the content of a store. */
 const fileMode = 0o600;
 const folderMode = 0o700;
 const chunkSize = 65_536;
 const newline = 0x0a;
-/** Milliseconds after which a file that is being made is not being made any more. */
+/** Milliseconds after which an unfinished file is considered abandoned. */
 const abandoned = 60_000;
 const filePattern = /^store\.(\d+)\.log$/;
 
 /**
- * A log of lines that several processes append to and read, in a folder of its own.
+ * A log of lines in a folder, which several processes append to and read.
  *
- * It is a chain of files, `store.1.log` and so on, of which the highest is in use. Each append is one write to a file
- * opened for appending, which a local file system carries out whole and one after the other, so all processes read the
- * same lines in the same order. (Network file systems do not promise that.)
+ * It is a chain of files, `store.1.log` and so on. The file with the highest number is in use. Each append is one write to a
+ * file that is opened for appending. Local file systems perform such writes atomically and in sequence, so all processes
+ * read the same lines in the same order. Network file systems do not guarantee this.
  */
 export class StoreLog {
   readonly #folder: string;
   #file: FileHandle | undefined;
   #number = 0;
   #read = 0;
-  /** Read, and not ended by a newline yet. */
+  /** Bytes that were read after the last newline. */
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(folder: string) {
@@ -35,12 +35,12 @@ export class StoreLog {
     return this.#folder;
   }
 
-  /** How many bytes of the present file were read. */
+  /** The number of bytes of the current file that were read. */
   get size(): number {
     return this.#read;
   }
 
-  /** Opens the file that is in use, or the first one. Says whether it was not open, and is read from its beginning. */
+  /** Opens the current file, or creates the first one. Returns false if it was open already. */
   async open(): Promise<boolean> {
     if (this.#file) return false;
     await mkdir(this.#folder, { recursive: true, mode: folderMode });
@@ -49,8 +49,8 @@ export class StoreLog {
   }
 
   /**
-   * Goes on to the next file, once the present one is read to its seal. Where nobody has made it yet, `lines` are what
-   * it begins with.
+   * Opens the next file, after the current one was read up to its seal. If no process has created it yet, creates it with
+   * `lines`.
    */
   async advance(lines: () => string[]): Promise<void> {
     const old = this.#number;
@@ -60,9 +60,9 @@ export class StoreLog {
   }
 
   /**
-   * Appends lines, and with `durable` settles when they are on the disk.
+   * Appends lines. With `durable`, settles when they are on the disk.
    *
-   * Each begins with a newline as well, so that what a process wrote in part before it died spoils no other line.
+   * Each line also starts with a newline, so that the unfinished line of a crashed process damages no other line.
    */
   async append(lines: readonly string[], durable: boolean): Promise<void> {
     const bytes = Buffer.from(lines.map((line) => `\n${line}\n`).join(""));
@@ -71,7 +71,7 @@ export class StoreLog {
     if (durable) await this.#file!.datasync();
   }
 
-  /** Gives `take` each whole line that has not been read yet, until it returns false. */
+  /** Calls `take` with each complete line that was not read yet, until it returns false. */
   async read(take: (line: string) => boolean): Promise<void> {
     const buffer = Buffer.allocUnsafe(chunkSize);
     for (;;) {
@@ -99,7 +99,7 @@ export class StoreLog {
     return true;
   }
 
-  /** Opens the highest file there is; makes the one with the given number where there is none so high. */
+  /** Opens the file with the highest number. Creates the wanted number first if no file has it or a higher one. */
   async #openHighest(wanted: number, lines: () => string[]): Promise<void> {
     for (;;) {
       const highest = Math.max(0, ...(await this.#numbers()));
@@ -113,7 +113,7 @@ export class StoreLog {
     try {
       this.#file = await open(this.#path(number), constants.O_RDWR | constants.O_APPEND);
     } catch (error) {
-      // Another process has gone on to a higher one and removed it.
+      // Another process has removed it after creating a higher one.
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
       throw error;
     }
@@ -123,7 +123,7 @@ export class StoreLog {
     return true;
   }
 
-  /** Makes a file, whole or not at all, unless another process has made it already. */
+  /** Creates a file atomically, unless another process has created it already. */
   async #make(number: number, lines: string[]): Promise<void> {
     const temporary = path.join(this.#folder, `${crypto.randomUUID()}.tmp`);
     const file = await open(temporary, "wx", fileMode);
@@ -138,24 +138,24 @@ export class StoreLog {
       await unlink(temporary);
     }
     await this.#syncFolder();
-    // A process that slept here while others went on has made one that is not wanted any more.
+    // While this process slept, others may have created higher files. Then this one is obsolete.
     if (Math.max(...(await this.#numbers())) > number) await unlink(this.#path(number)).catch(() => {});
   }
 
-  /** Makes the name of a new file survive a loss of power. Not every system lets a folder be opened for that. */
+  /** Writes the name of a new file to the disk. Not every system allows to open a folder for this. */
   async #syncFolder(): Promise<void> {
     const folder = await open(this.#folder, "r").catch(() => undefined);
     await folder?.sync().catch(() => {});
     await folder?.close();
   }
 
-  /** Removes the files before the present one, and what processes left behind that died while they made one. */
+  /** Removes older files, and the unfinished files of crashed processes. */
   async #tidy(): Promise<void> {
     for (const name of await readdir(this.#folder)) {
       const full = path.join(this.#folder, name);
       const number = filePattern.exec(name)?.[1];
       const isOver = number === undefined ? await isAbandoned(full) : Number(number) < this.#number;
-      // Whoever still reads it has it open; where the system forbids to remove it now, a later one does.
+      // Other readers have the file open. If the system refuses the removal now, a later call succeeds.
       if (isOver) await unlink(full).catch(() => {});
     }
   }

@@ -68,3 +68,15 @@ export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Pro
     clock.clearTimeout(timer);
   }
 }
+
+/** Waits for a promise for at most `ms` milliseconds. Returns whether it was resolved or rejected in that time. */
+export function within(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(() => resolve(false), ms);
+    const settled = (): void => {
+      clock.clearTimeout(timer);
+      resolve(true);
+    };
+    promise.then(settled, settled);
+  });
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { after, all, isPromise, recover } from "./awaitable.ts";
 
-describe("what is there is gone on with at once, and what is promised when it comes", () => {
+describe("continues synchronously with a value, and asynchronously with a promise", () => {
   test("after", async () => {
     expect(after(1, (value) => value + 1)).toBe(2);
     const later = after(Promise.resolve(1), (value) => value + 1);
@@ -15,7 +15,7 @@ describe("what is there is gone on with at once, and what is promised when it co
     await expect(Promise.resolve(all([1, Promise.reject(new Error("no"))]))).rejects.toThrow("no");
   });
 
-  test("whatever has a then is waited for, as await does", async () => {
+  test("waits for any object with a then method, like await", async () => {
     // oxlint-disable-next-line unicorn/no-thenable -- what is tested
     const thenable = { then: (resolve: (value: number) => void) => resolve(3) } as unknown as Promise<number>;
     expect(await after(thenable, (value) => value + 1)).toBe(4);
@@ -23,7 +23,7 @@ describe("what is there is gone on with at once, and what is promised when it co
   });
 });
 
-describe("a failure is handled once, now or later", () => {
+describe("handles an error or a rejection once", () => {
   const said = (error: unknown): string => `handled ${(error as Error).message}`;
 
   test.each([
@@ -38,7 +38,7 @@ describe("a failure is handled once, now or later", () => {
     expect(await recover(run, said)).toMatch(/^handled (now|later)$/);
   });
 
-  test("and what succeeds is left alone", async () => {
+  test("does not handle a success", async () => {
     expect(recover(() => "fine", said)).toBe("fine");
     expect(await recover(() => Promise.resolve("fine"), said)).toBe("fine");
   });

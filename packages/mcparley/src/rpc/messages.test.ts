@@ -22,12 +22,12 @@ describe("classify", () => {
     expect(classify(value).kind).toBe(kind);
   });
 
-  test("an invalid message gives back its id, where that can be read, so that its sender can be told", () => {
+  test("returns the id of an invalid message if it can be read", () => {
     expect(classify({ id: "a", method: "m" })).toMatchObject({ kind: "invalid", id: "a" });
     expect(classify({ jsonrpc: "2.0", id: {}, method: "m" })).toMatchObject({ kind: "invalid", id: undefined });
   });
 
-  test("any JSON value is classified, and none throws", () => {
+  test("classifies any JSON value without throwing", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(["request", "notification", "response", "invalid"]).toContain(classify(value).kind);
@@ -37,14 +37,14 @@ describe("classify", () => {
 });
 
 describe("encode", () => {
-  test("what was prepared is spliced in, and reads like any other result", () => {
+  test("inserts a prepared result that reads like any other result", () => {
     const value = { tools: [{ name: 'quoted "name"' }] };
     for (const id of [1, 'a "quoted" id', ""]) {
       expect(JSON.parse(encode(success(id, new Prepared(value))))).toEqual({ jsonrpc: "2.0", id, result: value });
     }
   });
 
-  test("a prepared result is not serialised again", () => {
+  test("does not serialize a prepared result again", () => {
     let reads = 0;
     const value = {
       get tools() {
@@ -58,14 +58,14 @@ describe("encode", () => {
     expect(reads).toBe(1);
   });
 
-  test("an error whose request had no readable id carries none", () => {
+  test("omits the id of an error if the id of the request is unknown", () => {
     expect(encode(failure(undefined, { code: -32700, message: "x" }))).toBe(
       '{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}',
     );
     expect(encode(notification("n"))).toBe('{"jsonrpc":"2.0","method":"n"}');
   });
 
-  test("any message is one line", () => {
+  test("writes any message as one line", () => {
     fc.assert(
       fc.property(fc.string(), fc.jsonValue(), (method, value) => {
         expect(encode(notification(method, { value }))).not.toContain("\n");

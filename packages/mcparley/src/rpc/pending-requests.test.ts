@@ -17,7 +17,7 @@ function watch<T>(promise: Promise<T>): { settled: unknown[] } {
   return watched;
 }
 
-describe("a call settles once", () => {
+describe("a request settles once", () => {
   test("with its result", async () => {
     const table = new PendingRequests();
     const answer = table.wait(1, { what });
@@ -35,7 +35,7 @@ describe("a call settles once", () => {
     await expect(answer).rejects.toBeInstanceOf(ProtocolError);
   });
 
-  test('M2: by exactly its id: a response to "1" is none to 1', async () => {
+  test('a response with id "1" does not settle request 1', async () => {
     const table = new PendingRequests();
     const one = watch(table.wait(1, { what }));
     expect(table.settle(success("1", {}))).toBe(false);
@@ -44,7 +44,7 @@ describe("a call settles once", () => {
     expect(table.size).toBe(1);
   });
 
-  test("with a timeout when nothing is heard, which the peer is told of", async () => {
+  test("with a timeout without a response, and notifies the peer", async () => {
     const clock = fakeClock();
     const table = new PendingRequests(clock);
     const onAbandoned = vi.fn<(reason: string) => void>();
@@ -58,7 +58,7 @@ describe("a call settles once", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("C1: progress starts the idle limit anew, and not the total one", async () => {
+  test("progress restarts the idle limit, but not the total limit", async () => {
     const clock = fakeClock();
     const table = new PendingRequests(clock);
     const onProgress = vi.fn<(progress: object) => void>();
@@ -76,7 +76,7 @@ describe("a call settles once", () => {
     expect(table.progress(1, {})).toBe(false);
   });
 
-  test("C1: the clocks stand still while a person is asked, and go on after", async () => {
+  test("a pause stops the time limits until it ends", async () => {
     const clock = fakeClock();
     const table = new PendingRequests(clock);
     const call = watch(table.wait(1, { what, idleTimeout: 100, totalTimeout: 300 }));
@@ -93,7 +93,7 @@ describe("a call settles once", () => {
     expect(call.settled).toMatchObject([{ code: "timeout" }]);
   });
 
-  test("with the caller's signal, before it is sent or after", async () => {
+  test("with the caller's signal, before or after sending", async () => {
     const table = new PendingRequests();
     await expect(table.wait(1, { what, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });
     const controller = new AbortController();
@@ -105,7 +105,7 @@ describe("a call settles once", () => {
     expect(table.size).toBe(0);
   });
 
-  test("with the end of the connection, all of them", async () => {
+  test("with the end of the connection, for all requests", async () => {
     const table = new PendingRequests();
     const calls = [table.wait(1, { what }), table.wait("1", { what })];
     table.failAll(new LocalError("closed", "gone"));
@@ -114,7 +114,7 @@ describe("a call settles once", () => {
   });
 });
 
-test("whatever happens in whatever order, each call settles exactly once and no timer is left", async () => {
+test("each request settles exactly once and no timer remains, for any order of events", async () => {
   const events = fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant("answer" as const), id: fc.nat(4) }),

@@ -2,6 +2,9 @@ import { type Clock, systemClock } from "./clock.ts";
 import { LocalError, ProtocolError } from "./errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, Prepared, isFailure } from "./messages.ts";
 
+/** The default of `idleTimeout` for requests of a client, in milliseconds. */
+export const DEFAULT_IDLE_TIMEOUT = 60_000;
+
 export interface WaitOptions {
   /** Milliseconds without a response or progress after which the request fails. */
   idleTimeout?: number | undefined;

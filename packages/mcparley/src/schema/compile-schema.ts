@@ -80,7 +80,7 @@ function refuseOthers(schema: unknown): void {
   throw new SchemaError("invalid_schema", `The schema has no keyword of JSON Schema, only ${shown}. ${cure}`);
 }
 
-/** Validates with the evaluator, which is loaded and compiles the schema when the first value comes. */
+/** Validates with the evaluator. It is loaded with the first value, because a start does not need its 10 KB. */
 function evaluatorOf(
   document: SchemaDocument,
   options: CompileOptions = {},

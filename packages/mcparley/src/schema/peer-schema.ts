@@ -13,7 +13,7 @@ export interface PeerSchema {
 }
 
 /**
- * Prepares a JSON Schema that a peer sent, such as the `outputSchema` of a server's tool.
+ * Prepares a JSON Schema that a peer sent.
  *
  * Its patterns run in an engine that needs linear time, which is loaded only if the schema has a pattern. A pattern that
  * the engine cannot evaluate is not checked, and neither is anything if the schema is invalid; `unchecked` names the reason.

@@ -13,7 +13,7 @@ export type StandardJsonConverter = (options: { readonly target: "draft-2020-12"
 
 /**
  * A schema of any library that implements Standard Schema v1, such as zod, valibot or ArkType. The library must also
- * implement Standard JSON Schema, because MCP lists every schema as a JSON Schema.
+ * implement Standard JSON Schema, because every schema is also published as a JSON Schema.
  */
 export interface StandardSchema<In = unknown, Out = In> {
   readonly "~standard": {

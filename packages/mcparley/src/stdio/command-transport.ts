@@ -2,31 +2,28 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { normalizeSpawnCommand } from "tinyexec";
 import type { CommandTarget as BareTarget, Dialer } from "../client/connect/dialer.ts";
+import { within } from "../rpc/abort.ts";
 import { systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
 import { redact } from "../rpc/redact.ts";
 import type { Receiver, Transport } from "../rpc/transport.ts";
-import { childEnv } from "./child-env.ts";
+import { type Exit, type StderrSink, childEnv, exitedError, spawnError, stderrTail } from "./child-process.ts";
 import { type EndBounds, defaultBounds, endProcess, endWithThisProcess } from "./end-process.ts";
-import { DEFAULT_MAX_LINE_BYTES, jsonLines } from "./json-lines.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
-import { lineReader } from "./lines.ts";
-import { type Exit, exitedError, spawnError } from "./spawn-error.ts";
-import { type StderrSink, stderrTail } from "./stderr-tail.ts";
-import { within } from "./within.ts";
+import { DEFAULT_MAX_LINE_BYTES, jsonLines, lineReader } from "./lines.ts";
 
-/** A server to start as a child process, found by name or path; no shell reads the command. */
+/** A server to start as a child process. The command is a name or a path, and is not passed to a shell. */
 export interface CommandTarget extends BareTarget {
-  /** What becomes of the server's stderr, whose end is also kept for errors. "ignore" unless given. */
+  /** Where the server's stderr is written. Errors contain its end in any case. Default: "ignore". */
   stderr?: StderrSink;
-  /** Bytes of one line of the server. 16 MiB. */
+  /** Maximum size of a line from the server in bytes. Default: 16 MiB. */
   maxLineBytes?: number;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Says how to start the server of a command, once for each transport that is opened. */
+/** Returns a dialer that starts the server of a command each time that a transport is opened. */
 export function commandDialer(target: CommandTarget, bounds: EndBounds = defaultBounds): Dialer {
   const { command, args = [] } = target;
   if (typeof command !== "string" || command === "") {
@@ -45,7 +42,7 @@ export function commandDialer(target: CommandTarget, bounds: EndBounds = default
   };
 }
 
-/** Milliseconds for what a process wrote before its exit to arrive, where its children hold its pipes open. */
+/** Milliseconds to read the last output of a process after its exit, if its children keep the pipes open. */
 const LAST_WORDS_MS = 500;
 
 class CommandTransport implements Transport {
@@ -57,7 +54,7 @@ class CommandTransport implements Transport {
   #tail: () => string = () => "";
   #exit: Exit | undefined;
   #exited: Promise<void> = Promise.resolve();
-  /** Settles when all that the process wrote has been read. */
+  /** Settles when all output of the process has been read. */
   #drained: Promise<void> = Promise.resolve();
   #ending: Promise<void> | undefined;
   #isClosing = false;
@@ -107,7 +104,7 @@ class CommandTransport implements Transport {
         ...(cwd === undefined ? {} : { cwd }),
         env: childEnv(env),
         stdio: ["pipe", "pipe", "pipe"],
-        // A group of its own, so that its children can be ended with it, and a Ctrl+C meant for this process is not its.
+        // A separate process group, so that its children can be ended with it, and Ctrl+C does not reach it.
         detached: process.platform !== "win32",
         windowsHide: true,
       });
@@ -121,7 +118,7 @@ class CommandTransport implements Transport {
     return new Promise((resolve, reject) => {
       child.once("spawn", resolve);
       child.on("error", (error) => {
-        // A later error, as of a signal that could not be sent, is no news: the exit tells.
+        // Later errors, for example of a failed signal, are ignored; the exit event follows.
         this.#isClosed ||= child.pid === undefined;
         reject(spawnError(this.#target, error));
       });
@@ -132,18 +129,21 @@ class CommandTransport implements Transport {
     const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, stderr = "ignore" } = this.#target;
     this.#tail = stderrTail(child.stderr, stderr);
     this.#writer = new LineWriter(child.stdin, DEFAULT_MAX_UNREAD_BYTES, () => void this.#end());
-    const reader = lineReader(maxLineBytes, jsonLines(this.#whileOpen(receiver), maxLineBytes));
+    const reader = lineReader(
+      maxLineBytes,
+      jsonLines(receiver, maxLineBytes, () => !this.#isClosed),
+    );
     child.stdout.on("data", reader.push);
     child.stdout.once("end", reader.end);
     child.stdout.on("error", () => {});
-    // A server that does not read any more has nothing to say either; its exit code and stderr tell why.
+    // A server that has closed its input is ended. Its exit code and stderr explain the reason.
     child.stdin.on("error", () => void this.#end());
   }
 
   #watch(child: Child): void {
     if (child.pid === undefined) return;
     const forget = endWithThisProcess(child.pid);
-    // A server may also end by closing its stdout; one that does so without exiting is made to exit.
+    // A server that closes its stdout without exiting is ended.
     child.stdout.once("close", () => void this.#end());
     void this.#exited
       .then(() => within(this.#drained, LAST_WORDS_MS, systemClock))
@@ -151,7 +151,7 @@ class CommandTransport implements Transport {
       .then(forget);
   }
 
-  /** Ends the process, however far it has come by itself, and reports the end once. */
+  /** Ends the process if it still runs, and reports the end once. */
   #end(): Promise<void> {
     this.#ending ??= this.#endOnce();
     return this.#ending;
@@ -175,20 +175,5 @@ class CommandTransport implements Transport {
     this.#isClosed = true;
     const exit = this.#exit ?? { code: null, signal: "SIGKILL" };
     this.#receiver?.closed(this.#isClosing ? undefined : exitedError(this.#target.command, exit, this.#tail()));
-  }
-
-  #whileOpen(receiver: Receiver): Receiver {
-    return {
-      message: (value) => {
-        if (!this.#isClosed) receiver.message(value);
-      },
-      malformed: (error) => {
-        if (!this.#isClosed) receiver.malformed(error);
-      },
-      failed: (id, error) => {
-        if (!this.#isClosed) receiver.failed?.(id, error);
-      },
-      closed: () => {},
-    };
   }
 }

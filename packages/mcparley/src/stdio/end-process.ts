@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
+import { within } from "../rpc/abort.ts";
 import { systemClock } from "../rpc/clock.ts";
-import { within } from "./within.ts";
 
-/** Milliseconds that each step of ending a process may take before the next, harder one. */
+/** Milliseconds that each step of ending a process may take before the next step. */
 export interface EndBounds {
   /** From the end of its input to its exit. */
   exit: number;
   /** From SIGTERM to its exit. */
   terminate: number;
-  /** From SIGKILL to its exit, and to that of the processes that it started. */
+  /** From SIGKILL to its exit and that of the processes that it started. */
   kill: number;
 }
 
@@ -19,28 +19,28 @@ const isWindows = process.platform === "win32";
 const POLL_MS = 20;
 
 /**
- * Ends a child and the processes that it started, after its input was ended: waits for it, then asks, then forces.
+ * Ends a child and the processes that it started. Waits for its exit, then sends SIGTERM, then SIGKILL.
  *
- * On POSIX the child leads a process group, which the signals go to; on Windows its tree is killed. Settles at the
- * latest when all bounds have passed.
+ * Call it after the end of the child's input. On POSIX the signals are sent to the child's process group; on Windows the
+ * process tree is killed. Settles when all bounds have passed at the latest.
  */
 export async function endProcess(child: ChildProcess, exited: Promise<void>, bounds: EndBounds): Promise<void> {
   if (child.pid === undefined) return;
   const hasExited = await within(exited, bounds.exit, systemClock);
   if (!isWindows) await endGroup(child.pid, bounds);
   else if (!hasExited) await killTree(child.pid, exited, bounds);
-  // Its exit code arrives after its end.
+  // Waits for the exit event, which follows the end of the process.
   await within(exited, bounds.kill, systemClock);
 }
 
-/** Ends what is left of a group: the child, or what it started, since a launcher may go without what it launched. */
+/** Ends the remaining processes of a group. A launcher can exit before the process that it launched. */
 async function endGroup(leader: number, { terminate, kill }: EndBounds): Promise<void> {
   if (!signalGroup(leader, "SIGTERM") || (await isGroupGone(leader, terminate))) return;
   signalGroup(leader, "SIGKILL");
   await isGroupGone(leader, kill);
 }
 
-/** Signals all processes of a group. Returns false where there is none any more. */
+/** Sends a signal to all processes of a group. Returns false if there are none. */
 function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   return sendSignal(-leader, signal);
 }
@@ -53,12 +53,12 @@ function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Nothing tells of the end of processes that are not our children, so that one has to look. */
+/** Polls, because there is no event for the end of processes that are not our children. */
 async function isGroupGone(leader: number, ms: number): Promise<boolean> {
   const end = Date.now() + ms;
   while (signalGroup(leader, 0)) {
     if (Date.now() >= end) return false;
-    // A timer that keeps this process alive: nothing else may, and whoever closes waits for the answer.
+    // This timer keeps the process alive, because the caller of `close` waits for the result.
     await delay(POLL_MS);
   }
   return true;
@@ -73,12 +73,12 @@ async function killTree(pid: number, exited: Promise<void>, { kill }: EndBounds)
 const live = new Set<number>();
 let isListening = false;
 
-/** Ends a child's group when this process exits before it; the function it returns is for a child that has ended. */
+/** Ends a child's group when this process exits. Call the returned function when the child has ended. */
 export function endWithThisProcess(pid: number): () => void {
   live.add(pid);
   if (!isListening) {
     isListening = true;
-    // One listener for all children. Only what is synchronous still happens in it.
+    // One listener for all children. An exit listener can only do synchronous work.
     process.on("exit", () => {
       for (const leader of live) sendSignal(isWindows ? leader : -leader, "SIGTERM");
     });

@@ -1,23 +1,23 @@
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonRpcMessage, encode } from "../rpc/messages.ts";
 
-/** What the writer needs of a stream; every `Writable` has it. */
+/** The part of a `Writable` that the writer uses. */
 export interface Output {
   write(text: string, done?: (error?: Error | null) => void): boolean;
   once(event: "drain", listener: () => void): unknown;
   readonly writableLength: number;
 }
 
-/** The bytes that may wait for a peer that does not read, unless an option says otherwise: 64 MiB. */
+/** The default limit of bytes that the peer has not read: 64 MiB. */
 export const DEFAULT_MAX_UNREAD_BYTES = 67_108_864;
 
-/** From here on, what is gathered is written without waiting for the turn to end. */
+/** From this number of characters on, messages are written without waiting for the end of the turn. */
 const GATHERED_CHARS = 262_144;
 
 /**
- * Writes messages as lines, all those of one turn of the event loop with one write.
+ * Writes messages as lines. All messages of one turn of the event loop are written at once.
  *
- * While the stream asks to wait, messages are gathered here and `send` gives a promise that settles when it has drained.
+ * While the stream is full, messages are queued and `send` returns a promise that settles when the stream has drained.
  */
 export class LineWriter {
   readonly #output: Output;
@@ -30,7 +30,7 @@ export class LineWriter {
   #ended: Error | undefined;
   #settleDrained: (() => void) | undefined;
 
-  /** `onStuck` is told, and nothing more is taken, when the peer leaves more than `maxUnread` bytes unread. */
+  /** If the peer leaves more than `maxUnread` bytes unread, `onStuck` is called and the writer ends. */
   constructor(output: Output, maxUnread: number, onStuck: (error: LocalError) => void) {
     this.#output = output;
     this.#maxUnread = maxUnread;
@@ -53,17 +53,17 @@ export class LineWriter {
     return this.#drained;
   }
 
-  /** Settles when all that was sent before has been handed to the system, or cannot be any more. */
+  /** Settles when all earlier messages were passed to the system, or the writer has ended. */
   async flush(): Promise<void> {
     while (!this.#ended && this.#chars > 0) {
       if (this.#drained) await this.#drained;
       else this.#write();
     }
-    // Writes finish in order, so that this one finishes after all before it; a broken stream finishes it with an error.
+    // Writes finish in order, so this one finishes last. On a broken stream it finishes with an error.
     if (!this.#ended) await new Promise<void>((resolve) => this.#output.write("", () => resolve()));
   }
 
-  /** Takes nothing more; what waits is dropped. */
+  /** Drops the queued messages and rejects later ones. */
   end(cause: Error): void {
     this.#ended ??= cause;
     this.#lines = [];
@@ -84,7 +84,7 @@ export class LineWriter {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // A tick runs after all promises of this turn have settled, so that answers which become ready together leave together.
+    // A tick runs after the promises of this turn have settled, so that their responses share one write.
     process.nextTick(() => {
       this.#isScheduled = false;
       if (!this.#drained) this.#write();

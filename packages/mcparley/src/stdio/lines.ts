@@ -1,20 +1,30 @@
 import { isUtf8 } from "node:buffer";
+import { LocalError } from "../rpc/errors.ts";
+import type { RequestId } from "../rpc/messages.ts";
+import { redact } from "../rpc/redact.ts";
+import type { Receiver } from "../rpc/transport.ts";
 
-/** Why a line was not delivered. */
+/** The default limit of a line in bytes: 16 MiB. */
+export const DEFAULT_MAX_LINE_BYTES = 16_777_216;
+
+/** Characters of a malformed line that an error shows. */
+const EXCERPT = 100;
+
+/** A line that was not delivered, and the reason. */
 export interface DroppedLine {
   reason: "too_large" | "not_utf8";
   /** The size of the whole line. */
   bytes: number;
-  /** The beginning of the line. */
+  /** The start of the line. */
   head: string;
 }
 
 export interface LineSink {
-  /** Called for each line, without its ending. Empty lines are left out. */
+  /** Called for each line that is not empty, without its line ending. */
   line(text: string): void;
-  /** Called once for each line that is left out, when its end is reached. */
+  /** Called once for each line that is dropped, at its end. */
   dropped(line: DroppedLine): void;
-  /** Called for what stood after the last line ending when the input ended. */
+  /** Called at the end of the input with the text after the last line ending. */
   unfinished(text: string): void;
 }
 
@@ -26,15 +36,14 @@ export interface LineReader {
 const LF = 10;
 const CR = 13;
 const HEAD_BYTES = 256;
-/** Up to this size, the space for a line that came in pieces is kept for the next one. */
+/** The buffer of a line in several chunks is reused for the next line up to this size. */
 const KEPT_BYTES = 65_536;
 
 /**
- * Cuts a stream of bytes into lines of UTF-8, each of at most `limit` bytes.
+ * Splits a stream of bytes into lines of UTF-8, each of at most `limit` bytes.
  *
- * It takes linear time and space however the bytes are cut: only the new bytes of a chunk are searched, and a line in
- * pieces is gathered in one buffer that doubles, so that neither a long line nor many tiny chunks cost more than their
- * bytes. Of a line over the limit only the beginning is kept.
+ * Time and space are linear for any size of chunks: only the new bytes of a chunk are searched, and a line in several
+ * chunks is collected in one buffer that doubles. Of a line over the limit only the start is kept.
  */
 export function lineReader(limit: number, sink: LineSink): LineReader {
   const gathered = gather(limit);
@@ -43,7 +52,7 @@ export function lineReader(limit: number, sink: LineSink): LineReader {
     const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      // A line that is whole is read where it is: a view of it would take longer to make than the text.
+      // A line within one chunk is decoded in place. Creating a view takes longer than decoding.
       if (gathered.size() === 0) deliver(bytes, start, end);
       else finish(bytes.subarray(start, end));
       start = end + 1;
@@ -57,7 +66,7 @@ export function lineReader(limit: number, sink: LineSink): LineReader {
     gathered.clear();
   }
 
-  /** Delivers a line; of one that is too large, only the beginning may be there. */
+  /** Delivers a line. If the line is too large, the bytes may contain only its start. */
   function deliver(bytes: Buffer, start: number, end: number): void {
     const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
     const length = stop - start;
@@ -67,7 +76,7 @@ export function lineReader(limit: number, sink: LineSink): LineReader {
       return;
     }
     const text = bytes.toString("utf8", start, stop);
-    // Only text with a replacement character can come from bytes that are not UTF-8; the check is for that rare case.
+    // Invalid UTF-8 is decoded to replacement characters, so only text that contains one is checked.
     if (text.includes("\uFFFD") && !isUtf8(bytes.subarray(start, stop))) {
       sink.dropped({ reason: "not_utf8", bytes: length, head: headOf(bytes, start, end) });
     } else sink.line(text);
@@ -85,9 +94,9 @@ export function lineReader(limit: number, sink: LineSink): LineReader {
 
 interface Gathered {
   add(bytes: Buffer): void;
-  /** The bytes of the line so far; only its beginning once it is too large. */
+  /** The bytes of the line so far, or only its start if it is too large. */
   bytes(): Buffer;
-  /** How many bytes the line has so far, kept or not. */
+  /** The number of bytes of the line so far, whether kept or not. */
   size(): number;
   clear(): void;
 }
@@ -98,7 +107,7 @@ function gather(limit: number): Gathered {
 
   function add(bytes: Buffer): void {
     const total = size + bytes.length;
-    // One byte more than the limit may be the CR of the line ending.
+    // The byte over the limit can be the CR of the line ending.
     const isKept = total <= limit + 1;
     if (isKept) reserve(total);
     else shrink();
@@ -130,4 +139,58 @@ function gather(limit: number): Gathered {
 
 function headOf(bytes: Buffer, start: number, end: number): string {
   return bytes.toString("utf8", start, Math.min(end, bytes.length, start + HEAD_BYTES));
+}
+
+/**
+ * Returns a sink that parses each line as JSON and passes the value to the receiver.
+ *
+ * Nothing is passed on after `isOpen` returns false.
+ */
+export function jsonLines(receiver: Receiver, limit: number, isOpen: () => boolean = () => true): LineSink {
+  const parse = (text: string, problem: string): void => {
+    if (!isOpen()) return;
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch (cause) {
+      receiver.malformed(notJson(problem, text, cause));
+      return;
+    }
+    receiver.message(value);
+  };
+  return {
+    line: (text) => parse(text, "A line is not JSON"),
+    dropped(line) {
+      if (!isOpen()) return;
+      const error = asError(line, limit);
+      receiver.malformed(error);
+      // Fails the request at once instead of after its time limit.
+      const id = answeredId(line.head);
+      if (id !== undefined && isOpen()) receiver.failed?.(id, error);
+    },
+    // A peer may omit the last line ending. JSON that was cut off never parses as an object.
+    unfinished: (text) => parse(text, "The input ended inside a line"),
+  };
+}
+
+function notJson(what: string, text: string, cause: unknown): LocalError {
+  const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
+  const cure = "Each line must be one JSON-RPC message; logs belong on stderr.";
+  return new LocalError("invalid_message", `${what}: ${JSON.stringify(redact(excerpt))}. ${cure}`, { cause });
+}
+
+function asError({ reason, bytes }: DroppedLine, limit: number): LocalError {
+  if (reason === "not_utf8")
+    return new LocalError("invalid_message", `A line of ${bytes} bytes is not UTF-8 and was dropped.`);
+  const message = `A line of ${bytes} bytes is over the limit of ${limit} bytes and was dropped; see maxLineBytes.`;
+  return new LocalError("too_large", message, { data: { bytes, limit } });
+}
+
+const response =
+  /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,15}|"(?:[^"\\]|\\.){0,128}")\s*,\s*"(?:result|error)"/;
+
+/** Returns the id of a response from its start, if the start contains it. */
+function answeredId(head: string): RequestId | undefined {
+  const id = response.exec(head)?.[1];
+  return id === undefined ? undefined : (JSON.parse(id) as RequestId);
 }

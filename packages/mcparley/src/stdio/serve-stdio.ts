@@ -1,37 +1,35 @@
-import type { Readable, Writable } from "node:stream";
+import { type Readable, Writable } from "node:stream";
 import { systemClock } from "../rpc/clock.ts";
 import type { Transport } from "../rpc/transport.ts";
 import type { Server } from "../server/server.ts";
-import { exitAfter, watchParent, watchSignals } from "./process-end.ts";
-import { protocolStdout } from "./protocol-stdout.ts";
 import { type StreamTransportOptions, streamTransport } from "./stream-transport.ts";
 
 /** Options of `serveStdio`. */
 export interface ServeStdioOptions extends Omit<StreamTransportOptions, "keepOutput"> {
-  /** Read instead of stdin. With it or `output`, the process is left alone: no signals, no exit, stdout as it is. */
+  /** Read instead of stdin. With `input` or `output`, signals, exit and stdout of the process are not changed. */
   input?: Readable;
   /** Written instead of stdout. */
   output?: Writable;
-  /** Milliseconds that the calls in flight may still take once the input has ended; then they are cancelled. 30,000. */
+  /** Milliseconds from the end of the input until calls in flight are cancelled. Default: 30,000. */
   drainTimeout?: number;
-  /** Milliseconds after the end until a process that something keeps alive is made to exit; false never. 5,000. */
+  /** Milliseconds from the end of serving until the process is made to exit; false for never. Default: 5,000. */
   exitTimeout?: number | false;
-  /** Milliseconds between the checks that the parent process still lives; false for none. 5,000. */
+  /** Milliseconds between checks that the parent process is alive; false for no checks. Default: 5,000. */
   parentCheckInterval?: number | false;
 }
 
-/** A server on stdio: a promise that settles when serving has ended. */
+/** A server on stdio. The promise settles when serving has ended. */
 export interface ServedStdio extends Promise<void> {
-  /** Gives up what is in flight, sends what is written, and ends. Settles when serving has ended. */
+  /** Cancels the calls in flight, flushes the output, and ends. Settles when serving has ended. */
   close(): Promise<void>;
 }
 
 /**
- * Serves one client on stdin and stdout, in whichever revisions it speaks.
+ * Serves one client on stdin and stdout, in any revision.
  *
- * Serving ends at the end of input once the calls in flight are answered, when the client is gone, when the parent
- * process dies, or on SIGINT or SIGTERM; the promise then settles, and the process exits by itself once nothing else
- * keeps it alive. From the call on, stdout belongs to the protocol: `console.log` and everything else goes to stderr.
+ * Serving ends when the input has ended and the calls in flight are answered, when the client closes the output, when the
+ * parent process ends, or on SIGINT or SIGTERM. The promise then settles, and the process exits if nothing else keeps it
+ * alive. stdout carries only the protocol: `console.log` and all other output is written to stderr.
  */
 export function serveStdio(
   server: Pick<Server<any, any, any>, "attach">,
@@ -46,7 +44,7 @@ export function serveStdio(
 
   const close = async (): Promise<void> => {
     const open = await connection;
-    // Not awaited: a handler that ignores its signal may hold the connection, but not the process.
+    // Not awaited, because a handler that ignores its signal must not keep the process alive.
     void open.close();
     await closed;
   };
@@ -100,12 +98,12 @@ function observed(inner: Transport): Observed {
   return { transport, ended, closed };
 }
 
-/** Leaves the calls in flight a limited time to be answered. */
+/** Waits a limited time for the calls in flight. */
 async function drain(close: () => Promise<void>, closed: Promise<void>, options: ServeStdioOptions): Promise<void> {
   const { clock = systemClock, drainTimeout = 30_000 } = options;
   const giveUp = (): void => void close();
   const timer = clock.setTimeout(giveUp, drainTimeout);
-  // Where nothing can happen any more, no call will ever be answered.
+  // The event loop is empty, so no call can be answered any more.
   process.once("beforeExit", giveUp);
   await closed;
   process.off("beforeExit", giveUp);
@@ -123,4 +121,103 @@ function watchProcess(end: () => void, options: ServeStdioOptions): () => void {
     stopSignals();
     stopParent();
   };
+}
+
+/** Calls `onDeath` once when the parent process has ended. The returned function stops the checks. */
+function watchParent(onDeath: () => void, intervalMs: number): () => void {
+  const parent = process.ppid;
+  // Process 1 adopts orphans and never ends; 0 is a parent outside of this container.
+  if (parent <= 1) return () => {};
+  const timer = setInterval(() => {
+    if (process.ppid === parent && isAlive(parent)) return;
+    clearInterval(timer);
+    onDeath();
+  }, intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Needed on Windows, where `process.ppid` does not change when the parent ends. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+/** Calls `onSignal` for the first SIGINT or SIGTERM; a second one ends the process. The returned function removes the listeners. */
+function watchSignals(onSignal: () => void): () => void {
+  const stop = (): void => {
+    process.off("SIGINT", received);
+    process.off("SIGTERM", received);
+  };
+  const received = (): void => {
+    stop();
+    onSignal();
+  };
+  process.on("SIGINT", received);
+  process.on("SIGTERM", received);
+  return stop;
+}
+
+/** Exits if something still keeps the process alive after `ms` milliseconds. The timer itself does not. */
+function exitAfter(ms: number): void {
+  const timer = setTimeout(() => {
+    const reasons = [...new Set(process.getActiveResourcesInfo())].join(", ");
+    const what = `mcparley: the connection ended ${ms} ms ago and something keeps this process alive (${reasons}): exiting.`;
+    process.stderr.write(`${what} Close it when serveStdio settles, or set exitTimeout.\n`);
+    process.exit();
+  }, ms);
+  timer.unref();
+}
+
+type Write = typeof process.stdout.write;
+
+let takenOver: Write | undefined;
+
+/**
+ * Reserves stdout for the protocol, for the rest of the process, and returns the only stream that still writes to it.
+ *
+ * All other output to stdout, by `console` or directly, goes to stderr, because one other line breaks the connection
+ * (2026-07-28, basic/transports/stdio). The first writer is named there once. Writes to the file descriptor and by child
+ * processes that inherit it cannot be redirected.
+ */
+function protocolStdout(): Writable {
+  takenOver ??= takeOver();
+  const write = takenOver;
+  return new Writable({
+    decodeStrings: false,
+    highWaterMark: 262_144,
+    write: (chunk: string, encoding, done) => void write(chunk, encoding, done),
+  });
+}
+
+function takeOver(): Write {
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind<Write>(stdout);
+  // Each write reports its own error. Without a listener, a closed pipe would end the process.
+  stdout.on("error", () => {});
+  stderr.on("error", () => {});
+  let isNamed = false;
+  const redirected = (...args: Parameters<Write>): true => {
+    if (!isNamed) {
+      isNamed = true;
+      stderr.write(notice(redirected));
+    }
+    stderr.write(...args);
+    // Never false: a stream that pipes into stdout would wait for a `drain` event that only stderr emits.
+    return true;
+  };
+  stdout.write = redirected as Write;
+  return write;
+}
+
+function notice(redirected: (...args: Parameters<Write>) => true): string {
+  const trace: { stack?: string } = {};
+  Error.captureStackTrace(trace, redirected);
+  const frames = trace.stack?.split("\n").slice(1) ?? [];
+  const writer = frames.find((frame) => !frame.includes("node:"))?.trim() ?? "at an unknown place";
+  return `mcparley: stdout carries the protocol, so all other output goes to stderr. First written ${writer}\n`;
 }

@@ -1,33 +1,32 @@
 import type { Readable, Writable } from "node:stream";
+import { within } from "../rpc/abort.ts";
 import { type Clock, systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
 import type { Receiver, Transport } from "../rpc/transport.ts";
-import { DEFAULT_MAX_LINE_BYTES, jsonLines } from "./json-lines.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
-import { lineReader } from "./lines.ts";
-import { within } from "./within.ts";
+import { DEFAULT_MAX_LINE_BYTES, jsonLines, lineReader } from "./lines.ts";
 
 /** Options of `streamTransport`. */
 export interface StreamTransportOptions {
-  /** Bytes of one line. A longer one is dropped and reported; the stream goes on. 16 MiB. */
+  /** Maximum size of a line in bytes. A longer line is dropped and reported. Default: 16 MiB. */
   maxLineBytes?: number;
-  /** Bytes that may wait for a peer that does not read; with more, the transport closes. 64 MiB. */
+  /** Maximum number of bytes that the peer has not read. With more, the transport closes. Default: 64 MiB. */
   maxUnreadBytes?: number;
-  /** Leave the output open when the transport closes, for a stream that outlives it. False unless given. */
+  /** Leaves the output open when the transport closes. Default: false. */
   keepOutput?: boolean;
-  /** Milliseconds that `close` waits for the peer to take what was sent before. 2,000. */
+  /** Milliseconds that `close` waits for the peer to read the messages that were sent before. Default: 2,000. */
   closeTimeout?: number;
   clock?: Clock;
 }
 
 /**
- * Makes a transport of two byte streams, such as the two ends of a pipe or both sides of one socket, that carries each
- * message as a line of JSON (2026-07-28, basic/transports/stdio).
+ * Returns a transport over two byte streams, such as two pipes or a socket, with one line of JSON for each message
+ * (2026-07-28, basic/transports/stdio).
  *
- * The transport owns the streams from `start` on and closes them with itself. A broken stream closes it and never
- * throws. Sending gives a promise while the peer is slower than the sender. A server on a `node:net` socket needs
- * `allowHalfOpen: true`, or else Node closes the socket before the calls in flight are answered.
+ * `start` takes ownership of the streams; they are closed with the transport. An error of a stream closes the transport
+ * and is never thrown. `send` returns a promise while the peer reads slower than this side sends. A server on a `node:net`
+ * socket needs `allowHalfOpen: true`, or Node closes the socket before the calls in flight are answered.
  */
 export function streamTransport(input: Readable, output: Writable, options: StreamTransportOptions = {}): Transport {
   return new StreamTransport(input, output, options);
@@ -57,7 +56,7 @@ class StreamTransport implements Transport {
 
   start(receiver: Receiver): void {
     this.#receiver = receiver;
-    // Both stay for as long as the streams do: an error that comes after the end must not end the process.
+    // These listeners are never removed, because an unhandled error after the end would end the process.
     this.#input.on("error", (error) => this.#shut(broken(error)));
     this.#output.on("error", (error) => this.#shut(broken(error)));
     this.#output.on("close", () => this.#shut(undefined));
@@ -81,10 +80,7 @@ class StreamTransport implements Transport {
     const limit = this.#options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES;
     const reader = lineReader(
       limit,
-      jsonLines(
-        whileOpen(receiver, () => !this.#isClosed),
-        limit,
-      ),
+      jsonLines(receiver, limit, () => !this.#isClosed),
     );
     const end = (): void => {
       if (this.#isInputOver) return;
@@ -96,7 +92,7 @@ class StreamTransport implements Transport {
       reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk),
     );
     this.#input.once("end", end);
-    // A stream that is destroyed from outside closes without an end.
+    // A destroyed stream emits `close` without `end`.
     this.#input.once("close", end);
   }
 
@@ -130,21 +126,6 @@ class StreamTransport implements Transport {
     if (!this.#options.keepOutput) this.#output.destroy();
     this.#receiver?.closed(cause);
   }
-}
-
-function whileOpen(receiver: Receiver, isOpen: () => boolean): Receiver {
-  return {
-    message: (value) => {
-      if (isOpen()) receiver.message(value);
-    },
-    malformed: (error) => {
-      if (isOpen()) receiver.malformed(error);
-    },
-    failed: (id, error) => {
-      if (isOpen()) receiver.failed?.(id, error);
-    },
-    closed: () => {},
-  };
 }
 
 function broken(cause: Error & { code?: string }): LocalError {

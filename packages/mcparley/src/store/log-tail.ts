@@ -1,10 +1,11 @@
+import { pause } from "../rpc/abort.ts";
 import type { Clock } from "../rpc/clock.ts";
 import { isUnavailable } from "./reaching.ts";
 import type { AppendOptions, LogEntry, Store } from "./store.ts";
 
-/** Entries that are read at a time. */
+/** Number of entries per read. */
 const pageSize = 200;
-/** How often, and after how many milliseconds each time, an entry is taken that needs a store which is out of reach. */
+/** Number of attempts to process an entry while a store is unavailable, and milliseconds between them. */
 const maxTries = 30;
 const retryInterval = 1_000;
 
@@ -12,21 +13,21 @@ export interface LogTailInit {
   store: Store;
   log: string;
   clock: Clock;
-  /** Milliseconds between two looks that nobody asked for, lest a message that was lost is never made up for. */
+  /** Milliseconds between reads without a message, because messages can be lost. */
   interval: number;
   /**
-   * Called for each entry, one after the other. Where it throws `store_unavailable` it is called again with the same entry,
-   * for half a minute at least; what else it throws is reported, and the next entry is taken.
+   * Called for each entry, one after the other. If it throws `store_unavailable`, it is called again with the same entry for
+   * at least half a minute. Other errors are reported, and the next entry follows.
    */
   take: (entry: LogEntry) => void | Promise<void>;
   report: (error: unknown) => void;
 }
 
 /**
- * Follows a log that others append to with `tell`: each entry is taken once, in order.
+ * Follows a log to which other processes append with `tell`. Each entry is processed once, in order.
  *
- * The entries are what counts, and the messages that are published with them only say that it is time to look: one that is
- * lost delays an entry and loses none. While the store is out of reach it goes on looking, and says so once.
+ * The messages that are published with the entries only trigger a read. A lost message delays an entry, but no entry is
+ * lost. While the store is unavailable, reads are retried, and the failure is reported once.
  */
 export class LogTail {
   readonly #init: LogTailInit;
@@ -43,14 +44,14 @@ export class LogTail {
     this.#init = init;
   }
 
-  /** The position of the entry that was taken last. */
+  /** The position of the last processed entry. */
   get position(): string | undefined {
     return this.#position;
   }
 
   /**
-   * Begins after a position, or with the oldest entry; where it has begun already it goes on as it is. Rejects where the
-   * store is out of reach, and can be begun again then.
+   * Starts after a position, or with the oldest entry. Does nothing if it has started already. Rejects if the store is
+   * unavailable, and can then be called again.
    */
   start(after: string | undefined): Promise<void> {
     this.#starting ??= this.#start(after).catch((error: unknown) => {
@@ -62,7 +63,7 @@ export class LogTail {
 
   async #start(after: string | undefined): Promise<void> {
     const { store, log } = this.#init;
-    // What is said before it is known where to begin is looked for right after that.
+    // Messages before the start position is set are ignored; `look` below reads their entries.
     const look = (): void => void (this.#unsubscribe && this.look());
     const unsubscribe = await store.subscribe(log, look, look);
     if (this.#stopped) return unsubscribe();
@@ -72,7 +73,7 @@ export class LogTail {
     await this.look();
   }
 
-  /** Takes all that there is by now. Never rejects. */
+  /** Processes all entries that are in the log now. Never rejects. */
   look(): Promise<void> {
     this.#again = true;
     this.#looking ??= this.#lookUntilDone().finally(() => {
@@ -113,7 +114,7 @@ export class LogTail {
     }
   }
 
-  /** The log can be read again and the entry is not: to go on without it is to lose it. */
+  /** Processes one entry. Retries, because an entry that is skipped is lost. */
   async #takeOne(entry: LogEntry): Promise<void> {
     const { take, report, clock } = this.#init;
     for (let tries = 1; ; tries++) {
@@ -124,7 +125,7 @@ export class LogTail {
         if (isLast || tries === 1) report(error);
         if (isLast) return;
       }
-      await new Promise<void>((resolve) => clock.setTimeout(resolve, retryInterval));
+      await pause(clock, retryInterval);
     }
   }
 
@@ -137,7 +138,7 @@ export class LogTail {
   }
 }
 
-/** Appends to a log that others follow. Settles once the entry is in it, whether or not anyone could be told. */
+/** Appends to a log that other processes follow. Settles when the entry is stored, even if the message to them fails. */
 export async function tell(store: Store, log: string, value: string, options: AppendOptions): Promise<string> {
   const position = await store.append(log, value, options);
   await store.publish(log, "").catch(() => {});

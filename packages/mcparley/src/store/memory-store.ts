@@ -4,12 +4,12 @@ import { Tables } from "./tables.ts";
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** The most keys and logs that are held, each; beyond that the one that was written the longest ago goes. 100,000. */
+  /** Maximum number of keys, and of logs. Beyond it, the least recently written one is removed. Default: 100,000. */
   maxKeys?: number;
   clock?: Clock;
 }
 
-/** Makes a store in this process's memory: for one process, and lost with it. */
+/** Returns a store in the memory of this process. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { maxKeys = 100_000, clock = systemClock } = options;
   const tables = new Tables(maxKeys);
@@ -33,7 +33,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     async subscribe(channel, listener) {
       const listeners = channels.get(channel) ?? new Set();
-      // A listener of its own for each subscription, so that one function can subscribe twice.
+      // A new function for each subscription, so that one listener can subscribe twice.
       const own = (message: string): void => listener(message);
       channels.set(channel, listeners.add(own));
       return async () => {

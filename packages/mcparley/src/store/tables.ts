@@ -10,25 +10,25 @@ export interface KeptValue extends Expiring {
 
 export interface KeptLog extends Expiring {
   entries: LogEntry[];
-  /** Of the entry that comes next, whatever has been dropped before it. */
+  /** The position of the next entry. */
   next: number;
 }
 
-/** Digits of a position, so that positions compare as strings. */
+/** Number of digits of a position, so that positions can be compared as strings. */
 const positionDigits = 16;
 
 /**
  * The values and logs of a store, in memory.
  *
- * It has no clock: each operation is told the time, so that the same operations at the same times always lead to the
- * same state. Reading changes nothing.
+ * It has no clock. Each operation receives the time, so that the same operations always result in the same state. Reading
+ * changes nothing.
  */
 export class Tables {
   readonly values: Map<string, KeptValue> = new Map();
   readonly logs: Map<string, KeptLog> = new Map();
   readonly #maxKeys: number;
 
-  /** `maxKeys` bounds the values and the logs, each; beyond it the one that was written the longest ago goes. */
+  /** `maxKeys` limits the number of values and of logs. Beyond it, the least recently written one is removed. */
   constructor(maxKeys: number) {
     this.#maxKeys = maxKeys;
   }
@@ -43,7 +43,7 @@ export class Tables {
     else this.#put(this.values, key, { value, expires: now + ttl }, now);
   }
 
-  /** Writes a value where the present one is the expected one, and says whether it did. */
+  /** Writes a value if the current one is the expected one. Returns whether it was written. */
   compareAndSet(
     key: string,
     change: { expected: string | undefined; value: string | undefined },
@@ -70,7 +70,7 @@ export class Tables {
     return start === -1 ? [] : entries.slice(start, start + limit);
   }
 
-  /** Writes an entry as the newest, so that the oldest are first in the map's order. */
+  /** Writes an entry as the newest. The order of the map is from the oldest to the newest. */
   #put<T extends Expiring>(map: Map<string, T>, key: string, entry: T, now: number): void {
     map.delete(key);
     map.set(key, entry);
@@ -82,7 +82,7 @@ export class Tables {
   }
 }
 
-/** What is there, unless its time is over. */
+/** Returns an entry if it has not expired. */
 function live<T extends Expiring>(map: Map<string, T>, key: string, now: number): T | undefined {
   const found = map.get(key);
   return found && found.expires > now ? found : undefined;

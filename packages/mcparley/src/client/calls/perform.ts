@@ -1,3 +1,4 @@
+import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { Declined } from "../../mcp/errors.ts";
@@ -17,7 +18,6 @@ import { endOf, nameOf } from "./outcome.ts";
 import { explain, findTool, repairOf } from "./repair.ts";
 import { maxRounds, wantsInput } from "./result-type.ts";
 
-const defaultIdle = 60_000;
 const defaultTotal = 30 * 60_000;
 /** Timers cannot be set for longer; a limit beyond it is none. */
 const longestTimer = 2 ** 31 - 1;
@@ -142,7 +142,7 @@ async function sendOnce(core: ClientCore, call: Call, connection: Connection): P
   const since = clock.now();
   try {
     return await connection.channel.request(call.method, paramsOf(core, call, connection), {
-      idleTimeout: unlessTooLong(call.options.timeout?.idle ?? core.options.timeout?.idle ?? defaultIdle),
+      idleTimeout: unlessTooLong(call.options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT),
       totalTimeout: unlessTooLong(call.left),
       what: call.what,
       signal: call.options.signal,

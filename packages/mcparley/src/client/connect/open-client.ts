@@ -1,3 +1,4 @@
+import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { link } from "../../rpc/abort.ts";
@@ -19,7 +20,6 @@ import { UrlVisits } from "../input/url-visits.ts";
 
 const defaultInfo = { name: "mcparley", version: "0.1.0" };
 const defaultProbe = 5000;
-const defaultIdle = 60_000;
 
 /** Makes a client of what a dialer dials, connected. Rejects where no connection can be made. */
 export async function openClient(dialer: Dialer, options: ConnectOptions = {}): Promise<Client> {
@@ -60,7 +60,7 @@ async function open(core: ClientCore, signal: AbortSignal | undefined): Promise<
       channel: (transport) => new Channel(transport, clock, owner),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
-      timeout: options.timeout?.idle ?? defaultIdle,
+      timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
       signal: linked.signal,
     });
     if (revision.era === "modern") owner.refuseRequests(channel);

@@ -1,3 +1,4 @@
+import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Channel } from "../connect/channel.ts";
@@ -57,5 +58,5 @@ function send(
   { channel, signal }: { channel: Channel; signal?: AbortSignal },
 ): Promise<JsonObject> {
   const what = `${method} ${JSON.stringify(uri.slice(0, 200))}`;
-  return channel.request(method, { uri }, { what, idleTimeout: options.timeout?.idle ?? 60_000, signal });
+  return channel.request(method, { uri }, { what, idleTimeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT, signal });
 }

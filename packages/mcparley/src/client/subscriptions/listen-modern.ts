@@ -1,3 +1,4 @@
+import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { link, pause } from "../../rpc/abort.ts";
@@ -61,7 +62,7 @@ async function untilEnded(
 }
 
 async function tooLate({ clock, options }: ClientCore, signal: AbortSignal): Promise<never> {
-  const limit = options.timeout?.idle ?? 60_000;
+  const limit = options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
   await pause(clock, limit, signal);
   throw new LocalError("timeout", `${Method.listen} was not acknowledged within ${limit} ms.`);
 }

@@ -41,6 +41,13 @@ test("a tool keeps the members that each revision defines", () => {
   });
 });
 
+test("every revision has an encoder, and the pre-release has that of the first release", () => {
+  const encoders = revisions.map(({ version }) => encoder(version));
+  expect(encoders).not.toContain(undefined);
+  expect(encoders.at(-1)).toBe(encoders.at(-2));
+  expect(new Set(encoders).size).toBe(revisions.length - 1);
+});
+
 test("the encoder of the newest revision returns its argument", () => {
   const newest = encoder("2026-07-28");
   expect(newest.tool(fullTool)).toBe(fullTool);

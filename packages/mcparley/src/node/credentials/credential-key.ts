@@ -1,26 +1,25 @@
-import { randomBytes, randomUUID, scrypt } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, randomUUID, scrypt } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isObject } from "../../rpc/messages.ts";
 import { unusable } from "./private-folder.ts";
-import { SealedValues, keyLength } from "./sealed-values.ts";
 
-/** Keeps the key that credentials are encrypted with, apart from them: see `keychain`. */
+/** Stores the encryption key of credentials in another place than the credentials, such as `keychain`. */
 export interface KeyKeeper {
-  /** The key, or undefined where none was set yet. */
+  /** Returns the key, or undefined if none was set yet. */
   get(): Promise<Uint8Array | undefined>;
   set(key: Uint8Array): Promise<void>;
 }
 
-/** Where the key is from; without any of them it is in a file of its own beside the credentials. */
+/** The source of the key. Default: a file next to the credentials. */
 export interface KeySource {
-  /** 32 bytes, or what keeps them. */
+  /** The key of 32 bytes, or the place that stores it. */
   readonly key?: Uint8Array | KeyKeeper | undefined;
-  /** What the key is derived from, with scrypt; a function is called once, when it is needed. */
+  /** The passphrase from which the key is derived with scrypt. A function is called once, when the key is needed. */
   readonly passphrase?: string | (() => Promise<string>) | undefined;
 }
 
-/** What `key.json` says of the key. */
+/** The content of `key.json`. */
 type KeyFile =
   | { readonly from: "file"; readonly key: string }
   | { readonly from: "passphrase"; readonly salt: string; readonly cost: number; readonly check: string }
@@ -28,12 +27,17 @@ type KeyFile =
 
 const fileName = "key.json";
 const fileMode = 0o600;
-/** The cost of guessing a passphrase once: 128 MiB, and some tenths of a second. */
+/** The scrypt cost of one guess of a passphrase: 128 MiB of memory, and some tenths of a second. */
 const passphraseCost = 2 ** 17;
 const blockSize = 8;
 const saltLength = 16;
+const algorithm = "aes-256-gcm";
+const ivLength = 12;
+const tagLength = 16;
+/** Bytes of the key. */
+const keyLength = 32;
 
-/** The key of a folder of credentials, which `key.json` in it tells of. */
+/** The key of a folder of credentials. `key.json` in the folder describes it. */
 export class FolderKey {
   readonly #folder: string;
   readonly #source: KeySource;
@@ -44,11 +48,11 @@ export class FolderKey {
     this.#source = source;
   }
 
-  /** Gives what encrypts with the key; undefined where none was made yet. Asks for a given key once. */
+  /** Returns the encryption with the key, or undefined if no key was created yet. Reads the key from its source once. */
   async read(): Promise<SealedValues | undefined> {
     const text = await readKeyFile(this.#folder);
     if (text === undefined) return undefined;
-    // Somebody may have removed the folder, and begun a new one.
+    // The folder may have been removed and created again.
     if (this.#known?.text !== text) this.#known = { text, values: this.#open(text) };
     const { values } = this.#known;
     return values.catch((error: unknown) => {
@@ -57,7 +61,7 @@ export class FolderKey {
     });
   }
 
-  /** Makes the key. Nobody else may be doing so. */
+  /** Creates the key. The caller must hold the lease. */
   async make(): Promise<void> {
     await writeKeyFile(this.#folder, await describeKey(this.#source));
   }
@@ -111,7 +115,7 @@ async function given({ key }: KeySource): Promise<Uint8Array | undefined> {
 async function derive(source: KeySource, { salt, cost }: { salt: string; cost: number }): Promise<Uint8Array> {
   const text = typeof source.passphrase === "function" ? await source.passphrase() : (source.passphrase ?? "");
   if (text === "") throw new TypeError("The passphrase of credentials is empty.");
-  // A letter with an accent has several encodings, and keyboards differ in which they type.
+  // A letter with an accent has several encodings, and keyboards type different ones.
   const passphrase = text.normalize("NFC");
   const options = { cost, blockSize, maxmem: 256 * cost * blockSize };
   return new Promise((resolve, reject) => {
@@ -146,14 +150,14 @@ function isKeyFile(value: unknown): value is KeyFile {
     case "file":
       return texts("key") && Buffer.from(value.key as string, "base64url").length === keyLength;
     case "passphrase":
-      // A cost that somebody has lowered would make the passphrase easy to guess from what is written next.
+      // With a lower cost, the passphrase would be easy to guess from the values that are written next.
       return texts("salt", "check") && value.cost === passphraseCost;
     default:
       return value.from === "given" && texts("check");
   }
 }
 
-/** Writes the file whole or not at all. */
+/** Writes the file atomically. */
 async function writeKeyFile(folder: string, content: KeyFile): Promise<void> {
   const temporary = path.join(folder, `${randomUUID()}.tmp`);
   try {
@@ -162,4 +166,50 @@ async function writeKeyFile(folder: string, content: KeyFile): Promise<void> {
   } catch (error) {
     throw unusable(folder, (error as Error).message, error);
   }
+}
+
+/** Encrypts values with AES-256-GCM, each bound to its name, and hides the keys of values in their names. */
+export class SealedValues {
+  /** Identifies the key without revealing it. */
+  readonly check: string;
+  readonly #values: Uint8Array;
+  readonly #names: Uint8Array;
+
+  constructor(key: Uint8Array) {
+    this.#values = subkey(key, "values");
+    this.#names = subkey(key, "names");
+    this.check = Buffer.from(subkey(key, "check")).toString("base64url");
+  }
+
+  /** Returns the name under which the value of a key is stored. */
+  nameOf(key: string): string {
+    return createHmac("sha256", this.#names).update(key).digest("base64url");
+  }
+
+  seal(name: string, value: string): string {
+    const iv = randomBytes(ivLength);
+    const cipher = createCipheriv(algorithm, this.#values, iv).setAAD(Buffer.from(name));
+    const sealed = Buffer.concat([iv, cipher.update(value, "utf8"), cipher.final()]);
+    return Buffer.concat([sealed, cipher.getAuthTag()]).toString("base64");
+  }
+
+  /** Decrypts a value. Returns undefined if it was altered, or encrypted with another name or key. */
+  open(name: string, sealed: string): string | undefined {
+    const bytes = Buffer.from(sealed, "base64");
+    if (bytes.length < ivLength + tagLength) return undefined;
+    const decipher = createDecipheriv(algorithm, this.#values, bytes.subarray(0, ivLength), {
+      authTagLength: tagLength,
+    });
+    decipher.setAAD(Buffer.from(name)).setAuthTag(bytes.subarray(-tagLength));
+    const plain = decipher.update(bytes.subarray(ivLength, -tagLength));
+    try {
+      return Buffer.concat([plain, decipher.final()]).toString("utf8");
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function subkey(key: Uint8Array, use: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", key, "", `mcparley credentials: ${use}`, keyLength));
 }

@@ -1,28 +1,28 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import type { CredentialStorage } from "../../auth/client/credential-storage.ts";
 import { type Clock, wakefulClock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { openFileStore } from "../file-store.ts";
-import { FolderKey, type KeySource } from "./credential-key.ts";
-import { underLease } from "./lease.ts";
+import { FolderKey, type KeySource, type SealedValues } from "./credential-key.ts";
 import { isPrivateFolder, makePrivateFolder, unusable } from "./private-folder.ts";
-import type { SealedValues } from "./sealed-values.ts";
 
 /** Options of `fileCredentials`. */
 export interface FileCredentialsOptions extends KeySource {
   clock?: Clock;
 }
 
-/** Milliseconds, 400 days, after which credentials that were not renewed are forgotten. */
+/** Milliseconds after which credentials that were not renewed are deleted: 400 days. */
 const lifetime = 400 * 86_400_000;
 
 /**
- * Keeps credentials in a folder of this machine, encrypted with AES-256-GCM; several processes may use it at once.
+ * Stores credentials in a local folder, encrypted with AES-256-GCM. Several processes can use the folder at once.
  *
- * The folder is made where it is missing, for its owner alone; one that others may use is refused with `LocalError`
- * `unusable_storage`, as is a key or a passphrase that is not the one it was begun with. Unless `key` or `passphrase` is
- * given, the key is in a file of the folder: this keeps secrets out of what is searched, indexed or pasted, not from
- * those who can read all that is yours. What was replaced or deleted is taken out of the file at once. Credentials that
- * nobody renews are forgotten after 400 days. It needs a local disk, as `fileStore` does.
+ * A missing folder is created with access for its owner only. A folder to which other users have access is refused with
+ * `LocalError` `unusable_storage`, and so is a different key or passphrase than before. Without `key` and `passphrase` the
+ * key is a file in the folder. This keeps secrets out of search indexes and copied text, but not from programs that can
+ * read all files of the user. Replaced and deleted values are removed from the file immediately. Credentials that are not
+ * renewed are deleted after 400 days. The folder must be on a local disk, as for `fileStore`.
  */
 export function fileCredentials(folder: string, options: FileCredentialsOptions = {}): CredentialStorage {
   if (typeof folder !== "string" || folder === "") {
@@ -43,7 +43,7 @@ class FileCredentials implements CredentialStorage {
   }
 
   async get(key: string): Promise<string | undefined> {
-    // Reading alone makes nothing.
+    // Reading does not create the folder.
     if (!(await isPrivateFolder(this.#folder))) return undefined;
     const values = await this.#key.read();
     return values && this.#withStore((store) => this.#read(store, values, key));
@@ -82,7 +82,7 @@ class FileCredentials implements CredentialStorage {
     throw unusable(this.#folder, "what is in it was altered. Remove the folder, and sign in again");
   }
 
-  /** The key of the folder, which the first who writes makes. */
+  /** Returns the key of the folder. The first write creates it. */
   async #keyIn(store: Store): Promise<SealedValues> {
     const known = await this.#key.read();
     if (known) return known;
@@ -94,7 +94,7 @@ class FileCredentials implements CredentialStorage {
     return made!;
   }
 
-  /** The store is open only while it is used, since nobody closes a storage. */
+  /** Opens the store for one operation, because a `CredentialStorage` is never closed. */
   async #withStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
     const store = openFileStore(this.#folder, { clock: this.#clock, erase: true });
     try {
@@ -103,4 +103,94 @@ class FileCredentials implements CredentialStorage {
       await store.close();
     }
   }
+}
+
+/** Milliseconds after which a lease expires if its holder has died, and milliseconds between two renewals. */
+const leaseTtl = 15_000;
+const renewInterval = 5_000;
+/** Milliseconds between two attempts to take a lease. */
+const retryInterval = 1_000;
+
+/**
+ * Runs work while no other user of the store, in any process, runs work under the same name.
+ *
+ * The lease on the name is renewed while the work runs. If a holder has died, others wait until its lease expires, at most
+ * 15 seconds. If the machine of a holder sleeps for longer than that, another can take the lease meanwhile.
+ */
+async function underLease<T>(
+  name: string,
+  work: () => Promise<T>,
+  { store, clock }: { store: Store; clock: Clock },
+): Promise<T> {
+  const owner = randomUUID();
+  await takeLease(name, owner, { store, clock });
+  const stop = renewLease(name, owner, { store, clock });
+  try {
+    return await work();
+  } finally {
+    await stop();
+    await store.compareAndSet(name, owner, undefined, { ttl: leaseTtl });
+    await store.publish(name, "");
+  }
+}
+
+async function takeLease(name: string, owner: string, { store, clock }: { store: Store; clock: Clock }): Promise<void> {
+  const tryToTake = (): Promise<boolean> => store.compareAndSet(name, undefined, owner, { ttl: leaseTtl });
+  if (await tryToTake()) return;
+  let wake: (() => void) | undefined;
+  let isReleased = false;
+  const unsubscribe = await store.subscribe(name, () => {
+    isReleased = true;
+    wake?.();
+  });
+  try {
+    while (!(await tryToTake())) {
+      if (!isReleased) await sleep(clock, (resolve) => (wake = resolve));
+      isReleased = false;
+    }
+  } finally {
+    await unsubscribe();
+  }
+}
+
+/** Waits for an interval, or until `wake` is called. */
+async function sleep(clock: Clock, onStart: (wake: () => void) => void): Promise<void> {
+  let timer: unknown;
+  await new Promise<void>((resolve) => {
+    timer = clock.setTimeout(resolve, retryInterval);
+    onStart(resolve);
+  });
+  clock.clearTimeout(timer);
+}
+
+/** Renews a lease. The returned function stops this, and settles when no renewal is in flight. */
+function renewLease(
+  name: string,
+  owner: string,
+  { store, clock }: { store: Store; clock: Clock },
+): () => Promise<void> {
+  let isOver = false;
+  let underWay: Promise<unknown> = Promise.resolve();
+  let timer: unknown;
+  const again = (): void => {
+    timer = clock.setTimeout(() => {
+      // The next renewal compensates for one that fails.
+      underWay = store.compareAndSet(name, owner, owner, { ttl: leaseTtl }).catch(() => {});
+      void underWay.then(() => isOver || again());
+    }, renewInterval);
+  };
+  again();
+  return async () => {
+    isOver = true;
+    clock.clearTimeout(timer);
+    await underWay;
+  };
+}
+
+/**
+ * Returns a function that reads a token from a file, such as the token of a Kubernetes service account. Use it as the
+ * `assertion` of `workloadIdentity`. The file is read for each call, because its content is replaced.
+ */
+export function tokenFile(path: string | URL): () => Promise<string> {
+  return async () => (await readFile(path, "utf8")).trim();
 }

@@ -1,7 +1,7 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { KeyKeeper } from "./credential-key.ts";
 
-/** What is used of the package `@napi-rs/keyring`. */
+/** The part of the package `@napi-rs/keyring` that is used. */
 export interface KeyringModule {
   AsyncEntry: new (
     service: string,
@@ -15,30 +15,30 @@ export interface KeyringModule {
 
 /** Options of `keychain`. */
 export interface KeychainOptions {
-  /** What the system shows the entry under. `mcparley`. */
+  /** The name of the entry in the keychain. Default: `mcparley`. */
   service?: string;
-  /** Tells several keys of a service apart. `credentials`. */
+  /** The account of the entry, for several keys of a service. Default: `credentials`. */
   account?: string;
-  /** The package `@napi-rs/keyring`, where it is not to be found by its name, as in a bundle. */
+  /** The package `@napi-rs/keyring`, if it cannot be imported by its name, for example in a bundle. */
   keyring?: KeyringModule;
 }
 
 const packageName = "@napi-rs/keyring";
 
 /**
- * Keeps the key of credentials in the keychain of the operating system: the macOS Keychain, the Windows Credential Manager
- * or, on Linux, the Secret Service of the desktop. Give it to `fileCredentials` as its `key`.
+ * Stores the key of credentials in the keychain of the operating system: the macOS Keychain, the Windows Credential Manager
+ * or the Secret Service on Linux. Use it as the `key` of `fileCredentials`.
  *
- * The credentials themselves stay in their folder: keychains hold little, and none of them can tell whether a value is
- * still the one that was read. Needs the package `@napi-rs/keyring`, which is installed beside this one; rejects with
- * `LocalError` `unusable_storage` where it is missing, and where there is no keychain or it stays locked.
+ * The credentials stay in their folder, because keychains hold little and have no atomic compare-and-set. Requires the
+ * package `@napi-rs/keyring`, which you install yourself. Rejects with `LocalError` `unusable_storage` if the package is
+ * missing, or if there is no keychain or it is locked.
  */
 export function keychain(options: KeychainOptions = {}): KeyKeeper {
   const { service = "mcparley", account = "credentials" } = options;
   const use = async <T>(work: (entry: InstanceType<KeyringModule["AsyncEntry"]>) => Promise<T>): Promise<T> => {
     const { AsyncEntry } = options.keyring ?? (await load());
     try {
-      // The kernel's keyring, which would be taken instead of none, forgets everything when the machine is restarted.
+      // Not the kernel's keyring, which is the fallback and is lost when the machine restarts.
       return await work(new AsyncEntry(service, account, { linux: { store: "secret-service" } }));
     } catch (cause) {
       throw failed(
@@ -59,6 +59,7 @@ export function keychain(options: KeychainOptions = {}): KeyKeeper {
 
 async function load(): Promise<KeyringModule> {
   try {
+    // Imported when it is used, because the package is optional.
     return (await import(packageName)) as KeyringModule;
   } catch (cause) {
     throw failed(`The system's keychain is used by the package ${packageName}: npm install ${packageName}`, cause);

@@ -6,8 +6,8 @@ const folderMode = 0o700;
 const forOthers = 0o077;
 
 /**
- * Whether there is such a folder. Rejects with `unusable_storage` where it, or a file in it, is another person's, or may
- * be read or written by others. (Windows keeps a person's folders from others by itself, and has no such modes.)
+ * Returns whether the folder exists. Rejects with `unusable_storage` if the folder or a file in it belongs to another user,
+ * or if other users can read or write it. Not checked on Windows, which protects the folders of a user by default.
  */
 export async function isPrivateFolder(folder: string): Promise<boolean> {
   const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
@@ -19,14 +19,14 @@ export async function isPrivateFolder(folder: string): Promise<boolean> {
   checkOwner(folder, found);
   for (const name of await readdir(folder)) {
     const file = path.join(folder, name);
-    // Another process may have done away with it since.
+    // Another process may have removed the file.
     const status = await lstat(file).catch(() => undefined);
     if (status) checkOwner(file, status);
   }
   return true;
 }
 
-/** Makes the folder where it is missing, for its owner alone, and checks it like `isPrivateFolder`. */
+/** Creates a missing folder with access for its owner only, or checks an existing one like `isPrivateFolder`. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   if (await isPrivateFolder(folder)) return;
   await mkdir(folder, { recursive: true, mode: folderMode }).catch((error: Error) => {
@@ -43,8 +43,8 @@ function checkOwner(file: string, { mode, uid }: { mode: number; uid: number }):
   throw unusable(file, `others may use it (mode ${shown}). Take that right from them: ${cure}`);
 }
 
-/** The error for a place where credentials cannot be kept. */
+/** Returns the error for a place where credentials cannot be stored. */
 export function unusable(place: string, why: string, cause?: unknown): LocalError {
-  const message = `Credentials cannot be kept in ${JSON.stringify(place)}: ${why}`;
+  const message = `Credentials cannot be stored in ${JSON.stringify(place)}: ${why}`;
   return new LocalError("unusable_storage", /[.)"]$/.test(message) ? message : `${message}.`, { cause });
 }

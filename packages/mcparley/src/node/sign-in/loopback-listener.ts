@@ -4,10 +4,10 @@ import { LocalError } from "../../rpc/errors.ts";
 
 const host = "127.0.0.1";
 const path = "/callback";
-/** Bytes of a request's head. Codes of some authorization servers are long. */
+/** Maximum size of a request's head in bytes. Some authorization servers issue long codes. */
 const maxHeaderSize = 16_384;
 
-/** Nothing of a request comes back in a page, and a page can load, run and embed nothing. */
+/** Pages contain nothing of the request, and cannot load, run or embed anything. */
 const headers = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -18,10 +18,10 @@ const headers = {
 };
 const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>\n`;
-const cameBack = page("You came back", "The program that you signed in for goes on. You can close this window.");
-const notExpected = page("Nothing is expected here", "You can close this window.");
+const received = page("Sign-in received", "The program continues. You can close this window.");
+const notExpected = page("Unexpected request", "You can close this window.");
 
-/** Waits on a port of this machine for a browser to come back from an authorization server, once. */
+/** Listens on a port of this machine for one redirect from an authorization server. */
 export class LoopbackListener {
   readonly redirectUri: string;
   readonly #http: Server;
@@ -29,7 +29,7 @@ export class LoopbackListener {
   readonly #sockets = new Set<Socket>();
   #expected: { readonly state: string | undefined; take(url: URL): void } | undefined;
 
-  /** Listens on the port of `previous`, an earlier redirect URI, where that is free; otherwise on any. */
+  /** Listens on the port of `previous`, an earlier redirect URI, if that is free, otherwise on any free port. */
   static async open(previous: string | undefined): Promise<LoopbackListener> {
     const http = createServer({ maxHeaderSize, requestTimeout: 10_000, connectionsCheckingInterval: 5_000 });
     const port = portOf(previous);
@@ -46,13 +46,13 @@ export class LoopbackListener {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });
-    // What a browser opens beside its request, or breaks off, is of no concern.
+    // Browsers open connections without a request, and break some off.
     http.on("clientError", (_error, socket) => socket.destroy());
   }
 
   /**
-   * Resolves with the URL of the first request that comes back with the state, undefined meaning any; all others are
-   * told that nothing is expected. Rejects with the signal's reason.
+   * Resolves with the URL of the first request that has the state, or any state if it is undefined. Other requests get
+   * status 404. Rejects with the signal's reason.
    */
   comeBack(state: string | undefined, signal: AbortSignal): Promise<URL> {
     return new Promise((resolve, reject) => {
@@ -73,13 +73,13 @@ export class LoopbackListener {
     });
   }
 
-  /** Stops listening, once the answers that were written are sent. */
+  /** Stops listening, and sends the responses that were written. */
   async close(): Promise<void> {
     this.#expected = undefined;
     if (!this.#http.listening) return;
     await new Promise<void>((resolve) => {
       this.#http.close(() => resolve());
-      // Browsers open connections ahead of requests that never come.
+      // Browsers open connections for requests that they never send.
       for (const socket of this.#sockets) socket.destroySoon();
     });
   }
@@ -89,18 +89,18 @@ export class LoopbackListener {
     const expected = this.#expected;
     const isExpected = url && expected && matches(url, expected.state);
     response.writeHead(isExpected ? 200 : 404, headers);
-    response.end(isExpected ? cameBack : notExpected);
+    response.end(isExpected ? received : notExpected);
     if (isExpected) expected.take(url);
   }
 
-  /** The URL of a request for the redirect URI; undefined for any other, as of a name that was rebound to this machine. */
+  /** Returns the URL of a request for the redirect URI, or undefined for another path or Host (DNS rebinding). */
   #callbackOf({ method, url, headers }: IncomingMessage): URL | undefined {
     if (method !== "GET" || headers.host !== this.#authority || !url?.startsWith(`${path}?`)) return undefined;
     return new URL(url, this.redirectUri);
   }
 }
 
-/** A parameter that comes twice could be read as the one by us and as the other elsewhere. */
+/** Returns whether the state is the expected one. A repeated parameter is refused, because it can be read in two ways. */
 function matches({ searchParams }: URL, expected: string | undefined): boolean {
   const [state, ...more] = searchParams.getAll("state");
   if (state === undefined || more.length > 0) return false;
@@ -112,7 +112,7 @@ function portOf(previous: string | undefined): number | undefined {
   return port !== undefined && Number(port) >= 1024 && Number(port) <= 65_535 ? Number(port) : undefined;
 }
 
-/** Whether the port is free, and so listened on. */
+/** Listens on a port, and returns whether it was free. */
 function listens(http: Server, port: number): Promise<boolean> {
   return listen(http, port).then(
     () => true,
@@ -123,7 +123,7 @@ function listens(http: Server, port: number): Promise<boolean> {
 function listen(http: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (cause: Error): void => {
-      const message = `No port of ${host} can be listened on, for a browser to come back to: ${cause.message}`;
+      const message = `Cannot listen on a port of ${host} for the redirect from the browser: ${cause.message}`;
       reject(new LocalError("address_unavailable", message, { cause }));
     };
     http.once("error", onError);

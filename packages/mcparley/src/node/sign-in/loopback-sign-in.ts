@@ -1,14 +1,14 @@
+import { spawn } from "node:child_process";
 import type { SignIn, SignInAttempt } from "../../auth/client/sign-in.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { LoopbackListener } from "./loopback-listener.ts";
-import { openUrl } from "./open-url.ts";
 
 /** Options of `loopbackSignIn`. */
 export interface LoopbackSignInOptions {
-  /** Sends the person to the URL, such as by showing it. `openUrl` unless given. */
+  /** Sends the user to the URL, for example by showing it. Default: `openUrl`. */
   open?: (url: URL) => void | Promise<void>;
-  /** Milliseconds for the person to come back in. 10 minutes. */
+  /** Milliseconds until the user must have returned. Default: 10 minutes. */
   timeLimit?: number;
   clock?: Clock;
 }
@@ -16,11 +16,11 @@ export interface LoopbackSignInOptions {
 const defaultTimeLimit = 600_000;
 
 /**
- * Signs a person in with the browser of this machine, which comes back to a port of 127.0.0.1 (RFC 8252, 7.3).
+ * Signs a user in with the browser of this machine, which is redirected to a port of 127.0.0.1 (RFC 8252, 7.3).
  *
- * It listens only while it waits, on a random port or the one of the client's registration where that is free, and takes
- * one request: with the redirect URI's path and Host, and the state of the authorization URL. Rejects with `LocalError`
- * `sign_in_required` where no browser can be opened, and `timeout` where nobody comes back in time.
+ * It listens only while it waits, on the port of the client's registration if that is free, otherwise on a random one. It
+ * accepts one request, which must have the redirect URI's path and Host and the state of the authorization URL. Rejects with
+ * `LocalError` `sign_in_required` if no browser can be opened, and with `timeout` if the user does not return in time.
  */
 export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
   return { prepare: async (previous) => new LoopbackAttempt(await LoopbackListener.open(previous), options) };
@@ -42,7 +42,7 @@ class LoopbackAttempt implements SignInAttempt {
     const limit = new AbortController();
     const timer = clock.setTimeout(() => limit.abort(tooLate(timeLimit)), timeLimit);
     const ended = AbortSignal.any([signal, limit.signal]);
-    // A browser may be back before the program that opened it says so.
+    // The browser can return before the program that opened it has ended.
     const back = this.#listener.comeBack(authorizationUrl.searchParams.get("state") ?? undefined, ended);
     back.catch(() => {});
     try {
@@ -64,11 +64,62 @@ async function send(url: URL, open: NonNullable<LoopbackSignInOptions["open"]>):
   } catch (cause) {
     if (cause instanceof LocalError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `A person has to sign in, and no browser could be opened: ${why}.`;
+    const message = `A user must sign in, but no browser could be opened: ${why}.`;
     throw new LocalError("sign_in_required", message, { cause, data: { url: url.href } });
   }
 }
 
 function tooLate(timeLimit: number): LocalError {
-  return new LocalError("timeout", `Nobody came back from the sign-in within ${timeLimit / 1000} seconds.`);
+  return new LocalError("timeout", `The user did not return from the sign-in within ${timeLimit / 1000} seconds.`);
+}
+
+/** Options of `openUrl`. */
+export interface OpenUrlOptions {
+  /** Starts a program without a shell, and settles when it runs. */
+  launch?: (command: string, args: readonly string[]) => Promise<void>;
+  platform?: NodeJS.Platform;
+  env?: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Opens a URL in the user's browser: the program that `BROWSER` names, or the default of the system.
+ *
+ * The URL is not passed to a shell. Rejects if it is neither https nor http on this machine, or contains a user name. Also
+ * rejects if there is no browser, for example on Linux without a display.
+ */
+export async function openUrl(url: string | URL, options: OpenUrlOptions = {}): Promise<void> {
+  const { platform = process.platform, env = process.env, launch = launchDetached } = options;
+  const { protocol, hostname, username, password, href } = new URL(url);
+  const safe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
+  if (!safe || username || password) throw new Error("only https URLs without a user name are opened");
+  const [command, args] = opener(platform, env);
+  await launch(command, [...args, href]);
+}
+
+function opener(
+  platform: NodeJS.Platform,
+  { BROWSER, DISPLAY, WAYLAND_DISPLAY }: Readonly<Record<string, string | undefined>>,
+): [command: string, args: string[]] {
+  if (BROWSER) return [BROWSER, []];
+  if (platform === "darwin") return ["open", []];
+  // Not `start`, because cmd.exe interprets & and ^ in a URL.
+  if (platform === "win32") return ["rundll32", ["url.dll,FileProtocolHandler"]];
+  // xdg-open would start and fail later without an error here.
+  if (!DISPLAY && !WAYLAND_DISPLAY) throw new Error("there is no display, and BROWSER names no browser");
+  return ["xdg-open", []];
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
+}
+
+function launchDetached(command: string, args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { detached: true, stdio: "ignore", shell: false });
+    child.once("error", reject);
+    child.once("spawn", () => {
+      child.unref();
+      resolve();
+    });
+  });
 }

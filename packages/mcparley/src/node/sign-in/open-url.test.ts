@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test, vi } from "vitest";
-import { type OpenUrlOptions, openUrl } from "./open-url.ts";
+import { type OpenUrlOptions, openUrl } from "./loopback-sign-in.ts";
 
 async function launched(url: string, options: OpenUrlOptions = {}): Promise<string[] | undefined> {
   let seen: string[] | undefined;

@@ -43,7 +43,7 @@ function countProperties({ minProperties, maxProperties }: JsonSchema): Check<Pr
   };
 }
 
-/** What `properties`, `patternProperties` and `additionalProperties` of one schema require together. */
+/** The combined requirement of `properties`, `patternProperties` and `additionalProperties` of one schema. */
 interface Parts {
   readonly named: ReadonlyMap<string, Node>;
   readonly patterns: readonly { readonly pattern: Pattern | undefined; readonly node: Node }[];

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { tokenFile } from "./token-file.ts";
+import { tokenFile } from "./file-credentials.ts";
 
 test("a token is read from its file each time, without the line end", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "mcparley-token-"));

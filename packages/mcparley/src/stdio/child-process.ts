@@ -1,0 +1,141 @@
+import { existsSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { LocalError } from "../rpc/errors.ts";
+import { redact } from "../rpc/redact.ts";
+
+/** The variables that a child process inherits: for its home directory, programs and language. None is a secret. */
+const inherited: readonly string[] =
+  process.platform === "win32"
+    ? [
+        "APPDATA",
+        "COMMONPROGRAMFILES",
+        "COMSPEC",
+        "HOMEDRIVE",
+        "HOMEPATH",
+        "LOCALAPPDATA",
+        "NUMBER_OF_PROCESSORS",
+        "OS",
+        "PATH",
+        "PATHEXT",
+        "PROCESSOR_ARCHITECTURE",
+        "PROGRAMDATA",
+        "PROGRAMFILES",
+        "PROGRAMFILES(X86)",
+        "PROGRAMW6432",
+        "SYSTEMDRIVE",
+        "SYSTEMROOT",
+        "TEMP",
+        "TMP",
+        "USERDOMAIN",
+        "USERNAME",
+        "USERPROFILE",
+        "WINDIR",
+      ]
+    : [
+        "HOME",
+        "LANG",
+        "LANGUAGE",
+        "LC_ALL",
+        "LC_CTYPE",
+        "LC_MESSAGES",
+        "LOGNAME",
+        "NODE_EXTRA_CA_CERTS",
+        "PATH",
+        "SHELL",
+        "SSL_CERT_DIR",
+        "SSL_CERT_FILE",
+        "TERM",
+        "TMPDIR",
+        "TZ",
+        "USER",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "XDG_RUNTIME_DIR",
+        "XDG_STATE_HOME",
+      ];
+
+/**
+ * Returns the environment of a server's process: the inherited variables and the given ones.
+ *
+ * The other variables are not inherited, because the environment of a host can contain its keys and tokens.
+ */
+export function childEnv(given: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const isGiven = new Set(Object.keys(given).map(fold));
+  const env: Record<string, string> = {};
+  for (const name of inherited) {
+    const value = process.env[name];
+    if (value !== undefined && !isGiven.has(fold(name))) env[name] = value;
+  }
+  return { ...env, ...given };
+}
+
+/** Names are case-insensitive on Windows. With two spellings of one name the result would be undefined. */
+function fold(name: string): string {
+  return process.platform === "win32" ? name.toUpperCase() : name;
+}
+
+/** Returns the error for a command that could not be started, with the reason and a cure. */
+export function spawnError(
+  target: { command: string; cwd?: string | undefined },
+  cause: NodeJS.ErrnoException,
+): LocalError {
+  const { command, cwd } = target;
+  const message = `Cannot start ${JSON.stringify(command)}: ${reasonFor(command, cwd, cause)}`;
+  return new LocalError("unreachable", message, { cause, data: { command, code: cause.code } });
+}
+
+function reasonFor(command: string, cwd: string | undefined, { code, message }: NodeJS.ErrnoException): string {
+  if (cwd !== undefined && !existsSync(cwd)) {
+    return `its working directory ${JSON.stringify(cwd)} does not exist. Make it, or correct cwd.`;
+  }
+  switch (code) {
+    case "ENOENT":
+      return /[\\/]/.test(command)
+        ? "there is no such file. Correct the path, or build or install what belongs there."
+        : "it was not found on PATH. Install it, give its absolute path, or pass a PATH with env.";
+    case "EACCES":
+    case "EPERM":
+      return "it may not be executed. Make it executable (chmod +x), or start it with its interpreter.";
+    default:
+      return `${message}.`;
+  }
+}
+
+/** The exit code of a process, or the signal that ended it. */
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+const SHOWN_LINES = 12;
+const SHOWN_CHARS = 1_500;
+
+/** Returns the error for a server whose process ended. `stderr` is the end of its stderr, redacted. */
+export function exitedError(command: string, { code, signal }: Exit, stderr: string): LocalError {
+  const how = signal === null ? `with code ${code}` : `by the signal ${signal}`;
+  const shown = stderr.split("\n").slice(-SHOWN_LINES).join("\n").slice(-SHOWN_CHARS);
+  const said = shown === "" ? "It wrote nothing to stderr." : `The end of its stderr:\n${shown}`;
+  const message = `The server ${JSON.stringify(command)} exited ${how}. ${said}`;
+  return new LocalError("exited", message, { data: { exitCode: code, signal, stderr } });
+}
+
+const KEPT_CHARS = 8_192;
+
+/** Where the stderr of a child process is written. */
+export type StderrSink = "inherit" | "ignore" | ((chunk: string) => void);
+
+/** Reads the stderr of a child, because a full pipe would block it. The returned function returns the last 8 KiB, redacted. */
+export function stderrTail(stderr: Readable, sink: StderrSink): () => string {
+  const decoder = new StringDecoder("utf8");
+  let tail = "";
+  stderr.on("error", () => {});
+  stderr.on("data", (chunk: Buffer) => {
+    const text = decoder.write(chunk);
+    tail = (tail + text).slice(-KEPT_CHARS);
+    if (sink === "inherit") process.stderr.write(chunk);
+    else if (sink !== "ignore") sink(text);
+  });
+  return () => redact(tail.trim());
+}
