@@ -63,7 +63,7 @@ const packages = [
       client: { neededBy: ["client.ts"] },
       // What follows is loaded with the first message, of any revision or of a legacy one, and with an endpoint.
       answering: { neededBy: ["server/protocol/connection.ts"] },
-      legacy: { neededBy: ["server/protocol/legacy-side.ts"] },
+      legacy: { neededBy: ["server/protocol/legacy.ts"] },
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
       // Parts of it are loaded by themselves, which would otherwise take what they need from the exports of the entry.
       tasks: { neededBy: ["tasks.ts"] },

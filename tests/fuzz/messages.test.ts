@@ -15,7 +15,7 @@ import { target } from "./target.ts";
 import { timeFlow } from "./time-flow.ts";
 
 // What is loaded when a legacy client comes first takes longer than a case may.
-beforeAll(() => import("../../packages/mcparley/src/server/protocol/legacy-side.ts"));
+beforeAll(() => import("../../packages/mcparley/src/server/protocol/legacy.ts"));
 afterEach(forgetEras);
 
 const opening = {

@@ -17,7 +17,7 @@ import { Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { answer } from "../dispatch/dispatch.ts";
 import type { Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../dispatch/core.ts";
-import type { LegacySide } from "./legacy-side.ts";
+import type { LegacyConnection } from "./legacy.ts";
 import { isModernRequest, openCall } from "./modern.ts";
 
 /** A server on one transport: what `attach` gives. */
@@ -45,9 +45,9 @@ export class ServerConnection implements Connection {
   /** Why all calls were given up. */
   #gaveUp: Error | undefined;
   readonly #answering = new Set<Promise<unknown>>();
-  /** Those of them that are open streams, which end only when a side ends them. */
+  /** Those of them that are open streams, which end only when one peer ends them. */
   readonly #streams = new Set<Promise<unknown>>();
-  #legacy: Awaitable<LegacySide> | undefined;
+  #legacy: Awaitable<LegacyConnection> | undefined;
   #settleClosed!: () => void;
 
   constructor(core: ServerCore, transport: Transport, principal: Principal | undefined) {
@@ -106,7 +106,7 @@ export class ServerConnection implements Connection {
         this.#notified(classified.message);
         return undefined;
       case "response":
-        this.#whenLegacy((side) => side.answered(classified.message));
+        this.#whenLegacy((legacy) => legacy.answered(classified.message));
         return undefined;
       default: {
         const error = new ProtocolError(ErrorCode.InvalidRequest, `Invalid message: ${classified.reason}.`);
@@ -118,23 +118,23 @@ export class ServerConnection implements Connection {
   #answer(request: JsonRpcRequest): Awaitable<Reply | undefined> {
     if (isModernRequest(request)) return this.#answerModern(request);
     const legacy = (this.#legacy ??= this.#loadLegacy());
-    return isPromise(legacy) ? legacy.then((side) => side.answer(request)) : legacy.answer(request);
+    return isPromise(legacy) ? legacy.then((loaded) => loaded.answer(request)) : legacy.answer(request);
   }
 
   /** Loads the code of legacy revisions, which a server on stdio does not need before a legacy client connects. */
-  #loadLegacy(): Promise<LegacySide> {
-    const loading = import("./legacy-side.ts").then(
-      ({ LegacySide }) => new LegacySide(this.#core, { link: this.#link, principal: this.#principal }),
+  #loadLegacy(): Promise<LegacyConnection> {
+    const loading = import("./legacy.ts").then(
+      ({ LegacyConnection }) => new LegacyConnection(this.#core, { link: this.#link, principal: this.#principal }),
     );
     // This is the first continuation, so messages that arrive later are handled after those that wait already.
-    void loading.then((side) => {
-      this.#legacy = side;
+    void loading.then((legacy) => {
+      this.#legacy = legacy;
     });
     return loading;
   }
 
-  /** Acts on the legacy side, if there is one: after all that was given to it before, also while it is being loaded. */
-  #whenLegacy(act: (side: LegacySide) => void): void {
+  /** Calls `act` with the legacy connection if there is one, after everything that was passed to it before. */
+  #whenLegacy(act: (legacy: LegacyConnection) => void): void {
     if (this.#legacy) void after(this.#legacy, act);
   }
 
@@ -170,12 +170,12 @@ export class ServerConnection implements Connection {
     const { method, params = {} } = message;
     const call = method === Notification.cancelled ? this.#calls.get(params.requestId as RequestId) : undefined;
     if (call) call.cancel(cancelledFor(params.reason));
-    else this.#whenLegacy((side) => side.notified(message));
+    else this.#whenLegacy((legacy) => legacy.notified(message));
   }
 
   async #receiveBatch(batch: unknown[]): Promise<void> {
-    const side = await this.#legacy;
-    const refusal = side ? side.refuseBatch(batch.length) : 'Send "initialize" before a batch.';
+    const legacy = await this.#legacy;
+    const refusal = legacy ? legacy.refuseBatch(batch.length) : 'Send "initialize" before a batch.';
     if (refusal !== undefined) return this.#refuse(ErrorCode.InvalidRequest, refusal, undefined);
     const replies = await all(batch.map((value) => this.#take(value)));
     const messages = replies.filter((reply) => reply !== undefined).map(({ message }) => message);
@@ -217,8 +217,8 @@ export class ServerConnection implements Connection {
   /** After the end of input: ends streams, lets the calls in flight be answered, then closes. */
   async #drain(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
-    this.#whenLegacy((side) => {
-      side.cannotBeAsked(new LocalError("closed", "The client closed its side and can answer no more."));
+    this.#whenLegacy((legacy) => {
+      legacy.cannotBeAsked(new LocalError("closed", "The client closed its side and can answer no more."));
     });
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
     this.#giveUp(new LocalError("closed", "The client closed its side."));
@@ -233,7 +233,7 @@ export class ServerConnection implements Connection {
   #giveUp(cause: Error): void {
     this.#gaveUp = cause;
     for (const call of this.#calls.values()) call.cancel(cause);
-    this.#whenLegacy((side) => side.end(cause));
+    this.#whenLegacy((legacy) => legacy.end(cause));
   }
 }
 

@@ -1,9 +1,13 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
-import type { JsonRpcNotification, JsonRpcRequest } from "../../rpc/messages.ts";
-import type { ServerCapabilities } from "../../mcp/capabilities.ts";
-import { type InitializeParams, type InitializeResult, readInitializeParams } from "../../mcp/capabilities.ts";
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../rpc/messages.ts";
+import {
+  type InitializeParams,
+  type InitializeResult,
+  type ServerCapabilities,
+  readInitializeParams,
+} from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
@@ -141,4 +145,71 @@ export function notified(session: Session, { method, params = {} }: JsonRpcNotif
   else if (method === Notification.cancelled) session.cancel(params);
   else if (method === Notification.progress) session.progressed(params);
   else if (method === Notification.rootsChanged) session.core.definition.onRootsChanged?.();
+}
+
+/** The legacy revisions on one connection, such as stdio: at most one session, opened by `initialize`. */
+export class LegacyConnection {
+  readonly #core: ServerCore;
+  readonly #way: Way;
+  #session: Session | undefined;
+
+  constructor(core: ServerCore, way: Way) {
+    this.#core = core;
+    this.#way = way;
+  }
+
+  /** Whether a client has opened the session. */
+  get isOpen(): boolean {
+    return this.#session !== undefined;
+  }
+
+  /** Characters that the session keeps of its client. */
+  get keptSize(): number {
+    return this.#session?.keptSize ?? 0;
+  }
+
+  /** Answers a request. `principal` is that of the request, if each request has its own credential. */
+  answer(
+    request: JsonRpcRequest,
+    principal: Principal | undefined = this.#way.principal,
+  ): Awaitable<Reply | undefined> {
+    if (this.#session) return answerInSession(this.#session, request, { link: this.#way.link, principal });
+    const { id, method } = request;
+    if (method === Method.initialize) return this.#initialize(request);
+    if (method === Method.ping) return { message: { jsonrpc: "2.0", id, result: {} }, status: 200 };
+    const error = new ProtocolError(ErrorCode.InvalidRequest, `Send "initialize" before ${method.slice(0, 200)}.`);
+    return replyToError(id, error, undefined);
+  }
+
+  notified(message: JsonRpcNotification): void {
+    if (this.#session) notified(this.#session, message);
+  }
+
+  answered(response: JsonRpcResponse): void {
+    this.#session?.answered(response);
+  }
+
+  /** Returns why a batch of this many messages is refused, or undefined if it is accepted. */
+  refuseBatch(length: number): string | undefined {
+    if (!this.#session?.revision.batches) {
+      return "Batches are not part of this revision: send one message at a time.";
+    }
+    const { batch } = this.#core.limits;
+    return length === 0 || length > batch ? `A batch holds 1 to ${batch} messages; got ${length}.` : undefined;
+  }
+
+  /** Fails the input requests in flight. Called when the client can send nothing more. */
+  cannotBeAsked(cause: Error): void {
+    this.#session?.cannotBeAsked(cause);
+  }
+
+  end(cause: Error): void {
+    this.#session?.end(cause);
+  }
+
+  #initialize(request: JsonRpcRequest): Reply {
+    const { reply, session } = initialize(this.#core, request, this.#way);
+    this.#session = session;
+    return reply;
+  }
 }

@@ -7,7 +7,7 @@ import type { Reply } from "../../../server/dispatch/reply.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
 import type { ServerCore } from "../../../server/dispatch/core.ts";
-import { LegacySide } from "../../../server/protocol/legacy-side.ts";
+import { LegacyConnection } from "../../../server/protocol/legacy.ts";
 import { encodeReply } from "../respond.ts";
 import type { Sender } from "../endpoint-context.ts";
 import type { EventStream } from "../event-stream.ts";
@@ -40,7 +40,7 @@ export class HttpSseSession implements Link, OpenExchange {
   readonly #core: ServerCore;
   readonly #events: EventStream;
   readonly #onEnd: () => void;
-  readonly #side: LegacySide;
+  readonly #legacy: LegacyConnection;
   #answering = 0;
   #state: "open" | "ending" | "ended" = "open";
 
@@ -53,7 +53,7 @@ export class HttpSseSession implements Link, OpenExchange {
     this.#core = core;
     this.#events = events;
     this.#onEnd = onEnd;
-    this.#side = new LegacySide(core, { link: this, principal, address, revisions: overHttpSse });
+    this.#legacy = new LegacyConnection(core, { link: this, principal, address, revisions: overHttpSse });
   }
 
   get network(): "tcp" {
@@ -61,11 +61,11 @@ export class HttpSseSession implements Link, OpenExchange {
   }
 
   get keptSize(): number {
-    return this.#side.keptSize;
+    return this.#legacy.keptSize;
   }
 
   get isInitialized(): boolean {
-    return this.#side.isOpen;
+    return this.#legacy.isOpen;
   }
 
   /** Takes a message, or a batch of them, with effect at once. Throws a refusal of 400 for what is none. */
@@ -73,7 +73,7 @@ export class HttpSseSession implements Link, OpenExchange {
     if (Array.isArray(value)) return this.#receiveBatch(value, principal);
     const heard = this.#read(value);
     if (heard.kind !== "request") return this.#hear(heard);
-    void this.#answerAll([this.#side.answer(heard.message, principal)]).then(([json]) => this.#say(json));
+    void this.#answerAll([this.#legacy.answer(heard.message, principal)]).then(([json]) => this.#say(json));
   }
 
   send(message: JsonRpcMessage): void {
@@ -82,7 +82,7 @@ export class HttpSseSession implements Link, OpenExchange {
     } catch (error) {
       this.#core.report(error, undefined);
       if (!isRequest(message)) return;
-      this.#side.answered(failure(message.id, { code: ErrorCode.InternalError, message: "Internal error" }));
+      this.#legacy.answered(failure(message.id, { code: ErrorCode.InternalError, message: "Internal error" }));
     }
   }
 
@@ -100,18 +100,18 @@ export class HttpSseSession implements Link, OpenExchange {
   end(cause: Error): void {
     if (this.#state === "ended") return;
     this.#state = "ended";
-    this.#side.end(cause);
+    this.#legacy.end(cause);
     this.#events.end();
     this.#onEnd();
   }
 
   #receiveBatch(batch: readonly unknown[], principal: Principal | undefined): void {
-    const refusal = this.#side.refuseBatch(batch.length);
+    const refusal = this.#legacy.refuseBatch(batch.length);
     if (refusal !== undefined) throw new HttpRefusal(400, refusal);
     const all = batch.map((value) => this.#read(value));
     const answering: Answering[] = [];
     for (const heard of all) {
-      if (heard.kind === "request") answering.push(this.#side.answer(heard.message, principal));
+      if (heard.kind === "request") answering.push(this.#legacy.answer(heard.message, principal));
       else this.#hear(heard);
     }
     void this.#answerAll(answering).then((answers) =>
@@ -124,8 +124,8 @@ export class HttpSseSession implements Link, OpenExchange {
   }
 
   #hear(heard: Heard): void {
-    if (heard.kind === "notification") this.#side.notified(heard.message);
-    else if (heard.kind === "response") this.#side.answered(heard.message);
+    if (heard.kind === "notification") this.#legacy.notified(heard.message);
+    else if (heard.kind === "response") this.#legacy.answered(heard.message);
   }
 
   /** The answers, serialised; of those that the client gave up there is none. */
