@@ -7,6 +7,8 @@ import { codeModules } from "../../packages/cli/src/serve/code-modules.ts";
 import { fillArguments, fillText, placeholdersIn } from "../../packages/cli/src/serve/command-template.ts";
 import { commandTool } from "../../packages/cli/src/serve/command-tool.ts";
 import { splitFrontMatter } from "../../packages/cli/src/serve/front-matter.ts";
+import { readFrontMatter } from "../../packages/mcparley/src/extensions/skills/front-matter/front-matter.ts";
+import { FrontMatterError } from "../../packages/mcparley/src/extensions/skills/front-matter/yaml.ts";
 import type { ServedRoot } from "../../packages/cli/src/serve/inside-folder.ts";
 import { FolderProblem } from "../../packages/cli/src/serve/problem.ts";
 import { promptEngine } from "../../packages/cli/src/serve/prompt-engine.ts";
@@ -96,6 +98,19 @@ holds(
     const lines = source.replace(/^\uFEFF/, "").split(/\r?\n/);
     if ("value" in split) expect(split.value.body).toBe(lines.slice(split.value.bodyLine - 1).join("\n"));
     await expectLinearTime(growing, (long) => onlyOwnErrors(() => splitFrontMatter("x.md", long), FolderProblem));
+  },
+);
+
+holds(
+  "YAML of skills: any text is read, or its line and cure are named, in linear time",
+  fc.tuple(textOf(...yamlWords), growingOf(...yamlWords)),
+  async ([source, growing]) => {
+    const read = await onlyOwnErrors(() => readFrontMatter(`---\n${source}\n---\n`), FrontMatterError);
+    if ("error" in read) expect((read.error as FrontMatterError).line).toBeGreaterThan(0);
+    // Up to the longest front matter that is read.
+    await expectLinearTime(growing, (long) =>
+      onlyOwnErrors(() => readFrontMatter(`---\n${long.slice(0, 65_530)}\n---\n`), FrontMatterError),
+    );
   },
 );
 

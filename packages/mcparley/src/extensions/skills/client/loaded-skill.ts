@@ -1,8 +1,8 @@
 import type { Client } from "../../../client/calls/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import { LocalError } from "../../../rpc/errors.ts";
-import { FrontMatterError } from "../front-matter/front-matter-error.ts";
-import { type FrontMatter, readFrontMatter } from "../front-matter/read-front-matter.ts";
+import { FrontMatterError } from "../front-matter/yaml.ts";
+import { type FrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import { type SkillFrontMatter, type SkillResource, skillFile } from "../skill-entry.ts";
 import { isPlainPath, pathIn, rootOf, uriOf } from "../skill-uri.ts";
 import type { OfferedSkill } from "./offered-skill.ts";

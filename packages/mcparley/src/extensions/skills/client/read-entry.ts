@@ -1,7 +1,7 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { digestPattern } from "../digest.ts";
-import { isSkillName } from "../front-matter/check-front-matter.ts";
+import { isSkillName } from "../front-matter/front-matter.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";
 import { isInside, lastPart, pathIn, rootOf } from "../skill-uri.ts";
 

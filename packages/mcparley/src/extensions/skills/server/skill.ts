@@ -1,7 +1,7 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { digestOf, digestPattern, exactText } from "../digest.ts";
-import { checkFrontMatter } from "../front-matter/check-front-matter.ts";
-import { readFrontMatter } from "../front-matter/read-front-matter.ts";
+import { checkFrontMatter } from "../front-matter/front-matter.ts";
+import { readFrontMatter } from "../front-matter/front-matter.ts";
 import { type SkillFrontMatter, skillLimits } from "../skill-entry.ts";
 import { isPlainPath } from "../skill-uri.ts";
 import { fileType } from "./file-type.ts";
