@@ -35,7 +35,9 @@ describe("parseJsonWithComments", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("says on which line a member stands", () => {
+  test("returns the line of a member, and of the last one if a key occurs twice", () => {
+    expect(parseJsonWithComments('{"a": 1,\n"a": 2}').value).toEqual({ a: 2 });
+    expect(parseJsonWithComments('{"a": 1,\n"a": 2}').lineOf("a")).toBe(2);
     const parsed = parseJsonWithComments('{\n  // servers\n  "a": {\n    "b": [\n1] } }');
     expect([parsed.lineOf(), parsed.lineOf("a"), parsed.lineOf("a", "b"), parsed.lineOf("a", "b", 0)]).toEqual([
       1, 3, 4, 5,
@@ -51,7 +53,12 @@ describe("parseJsonWithComments", () => {
     ['{ "a": "no end\n" }', 1, 8, "this string has no end on its line"],
     ["{} {}", 1, 4, "expected the end of the file but found {"],
     ["{ /* no end }", 1, 3, "this comment has no end"],
-    ["{ 'a': 1 }", 1, 3, 'unexpected character "\'"'],
+    ["{ 'a': 1 }", 1, 3, "expected a key in double quotes but found 'a'"],
+    ['{ "a" 1 }', 1, 7, 'expected ":" after the key but found 1'],
+    ["{} x", 1, 4, "expected the end of the file but found x"],
+    ['{ "a": "\\q" }', 1, 8, '"\\q" is not a JSON string'],
+    ['{ "a": [1 2] }', 1, 11, 'expected "," or "]" but found 2'],
+    ['{ "a": 1, , "b": 2 }', 1, 11, "expected a key in double quotes but found ,"],
     ["", 1, 1, "the file ends too early"],
     ['{ "a": 01 }', 1, 8, "expected a value but found 01"],
   ])("%j is refused where it goes wrong", (text, line, column, message) => {
@@ -59,6 +66,8 @@ describe("parseJsonWithComments", () => {
   });
 
   test("deep nesting is refused and does not overflow the stack", () => {
+    expect(() => parseJsonWithComments(`${"[".repeat(64)}"["${"]".repeat(64)}`)).not.toThrow();
+    expect(() => parseJsonWithComments("[".repeat(65) + "]".repeat(65))).toThrow("more than 64 levels");
     expect(() => parseJsonWithComments("[".repeat(100_000))).toThrow("more than 64 levels");
   });
 

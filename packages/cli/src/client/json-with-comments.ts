@@ -1,164 +1,128 @@
-/** Where a file is not JSON: both numbers count from 1. */
+import { type Node, type ParseError, createScanner, parseTree, printParseErrorCode } from "jsonc-parser";
+
+/** A syntax error in a JSON file. Both numbers count from 1. */
 export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
   readonly line: number;
   readonly column: number;
 
-  constructor(message: string, line: number, column: number) {
+  constructor(message: string, text: string, offset: number) {
     super(message);
-    this.line = line;
-    this.column = column;
+    this.line = lineAt(text, offset);
+    this.column = offset - text.lastIndexOf("\n", offset - 1);
   }
 }
 
 export interface ParsedJson {
   value: unknown;
-  /** The line, from 1, on which the member with this path of keys begins; undefined where there is none. */
+  /** Returns the line, from 1, on which the value at a path of keys begins, or undefined if there is none. */
   lineOf(...path: (string | number)[]): number | undefined;
 }
 
-/** Deeper nesting than any configuration has; it keeps the recursion bounded. */
+/** Maximum number of nested objects and arrays. It bounds the recursion here and in the library. */
 const maxDepth = 64;
 
 /**
- * Parses JSON in which, as in the settings files of editors, comments and trailing commas are allowed.
+ * Parses JSON with comments and trailing commas, as in the settings files of editors.
  *
- * Throws `JsonSyntaxError` for anything else that is not JSON.
+ * Throws `JsonSyntaxError` for all other deviations from JSON.
  */
-export function parseJsonWithComments(text: string): ParsedJson {
-  const reader = new Reader(text);
-  const root: Place = { at: 0 };
-  const value = reader.document(root);
+export function parseJsonWithComments(source: string): ParsedJson {
+  const text = source.replace(/^\uFEFF/, " ");
+  openBrackets(text, text.length);
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true });
+  const [error, next] = errors;
+  if (error) throw syntaxError(text, [error, next], root);
+  if (!root) throw new JsonSyntaxError("the file ends too early", text, 0);
   return {
-    value,
+    value: toValue(root),
     lineOf(...path) {
-      let place: Place | undefined = root;
-      for (const key of path) place = place?.members?.get(String(key));
-      return place && reader.line(place.at);
+      const node = path.reduce<Node | undefined>((node, key) => node && childOf(node, key), root);
+      return node && lineAt(text, node.offset);
     },
   };
 }
 
-/** Where a value begins, and what is in it; turned into lines only when one is asked for. */
-interface Place {
-  at: number;
-  members?: Map<string, Place>;
+function childOf({ type, children = [] }: Node, key: string | number): Node | undefined {
+  if (type === "array") return children[Number(key)];
+  return children.findLast(({ children }) => children?.[0]?.value === String(key))?.children?.[1];
 }
 
-// oxlint-disable-next-line no-control-regex -- JSON strings may hold none of these
-const token = /[{}[\],:]|"(?:[^"\\\u0000-\u001f]|\\.)*"|-?\d[\d.eE+-]*|[A-Za-z]+/y;
-const blank = /(?:[\s\ufeff]+|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
+function toValue({ type, value, children = [] }: Node): unknown {
+  if (type === "array") return children.map(toValue);
+  if (type !== "object") return value as unknown;
+  const members = children.map(
+    ({ children: [key, value] = [] }) => [String(key?.value), value && toValue(value)] as const,
+  );
+  // Unlike an assignment, this makes a key such as "__proto__" an ordinary member.
+  return Object.fromEntries(members);
+}
 
-class Reader {
-  readonly #text: string;
-  #at = 0;
+function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line += 1;
+  return line;
+}
 
-  constructor(text: string) {
-    this.#text = text;
+/** Returns the brackets that are open before a position. Throws `JsonSyntaxError` if they are nested too deeply. */
+function openBrackets(text: string, end: number): string[] {
+  const scanner = createScanner(text, true);
+  const open: string[] = [];
+  while (scanner.getPosition() < end) {
+    scanner.scan();
+    if (scanner.getTokenOffset() >= end) break;
+    // A string starts with its quote, whatever it contains.
+    const token = text.charAt(scanner.getTokenOffset());
+    if (token === "{" || token === "[") open.push(token);
+    if (token === "}" || token === "]") open.pop();
+    if (open.length > maxDepth)
+      throw new JsonSyntaxError(`more than ${maxDepth} levels`, text, scanner.getTokenOffset());
   }
+  return open;
+}
 
-  document(root: Place): unknown {
-    const value = this.#value(root, 0);
-    const rest = this.#next();
-    if (rest !== "") throw this.#error(`expected the end of the file but found ${rest}`, rest);
-    return value;
+/** Describes the first error of the library. The next error tells which token was expected there. */
+function syntaxError(
+  text: string,
+  [{ error, offset, length }, next]: [ParseError, ParseError | undefined],
+  root: Node | undefined,
+): JsonSyntaxError {
+  const found = text.slice(offset, offset + Math.min(length, 100)) || "the end of the file";
+  const at = (message: string, start = offset): JsonSyntaxError => new JsonSyntaxError(message, text, start);
+  const code = printParseErrorCode(error);
+  const isAfterRoot =
+    root !== undefined && openBrackets(text, offset).length === 0 && offset >= root.offset + root.length;
+  if (code === "EndOfFileExpected" || (code === "InvalidSymbol" && isAfterRoot)) {
+    return at(`expected the end of the file but found ${found}`);
   }
-
-  /** The line, from 1, of a position. */
-  line(at: number): number {
-    let line = 1;
-    for (let i = this.#text.indexOf("\n"); i !== -1 && i < at; i = this.#text.indexOf("\n", i + 1)) line += 1;
-    return line;
-  }
-
-  #value(place: Place, depth: number): unknown {
-    const found = this.#next();
-    place.at = this.#at - found.length;
-    if (depth > maxDepth) throw this.#error(`more than ${maxDepth} levels`, found);
-    if (found === "{") return this.#object(place, depth);
-    if (found === "[") return this.#array(place, depth);
-    try {
-      return JSON.parse(found);
-    } catch {
-      throw this.#error(found === "" ? "the file ends too early" : `expected a value but found ${found}`, found);
+  switch (code) {
+    case "UnexpectedEndOfComment":
+      return at("this comment has no end");
+    case "UnexpectedEndOfString":
+      return at("this string has no end on its line");
+    case "InvalidUnicode":
+    case "InvalidEscapeCharacter":
+    case "InvalidCharacter":
+      return at(`${found} is not a JSON string`);
+    case "PropertyNameExpected":
+      return at(`expected a key in double quotes but found ${found}`);
+    case "ColonExpected":
+      return at(`expected ":" after the key but found ${found}`);
+    case "CommaExpected":
+    case "CloseBraceExpected":
+    case "CloseBracketExpected": {
+      // The library reads "01" as two numbers.
+      const number = /[-+.\w]+$/.exec(text.slice(Math.max(0, offset - 40), offset))?.[0] ?? "";
+      if (number !== "" && length > 0)
+        return at(`expected a value but found ${number}${found}`, offset - number.length);
+      const close = openBrackets(text, offset).at(-1) === "[" ? "]" : "}";
+      return at(`expected "," or "${close}" but found ${found}`);
     }
-  }
-
-  #inside(place: Place, key: string, depth: number): unknown {
-    const inner: Place = { at: 0 };
-    place.members ??= new Map();
-    place.members.set(key, inner);
-    return this.#value(inner, depth + 1);
-  }
-
-  #object(place: Place, depth: number): unknown {
-    const entries: [string, unknown][] = [];
-    for (;;) {
-      const key = this.#next();
-      if (key === "}") break;
-      if (!key.startsWith('"')) throw this.#error(`expected a key in double quotes but found ${key || "the end"}`, key);
-      const name = this.#string(key);
-      this.#expect(":", `after the key ${key}`);
-      entries.push([name, this.#inside(place, name, depth)]);
-      if (this.#separator("}") === "}") break;
+    default: {
+      const isKey = next && printParseErrorCode(next.error) === "PropertyNameExpected";
+      if (isKey) return at(`expected a key in double quotes but found ${found}`);
+      return at(length === 0 ? "the file ends too early" : `expected a value but found ${found}`);
     }
-    // Unlike an assignment, this makes a key such as "__proto__" an ordinary member.
-    return Object.fromEntries(entries);
-  }
-
-  #array(place: Place, depth: number): unknown[] {
-    const items: unknown[] = [];
-    for (;;) {
-      const before = this.#at;
-      if (this.#next() === "]") break;
-      this.#at = before;
-      items.push(this.#inside(place, String(items.length), depth));
-      if (this.#separator("]") === "]") break;
-    }
-    return items;
-  }
-
-  #separator(end: string): string {
-    const found = this.#next();
-    if (found === "," || found === end) return found;
-    throw this.#error(`expected "," or "${end}" but found ${found || "the end of the file"}`, found);
-  }
-
-  #expect(wanted: string, where: string): void {
-    const found = this.#next();
-    if (found !== wanted) throw this.#error(`expected "${wanted}" ${where}`, found);
-  }
-
-  #string(raw: string): string {
-    try {
-      return JSON.parse(raw) as string;
-    } catch {
-      throw this.#error(`${raw} is not a JSON string`, raw);
-    }
-  }
-
-  /** The next token, or "" at the end. */
-  #next(): string {
-    blank.lastIndex = this.#at;
-    blank.exec(this.#text);
-    this.#at = blank.lastIndex;
-    if (this.#at >= this.#text.length) return "";
-    token.lastIndex = this.#at;
-    const found = token.exec(this.#text)?.[0];
-    if (found === undefined) throw this.#unreadable();
-    this.#at += found.length;
-    return found;
-  }
-
-  #unreadable(): JsonSyntaxError {
-    const rest = this.#text.slice(this.#at, this.#at + 2);
-    if (rest === "/*") return this.#error("this comment has no end", "");
-    if (rest.startsWith('"')) return this.#error("this string has no end on its line", "");
-    return this.#error(`unexpected character ${JSON.stringify(rest[0])}`, "");
-  }
-
-  #error(message: string, found: string): JsonSyntaxError {
-    const at = this.#at - found.length;
-    return new JsonSyntaxError(message, this.line(at), at - this.#text.lastIndexOf("\n", at - 1));
   }
 }
