@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const root: string = fileURLToPath(new URL("../../", import.meta.url));
+export const root: string = fileURLToPath(new URL("../..", import.meta.url));
 export const librarySource: string = path.join(root, "packages/mcparley/src");
 
 export interface SourceFile {

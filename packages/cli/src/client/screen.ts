@@ -1,7 +1,6 @@
 import type { Progress } from "mcparley";
 import { type CommandIo, UsageError } from "./io.ts";
-import { type Style, styleFor } from "./style.ts";
-import { visible, visibleLine, widthOf, wrap } from "./terminal-text.ts";
+import { type Style, styleFor, visible, visibleLine, widthOf, wrap } from "./terminal-text.ts";
 
 /** How text for one stream is to look. */
 export interface View {
@@ -135,4 +134,21 @@ export function paragraph(text: string, view: View, indent = ""): string {
   const safe = visible(text).trim();
   const lines = view.width === Infinity ? safe.split("\n") : wrap(safe, view.width - indent.length);
   return lines.map((line) => (line === "" ? "" : indent + line)).join("\n");
+}
+
+/** Pretty over several lines, or on one. */
+export type JsonForm = "document" | "line";
+
+/** Prints the one JSON document of `--json`, or a line of many. */
+export async function printJson(
+  value: unknown,
+  { screen }: { screen: Screen },
+  form: JsonForm = "document",
+): Promise<void> {
+  await screen.print(`${JSON.stringify(value, null, form === "line" ? 0 : 2)}\n`);
+}
+
+/** Prints text and ends its last line. */
+export async function printText(text: string, { screen }: { screen: Screen }): Promise<void> {
+  if (text !== "") await screen.print(text.endsWith("\n") ? text : `${text}\n`);
 }

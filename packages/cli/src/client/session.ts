@@ -1,11 +1,13 @@
+import { type LoggingMessage, loggingLevels } from "mcparley";
 import type { Client, RequestOptions } from "mcparley/client";
-import type { CommandIo } from "./io.ts";
+import { type CommandIo, version } from "./io.ts";
 import type { ClientOptions } from "./options.ts";
-import type { Questions } from "./questions/questions.ts";
-import type { Screen } from "./screen.ts";
-import type { SessionAuth } from "./sign-in/session-auth.ts";
+import { type Questions, createQuestions } from "./questions/questions.ts";
+import { type Screen, paragraph } from "./screen.ts";
+import { type SessionAuth, sessionAuth } from "./sign-in/session-auth.ts";
 import type { Stop } from "./stop.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "./config/config-target.ts";
+import { visibleLine } from "./terminal-text.ts";
 
 /** An open connection and everything a command works with. */
 export interface Session {
@@ -40,7 +42,7 @@ export interface ClientCommand extends Described {
 }
 
 /** Where a command works that does not connect. */
-export interface AccountSetting {
+interface AccountSetting {
   readonly target: Target;
   readonly io: CommandIo;
   readonly screen: Screen;
@@ -51,4 +53,80 @@ export interface AccountSetting {
 /** A command about who one is at a server. */
 export interface AccountCommand extends Described {
   run(words: readonly string[], setting: AccountSetting): Promise<void>;
+}
+
+interface Setting {
+  readonly io: CommandIo;
+  readonly screen: Screen;
+  readonly options: ClientOptions;
+  readonly stop: Stop;
+}
+
+/** From this level on messages are shown and, where a revision has it so, asked for. */
+const usualLogLevel = "warning";
+
+/** Connects to a target as the options say. The caller closes the session's client, and lets `auth` settle. */
+export async function openSession(target: Target, setting: Setting, auth: SessionAuth | undefined): Promise<Session> {
+  const { io, screen, options, stop } = setting;
+  const questions = createQuestions(setting);
+  const request = {
+    signal: stop.signal,
+    logLevel: options.logLevel ?? usualLogLevel,
+    ...limits(options),
+    onProgress: (progress: Parameters<Screen["progress"]>[0]) => screen.progress(progress),
+  } as const;
+  const client = await io.connect(connectTarget(target), {
+    ...(auth && { auth }),
+    info: { name: "mcparley", version },
+    elicit: questions.elicit,
+    ...(questions.sample ? { sample: questions.sample } : {}),
+    ...(options.revision === undefined ? {} : { revision: options.revision }),
+    ...limits(options),
+    signal: stop.signal,
+    onLog: (message) => showLog(message, setting),
+    onError: (error) => {
+      if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
+    },
+  });
+  const { info, revision, era, capabilities } = client.server;
+  if (options.verbose) {
+    const name = info === undefined ? "a server without a name" : `${info.name} ${info.version}`;
+    screen.note(
+      screen.err.style.dim(visibleLine(`Connected to ${name} at ${client.target}, revision ${revision} (${era}).`)),
+    );
+  }
+  // Legacy servers send what they think fit until they are told; others are told with each request.
+  if (options.logLevel && era === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
+  return { client, io, screen, options, questions, auth, request };
+}
+
+/** `--timeout` limits the whole call, with or without progress. */
+function limits({ timeout }: ClientOptions): Pick<RequestOptions, "timeout"> {
+  return timeout === undefined ? {} : { timeout: { idle: timeout, total: timeout } };
+}
+
+/** How requests to a target are authorized; who gives a header of their own has them authorized by that. */
+export function authOf(target: Target, setting: Setting): SessionAuth | undefined {
+  if (target.kind !== "url") return undefined;
+  if (Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
+  return sessionAuth({ ...setting, server: target.url, isAskedFor: false });
+}
+
+function connectTarget(
+  target: Target,
+): { url: string; headers: Record<string, string> } | Omit<Target & { kind: "command" }, "kind"> {
+  if (target.kind === "url") return { url: target.url, headers: target.headers };
+  const { command, args, env, cwd } = target;
+  return { command, args, env, cwd };
+}
+
+function showLog({ level, logger, data }: LoggingMessage, { screen, options }: Setting): void {
+  const least = options.logLevel ?? usualLogLevel;
+  if (loggingLevels.indexOf(level) < loggingLevels.indexOf(least)) return;
+  const { red, yellow, dim } = screen.err.style;
+  const colour = ["debug", "info", "notice"].includes(level) ? dim : level === "warning" ? yellow : red;
+  const from = logger === undefined ? "" : ` ${visibleLine(logger)}:`;
+  const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+  const prefix = `[${level}]`;
+  screen.note(colour(prefix) + paragraph(`${prefix}${from} ${text}`, screen.err).slice(prefix.length));
 }

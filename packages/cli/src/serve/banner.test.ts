@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { styleFor } from "../client/style.ts";
+import { styleFor } from "../client/terminal-text.ts";
 import { type BannerInput, banner } from "./banner.ts";
 import { clientSetups } from "./client-setups.ts";
 import { serveFiles } from "./testing/served-folder.ts";

@@ -1,4 +1,4 @@
-import type { Style } from "../client/style.ts";
+import type { Style } from "../client/terminal-text.ts";
 import { clientSetups } from "./client-setups.ts";
 import type { FolderContents } from "./load-folder.ts";
 import { tryLine } from "./try-line.ts";

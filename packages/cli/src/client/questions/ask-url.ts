@@ -1,6 +1,6 @@
 import type { ElicitResult } from "mcparley";
 import type { View } from "../screen.ts";
-import type { Style } from "../style.ts";
+import type { Style } from "../terminal-text.ts";
 import { choose } from "./ask-form.ts";
 import type { Prompter } from "./prompter.ts";
 

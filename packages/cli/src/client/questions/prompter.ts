@@ -1,6 +1,9 @@
 import { type Interface, createInterface } from "node:readline";
 import type { ReadStream } from "node:tty";
 import type { CommandIo } from "../io.ts";
+import type { ClientOptions } from "../options.ts";
+import type { Screen } from "../screen.ts";
+import type { Stop } from "../stop.ts";
 
 /** Talks with the person at the terminal, a line at a time: stderr asks, stdin answers. */
 export interface Prompter {
@@ -73,4 +76,37 @@ class LineQueue {
       this.#waiting = { resolve, reject };
     });
   }
+}
+
+/** Where a person is talked with. */
+export interface TalkSetting {
+  readonly io: CommandIo;
+  readonly screen: Screen;
+  readonly stop: Stop;
+}
+
+/** Whether a person is there to be asked. */
+export function isAttended({ io, options }: { io: CommandIo; options: Pick<ClientOptions, "noInput"> }): boolean {
+  return io.isTerminal.stdin && io.isTerminal.stderr && !options.noInput;
+}
+
+/** Opens the terminal for one talk; undefined where that is broken off, by the person or by the signal. */
+export async function talk<T>(
+  { io, screen, stop }: TalkSetting,
+  signal: AbortSignal,
+  run: (prompter: Prompter) => Promise<T>,
+): Promise<T | undefined> {
+  return screen.quietly(async () => {
+    const prompter = openPrompter(io, AbortSignal.any([signal, stop.signal]), () => stop.interrupt());
+    try {
+      return await run(prompter);
+    } catch (error) {
+      if (!(error instanceof Dismissed)) throw error;
+      // The key that ended the input has left the cursor behind the question.
+      prompter.say("");
+      return undefined;
+    } finally {
+      prompter.close();
+    }
+  });
 }

@@ -12,9 +12,8 @@ import { type Server, createServer } from "../../../server/server.ts";
 import { skill } from "../server/skill.ts";
 import { skills } from "../server/skills.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";
-import type { ApprovalRequest } from "./approval.ts";
-import { SkillRefused } from "./skill-refused.ts";
-import { type SkillHost, type SkillHostOptions, skillsOf } from "./skills-of.ts";
+import { SkillRefused } from "./offered-skill.ts";
+import { type ApprovalRequest, type SkillHost, type SkillHostOptions, skillsOf } from "./skills-of.ts";
 
 const manifest = `---
 name: pdf

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
-import { JsonSyntaxError, parseJsonWithComments } from "./json-with-comments.ts";
+import { JsonSyntaxError, parseJsonWithComments } from "./json.ts";
 
 describe("parseJsonWithComments", () => {
   test("takes comments and trailing commas, and leaves what looks like them in strings", () => {

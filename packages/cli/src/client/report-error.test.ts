@@ -1,6 +1,6 @@
 import { LocalError, ProtocolError, ToolError } from "mcparley";
 import { describe, expect, test } from "vitest";
-import { exitCodeMeanings, exitCodeOf, exitCodes } from "./exit-codes.ts";
+import { exitCodeMeanings, exitCodeOf, exitCodes } from "./report-error.ts";
 import { UsageError } from "./io.ts";
 
 describe("exit codes", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { promptArguments } from "./prompt-arguments.ts";
+import { promptArguments } from "./arguments.ts";
 
 const prompt = { name: "review", arguments: [{ name: "code", required: true }, { name: "language" }] };
 const text = (key: string, value: unknown): { key: string; form: "text"; value: unknown } => ({

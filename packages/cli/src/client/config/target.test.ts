@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Target, resolveTarget } from "./target.ts";
+import type { Target } from "./config-target.ts";
+import { resolveTarget } from "./target.ts";
 
 let root: string;
 

@@ -1,13 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type ConfigEntry, configEntries, configFileNames } from "./config-files.ts";
-import { configTarget } from "./config-target.ts";
-import { didYouMean } from "../did-you-mean.ts";
-import { UsageError } from "./io.ts";
-
-export type Target =
-  | { kind: "url"; url: string; headers: Record<string, string> }
-  | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string };
+import { type Target, configTarget, isHttpUrl } from "./config-target.ts";
+import { didYouMean } from "../../did-you-mean.ts";
+import { UsageError } from "../io.ts";
 
 /** What the command line says about the server to use. */
 export interface TargetWords {
@@ -48,7 +44,7 @@ function find({ word, command }: TargetWords, surroundings: Surroundings): Targe
   if (command !== undefined) return started(command, surroundings.cwd);
   if (word === undefined) throw missingTarget(surroundings);
   if (/^https?:\/\//i.test(word)) {
-    if (!URL.canParse(word)) throw new UsageError(`${JSON.stringify(word)} is not a valid URL.`);
+    if (!isHttpUrl(word)) throw new UsageError(`${JSON.stringify(word)} is not a valid URL.`);
     return { kind: "url", url: word, headers: {} };
   }
   const names: string[] = [];

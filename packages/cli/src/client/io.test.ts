@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { processIo } from "./process-io.ts";
+import { processIo } from "./io.ts";
 
 test("Ctrl-C is listened to until it is not wanted any more", () => {
   const before = process.listenerCount("SIGINT");

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { UsageError } from "./io.ts";
-import { isObject } from "./is-object.ts";
-import { JsonSyntaxError, type ParsedJson, parseJsonWithComments } from "./json-with-comments.ts";
+import { UsageError } from "../io.ts";
+import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../json.ts";
 
 /** Where a folder may name servers, the first match first. */
 export const configFileNames: readonly string[] = [

@@ -1,13 +1,21 @@
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { homedir } from "node:os";
+import { basename, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
 import type { ConfigEntry } from "./config-files.ts";
-import { UsageError } from "./io.ts";
-import { isObject } from "./is-object.ts";
-import { type Variables, substitute } from "./substitute.ts";
-import type { Target } from "./target.ts";
+import { UsageError } from "../io.ts";
+import { isObject } from "../json.ts";
 
-/** Turns an entry of a configuration file, of whichever dialect, into what can be connected to. */
+/** A server to connect to, or a program to start. */
+export type Target =
+  | { kind: "url"; url: string; headers: Record<string, string> }
+  | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string };
+
+export function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/** Converts an entry of a configuration file to a target. Throws `UsageError` with the file and line. */
 export function configTarget(entry: ConfigEntry, env: Variables["env"]): Target {
   const reader = new EntryReader(entry, env);
   const command = reader.text("command");
@@ -15,7 +23,7 @@ export function configTarget(entry: ConfigEntry, env: Variables["env"]): Target 
   if (command !== undefined && url !== undefined) throw reader.error('has both "command" and "url"; keep one');
   if (command !== undefined) return commandTarget(command, reader);
   if (url === undefined) throw reader.error('needs a "command" to start or a "url" to connect to');
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+  if (!isHttpUrl(url)) {
     throw reader.error(`has the "url" ${reader.written("url")}, which is not an http or https URL`, "url");
   }
   return { kind: "url", url, headers: reader.texts("headers") };
@@ -99,4 +107,55 @@ class EntryReader {
     const where = `${file}:${this.#entry.lineOf(...path) ?? 1}: "${path.join(".")}" of the server "${name}"`;
     return substitute(value, this.variables, where);
   }
+}
+
+/** What the variables of a configuration file stand for. */
+interface Variables {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder that the file belongs to: the one that holds it, or holds its `.vscode` or `.cursor`. */
+  readonly workspaceFolder: string;
+  /** The file, for errors. */
+  readonly source: string;
+}
+
+const reference = /\$\{([^{}]*)\}/g;
+
+/**
+ * Replaces `${env:NAME}`, `${NAME}`, `${NAME:-default}`, `${workspaceFolder}` and the other variables that editors know.
+ *
+ * Throws `UsageError` for a variable that has no value: a server started with half of its settings fails later and
+ * further from the cause. `where` names the setting and its line.
+ */
+export function substitute(text: string, variables: Variables, where: string): string {
+  return text.replace(reference, (whole: string, name: string) => {
+    const value = valueOf(name, variables);
+    if (value !== undefined) return value;
+    throw new UsageError(`${where} uses ${whole}, ${whyUnset(name)}.`, cureFor(name));
+  });
+}
+
+function valueOf(name: string, { env, workspaceFolder }: Variables): string | undefined {
+  if (name === "workspaceFolder") return workspaceFolder;
+  if (name === "workspaceFolderBasename") return basename(workspaceFolder);
+  if (name === "userHome") return homedir();
+  if (name === "pathSeparator" || name === "/") return sep;
+  if (name.startsWith("env:")) return env[name.slice("env:".length)];
+  const [, variable, , fallback] = /^([A-Za-z_]\w*)(:-(.*))?$/s.exec(name) ?? [];
+  if (variable === undefined) return undefined;
+  // As in a shell, `:-` also replaces a variable that is set to nothing.
+  if (fallback !== undefined) return env[variable] || fallback;
+  return env[variable];
+}
+
+function whyUnset(name: string): string {
+  if (name.startsWith("input:")) return "which only an editor can ask for";
+  if (/^(env:)?[A-Za-z_]\w*$/.test(name)) return "and that environment variable is not set";
+  return "which is not a variable that is known here";
+}
+
+function cureFor(name: string): string {
+  if (name.startsWith("input:")) return "Write ${env:NAME} instead and set that environment variable.";
+  const variable = /^(?:env:)?([A-Za-z_]\w*)$/.exec(name)?.[1];
+  if (variable !== undefined) return `Set it: ${variable}=... mcparley ...`;
+  return "Known are ${env:NAME}, ${NAME}, ${NAME:-default}, ${workspaceFolder}, ${userHome} and ${pathSeparator}.";
 }
