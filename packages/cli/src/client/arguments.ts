@@ -13,7 +13,7 @@ export interface Given {
   readonly value: unknown;
 }
 
-/** Where `@file` and `@-` are read from; both give text. */
+/** Readers of `@file` and `@-`. Both return text. */
 interface Sources {
   file(path: string): Promise<string>;
   stdin(): Promise<string>;
@@ -66,7 +66,7 @@ function notAnArgument(word: string): UsageError {
   );
 }
 
-/** More than this in one argument is a mistake, and more than servers take. */
+/** Maximum size of stdin in bytes. Larger arguments are mistakes, and servers refuse them. */
 const maxBytes = 64 * 1024 * 1024;
 
 /** Reads files from the current folder, and stdin, as UTF-8. */
@@ -108,9 +108,9 @@ function decode(bytes: Buffer, what: string): string {
 }
 
 /**
- * Makes the arguments of a prompt, which are all text, from what was typed.
+ * Converts typed arguments to the arguments of a prompt, which are all text.
  *
- * Throws `UsageError` for what is not text, comes twice, is not known to the prompt, or is required and missing.
+ * Throws `UsageError` for an argument that is not text, occurs twice, is unknown, or is required and missing.
  */
 export function promptArguments(prompt: Prompt, given: readonly Given[]): Record<string, string> {
   const known = prompt.arguments ?? [];
@@ -126,7 +126,7 @@ export function promptArguments(prompt: Prompt, given: readonly Given[]): Record
   return Object.fromEntries(values);
 }
 
-/** The typed arguments by key, each a text and given once. */
+/** Returns the typed arguments by key. Each must be text and occur once. */
 export function textArguments(given: readonly Given[]): Map<string, string> {
   const values = new Map<string, string>();
   for (const { key, value } of given) {
@@ -148,13 +148,13 @@ function requireKnown(prompt: Prompt, key: string): void {
   throw new UsageError(`The prompt "${prompt.name}" has no argument ${JSON.stringify(key)}.`, didYouMean(key, names));
 }
 
-/** Throws `UsageError` where words are left over. */
+/** Throws `UsageError` if there are more words. */
 export function requireNoMore(words: readonly string[], what: string): void {
   if (words.length === 0) return;
   throw new UsageError(`${what}; ${words.map((word) => JSON.stringify(word)).join(" ")} is too much.`);
 }
 
-/** The word, or a `UsageError` that says what is missing. */
+/** Returns the word. Throws `UsageError` with the question if it is missing. */
 export function requireWord(word: string | undefined, question: string, hint: string): string {
   if (word !== undefined && word !== "") return word;
   throw new UsageError(question, hint);

@@ -32,7 +32,7 @@ export interface ClientOptions {
 
 interface CommandWords {
   positionals: string[];
-  /** What stands after `--`; undefined without `--`. */
+  /** The words after `--`. Undefined without `--`. */
   command: string[] | undefined;
   options: ClientOptions;
 }
@@ -115,7 +115,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
 }
 
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-/** The longest that a timer of Node takes, in milliseconds. */
+/** The longest delay of a timer in Node, in milliseconds. */
 const longestTimer = 2 ** 31 - 1;
 
 function readTimeout(text: string | undefined): number | undefined {
@@ -128,7 +128,7 @@ function readTimeout(text: string | undefined): number | undefined {
 
 function readHeader(text: string): [string, string] {
   const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([^\r\n\0]*)$/.exec(text) ?? [];
-  // What was given may hold a token: the error shows no more than its form.
+  // The value may contain a token, so the error only shows the expected form.
   if (name !== undefined && value !== undefined) return [name, value.trim()];
   throw new UsageError("--header is not a header.", 'Such as --header "Authorization: Bearer ..."');
 }
@@ -159,7 +159,7 @@ function readLogLevel(text: string | undefined): LoggingLevel | undefined {
 export interface OptionDefinition {
   readonly name: string;
   readonly short?: string;
-  /** What stands for its value in the help; undefined for a switch. */
+  /** The placeholder of its value in the help. Undefined for a switch. */
   readonly value?: string;
   readonly description: string;
   /** The help shows options of a topic together. */

@@ -4,7 +4,7 @@ import { isObject } from "./json.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import { visibleLine } from "./terminal-text.ts";
 
-/** Tells what a command ended with, as the one JSON document or as lines on stderr, and gives its exit code. */
+/** Reports an error as a JSON document or as lines on stderr, and returns the exit code. */
 export async function reportError(
   error: unknown,
   { screen, json, verbose }: { screen: Screen; json: JsonForm | undefined; verbose: boolean },
@@ -51,7 +51,7 @@ function hintFor(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Where the person would have to sign in, for who wants to show it to them. */
+/** Returns the URL at which the user must sign in. */
 function signInUrl({ code, data }: LocalError): string | undefined {
   return code === "sign_in_required" && isObject(data) && typeof data.url === "string" ? data.url : undefined;
 }
@@ -65,7 +65,7 @@ function wantsModel({ code, data }: ProtocolError): boolean {
   return isObject(data.requiredCapabilities) && "sampling" in data.requiredCapabilities;
 }
 
-/** The causes behind an error, and where an unexpected one was thrown. */
+/** Returns the causes of an error, and the stack of an unexpected one. */
 function details(error: unknown): string {
   const lines: string[] = [];
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -75,7 +75,7 @@ function details(error: unknown): string {
   return lines.join("\n");
 }
 
-/** What the client commands exit with. A number keeps its meaning from release to release. */
+/** The exit codes of the client commands. A code never changes its meaning. */
 export const exitCodes = {
   ok: 0,
   usage: 1,
@@ -130,7 +130,7 @@ const localCodes: Record<LocalErrorCode, number> = {
   invalid_definition: exitCodes.internal,
 };
 
-/** The exit code for what a command ended with. */
+/** Returns the exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return exitCodes.usage;
   if (error instanceof ToolError) return exitCodes.toolError;

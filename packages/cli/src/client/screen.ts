@@ -2,10 +2,10 @@ import type { Progress } from "mcparley";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type Style, styleFor, visible, visibleLine, widthOf, wrap } from "./terminal-text.ts";
 
-/** How text for one stream is to look. */
+/** Width and colours of text for a stream. */
 export interface View {
   readonly terminal: boolean;
-  /** Columns to wrap at; Infinity where nobody looks. */
+  /** Columns to wrap at. Infinity if the stream is not a terminal. */
   readonly width: number;
   readonly style: Style;
 }
@@ -27,7 +27,7 @@ export class Screen {
   #held: string[] | undefined;
   #broken = false;
 
-  /** `onBroken` is called once, when nobody reads stdout any more. */
+  /** `onBroken` is called once, when the reader of stdout closes the pipe. */
   constructor(io: CommandIo, onBroken: () => void) {
     this.#io = io;
     this.out = viewOf(io, io.isTerminal.stdout);
@@ -37,11 +37,11 @@ export class Screen {
       this.#broken = true;
       onBroken();
     });
-    // Whether anybody reads what is said beside the result must not decide about the result.
+    // A closed stderr must not make the command fail.
     io.stderr.on("error", () => {});
   }
 
-  /** Writes to stdout and settles when that is written; does nothing once nobody reads it. */
+  /** Writes to stdout and settles when the text is written. Does nothing after the reader closed the pipe. */
   async print(chunk: string | Uint8Array): Promise<void> {
     this.#erase();
     if (this.#broken) return;
@@ -64,7 +64,7 @@ export class Screen {
     this.#draw();
   }
 
-  /** Shows what the server reports of the call under way. */
+  /** Shows the progress that the server reports for the current call. */
   progress(report: Progress): void {
     const text = progressText(report);
     if (!this.#io.isTerminal.stderr) {
@@ -75,7 +75,7 @@ export class Screen {
     if (!this.#held) this.#draw();
   }
 
-  /** Takes the line of progress away for good. */
+  /** Removes the line of progress. */
   endProgress(): void {
     this.#erase();
     this.#progress = "";
@@ -129,17 +129,17 @@ function cut(text: string, columns: number): string {
   return `${kept}…`;
 }
 
-/** Text from elsewhere, safe for whoever reads it, wrapped and indented. */
+/** Returns untrusted text, made safe, wrapped and indented. */
 export function paragraph(text: string, view: View, indent = ""): string {
   const safe = visible(text).trim();
   const lines = view.width === Infinity ? safe.split("\n") : wrap(safe, view.width - indent.length);
   return lines.map((line) => (line === "" ? "" : indent + line)).join("\n");
 }
 
-/** Pretty over several lines, or on one. */
+/** Whether JSON is indented or on one line. */
 export type JsonForm = "document" | "line";
 
-/** Prints the one JSON document of `--json`, or a line of many. */
+/** Prints the JSON document of `--json`, or one of several lines of JSON. */
 export async function printJson(
   value: unknown,
   { screen }: { screen: Screen },

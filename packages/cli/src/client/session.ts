@@ -9,23 +9,23 @@ import type { Stop } from "./stop.ts";
 import type { Target } from "./config/config-target.ts";
 import { visibleLine } from "./terminal-text.ts";
 
-/** An open connection and everything a command works with. */
+/** An open connection, with the options and the terminal of a command. */
 export interface Session {
   readonly client: Client;
   readonly io: CommandIo;
   readonly screen: Screen;
   readonly options: ClientOptions;
   readonly questions: Questions;
-  /** How requests are authorized; undefined for a program, and where a header of one's own does it. */
+  /** Authorizes the requests. Undefined for a program, and if the user sets the `Authorization` header. */
   readonly auth: SessionAuth | undefined;
   /** The options of every request: how it is cancelled, and where its progress is shown. */
   readonly request: RequestOptions;
 }
 
-/** What a command does once it is connected. */
+/** The part of a command that runs after the connection is open. */
 export type Action = (session: Session) => Promise<void>;
 
-/** What the help says of a command. */
+/** The help of a command. */
 interface Described {
   /** Its words after the name, as the help shows them. */
   readonly usage: string;
@@ -35,13 +35,13 @@ interface Described {
   readonly examples: readonly string[];
 }
 
-/** A command of the client, from its words to what it does. */
+/** A command that uses a server. */
 export interface ClientCommand extends Described {
   /** Reads the words after TARGET, before anything is connected. Throws `UsageError`. */
   prepare(words: readonly string[], io: CommandIo): Action | Promise<Action>;
 }
 
-/** Where a command works that does not connect. */
+/** What a command without a connection works with. */
 interface AccountSetting {
   readonly target: Target;
   readonly io: CommandIo;
@@ -50,7 +50,7 @@ interface AccountSetting {
   readonly stop: Stop;
 }
 
-/** A command about who one is at a server. */
+/** A command about the user's account at a server. */
 export interface AccountCommand extends Described {
   run(words: readonly string[], setting: AccountSetting): Promise<void>;
 }
@@ -62,10 +62,10 @@ interface Setting {
   readonly stop: Stop;
 }
 
-/** From this level on messages are shown and, where a revision has it so, asked for. */
+/** The lowest level of log messages that are shown, and requested if the revision supports it. */
 const usualLogLevel = "warning";
 
-/** Connects to a target as the options say. The caller closes the session's client, and lets `auth` settle. */
+/** Connects to a target. The caller closes the session's client and waits until `auth` has settled. */
 export async function openSession(target: Target, setting: Setting, auth: SessionAuth | undefined): Promise<Session> {
   const { io, screen, options, stop } = setting;
   const questions = createQuestions(setting);
@@ -95,7 +95,7 @@ export async function openSession(target: Target, setting: Setting, auth: Sessio
       screen.err.style.dim(visibleLine(`Connected to ${name} at ${client.target}, revision ${revision} (${era}).`)),
     );
   }
-  // Legacy servers send what they think fit until they are told; others are told with each request.
+  // Legacy servers choose a level until it is set. Modern servers receive it with each request.
   if (options.logLevel && era === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
   return { client, io, screen, options, questions, auth, request };
 }
@@ -105,7 +105,7 @@ function limits({ timeout }: ClientOptions): Pick<RequestOptions, "timeout"> {
   return timeout === undefined ? {} : { timeout: { idle: timeout, total: timeout } };
 }
 
-/** How requests to a target are authorized; who gives a header of their own has them authorized by that. */
+/** Returns what authorizes the requests to a target. Undefined if the user sets the `Authorization` header. */
 export function authOf(target: Target, setting: Setting): SessionAuth | undefined {
   if (target.kind !== "url") return undefined;
   if (Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;

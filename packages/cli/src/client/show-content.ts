@@ -12,13 +12,13 @@ interface Binary {
   readonly mimeType: string | undefined;
 }
 
-/** The bytes in a piece of content, where it has any. */
+/** Returns the binary data of a content block, if it has any. */
 export function binaryOf(block: ContentBlock): Binary | undefined {
   if (block.type === "image" || block.type === "audio") return { data: block.data, mimeType: block.mimeType };
   return block.type === "resource" ? binaryIn(block.resource) : undefined;
 }
 
-/** The bytes of a resource, where it is not text. */
+/** Returns the binary data of a resource, if it is not text. */
 export function binaryIn(contents: ResourceContents): Binary | undefined {
   return "blob" in contents ? { data: contents.blob, mimeType: contents.mimeType } : undefined;
 }
@@ -36,17 +36,17 @@ export function showContent(block: ContentBlock, view: View): string {
     case "resource":
       return showEmbedded(block.resource, view);
     default:
-      // A newer server may send a kind that is not known yet; it is shown rather than lost.
+      // A newer server may send an unknown kind of content, which is shown as JSON.
       return showText(JSON.stringify(block, null, 2), view);
   }
 }
 
-/** Text of a server: escaped on a terminal, untouched in a pipe. */
+/** Returns text of a server: escaped on a terminal, unchanged in a pipe. */
 export function showText(text: string, view: View): string {
   return view.terminal ? visible(text) : text;
 }
 
-/** One line on what some bytes are. */
+/** Returns one line that describes binary content. */
 export function summarize({ data, mimeType }: Binary, what: string, view: View): string {
   return note(`${what} ${describe(data, mimeType)}`, view);
 }

@@ -5,7 +5,7 @@ import { type View, paragraph } from "./screen.ts";
 import { showSize } from "./show-content.ts";
 import { visibleLine, widthOf, wrap } from "./terminal-text.ts";
 
-/** What a server offers, as far as it was asked for: the members of `list --json`. */
+/** The requested lists of a server: the members of `list --json`. */
 export interface Offer {
   tools?: Tool[];
   prompts?: Prompt[];
@@ -13,7 +13,7 @@ export interface Offer {
   resourceTemplates?: ResourceTemplate[];
 }
 
-/** One entry of a list: its name, what is said of it, and lines on its parts. */
+/** One entry of a list: its name, its description and its parts. */
 interface Entry {
   name: string;
   marks: string[];
@@ -28,7 +28,7 @@ const titles = {
   resourceTemplates: "Resource templates",
 } as const;
 
-/** The lists as a person reads them: a section each, entries aligned, long text wrapped to the view. */
+/** Returns the lists as text: one section for each list, long text wrapped. */
 export function showOffer(offer: Offer, view: View): string {
   const sections = [
     section("tools", offer.tools?.map(toolEntry), view),
@@ -107,7 +107,7 @@ function templateEntry({ uriTemplate, name, title, description, mimeType }: Reso
   return { name: uriTemplate, marks, description, parts: [] };
 }
 
-/** One argument of a tool, summed up from its schema. */
+/** The summary of one argument of a tool. */
 interface ArgumentSummary {
   readonly name: string;
   /** Such as `string, required` or `"red" | "blue", default "red"`. */
@@ -118,7 +118,7 @@ interface ArgumentSummary {
 /** More choices than these are counted instead of shown. */
 const mostChoices = 8;
 
-/** The arguments that an input schema describes, in its order. */
+/** Returns the arguments of an input schema, in its order. */
 function summarizeArguments(schema: JsonObject): ArgumentSummary[] {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);

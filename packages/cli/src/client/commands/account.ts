@@ -67,7 +67,7 @@ export const logoutCommand: AccountCommand = {
   },
 };
 
-/** Gives the tokens back, for which the client is needed that they were given to, and forgets both in any case. */
+/** Revokes the tokens, which needs the client that received them, and deletes both in any case. */
 async function forget(
   server: string,
   { oauth, storage }: Pick<OpenAuthorization, "oauth" | "storage">,
@@ -97,15 +97,15 @@ export const whoamiCommand: AccountCommand = {
   },
 };
 
-/** What is shown of an account; none of it is secret. */
+/** The shown facts of an account. None of them is secret. */
 interface ShownAccount extends Omit<Account, "expiresAt"> {
-  /** ISO 8601; undefined where the server does not say. */
+  /** ISO 8601. Undefined if the server does not send it. */
   readonly expiresAt: string | undefined;
   readonly keptIn: string;
   readonly keyIn: "keychain" | "file";
 }
 
-/** The account at a server. Throws `LocalError` `sign_in_required` where nobody is signed in. */
+/** Returns the account at a server. Throws `LocalError` `sign_in_required` if there is none. */
 async function accountAt(server: string, { oauth, place }: OpenAuthorization): Promise<ShownAccount> {
   const account = await oauth.whoami(server);
   if (!account) throw new LocalError("sign_in_required", `You are not signed in to ${server}.`);
@@ -118,7 +118,7 @@ async function accountAt(server: string, { oauth, place }: OpenAuthorization): P
   };
 }
 
-/** An account as lines to read. */
+/** Returns an account as lines of text. */
 function showAccount(account: ShownAccount, { style }: View, now: number = Date.now()): string {
   const { server, issuer, subject, clientId, scopes, keptIn, keyIn } = account;
   const key = keyIn === "keychain" ? "the system's keychain" : "a file beside it";

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { UsageError } from "../io.ts";
 import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../json.ts";
 
-/** Where a folder may name servers, the first match first. */
+/** The configuration files of a folder, in their order of precedence. */
 export const configFileNames: readonly string[] = [
   "mcp.json",
   ".mcp.json",
@@ -22,11 +22,11 @@ export interface ConfigEntry {
   lineOf(...path: string[]): number | undefined;
 }
 
-/** The files are written by hand; one above this is something else. */
+/** Maximum size of a file in bytes. The files are written by hand. */
 const maxBytes = 1024 * 1024;
 
 /**
- * Gives the servers that the configuration files name, from `folder` upwards, the nearest first.
+ * Yields the servers of the configuration files, from `folder` upwards, the nearest first.
  *
  * A file is read when the iteration comes to it, so that a broken one further up does not matter to who finds a name
  * before. Throws `UsageError` with file and line for a file that cannot be read.

@@ -68,7 +68,7 @@ class EntryReader {
     return this.#substitute(value, key);
   }
 
-  /** A member as it stands in the file, for errors: what its variables stand for may be a secret. */
+  /** Returns a member as written in the file, for errors. The values of its variables may be secret. */
   written(key: string): string {
     return JSON.stringify(this.#get(key));
   }
@@ -109,7 +109,7 @@ class EntryReader {
   }
 }
 
-/** What the variables of a configuration file stand for. */
+/** The values of the variables in a configuration file. */
 interface Variables {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The folder that the file belongs to: the one that holds it, or holds its `.vscode` or `.cursor`. */

@@ -5,11 +5,11 @@ import { type Target, configTarget, isHttpUrl } from "./config-target.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
 
-/** What the command line says about the server to use. */
+/** The words of the command line that choose the server. */
 export interface TargetWords {
-  /** The word in TARGET's place; undefined where the command after `--` takes it. */
+  /** The word TARGET. Undefined if a command after `--` replaces it. */
   readonly word: string | undefined;
-  /** What stands after `--`; undefined without `--`. */
+  /** The words after `--`. Undefined without `--`. */
   readonly command: readonly string[] | undefined;
   /** `--header` and `--env`, read. */
   readonly headers: Readonly<Record<string, string>>;
@@ -22,9 +22,9 @@ export interface Surroundings {
 }
 
 /**
- * Finds what TARGET means: a URL, the command after `--`, or a name in the nearest configuration file that has it.
+ * Resolves TARGET: a URL, the command after `--`, or a name in the nearest configuration file that has it.
  *
- * Throws `UsageError` for what is none of them, saying what was likely meant.
+ * Throws `UsageError` with a suggestion for anything else.
  */
 export function resolveTarget(words: TargetWords, surroundings: Surroundings): Target {
   const target = find(words, surroundings);
@@ -71,14 +71,14 @@ function missingTarget({ cwd }: Surroundings): UsageError {
   );
 }
 
-/** The names of all servers that are configured here; none of a file that is broken. */
+/** Returns the names of all configured servers. Leaves out the rest if a file is invalid. */
 function knownNames(cwd: string): string[] {
   const names = new Set<string>();
   const entries: Iterator<ConfigEntry> = configEntries(cwd);
   try {
     for (let next = entries.next(); !next.done; next = entries.next()) names.add(next.value.name);
   } catch (error) {
-    // This only adds to a hint: what is wrong with the file is told when a name is looked up.
+    // The names only improve a hint. The error in the file is reported when a name is looked up.
     if (!(error instanceof UsageError)) throw error;
   }
   return [...names];

@@ -66,7 +66,7 @@ async function agree({ prompter }: Talk): Promise<ElicitResult> {
   return action === "accept" ? { action, content: {} } : { action };
 }
 
-/** Asks until the first letter of what is typed is one of the keys: nothing is taken for granted. */
+/** Asks until the first letter of the typed text is one of the keys. There is no default. */
 export async function choose<T extends string | boolean>(
   prompt: string,
   keys: Readonly<Record<string, T>>,
@@ -79,7 +79,7 @@ export async function choose<T extends string | boolean>(
   }
 }
 
-/** What a person may type instead of an answer. */
+/** The words that refuse a form. */
 type Refusal = "decline" | "cancel";
 
 const refusals = new Map<string, Refusal>([
@@ -88,9 +88,9 @@ const refusals = new Map<string, Refusal>([
 ]);
 
 /**
- * Asks for one field until what is typed fits it. Nothing typed takes `current`, or leaves an optional field out.
+ * Asks for one field until the typed text is valid. An empty line takes `current`, or leaves an optional field out.
  *
- * Gives undefined for a field that is left out.
+ * Returns undefined for a field that is left out.
  */
 async function askField(
   field: Field,

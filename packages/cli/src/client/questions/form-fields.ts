@@ -140,7 +140,7 @@ const formats = new Map<unknown, Format>([
   ["date-time", { expects: "date and time", example: "2026-03-31T09:30:00Z", matches: isDateTime }],
 ]);
 
-/** What to type for a string, in a few words. */
+/** Returns the expected form of a string, in a few words. */
 function textExpects(property: JsonObject): string {
   const format = formats.get(property.format);
   const base = format ? `${format.expects}, such as ${format.example}` : "text";
@@ -149,7 +149,7 @@ function textExpects(property: JsonObject): string {
   return limits === "" ? base : `${base}, ${limits} characters`;
 }
 
-/** Gives the text back where it fits the string schema. Lengths count characters, as JSON Schema does. */
+/** Returns the text if it is valid for the string schema. Lengths count characters, as in JSON Schema. */
 function checkText(text: string, property: JsonObject): string {
   const { minLength, maxLength } = property;
   const { length } = Array.from(text);
@@ -164,7 +164,7 @@ function checkText(text: string, property: JsonObject): string {
   throw new InvalidField(`That is not a valid ${format.expects}; write it like ${format.example}.`);
 }
 
-/** The kind of a number or integer property. */
+/** Returns how to ask for a number or an integer. */
 function readNumber(property: JsonObject): Pick<Field, "expects" | "choices" | "read"> {
   const { minimum, maximum, type } = property;
   const limits = range(minimum, maximum);
@@ -202,7 +202,7 @@ function isDateTime(text: string): boolean {
   return date !== undefined && isDate(date) && !Number.isNaN(Date.parse(`${date}T${time}`));
 }
 
-/** What a form may hold in one place (client/elicitation, Requested Schema). */
+/** The value of a field (client/elicitation, Requested Schema). */
 export type FieldValue = string | number | boolean | string[];
 
 interface Choice {
@@ -210,22 +210,22 @@ interface Choice {
   readonly title: string;
 }
 
-/** One question of a form, ready to be asked. */
+/** One field of a form. */
 export interface Field {
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
   readonly required: boolean;
   readonly default: FieldValue | undefined;
-  /** What is to be typed, in a few words: `number from 1 to 5`. */
+  /** The expected form, in a few words: `number from 1 to 5`. */
   readonly expects: string;
-  /** Empty where anything may be typed. */
+  /** Empty if any text is allowed. */
   readonly choices: readonly Choice[];
-  /** Reads what was typed. Throws `InvalidField`, which says what is expected. */
+  /** Reads typed text. Throws `InvalidField` with the expected form. */
   read(text: string): FieldValue;
 }
 
-/** What was typed does not fit the field. */
+/** The typed text is not valid for the field. */
 export class InvalidField extends Error {
   override readonly name = "InvalidField";
 }

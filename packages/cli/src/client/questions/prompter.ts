@@ -9,12 +9,12 @@ import type { Stop } from "../stop.ts";
 export interface Prompter {
   /** Shows lines. They must be safe to show. */
   say(text: string): void;
-  /** Asks for one line. Throws `Dismissed` when the input ends or the question is not wanted any more. */
+  /** Asks for one line. Throws `Dismissed` if the input ends or the question is withdrawn. */
   ask(prompt: string): Promise<string>;
   close(): void;
 }
 
-/** There is no answer: the input has ended, or the question was withdrawn. */
+/** The input has ended, or the question was withdrawn. */
 export class Dismissed extends Error {
   override readonly name = "Dismissed";
 }
@@ -78,19 +78,19 @@ class LineQueue {
   }
 }
 
-/** Where a person is talked with. */
+/** The terminal of a dialog. */
 export interface TalkSetting {
   readonly io: CommandIo;
   readonly screen: Screen;
   readonly stop: Stop;
 }
 
-/** Whether a person is there to be asked. */
+/** Returns whether a user can be asked. */
 export function isAttended({ io, options }: { io: CommandIo; options: Pick<ClientOptions, "noInput"> }): boolean {
   return io.isTerminal.stdin && io.isTerminal.stderr && !options.noInput;
 }
 
-/** Opens the terminal for one talk; undefined where that is broken off, by the person or by the signal. */
+/** Opens the terminal for one dialog. Returns undefined if the user or the signal interrupts it. */
 export async function talk<T>(
   { io, screen, stop }: TalkSetting,
   signal: AbortSignal,
@@ -102,7 +102,7 @@ export async function talk<T>(
       return await run(prompter);
     } catch (error) {
       if (!(error instanceof Dismissed)) throw error;
-      // The key that ended the input has left the cursor behind the question.
+      // The cursor is still on the line of the question.
       prompter.say("");
       return undefined;
     } finally {

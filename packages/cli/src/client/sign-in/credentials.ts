@@ -7,14 +7,14 @@ import type { Screen } from "../screen.ts";
 
 type Surroundings = Pick<CommandIo, "env" | "platform">;
 
-/** Where what signing in gives is kept. */
+/** The folder of the stored credentials. */
 export interface CredentialsPlace {
   readonly folder: string;
   /** Whether its key is in the system's keychain, and not in a file beside it. */
   readonly usesKeychain: boolean;
 }
 
-/** The place to use: once one with a key in the keychain was begun, that one. */
+/** Returns the place to use. If one with a key in the keychain exists, it is used from then on. */
 export function credentialsPlace(io: Surroundings, wantsKeychain: boolean): CredentialsPlace {
   const folder = configFolder(io);
   const withKeychain = join(folder, "keychain-credentials");
@@ -22,21 +22,21 @@ export function credentialsPlace(io: Surroundings, wantsKeychain: boolean): Cred
   return { folder: usesKeychain ? withKeychain : join(folder, "credentials"), usesKeychain };
 }
 
-/** The person's folder for the settings of this command, by the custom of the system. */
+/** Returns the user's folder for the settings of this command, by the conventions of the system. */
 function configFolder({ env, platform }: Surroundings): string {
   const home = env.HOME || homedir();
   if (platform === "win32")
     return join(env.LOCALAPPDATA || join(env.USERPROFILE || home, "AppData", "Local"), "mcparley");
   if (platform === "darwin") return join(home, "Library", "Application Support", "mcparley");
-  // A relative path in it is to be ignored (XDG Base Directory Specification).
+  // A relative path must be ignored (XDG Base Directory Specification).
   const given = env.XDG_CONFIG_HOME;
   return join(given?.startsWith("/") ? given : join(home, ".config"), "mcparley");
 }
 
-/** Milliseconds after which a wait for another process is explained. */
+/** Milliseconds after which the user is told about a wait for another process. */
 const patience = 1_500;
 
-/** Opens the storage of a place, which is made when something is written to it. */
+/** Opens the storage of a place. The folder is created with the first write. */
 export async function openStorage(place: CredentialsPlace, screen: Screen): Promise<CredentialStorage> {
   const storage = await openFolder(place);
   return {
@@ -60,14 +60,14 @@ async function openFolder({ folder, usesKeychain }: CredentialsPlace): Promise<C
   const { fileCredentials, keychain } = await import("mcparley/node");
   if (!usesKeychain) return fileCredentials(folder);
   const key = keychain();
-  // Once the folder is there it is used: a keychain that does not work must not leave it behind.
+  // An existing folder selects the keychain for later commands, so it must not be created if the keychain does not work.
   if (!existsSync(folder)) await key.get();
   return fileCredentials(folder, { key });
 }
 
 const keyFor = (server: string): string => `mcparley-command:client:${new URL(server).href}`;
 
-/** The client that was given at the login, and is needed to renew and revoke what it got. */
+/** Returns the client that was chosen at the login. It is needed to renew and revoke the tokens. */
 export async function readClient(storage: CredentialStorage, server: string): Promise<GivenClient | undefined> {
   const kept = await storage.get(keyFor(server));
   return kept === undefined ? undefined : (JSON.parse(kept) as GivenClient);
