@@ -33,6 +33,7 @@ test("the library's dependencies are those that its size and safety were judged 
     "oauth4webapi",
     "re2js",
     "tinyexec",
+    "yaml",
   ]);
 });
 

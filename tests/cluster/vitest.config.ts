@@ -9,7 +9,7 @@ const commandTransport = fileURLToPath(
 export default defineConfig({
   resolve: { alias: { "#command-transport": commandTransport } },
   test: {
-    root: fileURLToPath(new URL("../../", import.meta.url)),
+    root: fileURLToPath(new URL("../..", import.meta.url)),
     include: ["tests/cluster/**/*.cluster.ts"],
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Running, command, copyHandbook, serveFolder, startServer } from "../interop/handbook.ts";
 import { commandSamples, documents } from "./extract-samples.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const samples = [...documents(), "examples/handbook/README.md"].flatMap(commandSamples);
 
 describe("every command line of the documents works", () => {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "nod
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Inside the workspace of the tests, so that the samples find the packages that a reader has installed. */
 export const generated: string = fileURLToPath(new URL("./.generated/", import.meta.url));
 

@@ -3,16 +3,17 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect } from "vitest";
-import { codeModules } from "../../packages/cli/src/serve/code-modules.ts";
-import { fillArguments, fillText, placeholdersIn } from "../../packages/cli/src/serve/command-template.ts";
-import { commandTool } from "../../packages/cli/src/serve/command-tool.ts";
-import { splitFrontMatter } from "../../packages/cli/src/serve/front-matter.ts";
-import type { ServedRoot } from "../../packages/cli/src/serve/inside-folder.ts";
+import { codeModules } from "../../packages/cli/src/serve/tools/code-modules.ts";
+import { fillArguments, fillText, placeholdersIn } from "../../packages/cli/src/serve/tools/command-template.ts";
+import { commandTool } from "../../packages/cli/src/serve/tools/command-tool.ts";
+import { type PromptScope, filePrompt, splitFrontMatter } from "../../packages/cli/src/serve/prompts/prompt-file.ts";
+import { readFrontMatter } from "../../packages/mcparley/src/extensions/skills/front-matter/front-matter.ts";
+import { FrontMatterError } from "../../packages/mcparley/src/extensions/skills/front-matter/yaml.ts";
+import type { ServedRoot } from "../../packages/cli/src/serve/files/inside-folder.ts";
 import { FolderProblem } from "../../packages/cli/src/serve/problem.ts";
-import { promptEngine } from "../../packages/cli/src/serve/prompt-engine.ts";
-import { type PromptScope, filePrompt } from "../../packages/cli/src/serve/prompt-file.ts";
-import { replaceMarks } from "../../packages/cli/src/serve/prompt-marks.ts";
-import { ScopeRules } from "../../packages/cli/src/serve/scope-rules.ts";
+import { promptEngine } from "../../packages/cli/src/serve/prompts/prompt-engine.ts";
+import { replaceMarks } from "../../packages/cli/src/serve/prompts/prompt-marks.ts";
+import { ScopeRules } from "../../packages/cli/src/serve/settings/scope-rules.ts";
 import {
   boolean,
   isList,
@@ -23,7 +24,7 @@ import {
   plain,
   readYaml,
   text,
-} from "../../packages/cli/src/serve/yaml-fields.ts";
+} from "../../packages/cli/src/serve/yaml/yaml-fields.ts";
 import { ToolError } from "mcparley/server";
 import { growingOf, textOf } from "./arbitraries/bytes.ts";
 import { holds } from "./holds.ts";
@@ -96,6 +97,19 @@ holds(
     const lines = source.replace(/^\uFEFF/, "").split(/\r?\n/);
     if ("value" in split) expect(split.value.body).toBe(lines.slice(split.value.bodyLine - 1).join("\n"));
     await expectLinearTime(growing, (long) => onlyOwnErrors(() => splitFrontMatter("x.md", long), FolderProblem));
+  },
+);
+
+holds(
+  "YAML of skills: any text is read, or its line and cure are named, in linear time",
+  fc.tuple(textOf(...yamlWords), growingOf(...yamlWords)),
+  async ([source, growing]) => {
+    const read = await onlyOwnErrors(() => readFrontMatter(`---\n${source}\n---\n`), FrontMatterError);
+    if ("error" in read) expect((read.error as FrontMatterError).line).toBeGreaterThan(0);
+    // Up to the longest front matter that is read.
+    await expectLinearTime(growing, (long) =>
+      onlyOwnErrors(() => readFrontMatter(`---\n${long.slice(0, 65_530)}\n---\n`), FrontMatterError),
+    );
   },
 );
 

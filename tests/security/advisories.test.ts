@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-const folder = fileURLToPath(new URL("./", import.meta.url));
+const folder = fileURLToPath(new URL(".", import.meta.url));
 const page = readFileSync(new URL("../../docs/security.md", import.meta.url), "utf8");
 
 /** Other implementations' advisories, each with a test that carries out its attack. */

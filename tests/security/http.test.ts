@@ -126,7 +126,7 @@ describe("web pages in a browser", () => {
 
   test("CVE-2025-66414: `mcparley serve` refuses requests under a foreign name", async () => {
     const program = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
-    const folder = fileURLToPath(new URL("../../examples/handbook/", import.meta.url));
+    const folder = fileURLToPath(new URL("../../examples/handbook", import.meta.url));
     const child = spawn(process.execPath, [program, "serve", folder, "--port", "0"], { timeout: 60_000 });
     const ended = once(child, "close");
     closers.push(async () => {

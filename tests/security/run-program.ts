@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const folder = fileURLToPath(new URL("./programs/", import.meta.url));
+const folder = fileURLToPath(new URL("./programs", import.meta.url));
 const generated = fileURLToPath(new URL("./.generated/", import.meta.url));
 
 /** Milliseconds after which a program is killed. An attack that succeeds then fails its test instead of blocking it. */

@@ -1,6 +1,5 @@
-import { exitCodes } from "./client/exit-codes.ts";
-import { type CommandIo, UsageError } from "./client/io.ts";
-import { version } from "./client/version.ts";
+import { exitCodes } from "./client/report-error.ts";
+import { type CommandIo, UsageError, version } from "./client/io.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { ServeIo } from "./serve/serve.ts";
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { processIo } from "./client/process-io.ts";
+import { processIo } from "./client/io.ts";
 import { run } from "./command-line.ts";
 
 const code = await run(process.argv.slice(2), {

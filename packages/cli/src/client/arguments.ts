@@ -1,4 +1,9 @@
-import { UsageError } from "./io.ts";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Readable } from "node:stream";
+import type { Prompt } from "mcparley";
+import { didYouMean } from "../did-you-mean.ts";
+import { type CommandIo, UsageError } from "./io.ts";
 
 /** One `key=value` of the command line, its file or stdin already read. */
 export interface Given {
@@ -8,8 +13,8 @@ export interface Given {
   readonly value: unknown;
 }
 
-/** Where `@file` and `@-` are read from; both give text. */
-export interface Sources {
+/** Readers of `@file` and `@-`. Both return text. */
+interface Sources {
   file(path: string): Promise<string>;
   stdin(): Promise<string>;
 }
@@ -59,4 +64,98 @@ function notAnArgument(word: string): UsageError {
     `${JSON.stringify(word)} is not an argument.`,
     "Arguments are key=text, key:=json, key=@file or key=@- for stdin.",
   );
+}
+
+/** Maximum size of stdin in bytes. Larger arguments are mistakes, and servers refuse them. */
+const maxBytes = 64 * 1024 * 1024;
+
+/** Reads files from the current folder, and stdin, as UTF-8. */
+export function sourcesOf(io: CommandIo): Sources {
+  return {
+    file: async (path) => {
+      try {
+        return decode(await readFile(resolve(io.cwd, path)), path);
+      } catch (error) {
+        if (error instanceof UsageError) throw error;
+        throw new UsageError(`The file ${path} cannot be read: ${(error as Error).message}`);
+      }
+    },
+    stdin: async () => decode(await readAll(io.stdin), "stdin"),
+  };
+}
+
+async function readAll(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer | string>) {
+    const buffer = Buffer.from(chunk as Buffer);
+    bytes += buffer.length;
+    if (bytes > maxBytes) throw new UsageError("stdin holds more than 64 MiB.");
+    chunks.push(buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decode(bytes: Buffer, what: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError(
+      `${what} is not UTF-8 text.`,
+      "A tool takes bytes as base64 where it says so: base64 -w0 FILE | mcparley call ... key=@-",
+    );
+  }
+}
+
+/**
+ * Converts typed arguments to the arguments of a prompt, which are all text.
+ *
+ * Throws `UsageError` for an argument that is not text, occurs twice, is unknown, or is required and missing.
+ */
+export function promptArguments(prompt: Prompt, given: readonly Given[]): Record<string, string> {
+  const known = prompt.arguments ?? [];
+  const values = textArguments(given);
+  for (const key of values.keys()) requireKnown(prompt, key);
+  const missing = known.filter(({ name, required }) => required && !values.has(name)).map(({ name }) => name);
+  if (missing.length > 0) {
+    throw new UsageError(
+      `The prompt "${prompt.name}" needs ${missing.join(", ")}.`,
+      `Add ${missing.map((name) => `${name}=TEXT`).join(" ")}`,
+    );
+  }
+  return Object.fromEntries(values);
+}
+
+/** Returns the typed arguments by key. Each must be text and occur once. */
+export function textArguments(given: readonly Given[]): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const { key, value } of given) {
+    if (values.has(key)) throw new UsageError(`${key} is given twice, and takes one value.`);
+    if (typeof value !== "string") {
+      throw new UsageError(
+        `${key} must be text: the arguments of a prompt are.`,
+        `Write ${key}=${JSON.stringify(value)}`,
+      );
+    }
+    values.set(key, value);
+  }
+  return values;
+}
+
+function requireKnown(prompt: Prompt, key: string): void {
+  const names = (prompt.arguments ?? []).map(({ name }) => name);
+  if (names.includes(key)) return;
+  throw new UsageError(`The prompt "${prompt.name}" has no argument ${JSON.stringify(key)}.`, didYouMean(key, names));
+}
+
+/** Throws `UsageError` if there are more words. */
+export function requireNoMore(words: readonly string[], what: string): void {
+  if (words.length === 0) return;
+  throw new UsageError(`${what}; ${words.map((word) => JSON.stringify(word)).join(" ")} is too much.`);
+}
+
+/** Returns the word. Throws `UsageError` with the question if it is missing. */
+export function requireWord(word: string | undefined, question: string, hint: string): string {
+  if (word !== undefined && word !== "") return word;
+  throw new UsageError(question, hint);
 }

@@ -1,5 +1,5 @@
-import { exitCodeMeanings } from "./exit-codes.ts";
-import { type OptionDefinition, optionDefinitions } from "./option-definitions.ts";
+import { exitCodeMeanings } from "./report-error.ts";
+import { type OptionDefinition, optionDefinitions } from "./options.ts";
 import type { AccountCommand, ClientCommand } from "./session.ts";
 import { wrap } from "./terminal-text.ts";
 

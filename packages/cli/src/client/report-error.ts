@@ -1,12 +1,10 @@
-import { ErrorCode, LocalError, ProtocolError, ToolError } from "mcparley";
-import { exitCodeOf } from "./exit-codes.ts";
+import { ErrorCode, LocalError, type LocalErrorCode, ProtocolError, ToolError } from "mcparley";
 import { UsageError } from "./io.ts";
-import { isObject } from "./is-object.ts";
-import { type JsonForm, printJson } from "./print-result.ts";
-import { type Screen, paragraph } from "./screen.ts";
+import { isObject } from "./json.ts";
+import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import { visibleLine } from "./terminal-text.ts";
 
-/** Tells what a command ended with, as the one JSON document or as lines on stderr, and gives its exit code. */
+/** Reports an error as a JSON document or as lines on stderr, and returns the exit code. */
 export async function reportError(
   error: unknown,
   { screen, json, verbose }: { screen: Screen; json: JsonForm | undefined; verbose: boolean },
@@ -53,7 +51,7 @@ function hintFor(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Where the person would have to sign in, for who wants to show it to them. */
+/** Returns the URL at which the user must sign in. */
 function signInUrl({ code, data }: LocalError): string | undefined {
   return code === "sign_in_required" && isObject(data) && typeof data.url === "string" ? data.url : undefined;
 }
@@ -67,7 +65,7 @@ function wantsModel({ code, data }: ProtocolError): boolean {
   return isObject(data.requiredCapabilities) && "sampling" in data.requiredCapabilities;
 }
 
-/** The causes behind an error, and where an unexpected one was thrown. */
+/** Returns the causes of an error, and the stack of an unexpected one. */
 function details(error: unknown): string {
   const lines: string[] = [];
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -75,4 +73,68 @@ function details(error: unknown): string {
     if (exitCodeOf(cause) === 70 && cause.stack) lines.push(cause.stack);
   }
   return lines.join("\n");
+}
+
+/** The exit codes of the client commands. A code never changes its meaning. */
+export const exitCodes = {
+  ok: 0,
+  usage: 1,
+  protocol: 2,
+  authorization: 3,
+  unreachable: 4,
+  toolError: 5,
+  timeout: 6,
+  declined: 7,
+  internal: 70,
+  interrupted: 130,
+} as const;
+
+/** One line for each exit code, as `--help` shows them. */
+export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
+  [exitCodes.ok, "done"],
+  [exitCodes.usage, "the command line, or a file it names, is wrong; no call was made"],
+  [exitCodes.protocol, "the server refused the request, or broke the protocol"],
+  [exitCodes.authorization, "the server wants you to sign in, or gives you too few rights"],
+  [exitCodes.unreachable, "no connection, or it was lost"],
+  [exitCodes.toolError, "the tool ran and failed"],
+  [exitCodes.timeout, "no answer in time"],
+  [exitCodes.declined, "you said no"],
+  [exitCodes.internal, "mcparley itself failed: please report it"],
+  [exitCodes.interrupted, "ended with Ctrl-C"],
+];
+
+const localCodes: Record<LocalErrorCode, number> = {
+  timeout: exitCodes.timeout,
+  aborted: exitCodes.interrupted,
+  closed: exitCodes.unreachable,
+  exited: exitCodes.unreachable,
+  unreachable: exitCodes.unreachable,
+  address_unavailable: exitCodes.unreachable,
+  session_lost: exitCodes.unreachable,
+  store_unavailable: exitCodes.unreachable,
+  unauthorized: exitCodes.authorization,
+  forbidden_url: exitCodes.authorization,
+  sign_in_required: exitCodes.authorization,
+  sign_in_failed: exitCodes.authorization,
+  authorization_failed: exitCodes.authorization,
+  unsupported_revision: exitCodes.protocol,
+  not_capable: exitCodes.protocol,
+  invalid_message: exitCodes.protocol,
+  invalid_result: exitCodes.protocol,
+  too_large: exitCodes.protocol,
+  http: exitCodes.protocol,
+  declined: exitCodes.declined,
+  cancelled: exitCodes.declined,
+  unusable_storage: exitCodes.usage,
+  invalid_target: exitCodes.usage,
+  invalid_definition: exitCodes.internal,
+};
+
+/** Returns the exit code of an error. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return exitCodes.usage;
+  if (error instanceof ToolError) return exitCodes.toolError;
+  if (error instanceof ProtocolError) return exitCodes.protocol;
+  if (error instanceof LocalError) return localCodes[error.code] ?? exitCodes.protocol;
+  return exitCodes.internal;
 }

@@ -1,24 +1,19 @@
 import { didYouMean } from "../did-you-mean.ts";
-import { whoamiCommand } from "./commands/whoami.ts";
+import { loginCommand, logoutCommand, whoamiCommand } from "./commands/account.ts";
 import { callCommand } from "./commands/call.ts";
 import { completeCommand } from "./commands/complete.ts";
 import { listCommand } from "./commands/list.ts";
-import { loginCommand } from "./commands/login.ts";
-import { logoutCommand } from "./commands/logout.ts";
 import { promptCommand } from "./commands/prompt.ts";
 import { readCommand } from "./commands/read.ts";
 import { watchCommand } from "./commands/watch.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { exitCodes, reportError } from "./report-error.ts";
 import { commandHelp } from "./help.ts";
 import { type CommandIo, UsageError } from "./io.ts";
-import { authOf, openSession } from "./open-session.ts";
+import { type AccountCommand, type Action, type ClientCommand, type Session, authOf, openSession } from "./session.ts";
 import { readWords } from "./options.ts";
-import { type JsonForm, printText } from "./print-result.ts";
-import { reportError } from "./report-error.ts";
-import { Screen } from "./screen.ts";
-import type { AccountCommand, Action, ClientCommand, Session } from "./session.ts";
+import { type JsonForm, Screen, printText } from "./screen.ts";
 import { type Stop, createStop } from "./stop.ts";
-import { resolveTarget } from "./target.ts";
+import { resolveTarget } from "./config/target.ts";
 
 /** The commands that use a server, by name. */
 export const clientCommands: ReadonlyMap<string, ClientCommand | AccountCommand> = new Map<

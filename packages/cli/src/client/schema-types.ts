@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import { isObject } from "./is-object.ts";
+import { isObject } from "./json.ts";
 
 /** Nested references and alternatives beyond this are not followed: the type then counts as unknown. */
 const maxDepth = 8;

@@ -1,12 +1,11 @@
 import type { Progress } from "mcparley";
 import { type CommandIo, UsageError } from "./io.ts";
-import { type Style, styleFor } from "./style.ts";
-import { visible, visibleLine, widthOf, wrap } from "./terminal-text.ts";
+import { type Style, styleFor, visible, visibleLine, widthOf, wrap } from "./terminal-text.ts";
 
-/** How text for one stream is to look. */
+/** Width and colours of text for a stream. */
 export interface View {
   readonly terminal: boolean;
-  /** Columns to wrap at; Infinity where nobody looks. */
+  /** Columns to wrap at. Infinity if the stream is not a terminal. */
   readonly width: number;
   readonly style: Style;
 }
@@ -28,7 +27,7 @@ export class Screen {
   #held: string[] | undefined;
   #broken = false;
 
-  /** `onBroken` is called once, when nobody reads stdout any more. */
+  /** `onBroken` is called once, when the reader of stdout closes the pipe. */
   constructor(io: CommandIo, onBroken: () => void) {
     this.#io = io;
     this.out = viewOf(io, io.isTerminal.stdout);
@@ -38,11 +37,11 @@ export class Screen {
       this.#broken = true;
       onBroken();
     });
-    // Whether anybody reads what is said beside the result must not decide about the result.
+    // A closed stderr must not make the command fail.
     io.stderr.on("error", () => {});
   }
 
-  /** Writes to stdout and settles when that is written; does nothing once nobody reads it. */
+  /** Writes to stdout and settles when the text is written. Does nothing after the reader closed the pipe. */
   async print(chunk: string | Uint8Array): Promise<void> {
     this.#erase();
     if (this.#broken) return;
@@ -65,7 +64,7 @@ export class Screen {
     this.#draw();
   }
 
-  /** Shows what the server reports of the call under way. */
+  /** Shows the progress that the server reports for the current call. */
   progress(report: Progress): void {
     const text = progressText(report);
     if (!this.#io.isTerminal.stderr) {
@@ -76,7 +75,7 @@ export class Screen {
     if (!this.#held) this.#draw();
   }
 
-  /** Takes the line of progress away for good. */
+  /** Removes the line of progress. */
   endProgress(): void {
     this.#erase();
     this.#progress = "";
@@ -130,9 +129,26 @@ function cut(text: string, columns: number): string {
   return `${kept}…`;
 }
 
-/** Text from elsewhere, safe for whoever reads it, wrapped and indented. */
+/** Returns untrusted text, made safe, wrapped and indented. */
 export function paragraph(text: string, view: View, indent = ""): string {
   const safe = visible(text).trim();
   const lines = view.width === Infinity ? safe.split("\n") : wrap(safe, view.width - indent.length);
   return lines.map((line) => (line === "" ? "" : indent + line)).join("\n");
+}
+
+/** Whether JSON is indented or on one line. */
+export type JsonForm = "document" | "line";
+
+/** Prints the JSON document of `--json`, or one of several lines of JSON. */
+export async function printJson(
+  value: unknown,
+  { screen }: { screen: Screen },
+  form: JsonForm = "document",
+): Promise<void> {
+  await screen.print(`${JSON.stringify(value, null, form === "line" ? 0 : 2)}\n`);
+}
+
+/** Prints text and ends its last line. */
+export async function printText(text: string, { screen }: { screen: Screen }): Promise<void> {
+  if (text !== "") await screen.print(text.endsWith("\n") ? text : `${text}\n`);
 }

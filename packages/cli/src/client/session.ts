@@ -1,29 +1,31 @@
+import { type LoggingMessage, loggingLevels } from "mcparley";
 import type { Client, RequestOptions } from "mcparley/client";
-import type { CommandIo } from "./io.ts";
+import { type CommandIo, version } from "./io.ts";
 import type { ClientOptions } from "./options.ts";
-import type { Questions } from "./questions/questions.ts";
-import type { Screen } from "./screen.ts";
-import type { SessionAuth } from "./sign-in/session-auth.ts";
+import { type Questions, createQuestions } from "./questions/questions.ts";
+import { type Screen, paragraph } from "./screen.ts";
+import { type SessionAuth, sessionAuth } from "./sign-in/session-auth.ts";
 import type { Stop } from "./stop.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "./config/config-target.ts";
+import { visibleLine } from "./terminal-text.ts";
 
-/** An open connection and everything a command works with. */
+/** An open connection, with the options and the terminal of a command. */
 export interface Session {
   readonly client: Client;
   readonly io: CommandIo;
   readonly screen: Screen;
   readonly options: ClientOptions;
   readonly questions: Questions;
-  /** How requests are authorized; undefined for a program, and where a header of one's own does it. */
+  /** Authorizes the requests. Undefined for a program, and if the user sets the `Authorization` header. */
   readonly auth: SessionAuth | undefined;
   /** The options of every request: how it is cancelled, and where its progress is shown. */
   readonly request: RequestOptions;
 }
 
-/** What a command does once it is connected. */
+/** The part of a command that runs after the connection is open. */
 export type Action = (session: Session) => Promise<void>;
 
-/** What the help says of a command. */
+/** The help of a command. */
 interface Described {
   /** Its words after the name, as the help shows them. */
   readonly usage: string;
@@ -33,14 +35,14 @@ interface Described {
   readonly examples: readonly string[];
 }
 
-/** A command of the client, from its words to what it does. */
+/** A command that uses a server. */
 export interface ClientCommand extends Described {
   /** Reads the words after TARGET, before anything is connected. Throws `UsageError`. */
   prepare(words: readonly string[], io: CommandIo): Action | Promise<Action>;
 }
 
-/** Where a command works that does not connect. */
-export interface AccountSetting {
+/** What a command without a connection works with. */
+interface AccountSetting {
   readonly target: Target;
   readonly io: CommandIo;
   readonly screen: Screen;
@@ -48,7 +50,83 @@ export interface AccountSetting {
   readonly stop: Stop;
 }
 
-/** A command about who one is at a server. */
+/** A command about the user's account at a server. */
 export interface AccountCommand extends Described {
   run(words: readonly string[], setting: AccountSetting): Promise<void>;
+}
+
+interface Setting {
+  readonly io: CommandIo;
+  readonly screen: Screen;
+  readonly options: ClientOptions;
+  readonly stop: Stop;
+}
+
+/** The lowest level of log messages that are shown, and requested if the revision supports it. */
+const usualLogLevel = "warning";
+
+/** Connects to a target. The caller closes the session's client and waits until `auth` has settled. */
+export async function openSession(target: Target, setting: Setting, auth: SessionAuth | undefined): Promise<Session> {
+  const { io, screen, options, stop } = setting;
+  const questions = createQuestions(setting);
+  const request = {
+    signal: stop.signal,
+    logLevel: options.logLevel ?? usualLogLevel,
+    ...limits(options),
+    onProgress: (progress: Parameters<Screen["progress"]>[0]) => screen.progress(progress),
+  } as const;
+  const client = await io.connect(connectTarget(target), {
+    ...(auth && { auth }),
+    info: { name: "mcparley", version },
+    elicit: questions.elicit,
+    ...(questions.sample ? { sample: questions.sample } : {}),
+    ...(options.revision === undefined ? {} : { revision: options.revision }),
+    ...limits(options),
+    signal: stop.signal,
+    onLog: (message) => showLog(message, setting),
+    onError: (error) => {
+      if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
+    },
+  });
+  const { info, revision, era, capabilities } = client.server;
+  if (options.verbose) {
+    const name = info === undefined ? "a server without a name" : `${info.name} ${info.version}`;
+    screen.note(
+      screen.err.style.dim(visibleLine(`Connected to ${name} at ${client.target}, revision ${revision} (${era}).`)),
+    );
+  }
+  // Legacy servers choose a level until it is set. Modern servers receive it with each request.
+  if (options.logLevel && era === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
+  return { client, io, screen, options, questions, auth, request };
+}
+
+/** `--timeout` limits the whole call, with or without progress. */
+function limits({ timeout }: ClientOptions): Pick<RequestOptions, "timeout"> {
+  return timeout === undefined ? {} : { timeout: { idle: timeout, total: timeout } };
+}
+
+/** Returns what authorizes the requests to a target. Undefined if the user sets the `Authorization` header. */
+export function authOf(target: Target, setting: Setting): SessionAuth | undefined {
+  if (target.kind !== "url") return undefined;
+  if (Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
+  return sessionAuth({ ...setting, server: target.url, isAskedFor: false });
+}
+
+function connectTarget(
+  target: Target,
+): { url: string; headers: Record<string, string> } | Omit<Target & { kind: "command" }, "kind"> {
+  if (target.kind === "url") return { url: target.url, headers: target.headers };
+  const { command, args, env, cwd } = target;
+  return { command, args, env, cwd };
+}
+
+function showLog({ level, logger, data }: LoggingMessage, { screen, options }: Setting): void {
+  const least = options.logLevel ?? usualLogLevel;
+  if (loggingLevels.indexOf(level) < loggingLevels.indexOf(least)) return;
+  const { red, yellow, dim } = screen.err.style;
+  const colour = ["debug", "info", "notice"].includes(level) ? dim : level === "warning" ? yellow : red;
+  const from = logger === undefined ? "" : ` ${visibleLine(logger)}:`;
+  const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+  const prefix = `[${level}]`;
+  screen.note(colour(prefix) + paragraph(`${prefix}${from} ${text}`, screen.err).slice(prefix.length));
 }

@@ -1,20 +1,24 @@
+import { writeFile } from "node:fs/promises";
+import { extname, resolve } from "node:path";
 import type { ContentBlock, ResourceContents } from "mcparley";
+import { UsageError } from "./io.ts";
 import type { View } from "./screen.ts";
+import type { Session } from "./session.ts";
 import { visible, visibleLine } from "./terminal-text.ts";
 
 /** Bytes that a result holds as base64, and what they are called. */
-export interface Binary {
+interface Binary {
   readonly data: string;
   readonly mimeType: string | undefined;
 }
 
-/** The bytes in a piece of content, where it has any. */
+/** Returns the binary data of a content block, if it has any. */
 export function binaryOf(block: ContentBlock): Binary | undefined {
   if (block.type === "image" || block.type === "audio") return { data: block.data, mimeType: block.mimeType };
   return block.type === "resource" ? binaryIn(block.resource) : undefined;
 }
 
-/** The bytes of a resource, where it is not text. */
+/** Returns the binary data of a resource, if it is not text. */
 export function binaryIn(contents: ResourceContents): Binary | undefined {
   return "blob" in contents ? { data: contents.blob, mimeType: contents.mimeType } : undefined;
 }
@@ -32,17 +36,17 @@ export function showContent(block: ContentBlock, view: View): string {
     case "resource":
       return showEmbedded(block.resource, view);
     default:
-      // A newer server may send a kind that is not known yet; it is shown rather than lost.
+      // A newer server may send an unknown kind of content, which is shown as JSON.
       return showText(JSON.stringify(block, null, 2), view);
   }
 }
 
-/** Text of a server: escaped on a terminal, untouched in a pipe. */
+/** Returns text of a server: escaped on a terminal, unchanged in a pipe. */
 export function showText(text: string, view: View): string {
   return view.terminal ? visible(text) : text;
 }
 
-/** One line on what some bytes are. */
+/** Returns one line that describes binary content. */
 export function summarize({ data, mimeType }: Binary, what: string, view: View): string {
   return note(`${what} ${describe(data, mimeType)}`, view);
 }
@@ -73,4 +77,32 @@ export function showSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   const [amount, unit] = bytes < 1024 ** 2 ? [bytes / 1024, "KiB"] : [bytes / 1024 ** 2, "MiB"];
   return `${Math.round(amount * 10) / 10} ${unit}`;
+}
+
+/** Writes bytes to `--output`; more than one get a number before the ending: `chart-1.png`, `chart-2.png`. */
+export async function saveBinaries(binaries: readonly Binary[], file: string, session: Session): Promise<void> {
+  for (const [index, binary] of binaries.entries()) {
+    const path = binaries.length === 1 ? file : numbered(file, index + 1);
+    await save(path, Buffer.from(binary.data, "base64"), binary.mimeType, session);
+  }
+}
+
+/** Writes text to `--output`. */
+export async function saveText(text: string, file: string, session: Session): Promise<void> {
+  await save(file, Buffer.from(text), undefined, session);
+}
+
+async function save(path: string, bytes: Uint8Array, mimeType: string | undefined, session: Session): Promise<void> {
+  try {
+    await writeFile(resolve(session.io.cwd, path), bytes);
+  } catch (error) {
+    throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
+  }
+  const type = mimeType === undefined ? "" : `, ${visibleLine(mimeType)}`;
+  session.screen.note(`Wrote ${path} (${showSize(bytes.length)}${type}).`);
+}
+
+function numbered(file: string, number: number): string {
+  const ending = extname(file);
+  return `${file.slice(0, file.length - ending.length)}-${number}${ending}`;
 }

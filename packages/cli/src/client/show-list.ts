@@ -1,10 +1,11 @@
-import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley";
+import type { JsonObject, Prompt, Resource, ResourceTemplate, Tool } from "mcparley";
+import { isObject } from "./json.ts";
+import { resolveReference, typesOf } from "./schema-types.ts";
 import { type View, paragraph } from "./screen.ts";
 import { showSize } from "./show-content.ts";
-import { summarizeArguments } from "./show-schema.ts";
 import { visibleLine, widthOf, wrap } from "./terminal-text.ts";
 
-/** What a server offers, as far as it was asked for: the members of `list --json`. */
+/** The requested lists of a server: the members of `list --json`. */
 export interface Offer {
   tools?: Tool[];
   prompts?: Prompt[];
@@ -12,7 +13,7 @@ export interface Offer {
   resourceTemplates?: ResourceTemplate[];
 }
 
-/** One entry of a list: its name, what is said of it, and lines on its parts. */
+/** One entry of a list: its name, its description and its parts. */
 interface Entry {
   name: string;
   marks: string[];
@@ -27,7 +28,7 @@ const titles = {
   resourceTemplates: "Resource templates",
 } as const;
 
-/** The lists as a person reads them: a section each, entries aligned, long text wrapped to the view. */
+/** Returns the lists as text: one section for each list, long text wrapped. */
 export function showOffer(offer: Offer, view: View): string {
   const sections = [
     section("tools", offer.tools?.map(toolEntry), view),
@@ -104,4 +105,58 @@ function resourceEntry({ uri, name, title, description, mimeType, size }: Resour
 function templateEntry({ uriTemplate, name, title, description, mimeType }: ResourceTemplate): Entry {
   const marks = [title ?? name, mimeType].filter((mark) => mark !== undefined);
   return { name: uriTemplate, marks, description, parts: [] };
+}
+
+/** The summary of one argument of a tool. */
+interface ArgumentSummary {
+  readonly name: string;
+  /** Such as `string, required` or `"red" | "blue", default "red"`. */
+  readonly facts: string;
+  readonly description: string | undefined;
+}
+
+/** More choices than these are counted instead of shown. */
+const mostChoices = 8;
+
+/** Returns the arguments of an input schema, in its order. */
+function summarizeArguments(schema: JsonObject): ArgumentSummary[] {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  return Object.entries(properties).map(([name, property]) => {
+    const resolved = resolveReference(property, schema);
+    const known = isObject(resolved) ? resolved : {};
+    const facts = [typeLabel(property, schema), rangeOf(known)];
+    if (required.has(name)) facts.push("required");
+    if (known.default !== undefined) facts.push(`default ${JSON.stringify(known.default)}`);
+    const description = isObject(property) ? (property.description ?? known.description) : undefined;
+    return {
+      name,
+      facts: facts.filter(Boolean).join(", "),
+      description: typeof description === "string" ? description : undefined,
+    };
+  });
+}
+
+function typeLabel(schema: unknown, root: JsonObject, depth = 0): string {
+  const resolved = resolveReference(schema, root);
+  if (!isObject(resolved) || depth > 3) return "any";
+  if (Array.isArray(resolved.enum)) return choicesLabel(resolved.enum);
+  if ("const" in resolved) return JSON.stringify(resolved.const);
+  const types = typesOf(resolved, root);
+  if (!types || types.size === 0) return "any";
+  if (types.has("array") && types.size === 1) return `${typeLabel(resolved.items, root, depth + 1)}[]`;
+  const format = types.size === 1 && types.has("string") ? resolved.format : undefined;
+  const names = [...types].join(" | ");
+  return typeof format === "string" ? `${names} (${format})` : names;
+}
+
+function choicesLabel(choices: readonly unknown[]): string {
+  if (choices.length <= mostChoices) return choices.map((choice) => JSON.stringify(choice)).join(" | ");
+  return `one of ${choices.length}`;
+}
+
+function rangeOf({ minimum, maximum }: JsonObject): string {
+  if (typeof minimum === "number" && typeof maximum === "number") return `${minimum} to ${maximum}`;
+  if (typeof minimum === "number") return `at least ${minimum}`;
+  return typeof maximum === "number" ? `at most ${maximum}` : "";
 }

@@ -6,12 +6,12 @@ const unsafe =
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/** Makes text from elsewhere safe to show: what could steer the terminal or deceive the eye is shown escaped. */
+/** Makes untrusted text safe to show: escapes characters that control the terminal or reorder text. */
 export function visible(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(unsafe, escape);
 }
 
-/** Likewise, on one line: breaks and tabs become spaces. */
+/** Does the same on one line: line breaks and tabs become spaces. */
 export function visibleLine(text: string): string {
   return visible(text.replace(/\s+/g, " ").trim());
 }
@@ -28,7 +28,7 @@ const segmenter = new Intl.Segmenter();
 // oxlint-disable-next-line no-control-regex -- our own colours take no columns
 const colours = /\u001b\[[\d;]*m/g;
 
-/** How many columns a line takes, as terminals commonly show it. Colours take none. */
+/** Returns the number of columns of a line on a terminal. Colours take none. */
 export function widthOf(line: string): number {
   const bare = line.replace(colours, "");
   if (/^[\u0020-\u007e]*$/.test(bare)) return bare.length;
@@ -65,4 +65,32 @@ function wrapLine(line: string, width: number): string[] {
     words.push(word);
   }
   return [...lines, before + words.join(" ")];
+}
+
+type Mark = (text: string) => string;
+
+/** Colours text for a terminal. Every function returns the text unchanged if colours are off. */
+export interface Style {
+  readonly bold: Mark;
+  readonly dim: Mark;
+  readonly red: Mark;
+  readonly yellow: Mark;
+  /** Stands out as much as the terminal can. */
+  readonly inverse: Mark;
+}
+
+/** Colours for a stream: on a terminal, unless NO_COLOR (https://no-color.org) is set or the terminal is dumb. */
+export function styleFor(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): Style {
+  const wanted = isTerminal && !env.NO_COLOR && env.TERM !== "dumb";
+  const mark =
+    (open: number, close: number) =>
+    (text: string): string =>
+      wanted && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return {
+    bold: mark(1, 22),
+    dim: mark(2, 22),
+    red: mark(31, 39),
+    yellow: mark(33, 39),
+    inverse: mark(7, 27),
+  };
 }

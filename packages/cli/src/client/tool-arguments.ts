@@ -3,7 +3,7 @@ import type { Given } from "./arguments.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import { UsageError } from "./io.ts";
 import { resolveReference, typesOf } from "./schema-types.ts";
-import { isObject } from "./is-object.ts";
+import { isObject } from "./json.ts";
 
 /**
  * Makes the arguments of a tool call from what was typed, by the tool's input schema.

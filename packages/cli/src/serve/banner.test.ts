@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
-import { styleFor } from "../client/style.ts";
-import { type BannerInput, banner } from "./banner.ts";
-import { clientSetups } from "./client-setups.ts";
+import { styleFor } from "../client/terminal-text.ts";
+import { type BannerInput, banner, clientSetups, commandName, tryLine } from "./banner.ts";
 import { serveFiles } from "./testing/served-folder.ts";
-import { commandName, tryLine } from "./try-line.ts";
 
 const url = "http://127.0.0.1:3333/mcp";
 const plain = styleFor(false, {});

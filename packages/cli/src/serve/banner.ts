@@ -1,7 +1,6 @@
-import type { Style } from "../client/style.ts";
-import { clientSetups } from "./client-setups.ts";
+import type { Tool } from "mcparley/server";
+import type { Style } from "../client/terminal-text.ts";
 import type { FolderContents } from "./load-folder.ts";
-import { tryLine } from "./try-line.ts";
 
 export interface BannerInput {
   url: string;
@@ -80,4 +79,75 @@ function fit(names: readonly string[], columns: number): string[] {
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** How one client is told of a server. */
+interface ClientSetup {
+  client: string;
+  /** The file that the lines belong into; undefined where they are a command. */
+  where: string | undefined;
+  lines: string[];
+}
+
+/** How to add a server at a URL to the clients that people use, each in its own dialect. */
+export function clientSetups(serverName: string, url: string): ClientSetup[] {
+  const name = serverName.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, "") || "folder";
+  const [quotedName, quotedUrl] = [JSON.stringify(name), JSON.stringify(url)];
+  return [
+    { client: "Claude Code", where: undefined, lines: [`claude mcp add --transport http ${name} ${url}`] },
+    {
+      client: "VS Code",
+      where: ".vscode/mcp.json",
+      lines: [`{ "servers": { ${quotedName}: {`, `  "type": "http", "url": ${quotedUrl} } } }`],
+    },
+    {
+      client: "Cursor",
+      where: ".cursor/mcp.json",
+      lines: [`{ "mcpServers": { ${quotedName}: {`, `  "url": ${quotedUrl} } } }`],
+    },
+    {
+      client: "Zed",
+      where: "settings.json",
+      lines: [`"context_servers": { ${quotedName}: {`, `  "url": ${quotedUrl} } }`],
+    },
+    {
+      client: "Codex",
+      where: "~/.codex/config.toml",
+      lines: [`[mcp_servers.${name}]`, `url = ${quotedUrl}`],
+    },
+  ];
+}
+
+/**
+ * A command that shows at once what the server does: a call of a tool that only reads and whose schema has an example
+ * for each argument that it needs, or else the list of all there is.
+ */
+export function tryLine({ tools }: FolderContents, url: string, command: string): string {
+  for (const { name, definition } of tools) {
+    const words = definition.annotations?.readOnlyHint === true ? exampleArguments(definition) : undefined;
+    if (words && words.length > 0) return [command, "call", url, name, ...words].join(" ");
+  }
+  return [command, "list", url].join(" ");
+}
+
+function exampleArguments({ input }: Tool): string[] | undefined {
+  const { properties = {}, required = [] } = (input ?? {}) as {
+    properties?: Record<string, unknown>;
+    required?: string[];
+  };
+  const words: string[] = [];
+  for (const name of required) {
+    const { type, examples } = (properties[name] ?? {}) as { type?: unknown; examples?: unknown[] };
+    const example = Array.isArray(examples) ? examples[0] : undefined;
+    if (type !== "string" || typeof example !== "string" || !/^[\w ,.?-]+$/.test(example)) return undefined;
+    words.push(/^[\w.,-]+$/.test(example) ? `${name}=${example}` : `${name}="${example}"`);
+  }
+  return words;
+}
+
+/** How a person calls this command where it runs now: by npm's own words where npm started it. */
+export function commandName(env: Readonly<Record<string, string | undefined>>): string {
+  if (env.npm_command === "exec") return "npx @mcparley/cli";
+  if (env.npm_command === "start" || env.npm_lifecycle_event !== undefined) return "npm run mcparley --";
+  return "mcparley";
 }

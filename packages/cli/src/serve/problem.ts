@@ -1,3 +1,5 @@
+import { join, relative } from "node:path";
+
 /** What is wrong with a file of the folder, where, and what to do about it. */
 export interface Problem {
   /** Relative to the folder, with `/` between its parts. */
@@ -39,4 +41,38 @@ export async function orProblem<T>(
     report(error.problem);
     return undefined;
   }
+}
+
+export interface ProblemReport {
+  /** Tells of the problems that are new since the last time, and of the files that have none any more. */
+  update(problems: readonly Problem[]): void;
+}
+
+/** Makes what tells a person of a folder's problems, each once, with paths that the terminal can follow from `cwd`. */
+export function problemReport(folder: string, cwd: string, write: (line: string) => void): ProblemReport {
+  let shown = new Map<string, string>();
+  const pathOf = (file: string): string => {
+    const path = join(folder, file);
+    const fromHere = relative(cwd, path);
+    return fromHere.startsWith("..") ? path : fromHere;
+  };
+  return {
+    update(problems) {
+      const now = new Map(problems.map((problem) => [formatProblem(problem, pathOf(problem.file)), problem.file]));
+      for (const line of now.keys()) if (!shown.has(line)) write(line);
+      const broken = new Set(now.values());
+      for (const file of new Set(shown.values())) if (!broken.has(file)) write(`${pathOf(file)}: in order again`);
+      shown = now;
+    },
+  };
+}
+
+/** One thing that the folder offers, with what tells whether it changed. */
+export interface Loaded<D> {
+  readonly name: string;
+  /** The file that it comes from, relative to the folder. */
+  readonly file: string;
+  readonly definition: D;
+  /** All that a list shows of it: where it stays the same, no list has changed. */
+  readonly shape: string;
 }

@@ -5,18 +5,15 @@ import type { ProtectedResource } from "mcparley/auth";
 import { type Listening, listen } from "mcparley/node";
 import { auditTo } from "mcparley/server";
 import { serveStdio } from "mcparley/stdio";
-import { exitCodes } from "../client/exit-codes.ts";
+import { exitCodes } from "../client/report-error.ts";
 import { type CommandIo, UsageError } from "../client/io.ts";
-import { styleFor } from "../client/style.ts";
-import { banner } from "./banner.ts";
+import { styleFor } from "../client/terminal-text.ts";
+import { banner, commandName } from "./banner.ts";
 import { type LiveFolder, openFolder } from "./live-folder.ts";
-import { FolderProblem, formatProblem } from "./problem.ts";
-import type { OpenStore } from "./open-store.ts";
-import { type ProblemReport, problemReport } from "./problem-report.ts";
-import { serveHelp } from "./serve-help.ts";
-import { type ServeOptions, readServeOptions } from "./serve-options.ts";
-import { settingsFile } from "./server-settings.ts";
-import { commandName } from "./try-line.ts";
+import { FolderProblem, type ProblemReport, formatProblem, problemReport } from "./problem.ts";
+import type { OpenStore } from "./settings/open-store.ts";
+import { type ServeOptions, readServeOptions, serveHelp } from "./serve-options.ts";
+import { settingsFile } from "./settings/server-settings.ts";
 import type { FolderWatch } from "./watch.ts";
 
 export interface ServeIo extends Pick<
@@ -126,7 +123,7 @@ async function storeOf(
   tell: (line: string) => void,
 ): Promise<OpenStore | undefined> {
   const url = options.store ?? io.env.MCPARLEY_STORE;
-  return url === undefined || url === "" ? undefined : (await import("./open-store.ts")).openStore(url, tell);
+  return url === undefined || url === "" ? undefined : (await import("./settings/open-store.ts")).openStore(url, tell);
 }
 
 /** The names that are answered: those that were given, and the one by which clients know what is protected. */
@@ -141,7 +138,7 @@ async function protection({ contents }: LiveFolder, { env }: ServeIo): Promise<P
   if (authProblem) {
     throw new UsageError(formatProblem(authProblem), "Nothing is served over HTTP while auth cannot be read.");
   }
-  return auth && (await import("./protect-folder.ts")).protectFolder(auth, env);
+  return auth && (await import("./settings/protect-folder.ts")).protectFolder(auth, env);
 }
 
 const unnamedHost =

@@ -3,15 +3,13 @@ import { basename, dirname } from "node:path/posix";
 import { LocalError } from "mcparley";
 import { resourceNotFound } from "mcparley/server";
 import { FrontMatterError, type Skill, type SkillFile, readFrontMatter, skill } from "mcparley/skills";
-import { type ServedRoot, resolveInside } from "./inside-folder.ts";
-import { loadEach } from "./load-files.ts";
-import type { Loaded } from "./loaded.ts";
-import { FolderProblem, type Problem } from "./problem.ts";
-import { showBytes } from "./quantities.ts";
-import { readBytes } from "./read-contents.ts";
-import { type ResourceFile, findResourceFiles, nameOf } from "./resource-files.ts";
-import { skillsRoot } from "./served-roots.ts";
-import { type ServerSettings, settingsFile } from "./server-settings.ts";
+import { type ServedRoot, resolveInside, skillsRoot } from "./files/inside-folder.ts";
+import { loadEach } from "./files/load-files.ts";
+import { FolderProblem, type Loaded, type Problem } from "./problem.ts";
+import { showBytes } from "./yaml/values.ts";
+import { readBytes } from "./files/read-contents.ts";
+import { type ResourceFile, findResourceFiles, nameOf } from "./resources/resource-files.ts";
+import { type ServerSettings, settingsFile } from "./settings/server-settings.ts";
 
 type Report = (problem: Problem) => void;
 

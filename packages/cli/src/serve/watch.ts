@@ -1,6 +1,6 @@
 import { relative, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
-import { isShown } from "./inside-folder.ts";
+import { isShown } from "./files/inside-folder.ts";
 import type { LiveFolder } from "./live-folder.ts";
 
 export interface FolderWatch {

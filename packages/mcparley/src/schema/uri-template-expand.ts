@@ -4,7 +4,7 @@ import type { Expression, Operator, TemplatePart, Variable } from "./uri-templat
 type Scalar = string | number | boolean;
 type Missing = null | undefined;
 
-/** What a variable may stand for. Missing values, empty lists and empty objects count as undefined. */
+/** The value of a variable. Missing values, empty lists and empty objects count as undefined. */
 export type TemplateValue =
   | Scalar
   | Missing
@@ -21,14 +21,14 @@ export function expandTemplate(parts: readonly TemplatePart[], values: TemplateV
 
 function expandExpression({ operator, variables, position }: Expression, values: TemplateValues): string {
   const written = variables.flatMap((variable) => {
-    // An own property only: a template may have a variable called "constructor".
+    // Own properties only, because a variable may be called "constructor".
     const value = Object.hasOwn(values, variable.name) ? values[variable.name] : undefined;
     return expandVariable(operator, variable, value, position);
   });
   return written.length === 0 ? "" : operator.first + written.join(operator.separator);
 }
 
-/** Gives the pieces that the operator's separator joins: none for an undefined value, several only when exploded. */
+/** Returns the parts that the operator's separator joins: none for an undefined value, several only if exploded. */
 // oxlint-disable-next-line max-params
 function expandVariable(operator: Operator, variable: Variable, value: TemplateValue, position: number): string[] {
   if (value === undefined || value === null) return [];
@@ -78,12 +78,12 @@ function isPresent(value: Scalar | Missing): value is Scalar {
   return value !== undefined && value !== null;
 }
 
-/** A prefix counts Unicode characters, so that none is cut in half (RFC 6570 section 2.4.1). */
+/** Returns the prefix of a text. It counts Unicode characters, so that none is cut in half (RFC 6570 section 2.4.1). */
 export function firstCharacters(text: string, count: number | undefined): string {
   return count === undefined ? text : Array.from(text).slice(0, count).join("");
 }
 
-/** Encodes everything but unreserved characters. encodeURIComponent goes by RFC 2396 and leaves five more alone. */
+/** Encodes all but unreserved characters. encodeURIComponent follows RFC 2396 and keeps five more. */
 function encodeUnreserved(text: string): string {
   return encodeURIComponent(wellFormed(text)).replace(
     /[!'()*]/g,
@@ -91,15 +91,15 @@ function encodeUnreserved(text: string): string {
   );
 }
 
-/** Encodes everything but reserved and unreserved characters and what is percent-encoded already. */
+/** Encodes all but reserved characters, unreserved characters and percent-encoded triplets. */
 export function encodeReserved(text: string): string {
-  // encodeURI leaves what RFC 2396 reserved; the brackets came later. Each "%25XX" it makes was a triplet before.
+  // encodeURI keeps the reserved characters of RFC 2396, which lack the brackets. Each "%25XX" was a triplet before.
   return encodeURI(wellFormed(text)).replace(/%5B|%5D|%25([0-9A-Fa-f]{2})/g, (match, triplet: string | undefined) =>
     triplet === undefined ? decodeURIComponent(match) : `%${triplet}`,
   );
 }
 
-/** Half a surrogate pair has no UTF-8 form, and would make the encoders throw. */
+/** Replaces halves of surrogate pairs, which have no UTF-8 form and make the encoders throw. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, "\uFFFD");
 }

@@ -1,43 +1,60 @@
-import { compileSteps } from "./uri-match-steps.ts";
-import type { PairsStep, Step, ValueStep } from "./uri-match-steps.ts";
-import { literalEnds, pairsEnds, valueEnds } from "./uri-match-scan.ts";
-import { firstCharacters } from "./uri-template-expand.ts";
-import type { TemplatePart, Variable } from "./uri-template-parse.ts";
+import { encodeReserved, firstCharacters } from "./uri-template-expand.ts";
+import type { Expression, TemplatePart, Variable } from "./uri-template-parse.ts";
 
 /** The values found in a URI. Has no prototype, so that any variable name is safe. */
 export type TemplateMatch = Record<string, string | string[]>;
 
-const MAX_URI_LENGTH = 64 * 1024;
+export type Matcher = (uri: string) => TemplateMatch | undefined;
 
-/**
- * Prepares the inverse of expansion. From the last step back to the first, each notes for every position of the URI
- * where it ends if it begins there and all that follows fits; the way forward is then a look-up. There is nothing to
- * try twice, so the time is linear in the URI, and no split that exists is missed.
- */
-export function createMatcher(parts: readonly TemplatePart[]): (uri: string) => TemplateMatch | undefined {
-  const steps = compileSteps(parts);
-  return tailMatcher(steps) ?? scanningMatcher(steps);
+/** Literal text. It has a second form if it contains characters that RFC 6570 percent-encodes. */
+interface LiteralStep {
+  readonly kind: "literal";
+  readonly texts: readonly string[];
 }
 
-/**
- * The same for the template that most are, `note://{id}`: there is only one way in which its two steps can fit, which
- * takes a tenth of the time to see.
- */
-function tailMatcher([first, last, ...more]: readonly Step[]):
-  | ((uri: string) => TemplateMatch | undefined)
-  | undefined {
-  if (first?.kind !== "literal" || last?.kind !== "value" || more.length > 0) return undefined;
-  const { texts } = first;
-  const { variable, prefix, stops } = last;
-  if (texts.length !== 1 || prefix !== "" || stops === "" || variable.explode || variable.maxLength !== undefined) {
-    return undefined;
-  }
-  const start = texts[0] as string;
-  const stop = new RegExp(`[${stops}]`);
+/** One variable of an expression that writes no names. */
+interface ValueStep {
+  readonly kind: "value";
+  readonly variable: Variable;
+  /** The text before the value. If it is empty, the value needs at least one character; if not, both are optional. */
+  readonly prefix: string;
+  readonly separator: string;
+  /** Characters that end a value. */
+  readonly stops: string;
+}
+
+/** All variables of adjacent expressions that write `name=value`, as in `{?a}{&b}`. */
+interface PairsStep {
+  readonly kind: "pairs";
+  readonly names: ReadonlyMap<string, Variable>;
+  /** The exploded variable that takes the pairs of all other names. */
+  readonly rest: Variable | undefined;
+  /** Characters that can start the first pair. */
+  readonly openers: string;
+  readonly separator: string;
+  readonly stops: string;
+}
+
+type Step = LiteralStep | ValueStep | PairsStep;
+
+const maxUriLength = 64 * 1024;
+
+/** Prepares the inverse of the expansion of a template. */
+export function createMatcher(parts: readonly TemplatePart[]): Matcher {
+  return tailMatcher(parts) ?? scanningMatcher(parts);
+}
+
+/** Handles the most common template, literal text and one variable, as in `note://{id}`, in a tenth of the time of a scan. */
+function tailMatcher([start, tail, ...more]: readonly TemplatePart[]): Matcher | undefined {
+  if (typeof start !== "string" || typeof tail !== "object" || more.length > 0) return undefined;
+  const { operator, variables } = tail;
+  const [variable, ...others] = variables;
+  if (!variable || others.length > 0 || variable.explode || variable.maxLength !== undefined) return undefined;
+  if (operator.first !== "" || operator.reserved || encodeReserved(start) !== start) return undefined;
   return (uri) => {
-    if (uri.length > MAX_URI_LENGTH || uri.length === start.length || !uri.startsWith(start)) return undefined;
+    if (uri.length > maxUriLength || uri.length === start.length || !uri.startsWith(start)) return undefined;
     const text = uri.slice(start.length);
-    const value = stop.test(text) ? undefined : decode(text);
+    const value = /[/?#]/.test(text) ? undefined : decode(text);
     if (value === undefined) return undefined;
     const values = Object.create(null) as TemplateMatch;
     values[variable.name] = value;
@@ -45,28 +62,154 @@ function tailMatcher([first, last, ...more]: readonly Step[]):
   };
 }
 
-/** The inverse of the expansion of any steps. */
-export function scanningMatcher(steps: readonly Step[]): (uri: string) => TemplateMatch | undefined {
-  const [first] = steps;
-  const starts = first?.kind === "literal" ? first.texts : [""];
+/**
+ * Handles any template. From the last step back to the first, a scan notes for each position of the URI where the step
+ * ends if it starts there and the rest of the template fits after it. The values are then read from the first step on.
+ * Nothing is tried twice, so that the time is linear in the URI, and no possible split is missed.
+ */
+export function scanningMatcher(parts: readonly TemplatePart[]): Matcher {
+  const steps = toSteps(parts);
+  const starts = steps[0]?.kind === "literal" ? steps[0].texts : [""];
   return (uri) => {
-    if (uri.length > MAX_URI_LENGTH || !starts.some((start) => uri.startsWith(start))) return undefined;
-    const ends = scan(steps, uri);
-    return (ends[0]?.[0] ?? -1) < 0 ? undefined : collect(steps, ends, uri);
+    if (uri.length > maxUriLength || !starts.some((start) => uri.startsWith(start))) return undefined;
+    let next = noEnds(uri);
+    next[uri.length] = uri.length;
+    const ends = steps.toReversed().map((step) => (next = endsOf(step, uri, next)));
+    return next[0]! < 0 ? undefined : collect(steps, ends.toReversed(), uri);
   };
 }
 
-function scan(steps: readonly Step[], uri: string): Int32Array[] {
-  const finish = new Int32Array(uri.length + 1).fill(-1);
-  finish[uri.length] = uri.length;
-  const ends: Int32Array[] = [finish];
-  for (const step of steps.toReversed()) ends.push(scanStep(step, uri, ends.at(-1) as Int32Array));
-  return ends.toReversed();
+function toSteps(parts: readonly TemplatePart[]): Step[] {
+  const steps: Step[] = [];
+  for (const part of parts) {
+    const last = steps.at(-1);
+    if (typeof part === "string") steps.push({ kind: "literal", texts: [...new Set([part, encodeReserved(part)])] });
+    else if (!part.operator.named) steps.push(...toValueSteps(part));
+    else if (last?.kind === "pairs" && last.separator === part.operator.separator) {
+      // `{?a}{&b}` is one query: without a, its first pair follows "&" (RFC 6570 section 3.2.9). The order is free.
+      steps[steps.length - 1] = toPairsStep(part, last);
+    } else steps.push(toPairsStep(part));
+  }
+  return steps;
 }
 
-function scanStep(step: Step, uri: string, next: Int32Array): Int32Array {
+function toValueSteps({ operator, variables }: Expression): ValueStep[] {
+  const { first, separator, reserved } = operator;
+  return variables.map((variable, index) => ({
+    kind: "value",
+    variable,
+    prefix: index === 0 ? first : separator,
+    separator,
+    stops: reserved ? "" : separator === "/" && variable.explode ? "?#" : "/?#",
+  }));
+}
+
+function toPairsStep({ operator, variables }: Expression, before?: PairsStep): PairsStep {
+  const { first, separator } = operator;
+  return {
+    kind: "pairs",
+    names: new Map([...(before?.names ?? []), ...variables.map((variable) => [variable.name, variable] as const)]),
+    rest: before?.rest ?? variables.find(({ explode }) => explode),
+    openers: (before?.openers ?? "") + first,
+    separator,
+    stops: separator === "&" ? "&#" : ";/?#",
+  };
+}
+
+function noEnds(uri: string): Int32Array {
+  return new Int32Array(uri.length + 1).fill(-1);
+}
+
+/**
+ * Returns for each position of the URI where the step ends if it starts there and the rest of the template fits after it,
+ * or -1. `next` is the same for the following step.
+ */
+function endsOf(step: Step, uri: string, next: Int32Array): Int32Array {
   if (step.kind === "literal") return literalEnds(step, uri, next);
   return step.kind === "value" ? valueEnds(step, uri, next) : pairsEnds(step, uri, next);
+}
+
+function literalEnds({ texts }: LiteralStep, uri: string, next: Int32Array): Int32Array {
+  const ends = noEnds(uri);
+  for (const text of texts) {
+    for (let start = uri.indexOf(text); start >= 0; start = uri.indexOf(text, start + 1)) {
+      const end = start + text.length;
+      if (next[end]! >= 0) ends[start] = end;
+    }
+  }
+  return ends;
+}
+
+function valueEnds({ prefix, stops }: ValueStep, uri: string, next: Int32Array): Int32Array {
+  const nearest = nearestEnds(uri, next, stops);
+  const ends = noEnds(uri);
+  for (let at = uri.length; at >= 0; at--) {
+    if (prefix === "") {
+      if (at < uri.length && !stops.includes(uri.charAt(at))) ends[at] = nearest[at + widthAt(uri, at)]!;
+    } else {
+      const present = uri[at] === prefix ? nearest[at + 1]! : -1;
+      ends[at] = present >= 0 || next[at]! < 0 ? present : at;
+    }
+  }
+  return ends;
+}
+
+/** Returns for each position the nearest one at or after it that a value can reach and where the next step fits. */
+function nearestEnds(uri: string, next: Int32Array, stops: string): Int32Array {
+  const nearest = noEnds(uri);
+  for (let at = uri.length; at >= 0; at--) {
+    if (next[at]! >= 0) nearest[at] = at;
+    else if (at < uri.length && !stops.includes(uri.charAt(at))) nearest[at] = nearest[at + widthAt(uri, at)]!;
+  }
+  return nearest;
+}
+
+/** Returns the length of the character at a position. A value must not end between the percent-encoded bytes of one. */
+function widthAt(uri: string, at: number): number {
+  const lead = byteAt(uri, at);
+  if (lead < 0) return 1;
+  // The first byte of UTF-8 tells the number of bytes. Invalid UTF-8 is refused when it is decoded.
+  const bytes = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  let width = 3;
+  while (width < 3 * bytes && byteAt(uri, at + width) >> 6 === 0b10) width += 3;
+  return width;
+}
+
+/** Returns the byte of the percent-encoded triplet at a position, or -1. */
+function byteAt(uri: string, at: number): number {
+  if (uri.charAt(at) !== "%") return -1;
+  const digits = uri.slice(at + 1, at + 3);
+  return /^[\dA-Fa-f]{2}$/.test(digits) ? Number.parseInt(digits, 16) : -1;
+}
+
+function pairsEnds({ names, rest, openers, separator, stops }: PairsStep, uri: string, next: Int32Array): Int32Array {
+  const nearest = nearestEnds(uri, next, stops);
+  const ends = noEnds(uri);
+  const longest = Math.max(...[...names.keys()].map((name) => name.length));
+  // For a pair that starts at a position: where it ends, together with the pairs after it.
+  const chains = noEnds(uri);
+  let stop = uri.length;
+  let equals = uri.length;
+  for (let at = uri.length; at >= 0; at--) {
+    const char = uri.charAt(at);
+    const isOpener = char !== "" && openers.includes(char);
+    if (isOpener || char === separator) {
+      const nameEnd = Math.min(stop, equals);
+      // The length is compared first, because a slice of the name at every position would take quadratic time.
+      const isKnown = nameEnd - at - 1 <= longest && names.has(uri.slice(at + 1, nameEnd));
+      // More pairs are preferred to leaving them to the next step.
+      const further = uri[stop] === separator ? chains[stop]! : -1;
+      if (isKnown || rest) chains[at] = further >= 0 ? further : nearest[nameEnd]!;
+    }
+    const opened = isOpener ? chains[at]! : -1;
+    ends[at] = opened >= 0 || next[at]! < 0 ? opened : at;
+    if (char === "=") equals = at;
+    if (char !== "" && stops.includes(char)) {
+      stop = at;
+      equals = uri.length;
+    }
+  }
+  return ends;
 }
 
 interface Found {
@@ -78,34 +221,33 @@ function collect(steps: readonly Step[], ends: readonly Int32Array[], uri: strin
   const found: Found = { values: Object.create(null) as TemplateMatch, prefixes: [] };
   let position = 0;
   for (const [index, step] of steps.entries()) {
-    const end = ends[index]?.[position] as number;
-    const isTaken = end === position || take(step, uri.slice(position, end), found);
-    if (!isTaken) return undefined;
+    const end = ends[index]![position]!;
+    if (end !== position && !take(step, uri.slice(position, end), found)) return undefined;
     position = end;
   }
-  return applyPrefixes(found) ? found.values : undefined;
+  const { values, prefixes } = found;
+  const isConsistent = prefixes.every(({ variable, value }) => {
+    const whole = (values[variable.name] ??= value);
+    return typeof whole === "string" && firstCharacters(whole, variable.maxLength) === value;
+  });
+  return isConsistent ? values : undefined;
 }
 
-/** Reads the values out of the text that a step covers; false when they contradict each other or cannot be decoded. */
+/** Reads the values of a step from its text. Returns false if they contradict each other or cannot be decoded. */
 function take(step: Step, text: string, found: Found): boolean {
   if (step.kind === "literal") return true;
-  return step.kind === "value"
-    ? takeValue(step, text.slice(step.prefix.length), found)
-    : takePairs(step, text.slice(1), found);
-}
-
-function takeValue({ variable, separator }: ValueStep, text: string, found: Found): boolean {
-  if (!variable.explode) return assign(found, variable, decode(text));
-  const items = text.split(separator).map(decode);
-  return items.every((item) => item !== undefined) && assign(found, variable, items);
+  if (step.kind === "pairs") return takePairs(step, text.slice(1), found);
+  const value = text.slice(step.prefix.length);
+  if (!step.variable.explode) return assign(found, step.variable, decode(value));
+  const items = value.split(step.separator).map(decode);
+  return items.every((item) => item !== undefined) && assign(found, step.variable, items);
 }
 
 function takePairs({ names, rest, separator }: PairsStep, text: string, found: Found): boolean {
   const lists = new Map<Variable, string[]>();
   const seen = new Set<Variable>();
   for (const pair of text.split(separator)) {
-    const equals = pair.indexOf("=");
-    const name = equals < 0 ? pair : pair.slice(0, equals);
+    const [name = ""] = pair.split("=", 1);
     const variable = names.get(name) ?? rest;
     const value = decode(variable === names.get(name) ? pair.slice(name.length + 1) : pair);
     if (variable === undefined || value === undefined) return false;
@@ -128,13 +270,6 @@ function assign({ values, prefixes }: Found, variable: Variable, value: string |
   const known = values[variable.name];
   values[variable.name] = value;
   return known === undefined || String(known) === String(value);
-}
-
-function applyPrefixes({ values, prefixes }: Found): boolean {
-  return prefixes.every(({ variable, value }) => {
-    const whole = (values[variable.name] ??= value);
-    return typeof whole === "string" && firstCharacters(whole, variable.maxLength) === value;
-  });
 }
 
 function decode(text: string): string | undefined {

@@ -1,7 +1,7 @@
-/** Thrown for a template that cannot be parsed, or not be expanded with the values given. */
+/** Thrown for a template that cannot be parsed, or cannot be expanded with the given values. */
 export class UriTemplateError extends Error {
   override readonly name: string = "UriTemplateError";
-  /** Where in the template, counted in characters (UTF-16 units) from 0. */
+  /** Position in the template, counted in UTF-16 units from 0. */
   readonly position: number;
   readonly reason: string;
 
@@ -25,9 +25,9 @@ export interface Operator {
   readonly separator: string;
   /** Writes `name=value`. */
   readonly named: boolean;
-  /** What follows the name of an empty value. */
+  /** The text after the name of an empty value. */
   readonly ifEmpty: string;
-  /** Leaves reserved characters and percent-encoded triplets as they are. */
+  /** Keeps reserved characters and percent-encoded triplets. */
   readonly reserved: boolean;
 }
 

@@ -1,17 +1,13 @@
 import { type CallToolResult, Declined, ProtocolError, type Tool, ToolError } from "mcparley";
 import { didYouMean } from "../../did-you-mean.ts";
-import { type Given, readArguments } from "../arguments.ts";
+import { type Given, readArguments, requireWord, sourcesOf } from "../arguments.ts";
 import { UsageError } from "../io.ts";
-import { isObject } from "../is-object.ts";
-import { printJson, printText } from "../print-result.ts";
-import { sourcesOf } from "../read-sources.ts";
-import { saveBinaries, saveText } from "../save-files.ts";
-import type { View } from "../screen.ts";
+import { isObject } from "../json.ts";
+import { type View, printJson, printText } from "../screen.ts";
+import { binaryOf, saveBinaries, saveText, showContent, showText } from "../show-content.ts";
 import type { ClientCommand, Session } from "../session.ts";
-import { binaryOf, showContent, showText } from "../show-content.ts";
 import { visibleLine } from "../terminal-text.ts";
 import { toolArguments } from "../tool-arguments.ts";
-import { requireWord } from "./words.ts";
 
 export const callCommand: ClientCommand = {
   usage: "TARGET TOOL [key=text | key:=json | key=@file ...]",

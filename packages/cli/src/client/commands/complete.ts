@@ -1,12 +1,9 @@
 import { type CompletionReference, LocalError } from "mcparley";
-import { readArguments } from "../arguments.ts";
+import { readArguments, requireWord, sourcesOf, textArguments } from "../arguments.ts";
 import { UsageError } from "../io.ts";
-import { printJson, printText } from "../print-result.ts";
-import { textArguments } from "../prompt-arguments.ts";
-import { sourcesOf } from "../read-sources.ts";
+import { printJson, printText } from "../screen.ts";
 import type { ClientCommand, Session } from "../session.ts";
 import { visibleLine } from "../terminal-text.ts";
-import { requireWord } from "./words.ts";
 
 export const completeCommand: ClientCommand = {
   usage: "TARGET prompt:NAME|URI-TEMPLATE ARGUMENT VALUE [key=text ...]",

@@ -1,12 +1,11 @@
 import type { Client } from "mcparley/client";
 import { didYouMean } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
-import { printJson, printText } from "../print-result.ts";
-import { paragraph } from "../screen.ts";
+import { paragraph, printJson, printText } from "../screen.ts";
 import type { ClientCommand, Session } from "../session.ts";
 import { type Offer, showOffer } from "../show-list.ts";
 import { visibleLine } from "../terminal-text.ts";
-import { requireNoMore } from "./words.ts";
+import { requireNoMore } from "../arguments.ts";
 
 const kinds = {
   tools: "tools",

@@ -1,16 +1,11 @@
 import type { GetPromptResult, Prompt } from "mcparley";
 import { didYouMean } from "../../did-you-mean.ts";
-import { type Given, readArguments } from "../arguments.ts";
+import { type Given, promptArguments, readArguments, requireWord, sourcesOf } from "../arguments.ts";
 import { UsageError } from "../io.ts";
-import { printJson, printText } from "../print-result.ts";
-import { promptArguments } from "../prompt-arguments.ts";
-import { sourcesOf } from "../read-sources.ts";
-import { saveBinaries, saveText } from "../save-files.ts";
-import type { View } from "../screen.ts";
+import { type View, printJson, printText } from "../screen.ts";
+import { binaryOf, saveBinaries, saveText, showContent } from "../show-content.ts";
 import type { ClientCommand, Session } from "../session.ts";
-import { binaryOf, showContent } from "../show-content.ts";
 import { visibleLine } from "../terminal-text.ts";
-import { requireWord } from "./words.ts";
 
 export const promptCommand: ClientCommand = {
   usage: "TARGET NAME [key=text | key=@file ...]",

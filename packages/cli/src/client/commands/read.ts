@@ -1,11 +1,10 @@
 import { type ResourceContents, isResourceNotFound } from "mcparley";
 import { nearest } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
-import { printJson, printText } from "../print-result.ts";
-import { saveBinaries, saveText } from "../save-files.ts";
+import { printJson, printText } from "../screen.ts";
+import { binaryIn, saveBinaries, saveText, showText, summarize } from "../show-content.ts";
 import type { ClientCommand, Session } from "../session.ts";
-import { binaryIn, showText, summarize } from "../show-content.ts";
-import { requireNoMore, requireWord } from "./words.ts";
+import { requireNoMore, requireWord } from "../arguments.ts";
 
 export const readCommand: ClientCommand = {
   usage: "TARGET URI",

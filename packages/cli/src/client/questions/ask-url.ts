@@ -1,11 +1,11 @@
 import type { ElicitResult } from "mcparley";
 import type { View } from "../screen.ts";
-import type { Style } from "../style.ts";
+import type { Style } from "../terminal-text.ts";
 import { choose } from "./ask-form.ts";
 import type { Prompter } from "./prompter.ts";
 
 /**
- * Shows where the server wants the person to go, its host standing out, and opens it only on a yes.
+ * Shows the URL that the server wants the user to visit, with its host highlighted, and opens it only after a yes.
  *
  * The host and the whole URL are shown before anything is opened (client/elicitation, Safe URL Handling).
  */

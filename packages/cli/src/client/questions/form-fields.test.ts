@@ -1,8 +1,7 @@
 import type { RequestedSchema } from "mcparley";
 import { describe, expect, test } from "vitest";
-import { type Field, InvalidField } from "./field.ts";
-import { fieldsOf } from "./form-fields.ts";
-import { readAnswers, withDefaults } from "./given-answers.ts";
+import { type Field, InvalidField, fieldsOf } from "./form-fields.ts";
+import { readAnswers, withDefaults } from "./questions.ts";
 
 function form(properties: RequestedSchema["properties"], required: string[] = []): Field[] {
   return fieldsOf({ type: "object", properties, required });

@@ -1,8 +1,6 @@
 import type { JsonObject, RequestedSchema } from "mcparley";
 import type { Asker } from "mcparley/client";
-import { isObject } from "../is-object.ts";
-import { type Choice, type Field, type FieldValue, InvalidField } from "./field.ts";
-import { checkText, readNumber, textExpects } from "./plain-values.ts";
+import { isObject } from "../json.ts";
 
 /**
  * Returns the fields of a form in their order. A property of an unknown kind is asked for as text. `check` returns the
@@ -117,4 +115,117 @@ function text(value: unknown): string | undefined {
 
 function same(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
+}
+
+interface Format {
+  readonly expects: string;
+  readonly example: string;
+  matches(text: string): boolean;
+}
+
+const formats = new Map<unknown, Format>([
+  [
+    "email",
+    {
+      expects: "e-mail address",
+      example: "ada@example.com",
+      matches: (text) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)*$/.test(text),
+    },
+  ],
+  [
+    "uri",
+    { expects: "URI", example: "https://example.com", matches: (text) => URL.canParse(text) && !/\s/.test(text) },
+  ],
+  ["date", { expects: "date", example: "2026-03-31", matches: isDate }],
+  ["date-time", { expects: "date and time", example: "2026-03-31T09:30:00Z", matches: isDateTime }],
+]);
+
+/** Returns the expected form of a string, in a few words. */
+function textExpects(property: JsonObject): string {
+  const format = formats.get(property.format);
+  const base = format ? `${format.expects}, such as ${format.example}` : "text";
+  const { minLength, maxLength } = property;
+  const limits = range(minLength, maxLength);
+  return limits === "" ? base : `${base}, ${limits} characters`;
+}
+
+/** Returns the text if it is valid for the string schema. Lengths count characters, as in JSON Schema. */
+function checkText(text: string, property: JsonObject): string {
+  const { minLength, maxLength } = property;
+  const { length } = Array.from(text);
+  if (typeof minLength === "number" && length < minLength) {
+    throw new InvalidField(`Type at least ${minLength} characters; this has ${length}.`);
+  }
+  if (typeof maxLength === "number" && length > maxLength) {
+    throw new InvalidField(`Type at most ${maxLength} characters; this has ${length}.`);
+  }
+  const format = formats.get(property.format);
+  if (!format || format.matches(text)) return text;
+  throw new InvalidField(`That is not a valid ${format.expects}; write it like ${format.example}.`);
+}
+
+/** Returns how to ask for a number or an integer. */
+function readNumber(property: JsonObject): Pick<Field, "expects" | "choices" | "read"> {
+  const { minimum, maximum, type } = property;
+  const limits = range(minimum, maximum);
+  const expects = [type === "integer" ? "whole number" : "number", limits].filter(Boolean).join(" ");
+  const least = typeof minimum === "number" ? minimum : -Infinity;
+  const most = typeof maximum === "number" ? maximum : Infinity;
+  return {
+    expects,
+    choices: [],
+    read: (typed) => {
+      const value = Number(typed);
+      const written = /^\s*[+-]?(\d|\.\d)/.test(typed) && Number.isFinite(value);
+      const whole = type !== "integer" || Number.isSafeInteger(value);
+      if (written && whole && value >= least && value <= most) return value;
+      throw new InvalidField(`Type a ${expects}.`);
+    },
+  };
+}
+
+function range(least: unknown, most: unknown): string {
+  if (typeof least === "number" && typeof most === "number") return `from ${least} to ${most}`;
+  if (typeof least === "number") return `at least ${least}`;
+  return typeof most === "number" ? `at most ${most}` : "";
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  // The 31st of a shorter month is moved on rather than refused by Date.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+function isDateTime(text: string): boolean {
+  const [, date, time] = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d))$/.exec(text) ?? [];
+  return date !== undefined && isDate(date) && !Number.isNaN(Date.parse(`${date}T${time}`));
+}
+
+/** The value of a field (client/elicitation, Requested Schema). */
+export type FieldValue = string | number | boolean | string[];
+
+interface Choice {
+  readonly value: string;
+  readonly title: string;
+}
+
+/** One field of a form. */
+export interface Field {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly required: boolean;
+  readonly default: FieldValue | undefined;
+  /** The expected form, in a few words: `number from 1 to 5`. */
+  readonly expects: string;
+  /** Empty if any text is allowed. */
+  readonly choices: readonly Choice[];
+  /** Reads typed text. Throws `InvalidField` with the expected form. */
+  read(text: string): FieldValue;
+}
+
+/** The typed text is not valid for the field. */
+export class InvalidField extends Error {
+  override readonly name = "InvalidField";
 }

@@ -1,17 +1,20 @@
 import { type Interface, createInterface } from "node:readline";
 import type { ReadStream } from "node:tty";
 import type { CommandIo } from "../io.ts";
+import type { ClientOptions } from "../options.ts";
+import type { Screen } from "../screen.ts";
+import type { Stop } from "../stop.ts";
 
 /** Talks with the person at the terminal, a line at a time: stderr asks, stdin answers. */
 export interface Prompter {
   /** Shows lines. They must be safe to show. */
   say(text: string): void;
-  /** Asks for one line. Throws `Dismissed` when the input ends or the question is not wanted any more. */
+  /** Asks for one line. Throws `Dismissed` if the input ends or the question is withdrawn. */
   ask(prompt: string): Promise<string>;
   close(): void;
 }
 
-/** There is no answer: the input has ended, or the question was withdrawn. */
+/** The input has ended, or the question was withdrawn. */
 export class Dismissed extends Error {
   override readonly name = "Dismissed";
 }
@@ -73,4 +76,37 @@ class LineQueue {
       this.#waiting = { resolve, reject };
     });
   }
+}
+
+/** The terminal of a dialog. */
+export interface TalkSetting {
+  readonly io: CommandIo;
+  readonly screen: Screen;
+  readonly stop: Stop;
+}
+
+/** Returns whether a user can be asked. */
+export function isAttended({ io, options }: { io: CommandIo; options: Pick<ClientOptions, "noInput"> }): boolean {
+  return io.isTerminal.stdin && io.isTerminal.stderr && !options.noInput;
+}
+
+/** Opens the terminal for one dialog. Returns undefined if the user or the signal interrupts it. */
+export async function talk<T>(
+  { io, screen, stop }: TalkSetting,
+  signal: AbortSignal,
+  run: (prompter: Prompter) => Promise<T>,
+): Promise<T | undefined> {
+  return screen.quietly(async () => {
+    const prompter = openPrompter(io, AbortSignal.any([signal, stop.signal]), () => stop.interrupt());
+    try {
+      return await run(prompter);
+    } catch (error) {
+      if (!(error instanceof Dismissed)) throw error;
+      // The cursor is still on the line of the question.
+      prompter.say("");
+      return undefined;
+    } finally {
+      prompter.close();
+    }
+  });
 }

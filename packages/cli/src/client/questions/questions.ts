@@ -7,17 +7,15 @@ import type { Stop } from "../stop.ts";
 import { visibleLine } from "../terminal-text.ts";
 import { askForm, choose } from "./ask-form.ts";
 import { askUrl } from "./ask-url.ts";
-import { fieldsOf } from "./form-fields.ts";
-import { readAnswers, withDefaults } from "./given-answers.ts";
-import type { Prompter } from "./prompter.ts";
-import { isAttended, talk } from "./talk.ts";
+import { type Field, type FieldValue, InvalidField, fieldsOf } from "./form-fields.ts";
+import { type Prompter, isAttended, talk } from "./prompter.ts";
 
-/** How the person at the terminal, or the options in their place, answer what is asked. */
+/** Answers the server's requests with the options or with the user at the terminal. */
 export interface Questions {
   readonly elicit: ElicitHandler;
-  /** Undefined where no model stands behind this client, which is so without `--sample`. */
+  /** Undefined without `--sample`, because the client has no model. */
   readonly sample: SampleHandler | undefined;
-  /** Asks a question of our own; undefined where nobody can be asked. */
+  /** Asks a question of the command itself. Returns undefined if there is no terminal. */
   confirm(message: string): Promise<boolean> | undefined;
   /** The names of the answers that no question asked for. */
   unasked(): string[];
@@ -81,7 +79,7 @@ async function elicitUrl(
   });
 }
 
-/** A talk that was broken off is a cancel. */
+/** A dialog that was interrupted counts as cancelled. */
 async function answerIn(
   asking: Asking,
   signal: AbortSignal,
@@ -107,7 +105,7 @@ function introduce(
   prompter.say(paragraph(question.message, screen.err, "  "));
 }
 
-/** What was connected to stands first: it is known, and what the server says of itself is not. */
+/** The target comes first, because it is trusted and the server's own name is not. */
 function whoAsks({ target, server }: Asker): string {
   const says = server?.title ?? server?.name;
   return says === undefined ? visibleLine(target) : `${visibleLine(target)} ("${visibleLine(says)}")`;
@@ -133,4 +131,43 @@ function cannedSample(request: CreateMessageParams, text: string, { screen }: Se
   const count = request.messages.length;
   screen.note(`The server asked for a model (${count} message${count === 1 ? "" : "s"}); --sample answered.`);
   return { role: "assistant", content: { type: "text", text }, model: "mcparley --sample", stopReason: "endTurn" };
+}
+
+/** The answers of `--answer` to a form. */
+interface GivenAnswers {
+  readonly values: ReadonlyMap<string, FieldValue>;
+  /** Required fields with neither an answer nor a default. */
+  readonly missing: readonly string[];
+  /** One message for each invalid answer. */
+  readonly problems: readonly string[];
+}
+
+/** Converts the answers of the command line to the types of the fields. */
+export function readAnswers(fields: readonly Field[], answers: Readonly<Record<string, string>>): GivenAnswers {
+  const values = new Map<string, FieldValue>();
+  const problems: string[] = [];
+  for (const field of fields) {
+    if (!Object.hasOwn(answers, field.name)) continue;
+    try {
+      values.set(field.name, field.read(answers[field.name]!));
+    } catch (error) {
+      if (!(error instanceof InvalidField)) throw error;
+      problems.push(`--answer ${field.name}=${answers[field.name]}: ${error.message}`);
+    }
+  }
+  const missing = fields.filter((field) => field.required && field.default === undefined && !values.has(field.name));
+  return { values, missing: missing.map(({ name }) => name), problems };
+}
+
+/** Returns the answers, and the defaults of the other fields. */
+export function withDefaults(
+  fields: readonly Field[],
+  values: ReadonlyMap<string, FieldValue>,
+): Record<string, FieldValue> {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const value = values.get(field.name) ?? field.default;
+      return value === undefined ? [] : [[field.name, value] as const];
+    }),
+  );
 }

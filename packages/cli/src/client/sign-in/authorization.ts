@@ -2,10 +2,8 @@ import type { CredentialStorage, GivenClient, OAuth } from "mcparley/auth";
 import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import { visibleLine } from "../terminal-text.ts";
-import type { Target } from "../target.ts";
-import { type CredentialsPlace, credentialsPlace } from "./credentials-place.ts";
-import { openStorage } from "./open-storage.ts";
-import { readClient } from "./remembered-client.ts";
+import type { Target } from "../config/config-target.ts";
+import { type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
 export interface AuthorizationSetting extends SignInSetting {

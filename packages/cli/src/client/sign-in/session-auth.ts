@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { OAuth } from "mcparley/auth";
 import type { HttpAuth } from "mcparley/client";
 import { type AuthorizationSetting, openAuthorization } from "./authorization.ts";
-import { credentialsPlace } from "./credentials-place.ts";
+import { credentialsPlace } from "./credentials.ts";
 
 /** How the requests of a session are authorized. */
 export interface SessionAuth extends HttpAuth {

@@ -4,7 +4,7 @@ import type { ClientOptions } from "../options.ts";
 import { askUrl } from "../questions/ask-url.ts";
 import { paragraph } from "../screen.ts";
 import { visibleLine } from "../terminal-text.ts";
-import { type TalkSetting, isAttended, talk } from "../questions/talk.ts";
+import { type TalkSetting, isAttended, talk } from "../questions/prompter.ts";
 
 export interface SignInSetting extends TalkSetting {
   readonly options: Pick<ClientOptions, "noInput" | "noBrowser" | "timeout">;

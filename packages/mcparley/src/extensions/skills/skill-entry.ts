@@ -15,10 +15,10 @@ export const SkillMethod = {
 /** The type of resources that are folders. */
 export const directoryType = "inode/directory";
 
-/** What every host takes of one skill, and no server should go beyond (Skill Entries, Limits). */
+/** The limits of one skill that every host supports (Skill Entries, Limits). */
 export const skillLimits: { readonly files: number; readonly bytes: number } = { files: 512, bytes: 16 * 1024 * 1024 };
 
-/** One file of a skill, and what it must be. */
+/** One file of a skill, with its digest and size. */
 export interface SkillResource {
   uri: string;
   /** `sha256:` and 64 hexadecimal digits, of the file's bytes. */
@@ -27,18 +27,36 @@ export interface SkillResource {
   size: number;
 }
 
-/** The front matter of a `SKILL.md`, as JSON: all that its author wrote. */
+/** The front matter of a `SKILL.md`, as JSON, with all its fields. */
 export interface SkillFrontMatter extends JsonObject {
   name: string;
   description: string;
 }
 
-/** A skill as `skills/list` and `skills/get` say it: the manifest of all its files. */
+/** A skill in the results of `skills/list` and `skills/get`: the manifest of all its files. */
 export interface SkillEntry {
   /** The URI of its `SKILL.md`. */
   uri: string;
   frontmatter: SkillFrontMatter;
-  /** `dynamic` where files are made when they are read, so that nothing can be said of them before. */
+  /** `dynamic` if files are generated when they are read, so that they have no digest. */
   resources: SkillResource[] | "dynamic";
   _meta?: JsonObject;
+}
+
+export const digestPattern: RegExp = /^sha256:[\da-f]{64}$/;
+
+/** Returns the digest of bytes, in the form of a skill's manifest. */
+export async function digestOf(bytes: Uint8Array): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
+  return `sha256:${Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** Returns the bytes as text, if encoding that text as UTF-8 returns the same bytes, including a byte order mark. */
+export function exactText(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

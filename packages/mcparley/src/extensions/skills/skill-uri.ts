@@ -1,19 +1,19 @@
-const fileName = "SKILL.md";
+import { skillFile } from "./skill-entry.ts";
 
-/** The folder of a skill, by the URI of its `SKILL.md`; undefined where the URI is not one. */
+/** Returns the URI of a skill's folder, or undefined if the URI is not that of a `SKILL.md` in a folder. */
 export function rootOf(uri: string): string | undefined {
   const match = /^[a-z][a-z\d+.-]*:\/\/[^?#\s]*[^/?#\s]\/SKILL\.md$/i.exec(uri);
   if (!match) return undefined;
-  const root = uri.slice(0, -fileName.length - 1);
+  const root = uri.slice(0, -skillFile.length - 1);
   return partsOf(root).every(isPlain) ? root : undefined;
 }
 
-/** The name that the URI of a skill's folder ends with. */
+/** Returns the last part of the URI of a folder, decoded: the name of its skill. */
 export function lastPart(root: string): string {
   return decoded(partsOf(root).at(-1)!) ?? "";
 }
 
-/** Whether a URI names a file in a folder, without any part that leads elsewhere once it is decoded. */
+/** Returns whether a URI names a file in a folder. A part that leaves the folder when it is decoded is refused. */
 export function isInside(root: string, uri: string): boolean {
   return (
     uri.startsWith(`${root}/`) &&
@@ -24,17 +24,17 @@ export function isInside(root: string, uri: string): boolean {
   );
 }
 
-/** The path in a folder that a URI inside it stands for, whichever way it is percent-encoded. */
+/** Returns the path of a URI in a folder, decoded, so that it does not depend on the percent-encoding. */
 export function pathIn(root: string, uri: string): string {
   return decodeURIComponent(uri.slice(root.length + 1));
 }
 
-/** The URI of a plain path, in a folder or among all skills. */
+/** Returns the URI of a plain path, in a folder or among all skills. */
 export function uriOf(path: string, root: string = "skill:/"): string {
   return `${root}/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Whether a path, with `/` between its parts, stays where it begins and has nothing in it that hides. */
+/** Returns whether a path, with `/` between its parts, stays in its folder and has no control characters or backslashes. */
 export function isPlainPath(path: string): boolean {
   return path
     .split("/")

@@ -1,30 +1,40 @@
 import type { Client } from "../../../client/calls/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
+import type { ResourceContents } from "../../../mcp/content.ts";
 import { LocalError } from "../../../rpc/errors.ts";
-import { FrontMatterError } from "../front-matter/front-matter-error.ts";
-import { type FrontMatter, readFrontMatter } from "../front-matter/read-front-matter.ts";
-import { type SkillFrontMatter, type SkillResource, skillFile } from "../skill-entry.ts";
+import { isObject } from "../../../rpc/messages.ts";
+import { type FrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
+import { FrontMatterError } from "../front-matter/yaml.ts";
+import { type SkillFrontMatter, type SkillResource, digestOf, exactText, skillFile } from "../skill-entry.ts";
 import { isPlainPath, pathIn, rootOf, uriOf } from "../skill-uri.ts";
-import type { OfferedSkill } from "./offered-skill.ts";
-import { type SkillContent, readFile } from "./read-file.ts";
-import { difference } from "./same-json.ts";
-import { SkillRefused } from "./skill-refused.ts";
+import { type OfferedSkill, SkillRefused } from "./offered-skill.ts";
 
-/** What reading the files of a skill needs. */
-export interface SkillReading {
+/** A file of a skill, read and verified. */
+export interface SkillContent {
+  readonly uri: string;
+  readonly mimeType?: string;
+  /** Undefined if the bytes are not UTF-8. */
+  readonly text: string | undefined;
+  readonly bytes: Uint8Array;
+  /** Whether size and digest were checked. False only for files of dynamic skills. */
+  readonly isVerified: boolean;
+}
+
+/** Where the files of a skill are read from. */
+interface SkillReading {
   readonly client: Client;
   readonly skill: OfferedSkill;
-  /** For dynamic skills: how many bytes are read in all. */
+  /** Maximum size of all files of a dynamic skill in bytes. */
   readonly bytes: number;
 }
 
-/** A skill that was approved, and whose `SKILL.md` was verified: a host acts on it as long as it holds this. */
+/** A skill that was approved and whose `SKILL.md` was verified. */
 export class LoadedSkill {
-  /** The entry that it was loaded from. Its files are read and verified by this one, whatever the server says later. */
+  /** The entry that it was loaded from. Its files are verified with this entry, even if the server changes it later. */
   readonly skill: OfferedSkill;
-  /** The whole `SKILL.md`. It is a server's text: show a model where it comes from, and trust it no further. */
+  /** The whole `SKILL.md`. It is untrusted text of a server: show its origin to the model. */
   readonly text: string;
-  /** What follows the front matter. */
+  /** The text after the front matter. */
   readonly body: string;
   readonly #reading: SkillReading;
   readonly #read = new Map<string, Promise<SkillContent>>();
@@ -39,28 +49,27 @@ export class LoadedSkill {
     this.#read.set(file.uri, Promise.resolve(file));
   }
 
-  /** The server that it comes from, by the name that the host has for it. */
+  /** The host's name for the server that it comes from. */
   get server(): string {
     return this.skill.server;
   }
 
-  /** Fields such as `allowed-tools` ask for something: they grant nothing unless the user says so. */
+  /** The fields of its front matter. Fields such as `allowed-tools` are requests: the user decides whether to grant them. */
   get frontmatter(): SkillFrontMatter {
     return this.skill.frontmatter;
   }
 
-  /** The paths of its files, `SKILL.md` included; undefined where the skill is dynamic. */
+  /** The paths of its files, including `SKILL.md`. Undefined if the skill is dynamic. */
   get files(): string[] | undefined {
     const { resources, uri } = this.skill;
     return resources === "dynamic" ? undefined : resources.map((one) => pathIn(rootOf(uri)!, one.uri));
   }
 
   /**
-   * Reads a file by its path in the skill's folder, as `SKILL.md` refers to it, or by its URI; each file once.
+   * Reads a file by its path in the skill's folder, as `SKILL.md` refers to it, or by its URI. Each file is read once.
    *
-   * Nothing else is ever read: throws `SkillRefused` for a file that is not the skill's, such as one of another
-   * server, and for one whose content is not what the entry says. Throws `too_large` where a dynamic skill goes on
-   * and on.
+   * Throws `SkillRefused` for a file that is not one of the skill's, such as one of another server, and for a file whose
+   * content differs from the entry. Throws `too_large` if the files of a dynamic skill exceed the limit.
    */
   async read(file: string, options: RequestOptions = {}): Promise<SkillContent> {
     const target = targetOf(this.skill, file);
@@ -95,14 +104,14 @@ export async function loadSkill(reading: SkillReading, options: RequestOptions):
   return new LoadedSkill(reading, file, verifiedFrontMatter(skill, file));
 }
 
-/** What a user approved by the entry must be what a model is given (Frontmatter Verification). */
+/** Compares the front matter of the file with the entry that the user approved (Frontmatter Verification). */
 function verifiedFrontMatter({ uri, frontmatter }: OfferedSkill, { text }: SkillContent): FrontMatter {
-  if (text === undefined) throw new SkillRefused("frontmatter", uri, `${uri} is no text.`);
+  if (text === undefined) throw new SkillRefused("frontmatter", uri, `${uri} is not text.`);
   try {
     const read = readFrontMatter(text);
     const differs = difference(frontmatter, read.frontmatter);
     if (differs === undefined) return read;
-    throw new SkillRefused("frontmatter", uri, `The ${differs} of ${uri} is not what the server says of the skill.`);
+    throw new SkillRefused("frontmatter", uri, `The ${differs} of ${uri} differs from the skill's entry.`);
   } catch (error) {
     if (!(error instanceof FrontMatterError)) throw error;
     throw new SkillRefused("frontmatter", uri, `The front matter of ${uri} cannot be compared: ${error.message}`);
@@ -115,7 +124,7 @@ interface Target {
   readonly listed: SkillResource | undefined;
 }
 
-/** The file that a reference means. What is not the skill's is refused before anything is sent. */
+/** Returns the file that a reference means. Refuses files that are not the skill's before a request is sent. */
 function targetOf({ uri: skillUri, resources, server }: OfferedSkill, file: string): Target {
   const root = rootOf(skillUri)!;
   for (const path of pathsOf(root, file)) {
@@ -124,10 +133,10 @@ function targetOf({ uri: skillUri, resources, server }: OfferedSkill, file: stri
     if (listed) return { uri: listed.uri, listed };
   }
   const shown = JSON.stringify(file.slice(0, 200));
-  throw new SkillRefused("unlisted", file, `${shown} is no file of the skill ${skillUri} of ${server}.`);
+  throw new SkillRefused("unlisted", file, `${shown} is not a file of the skill ${skillUri} of ${server}.`);
 }
 
-/** The paths in the skill's folder that a reference may mean: as it is written, and with its percent-encoding undone. */
+/** Returns the paths in the skill's folder that a reference may mean: as written, and percent-decoded. */
 function pathsOf(root: string, file: string): string[] {
   const [reference = ""] = file.split("#", 1);
   const isUri = /^[a-z][a-z\d+.-]*:/i.test(reference);
@@ -142,4 +151,81 @@ function decoded(path: string): string[] {
   } catch {
     return [];
   }
+}
+
+/**
+ * Reads one file and verifies it with the entry (Verification on Read). Bypasses the client's cache, because a cached
+ * result may be older than the entry.
+ */
+async function readFile(client: Client, { uri, listed }: Target, options: RequestOptions): Promise<SkillContent> {
+  const { contents } = await client.readResource(uri, { ...options, fresh: true });
+  const [content, ...others] = contents;
+  if (!isObject(content) || others.length > 0 || content.uri !== uri) {
+    throw new LocalError(
+      "invalid_message",
+      `Reading ${uri} returned ${contents.length} contents instead of one with this URI.`,
+    );
+  }
+  const bytes = bytesOf(content);
+  if (listed) await verify(listed, bytes);
+  const { mimeType } = content;
+  return {
+    uri,
+    ...(typeof mimeType === "string" && { mimeType }),
+    text: exactText(bytes),
+    bytes,
+    isVerified: listed !== undefined,
+  };
+}
+
+async function verify({ uri, size, digest }: SkillResource, bytes: Uint8Array): Promise<void> {
+  if (bytes.length !== size) {
+    throw new SkillRefused("size", uri, `${uri} has ${bytes.length} bytes, but its skill lists ${size}. ${stale}`);
+  }
+  if ((await digestOf(bytes)) !== digest) {
+    throw new SkillRefused(
+      "digest",
+      uri,
+      `The content of ${uri} does not match the digest that its skill lists. ${stale}`,
+    );
+  }
+}
+
+const stale = "If the skill has changed, get it again. It then needs a new approval.";
+
+function bytesOf(content: ResourceContents): Uint8Array {
+  const { text, blob } = content as { text?: unknown; blob?: unknown };
+  if (typeof text === "string") return new TextEncoder().encode(text);
+  try {
+    if (typeof blob === "string") return Uint8Array.from(atob(blob), (char) => char.charCodeAt(0));
+  } catch {
+    // Invalid base64 is reported below.
+  }
+  throw new LocalError("invalid_message", `The content of ${content.uri} is neither text nor base64.`);
+}
+
+/** Returns the path of the first difference of two JSON values, such as `metadata.version`, or undefined if they are equal. */
+function difference(one: unknown, other: unknown, path = "front matter"): string | undefined {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    if (one.length !== other.length) return path;
+    return firstOf(
+      one.map((_, index) => String(index)),
+      (index) => difference(one[Number(index)], other[Number(index)], `${path}[${index}]`),
+    );
+  }
+  if (isObject(one) && isObject(other)) {
+    return firstOf(new Set([...Object.keys(one), ...Object.keys(other)]), (key) => {
+      const isInBoth = Object.hasOwn(one, key) && Object.hasOwn(other, key);
+      return isInBoth ? difference(one[key], other[key], `${path}.${key}`) : `${path}.${key}`;
+    });
+  }
+  return one === other ? undefined : path;
+}
+
+function firstOf(keys: Iterable<string>, find: (key: string) => string | undefined): string | undefined {
+  for (const key of keys) {
+    const found = find(key);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

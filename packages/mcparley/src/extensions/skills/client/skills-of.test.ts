@@ -12,9 +12,8 @@ import { type Server, createServer } from "../../../server/server.ts";
 import { skill } from "../server/skill.ts";
 import { skills } from "../server/skills.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";
-import type { ApprovalRequest } from "./approval.ts";
-import { SkillRefused } from "./skill-refused.ts";
-import { type SkillHost, type SkillHostOptions, skillsOf } from "./skills-of.ts";
+import { SkillRefused } from "./offered-skill.ts";
+import { type ApprovalRequest, type SkillHost, type SkillHostOptions, skillsOf } from "./skills-of.ts";
 
 const manifest = `---
 name: pdf
@@ -368,7 +367,7 @@ describe("entries are checked before anything is done with them", () => {
     ] as const) {
       const { host, errors } = await hostOf(entryWith({ resources }).server);
       expect(await host.list().all()).toHaveLength(isTaken ? 1 : 0);
-      if (!isTaken) expect(errors[0]).toMatch(/512 are taken|16777216 are taken/);
+      if (!isTaken) expect(errors[0]).toMatch(/the limit is (512|16777216)/);
     }
     const { host } = await hostOf(hostile().server, { limits: { files: 1 } });
     await expect(host.load(uri)).rejects.toMatchObject({ code: "too_large" });

@@ -2,67 +2,85 @@ import type { Client } from "../../../client/calls/client.ts";
 import { type List, listOf, requireStrings } from "../../../client/calls/lists.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import { LocalError } from "../../../rpc/errors.ts";
+import { Declined } from "../../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import type { Resource } from "../../../mcp/resources.ts";
-import { SkillMethod, skillLimits, skillsId } from "../skill-entry.ts";
+import { SkillMethod, digestOf, skillLimits, skillsId } from "../skill-entry.ts";
 import { isInside } from "../skill-uri.ts";
-import { type Approvals, type Approve, observe, requireApproval } from "./approval.ts";
 import { type LoadedSkill, loadSkill } from "./loaded-skill.ts";
-import type { OfferedSkill } from "./offered-skill.ts";
-import { type SkillLimits, readEntry } from "./read-entry.ts";
-import { SkillRefused } from "./skill-refused.ts";
+import { type OfferedSkill, type SkillLimits, SkillRefused, readEntry } from "./offered-skill.ts";
+
+/** The question to the user before a skill is loaded. */
+export interface ApprovalRequest {
+  /** The skill, with its server, its front matter and all its files. */
+  readonly skill: OfferedSkill;
+  /** `changed` if its files have changed since it was approved; `dynamic` if its files can change at any time. */
+  readonly reason: "new" | "changed" | "dynamic";
+}
+
+/**
+ * A store for approvals. A key identifies a server and a skill, and a value the files of the skill that were approved.
+ * Both are opaque.
+ */
+export interface Approvals {
+  get(key: string): string | undefined | Promise<string | undefined>;
+  set(key: string, value: string): unknown;
+}
+
+/** Decides whether a skill may be loaded. */
+export type Approve = (request: ApprovalRequest) => boolean | Promise<boolean>;
 
 /** Options of `skillsOf`. */
 export interface SkillHostOptions {
   /**
-   * Asked before a skill is loaded, and again when any of its files has changed since. A skill can have a model run
-   * code here: show the person the server, what the skill is for, and its files.
+   * Called before a skill is loaded, and again if any of its files has changed since. A skill can make a model run code
+   * on this machine: show the user the server, the description and the files.
    */
   approve: Approve;
   /**
-   * The name that this host has for the server; what was connected to unless given. Give one that lasts where
-   * approvals are kept, and never what the server says of itself.
+   * The host's name for the server. Default: the target of the connection. Choose a stable name if approvals are stored,
+   * and never a name that the server chose itself.
    */
   server?: string;
-  /** Where approvals are kept; in memory, for this object alone, unless given. */
+  /** Store for approvals. Default: in memory, for this object alone. */
   approvals?: Approvals;
   limits?: Partial<SkillLimits>;
-  /** Whether to load skills whose files cannot be verified. False unless given; each load is asked about. */
+  /** Whether to load skills whose files cannot be verified. Each load then needs an approval. Default: false. */
   dynamic?: boolean;
-  /** Told of entries that are left out of lists, and why. */
+  /** Called with the error of each entry that is left out of a list. */
   onError?: (error: Error) => void;
 }
 
-/** The skills of one server, for a host that gives them to a model. */
+/** The skills of one server, for a host that passes them to a model. */
 export interface SkillHost {
   /** Whether the server has skills at all. */
   readonly isOffered: boolean;
   /**
-   * The skills that the server lists, checked in their form and limits; it may serve others. Nothing of them is read.
-   * Two may have the same name: a skill is known by its server and its URI.
+   * Lists the skills of the server, checked in their form and limits. Reads none of their files. The server may have
+   * skills that it does not list. Two skills may have the same name: the server and the URI identify a skill.
    */
   list(options?: RequestOptions): List<OfferedSkill>;
-  /** One skill by the URI of its `SKILL.md`, listed or not, as it is now. */
+  /** Returns the current entry of a skill by the URI of its `SKILL.md`, listed or not. */
   get(uri: string, options?: RequestOptions): Promise<OfferedSkill>;
   /**
    * Loads a skill: asks for approval unless the same files were approved before, reads its `SKILL.md` and verifies it.
    *
-   * Throws `Declined` where it is not approved, and `SkillRefused` where it is not what its entry says: it must not
-   * reach a model then.
+   * Throws `Declined` if it is not approved, and `SkillRefused` if it differs from its entry: it must not reach a model
+   * then.
    */
   load(skill: OfferedSkill | string, options?: RequestOptions): Promise<LoadedSkill>;
-  /** What a folder holds at the moment, where the server can say: a loaded skill reads none of it that it does not list. */
+  /** Lists the current content of a folder, if the server supports it. A loaded skill reads only files of its entry. */
   readDirectory(uri: string, options?: RequestOptions): List<Resource>;
 }
 
-/** Gives the skills that a client's server offers. Throws nothing; what the server lacks is said when it is asked for. */
+/** Returns the skills of a client's server. Throws nothing; the methods throw `not_capable` if the server has no skills. */
 export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
   const { approve, server = client.target, approvals = new Map<string, string>(), onError } = options;
   const limits: SkillLimits = { ...skillLimits, ...options.limits };
 
   async function take(entry: unknown): Promise<OfferedSkill> {
     const skill = { ...readEntry(entry, limits), server };
-    await observe(approvals, skill);
+    await revokeIfChanged(approvals, skill);
     return skill;
   }
 
@@ -71,7 +89,7 @@ export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
     const { skill } = await client.request(SkillMethod.get, { uri }, request);
     const taken = await take(skill);
     if (taken.uri === uri) return taken;
-    throw new LocalError("invalid_message", `${SkillMethod.get} was asked for ${uri} and answered ${taken.uri}.`);
+    throw new LocalError("invalid_message", `${SkillMethod.get} was called with ${uri} and returned ${taken.uri}.`);
   }
 
   return {
@@ -103,7 +121,7 @@ export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
       const skill = typeof given === "string" ? await get(given, request) : known(given, server, limits);
       settingsOf(client, "Loading a skill");
       if (skill.resources === "dynamic" && options.dynamic !== true) {
-        const why = `The files of ${skill.uri} cannot be verified, and skills like that are not allowed here.`;
+        const why = `The files of ${skill.uri} are dynamic and cannot be verified. Set "dynamic" to load such skills.`;
         throw new SkillRefused("dynamic", skill.uri, why);
       }
       await requireApproval(approvals, skill, approve);
@@ -121,7 +139,7 @@ export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
         },
         read(entry) {
           requireStrings(entry, "uri", "name");
-          if (!isInside(uri, entry.uri as string)) throw new TypeError("it is not in that folder");
+          if (!isInside(uri, entry.uri as string)) throw new TypeError("it is not in the folder");
           return entry as unknown as Resource;
         },
         report: (error) => onError?.(error),
@@ -131,10 +149,10 @@ export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
   };
 }
 
-/** An entry that was kept may be from anywhere: it is checked like one that was just sent. */
+/** Checks an entry of the caller like one from the server, because it may come from a file or another server. */
 function known(given: OfferedSkill, server: string, limits: SkillLimits): OfferedSkill {
   if (given.server === server) return { ...readEntry(given, limits), server };
-  const why = `The skill ${given.uri} is one of ${given.server}, and cannot be loaded from ${server}.`;
+  const why = `The skill ${given.uri} belongs to ${given.server} and cannot be loaded from ${server}.`;
   throw new SkillRefused("unlisted", given.uri, why);
 }
 
@@ -144,7 +162,7 @@ function declared(client: Client): JsonObject | undefined {
   return isObject(settings) ? settings : undefined;
 }
 
-/** What the server declared of its skills; throws `not_capable` where it has none. */
+/** Returns the settings of the extension that the server declared. Throws `not_capable` if there are none. */
 function settingsOf(client: Client, what: string): JsonObject {
   const settings = declared(client);
   if (settings) return settings;
@@ -153,4 +171,37 @@ function settingsOf(client: Client, what: string): JsonObject {
 
 function notCapable(what: string, needed: string): LocalError {
   return new LocalError("not_capable", `${what} needs ${needed}, which the server has not declared.`);
+}
+
+/** The stored value if the skill has changed since its approval. */
+const revoked = "revoked";
+
+/** Revokes an approval if the server now lists other files. It stays revoked if the approved files come back. */
+async function revokeIfChanged(approvals: Approvals, skill: OfferedSkill): Promise<void> {
+  const kept = await approvals.get(keyOf(skill));
+  if (kept === undefined || kept === revoked || kept === (await contentOf(skill))) return;
+  await approvals.set(keyOf(skill), revoked);
+}
+
+/** Asks for an approval unless the same files were approved before. Throws `Declined`. */
+async function requireApproval(approvals: Approvals, skill: OfferedSkill, approve: Approve): Promise<void> {
+  const content = await contentOf(skill);
+  const kept = await approvals.get(keyOf(skill));
+  if (content !== undefined && kept === content) return;
+  const reason = content === undefined ? "dynamic" : kept === undefined ? "new" : "changed";
+  const answer: unknown = await approve({ skill, reason });
+  if (answer !== true) throw new Declined(`The skill ${skill.uri} of ${skill.server} was not approved.`);
+  if (content !== undefined) await approvals.set(keyOf(skill), content);
+}
+
+/** Returns the key of a skill. Two servers may have different skills at the same URI (Skill Entries, Skill URIs). */
+function keyOf({ server, uri }: OfferedSkill): string {
+  return JSON.stringify([server, uri]);
+}
+
+/** Returns a digest of all files with their digests, in any order. Undefined for a dynamic skill. */
+async function contentOf({ resources }: OfferedSkill): Promise<string | undefined> {
+  if (resources === "dynamic") return undefined;
+  const files = resources.map(({ uri, digest }) => JSON.stringify([uri, digest])).toSorted();
+  return digestOf(new TextEncoder().encode(files.join("\n")));
 }

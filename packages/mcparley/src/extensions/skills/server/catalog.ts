@@ -14,14 +14,14 @@ export interface FoundFile {
   readonly skill: Skill;
 }
 
-/** What all skills together look like, until one of them changes. */
+/** Indexes of all skills, valid until one of them changes. */
 interface Overview {
   readonly byUri: ReadonlyMap<string, FoundFile>;
   /** By the URIs of their `SKILL.md`. */
   readonly skills: ReadonlyMap<string, Entry<Skill>>;
-  /** The files of each skill by its path, those of the skills in its folder included. */
+  /** The files of each skill by its path, including those of skills in its folder. */
   readonly files: ReadonlyMap<string, ReadonlyMap<string, FoundFile>>;
-  /** What each folder holds, by their URIs: files, and folders as undefined. */
+  /** The content of each folder by its URI: files, and subfolders as undefined. */
   readonly folders: ReadonlyMap<string, ReadonlyMap<string, FoundFile | undefined>>;
 }
 
@@ -44,7 +44,7 @@ export class Catalog {
     return this.#entries.values();
   }
 
-  /** Adds a skill, or replaces the one at that path. Throws `invalid_definition`, and then changes nothing. */
+  /** Adds a skill, or replaces the one at the path. If it throws `invalid_definition`, nothing has changed. */
   set(path: string, skill: Skill): void {
     const before = this.#entries.get(path);
     checkPlace(path, skill);
@@ -67,7 +67,7 @@ export class Catalog {
     return this.#entries.delete(path);
   }
 
-  /** Settles when more files are counted; undefined where all are, and entries can be shown. */
+  /** Calculates missing sizes and digests of files. Returns undefined if none is missing, so that entries can be shown. */
   counting(): Promise<unknown> | undefined {
     if (this.#isCounted) return undefined;
     const files = [...this.#entries.values()].flatMap(({ definition }) => [...definition.files.values()]);
@@ -76,7 +76,7 @@ export class Catalog {
     return this.#isCounted ? undefined : Promise.all(uncounted.map(countFile));
   }
 
-  /** A skill as a principal may see it, once all files are counted. */
+  /** Returns the entry of a skill for a principal. Requires the sizes and digests of all files. */
   show({ name: path, definition }: Entry<Skill>, principal: Principal | undefined): SkillEntry {
     const files = [...(this.#view().files.get(path)?.values() ?? [])];
     const seen = files.filter(({ skill }) => skill === definition || isGranted(skill.scopes, principal));
@@ -89,12 +89,12 @@ export class Catalog {
     return this.#view().byUri.get(uri);
   }
 
-  /** The skill whose `SKILL.md` this is. */
+  /** Returns the skill by the URI of its `SKILL.md`. */
   findEntry(uri: string): Entry<Skill> | undefined {
     return this.#view().skills.get(uri);
   }
 
-  /** What a folder holds; undefined where there is none. */
+  /** Returns the content of a folder, or undefined if it does not exist. */
   folder(uri: string): ReadonlyMap<string, FoundFile | undefined> | undefined {
     return this.#view().folders.get(uri);
   }
@@ -108,11 +108,8 @@ export class Catalog {
     const { files } = this.#view();
     for (const outer of pathsAbove(path)) {
       const held = files.get(outer);
-      if (held)
-        checkSize(
-          [...held.values()].map(({ file }) => file.source),
-          `the skill "${outer}"`,
-        );
+      const sources = [...(held?.values() ?? [])].map(({ file }) => file.source);
+      checkSize(sources, `the skill "${outer}"`);
     }
   }
 }
@@ -121,7 +118,7 @@ function overview(entries: ReadonlyMap<string, Entry<Skill>>): Overview {
   const byUri = new Map<string, FoundFile>();
   const files = new Map<string, Map<string, FoundFile>>();
   const folders = new Map<string, Map<string, FoundFile | undefined>>();
-  // The innermost skill comes last, and is the one that a file in several belongs to.
+  // Inner skills come last, so that a file in several skills belongs to the innermost.
   for (const [path, { definition: skill }] of [...entries].toSorted(([a], [b]) => a.length - b.length)) {
     const outer = pathsAbove(path).filter((above) => entries.has(above));
     for (const above of outer) if (!files.has(above)) files.set(above, new Map());
@@ -147,7 +144,7 @@ function addToFolders(folders: Map<string, Map<string, FoundFile | undefined>>, 
   }
 }
 
-/** A path and the paths of the folders around it, from the inside out. */
+/** Returns a path and the paths of the folders around it, innermost first. */
 function pathsAbove(path: string): string[] {
   const parts = path.split("/");
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("/"));
@@ -155,7 +152,7 @@ function pathsAbove(path: string): string[] {
 
 function checkPlace(path: string, skill: Skill): void {
   if (skill?.kind !== "skill") throw invalid(path, "make it with skill(...) of mcparley/skills");
-  if (typeof path !== "string" || !isPlainPath(path)) throw invalid(path, "that is no path of folders");
+  if (typeof path !== "string" || !isPlainPath(path)) throw invalid(path, "the path is invalid");
   const { name } = skill.frontmatter;
   if (path !== name && !path.endsWith(`/${name}`)) {
     throw invalid(path, `the last part of its path must be its name, "${name}"`);

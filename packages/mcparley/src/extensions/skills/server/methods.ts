@@ -13,11 +13,11 @@ import type { Skill } from "./skill.ts";
 
 type Lists = PreparedLists<Entry<Skill>>;
 
-/** An entry names all files of its skill, so that a page of many would be a large message. */
+/** Maximum number of skills on a page. An entry lists all files of its skill, so that pages can be large. */
 const mostOnPage = 100;
 const eras = ["modern", "legacy"] as const;
 
-/** The pages of `skills/list` for each server, to be forgotten when a skill changes. */
+/** The pages of `skills/list` for each server. Cleared when a skill changes. */
 export class SkillPages {
   readonly #catalog: Catalog;
   #lists = new WeakMap<ServerCore, Lists>();
@@ -46,7 +46,7 @@ export class SkillPages {
   }
 }
 
-/** The methods of the extension, which clients of every revision have. */
+/** Returns the methods of the extension. Clients of every revision can use them. */
 export function skillMethods(
   catalog: Catalog,
   pages: SkillPages,
@@ -68,7 +68,7 @@ export function skillMethods(
   };
 }
 
-/** A skill may be added while others are counted; all are when this settles. */
+/** Calculates the sizes and digests of all files, including those of skills that are added meanwhile. */
 async function counted(catalog: Catalog): Promise<void> {
   for (let more = catalog.counting(); more; more = catalog.counting()) await more;
 }
@@ -77,7 +77,7 @@ async function getSkill(catalog: Catalog, call: Call): Promise<JsonObject> {
   const uri = readResourceUri(call.params);
   await counted(catalog);
   const entry = catalog.findEntry(uri);
-  if (!entry) throw invalidParams(`No skill is served at ${uri.slice(0, 500)}`, { uri });
+  if (!entry) throw invalidParams(`There is no skill at ${uri.slice(0, 500)}`, { uri });
   requireScopes(entry.definition.scopes, call.principal);
   return { skill: catalog.show(entry, call.principal), ...cacheOf(catalog, call) };
 }
@@ -86,7 +86,7 @@ function readDirectory(catalog: Catalog, call: Call): JsonObject {
   const uri = readResourceUri(call.params);
   const cursor = readCursor(call.params);
   const held = [...(catalog.folder(uri) ?? [])].filter(([child, found]) => isVisible(catalog, call, child, found));
-  if (held.length === 0) throw invalidParams(`${uri.slice(0, 500)} is no directory of this server`, { uri });
+  if (held.length === 0) throw invalidParams(`${uri.slice(0, 500)} is not a directory of this server`, { uri });
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const { pageSize } = call.core.limits;
   const page = held.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(start, start + pageSize);
@@ -97,13 +97,13 @@ function readDirectory(catalog: Catalog, call: Call): JsonObject {
   };
 }
 
-/** A folder is visible where anything in it is. */
+/** Returns whether a principal may see a file or folder. A folder is visible if anything in it is. */
 function isVisible(catalog: Catalog, call: Call, uri: string, found: FoundFile | undefined): boolean {
   if (found) return isGranted(found.skill.scopes, call.principal);
   return [...(catalog.folder(uri) ?? [])].some(([child, inner]) => isVisible(catalog, call, child, inner));
 }
 
-/** How a file is listed: `SKILL.md` by what its skill says of itself. */
+/** Returns the resource of a file. `SKILL.md` has the name and the description of its skill. */
 export function fileResource({ uri, name, file, skill }: FoundFile): Resource {
   const { mimeType, sum } = file;
   const size = typeof sum === "object" ? { size: sum.size } : {};
@@ -118,7 +118,7 @@ function directory(uri: string): Resource {
   return { uri, name: decodeURIComponent(uri.slice(uri.lastIndexOf("/") + 1)), mimeType: directoryType };
 }
 
-/** Revisions without cache hints do not get them. */
+/** Returns cache hints, if the revision has them. */
 function cacheOf(catalog: Catalog, { core, revision }: Call): Partial<CacheHint> {
   if (!revision.typedResults) return {};
   const isShared = [...catalog.entries()].every(({ definition }) => !definition.scopes?.length);

@@ -1,16 +1,13 @@
 import { LocalError } from "../../../rpc/errors.ts";
-import { digestOf, digestPattern, exactText } from "../digest.ts";
-import { checkFrontMatter } from "../front-matter/check-front-matter.ts";
-import { readFrontMatter } from "../front-matter/read-front-matter.ts";
-import { type SkillFrontMatter, skillLimits } from "../skill-entry.ts";
+import { checkFrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
+import { type SkillFrontMatter, digestOf, digestPattern, exactText, skillLimits } from "../skill-entry.ts";
 import { isPlainPath } from "../skill-uri.ts";
-import { fileType } from "./file-type.ts";
 
 type Content = string | Uint8Array;
 
-/** A file whose content is elsewhere, such as on a disk: what it must be, and how it is read each time. */
+/** A file whose content is stored elsewhere, such as on a disk, and is read for each request. */
 export interface StoredFile {
-  /** `sha256:` and 64 small hexadecimal digits, of its bytes. */
+  /** `sha256:` and 64 lowercase hexadecimal digits, of its bytes. */
   digest: string;
   /** Bytes. */
   size: number;
@@ -18,18 +15,18 @@ export interface StoredFile {
   read(): Content | Promise<Content>;
 }
 
-/** The content of a file, where it is, or a function that makes it anew each time that it is read. */
+/** The content of a file, the place where it is stored, or a function that generates it for each request. */
 export type SkillFile = Content | StoredFile | (() => Content | Promise<Content>);
 
-/** A file, made ready. */
+/** A file with its type, its size and its digest. */
 export interface PreparedFile {
   readonly source: SkillFile;
   readonly mimeType: string;
-  /** Undefined until it was counted; `dynamic` where that cannot be done. */
+  /** Undefined until it is calculated; `dynamic` if the content is generated. */
   sum: { digest: string; size: number } | "dynamic" | undefined;
 }
 
-/** A skill: plain data, to be given to `skills` under its path. */
+/** The definition of a skill, for `skills`. */
 export interface Skill {
   readonly kind: "skill";
   readonly frontmatter: SkillFrontMatter;
@@ -39,12 +36,12 @@ export interface Skill {
 }
 
 /**
- * Defines a skill by its files, each under its path in the skill's folder: `SKILL.md` and whatever it refers to.
+ * Defines a skill by its files, each under its path in the skill's folder: `SKILL.md` and the files that it refers to.
  *
- * Its name is in the front matter of `SKILL.md`, which must be given as text or bytes. A file that is a function makes
- * the skill dynamic: clients cannot verify it, and many refuse it. Throws `LocalError` `invalid_definition` for what
- * is no skill (agentskills.io/specification) or is beyond 512 files or 16 MiB; a `cause` that is a `FrontMatterError`
- * knows the line.
+ * The name is in the front matter of `SKILL.md`, which must be text or bytes. A file that is a function makes the skill
+ * dynamic: clients cannot verify it, and many refuse it. Throws `LocalError` `invalid_definition` if the files do not
+ * form a skill (agentskills.io/specification) or exceed 512 files or 16 MiB. If its `cause` is a `FrontMatterError`, that
+ * error has the line.
  */
 export function skill(files: Readonly<Record<string, SkillFile>>, options: { scopes?: readonly string[] } = {}): Skill {
   const prepared = new Map(Object.entries(files).map(([path, source]) => [path, prepareFile(path, source)]));
@@ -55,22 +52,22 @@ export function skill(files: Readonly<Record<string, SkillFile>>, options: { sco
   return { kind: "skill", frontmatter: frontMatterOf(files["SKILL.md"]), files: prepared, ...options };
 }
 
-/** Throws where files are more, or larger, than clients must take. */
+/** Throws if the number or the size of the files exceeds the limits that all clients support. */
 export function checkSize(files: readonly SkillFile[], what: string): void {
   if (files.length > skillLimits.files) {
-    throw invalid(`${what} has ${files.length} files; clients take ${skillLimits.files}`);
+    throw invalid(`${what} has ${files.length} files; clients support ${skillLimits.files}`);
   }
   const bytes = files.reduce((sum, file) => sum + sizeOf(file), 0);
-  if (bytes > skillLimits.bytes) throw invalid(`${what} has ${bytes} bytes; clients take ${skillLimits.bytes}`);
+  if (bytes > skillLimits.bytes) throw invalid(`${what} has ${bytes} bytes; clients support ${skillLimits.bytes}`);
 }
 
-/** Reads a file: as text where it is exactly that, else as bytes. */
+/** Reads a file, as text if it is UTF-8, and as bytes otherwise. */
 export async function readFile({ source }: PreparedFile): Promise<Content> {
   const content = await (typeof source === "function" ? source() : isStored(source) ? source.read() : source);
   return typeof content === "string" ? content : (exactText(content) ?? content);
 }
 
-/** Counts a file's bytes and computes its digest, unless that was done before. */
+/** Calculates the size and the digest of a file, unless they are known. */
 export async function countFile(file: PreparedFile): Promise<void> {
   const { source } = file;
   if (file.sum !== undefined || typeof source === "function" || isStored(source)) return;
@@ -80,7 +77,7 @@ export async function countFile(file: PreparedFile): Promise<void> {
 
 function prepareFile(path: string, source: SkillFile): PreparedFile {
   const shown = JSON.stringify(path);
-  if (!isPlainPath(path)) throw invalid(`${shown} is no path in its folder`);
+  if (!isPlainPath(path)) throw invalid(`${shown} is not a path in its folder`);
   if (typeof source === "function") return { source, mimeType: fileType(path, true), sum: "dynamic" };
   if (typeof source === "string" || source instanceof Uint8Array) {
     return {
@@ -103,7 +100,7 @@ function prepareFile(path: string, source: SkillFile): PreparedFile {
 
 function frontMatterOf(source: SkillFile | undefined): SkillFrontMatter {
   const text = source instanceof Uint8Array ? exactText(source) : source;
-  if (typeof text !== "string") throw invalid("there is no SKILL.md that is text");
+  if (typeof text !== "string") throw invalid("there is no SKILL.md, or it is not text");
   try {
     return checkFrontMatter(readFrontMatter(text));
   } catch (cause) {
@@ -128,4 +125,35 @@ function bytesOf(content: Content): Uint8Array {
 
 function invalid(reason: string): LocalError {
   return new LocalError("invalid_definition", `The skill cannot be offered: ${reason}.`);
+}
+
+/** MIME types of the usual files of skills, by the extension of the name. */
+const types: Readonly<Record<string, string>> = {
+  md: "text/markdown",
+  txt: "text/plain",
+  html: "text/html",
+  css: "text/css",
+  csv: "text/csv",
+  js: "text/javascript",
+  mjs: "text/javascript",
+  ts: "text/x-typescript",
+  py: "text/x-python",
+  sh: "text/x-shellscript",
+  json: "application/json",
+  yaml: "application/yaml",
+  yml: "application/yaml",
+  xml: "application/xml",
+  pdf: "application/pdf",
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  svg: "image/svg+xml",
+  webp: "image/webp",
+};
+
+function fileType(path: string, isText: boolean): string {
+  const ending = /\.([a-z\d]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
+  const known = Object.hasOwn(types, ending) ? types[ending] : undefined;
+  return known ?? (isText ? "text/plain" : "application/octet-stream");
 }

@@ -219,7 +219,7 @@ describe("what is no skill is refused where it is defined", () => {
   const content = manifest("a");
   test.each([
     [() => skill({ "README.md": content }), "no SKILL.md"],
-    [() => skill({ "SKILL.md": () => content }), "no SKILL.md that is text"],
+    [() => skill({ "SKILL.md": () => content }), "no SKILL.md, or it is not text"],
     [() => skill({ "SKILL.md": "# Title" }), "no front matter"],
     [() => skill({ "SKILL.md": "---\nname: a\n---\n" }), "no description"],
     [() => skill({ "SKILL.md": manifest("-a") }), '"-a" cannot name a skill'],
@@ -230,12 +230,12 @@ describe("what is no skill is refused where it is defined", () => {
     [() => skill({ "SKILL.md": `---\nname: a\ndescription: ${"é".repeat(1025)}\n---\n` }), "1024"],
     [() => skill({ "SKILL.md": content, "../x": "x" }), '"../x"'],
     [() => skill({ "SKILL.md": content, "a//b": "x" }), '"a//b"'],
-    [() => skill({ "SKILL.md": content, "a\\b": "x" }), "is no path"],
-    [() => skill({ "SKILL.md": content, "\ud800": "x" }), "is no path"],
+    [() => skill({ "SKILL.md": content, "a\\b": "x" }), "is not a path"],
+    [() => skill({ "SKILL.md": content, "\ud800": "x" }), "is not a path"],
     [() => skill({ "SKILL.md": content, x: { digest: "md5:0", size: 1, read: () => "" } }), '"x" must be'],
     [() => skill({ "SKILL.md": content, x: new Uint8Array(17 * 1024 * 1024) }), "bytes"],
     [() => skills({ b: skill({ "SKILL.md": content }) }), 'must be its name, "a"'],
-    [() => skills({ "../a": skill({ "SKILL.md": content }) }), "no path of folders"],
+    [() => skills({ "../a": skill({ "SKILL.md": content }) }), "the path is invalid"],
     [() => skills({ a: {} as never }), "skill(...)"],
     [
       () => serve(skills(), { resources: { "skill files": resource("x://y", { read: () => "" }) } }),

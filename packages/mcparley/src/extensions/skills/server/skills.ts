@@ -13,18 +13,18 @@ import { type Skill, readFile } from "./skill.ts";
 
 /** Options of `skills`. */
 export interface SkillsOptions {
-  /** Whether clients may read what a folder holds (`resources/directory/read`). True unless given. */
+  /** Whether clients may list folders (`resources/directory/read`). Default: true. */
   directoryRead?: boolean;
 }
 
-/** The skills of a server, by the paths of their folders: an extension, and a registry that may change at any time. */
+/** The skills of a server by the paths of their folders. They can change at any time. */
 export interface Skills extends ServerExtension, Registry<Skill> {}
 
-/** The name under which the files of skills are among a server's resources. */
+/** The name of the server's resource that serves all files of skills. */
 const resourceName = "skill files";
 
 /**
- * Gives a server skills: `createServer({ extensions: [skills({ "git-workflow": skill({ ... }) })] })`.
+ * Adds skills to a server: `createServer({ extensions: [skills({ "git-workflow": skill({ ... }) })] })`.
  *
  * The keys are paths, `acme/billing/refunds`, whose last part is the skill's name; its files are then resources such
  * as `skill://acme/billing/refunds/SKILL.md`. Clients without the extension find each `SKILL.md` in their list of
@@ -37,7 +37,7 @@ export function skills(
   const catalog = new Catalog();
   const pages = new SkillPages(catalog);
   for (const [path, skill] of Object.entries(given)) catalog.set(path, skill);
-  // Weakly held: a server that is not used any more is not kept by the skills that it shares with others.
+  // Weak references, because several servers can share the skills and a server may be discarded.
   const servers = new Set<WeakRef<ResourceRegistry>>();
   const files = filesOf(catalog);
 
@@ -66,7 +66,7 @@ export function skills(
     methods: skillMethods(catalog, pages, directoryRead),
     offer({ resources }) {
       if (resources.has(resourceName)) {
-        const why = `A server with skills cannot have a resource of the name "${resourceName}": its files have it.`;
+        const why = `The resource name "${resourceName}" is reserved for the files of skills. Choose another name for the resource.`;
         throw new LocalError("invalid_definition", why);
       }
       for (const held of servers) if (!held.deref()) servers.delete(held);
@@ -96,7 +96,7 @@ export function skills(
   };
 }
 
-/** The resource that all files of all skills are. A file is found by its URI as a whole: no path is ever resolved. */
+/** Returns the resource that serves all files of all skills. A file is found by its whole URI; no path is resolved. */
 function filesOf(catalog: Catalog): ReturnType<typeof resource<string>> {
   return resource<string>("skill://{+path}", {
     description: "A file of a skill. Begin with the skill's SKILL.md.",
@@ -115,7 +115,7 @@ function filesOf(catalog: Catalog): ReturnType<typeof resource<string>> {
   });
 }
 
-/** The URIs at which something else is now. */
+/** Returns the URIs of the files that differ from before. */
 function changedUris(path: string, before: Skill, after: Skill | undefined): string[] {
   return [...before.files]
     .filter(([name, { source, sum }]) => {

@@ -372,9 +372,9 @@ describe("whatever a server says", () => {
   test.each([
     [{ status: "completed" }, "completed, without its outcome"],
     [{ status: "failed" }, "failed, without its outcome"],
-    [{ status: "input_required" }, "does not say which"],
+    [{ status: "input_required" }, "has no input requests"],
     [{ status: "nonsense" }, '"nonsense"'],
-  ])("what it says later is checked as well: %j", async (said, why) => {
+  ])("checks each later state of a task: %j", async (said, why) => {
     const peer = modernPeer();
     const client = await open(peer);
     const running = client.callTool("t");

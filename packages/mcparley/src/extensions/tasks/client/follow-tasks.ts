@@ -1,27 +1,25 @@
 import { LocalError, ProtocolError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
-import type { ClientExtension } from "../../../client/extension.ts";
+import type { ClientExtension, PreparedRequest } from "../../../client/extension.ts";
 import { type DetailedTask, type Task, TaskMethod, taskType, tasksId } from "../task.ts";
-import { TaskFollower } from "./task-follower.ts";
-import { readTask } from "./read-task.ts";
-import { followRequested, needsTask } from "./requested.ts";
+import { followRequested, followTask, readTask } from "./task-follower.ts";
 
 /** Options of `followTasks`. */
 export interface FollowTasksOptions {
   /**
-   * Told of a task when it is created and each time it is looked at. Keep `taskId` somewhere that outlives the process,
-   * and `tasksOf(client).result(taskId)` goes on from it later.
+   * Called with a task when it is created and each time it is read. If you store its `taskId`, a later process can
+   * continue with `tasksOf(client).result(taskId)`.
    */
   onTask?: (task: Task) => void;
 }
 
 /**
- * Lets a client use servers that have tasks: `connect(target, { extensions: [followTasks()] })`.
+ * Adds the tasks extension to a client: `connect(target, { extensions: [followTasks()] })`.
  *
- * A tool call that is answered with a task is followed to its result: it is looked at as often as the server asks, its
- * questions go to the same handlers as any others, and aborting the call cancels the task. Tools that a server of
- * 2025-11-25 runs as tasks alone are called as tasks.
+ * If a server answers a tool call with a task, the client follows it to its result: it reads the task at the interval
+ * that the server suggests, passes its input requests to the client's handlers, and cancels the task if the call is
+ * aborted. On 2025-11-25 it creates a task only for tools that require one.
  */
 export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtension {
   const tell = (task: Task, report: (error: unknown) => void): void => {
@@ -42,19 +40,29 @@ export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtensio
       if (request.method !== Method.callTool) return undefined;
       const see = (task: Task): void => tell(task, request.report);
       if (request.revision.requestedTasks) {
-        return isObject(result.task) ? () => followRequested(result.task as JsonObject, request, see) : undefined;
+        return isObject(result.task) ? () => followRequested(request, result.task as JsonObject, see) : undefined;
       }
       if (result.resultType !== taskType) return undefined;
       return async () => {
         const task = readTask(result, request.what);
         see(task);
-        return outcomeOf(await new TaskFollower(request, task, see).end(), request.what);
+        return outcomeOf(await followTask(request, task, see), request.what);
       };
     },
   };
 }
 
-/** The result of a task that is over. Throws where it has none. */
+/** Returns whether a tool of a server of 2025-11-25 must be called as a task (Tool-Level Negotiation). */
+async function needsTask({ method, params, revision, capabilities, tool }: PreparedRequest): Promise<boolean> {
+  if (params.task !== undefined || method !== Method.callTool || !revision.requestedTasks) return false;
+  const { requests } = isObject(capabilities.tasks) ? capabilities.tasks : {};
+  const tools = isObject(requests) && isObject(requests.tools) ? requests.tools : {};
+  if (!tools.call) return false;
+  const { execution } = ((await tool()) ?? {}) as { execution?: { taskSupport?: string } };
+  return execution?.taskSupport === "required";
+}
+
+/** Returns the result of a task that is over. Throws if it has none. */
 function outcomeOf(task: DetailedTask, what: string): JsonObject {
   if (task.status === "completed" && isObject(task.result)) return task.result;
   if (task.status === "failed" && isObject(task.error)) throw ProtocolError.from(task.error);

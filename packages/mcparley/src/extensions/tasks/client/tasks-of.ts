@@ -5,28 +5,27 @@ import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
 import type { CallToolResult } from "../../../mcp/tools.ts";
 import { type SeenTask, type Task, TaskMethod, taskType } from "../task.ts";
-import { readTask } from "./read-task.ts";
-import { fromRequested } from "./requested.ts";
+import { fromRequested, readTask } from "./task-follower.ts";
 
-/** What a tool call was answered with: its result, or a task that leads to it. */
+/** The reply to a tool call: its result, or a task. */
 export type Started = { task: Task; result?: undefined } | { task?: undefined; result: CallToolResult };
 
-/** The tasks of one client's server, to be dealt with one step at a time. */
+/** The tasks of a client's server, one step at a time. */
 export interface ClientTasks {
   /**
-   * Calls a tool and does not wait for its task to end. The server decides whether it becomes one; one of 2025-11-25 is
-   * asked for it, where the tool can.
+   * Calls a tool and does not wait for its task. The server decides whether the call becomes a task. On 2025-11-25 the
+   * client asks for a task if the tool supports it.
    */
   start(name: string, args?: JsonObject, options?: RequestOptions): Promise<Started>;
-  /** What a task is doing now. Of a server of 2025-11-25, it holds neither questions nor result: ask for `result`. */
+  /** Returns the current state of a task. On 2025-11-25 it has neither input requests nor a result: call `result`. */
   get(taskId: string, options?: RequestOptions): Promise<SeenTask>;
-  /** Follows a task to its result, as `callTool` does, its questions included: also one of an earlier process. */
+  /** Follows a task to its result and answers its input requests, as `callTool` does. It may be one of an earlier process. */
   result(taskId: string, options?: RequestOptions): Promise<CallToolResult>;
-  /** Says that a task is not wanted any more. The server may finish it all the same. */
+  /** Asks the server to cancel a task. The server may still finish it. */
   cancel(taskId: string, options?: RequestOptions): Promise<void>;
 }
 
-/** Gives the tasks of a client that was connected with `extensions: [followTasks()]`. */
+/** Returns the tasks of a client that was connected with `extensions: [followTasks()]`. */
 export function tasksOf(client: Client): ClientTasks {
   const isRequested = (): boolean => client.server.era === "legacy";
   return {
@@ -46,7 +45,7 @@ export function tasksOf(client: Client): ClientTasks {
       const kept = isRequested() ? { task: { taskId } } : { resultType: taskType, taskId };
       const result = await client.follow(Method.callTool, kept, options);
       if (Array.isArray(result.content)) return result as unknown as CallToolResult;
-      throw new LocalError("invalid_message", `The task ${taskId} ended with what is no result of a tool.`);
+      throw new LocalError("invalid_message", `The result of the task ${taskId} is not the result of a tool call.`);
     },
     async cancel(taskId, options) {
       await client.request(TaskMethod.cancel, { taskId }, options);

@@ -1,0 +1,143 @@
+import { LocalError } from "mcparley";
+import type { Account } from "mcparley/auth";
+import { requireNoMore } from "../arguments.ts";
+import { type View, printJson, printText } from "../screen.ts";
+import type { AccountCommand } from "../session.ts";
+import { type OpenAuthorization, openAuthorization, serverUrl } from "../sign-in/authorization.ts";
+import { rememberClient } from "../sign-in/credentials.ts";
+import { visibleLine } from "../terminal-text.ts";
+
+export const loginCommand: AccountCommand = {
+  usage: "TARGET",
+  summary: "sign in to a server",
+  details: [
+    "A browser is opened where you sign in and say what mcparley may do for you; it comes back to a port of this " +
+      "machine, for which the command waits. With --no-browser you visit the address that is shown, on any machine, and " +
+      "paste the one that the browser ends at. Who is signed in already signs in anew, such as to get other scopes.",
+    "A client's secret is read from the environment, since other programs can see the words of a command. It is kept " +
+      "with the tokens, until logout.",
+  ],
+  examples: [
+    "mcparley login https://example.com/mcp",
+    'mcparley login example --scope "notes:read notes:write"',
+    "mcparley login example --client-id mine --client-secret-env SECRET",
+  ],
+  async run(words, setting) {
+    requireNoMore(words, "login takes a TARGET");
+    const server = serverUrl(setting.target, "login");
+    const authorization = await openAuthorization({ ...setting, server, isAskedFor: true });
+    const { oauth, storage, client } = authorization;
+    await oauth.signIn(server, { signal: setting.stop.signal });
+    await rememberClient(storage, server, client);
+    const account = await accountAt(server, authorization);
+    const { screen, options } = setting;
+    const as = account.subject === undefined ? "" : ` as ${account.subject}`;
+    if (options.json) await printJson(account, { screen });
+    else await printText(visibleLine(`Signed in to ${server}${as}, at ${account.issuer}.`), { screen });
+  },
+};
+
+const outcomes = {
+  revoked: "Signed out of SERVER; the tokens were revoked.",
+  forgotten:
+    "Signed out of SERVER: the tokens are forgotten here. Their server cannot revoke them, so they end by themselves.",
+  not_signed_in: "You were not signed in to SERVER.",
+} as const;
+
+export const logoutCommand: AccountCommand = {
+  usage: "TARGET",
+  summary: "sign out of a server",
+  details: [
+    "The tokens are revoked at the authorization server, where it can do that, and forgotten here. Your browser may stay " +
+      "signed in at the authorization server.",
+  ],
+  examples: ["mcparley logout https://example.com/mcp"],
+  async run(words, setting) {
+    requireNoMore(words, "logout takes a TARGET");
+    const server = serverUrl(setting.target, "logout");
+    const { oauth, storage } = await openAuthorization({ ...setting, server, isAskedFor: true });
+    const outcome = await forget(server, { oauth, storage });
+    const { screen, options } = setting;
+    if (options.json) await printJson({ server, outcome }, { screen });
+    else
+      await printText(
+        outcomes[outcome].replace("SERVER", () => visibleLine(server)),
+        { screen },
+      );
+  },
+};
+
+/** Revokes the tokens, which needs the client that received them, and deletes both in any case. */
+async function forget(
+  server: string,
+  { oauth, storage }: Pick<OpenAuthorization, "oauth" | "storage">,
+): ReturnType<OpenAuthorization["oauth"]["signOut"]> {
+  try {
+    return await oauth.signOut(server);
+  } finally {
+    await rememberClient(storage, server, undefined);
+  }
+}
+
+export const whoamiCommand: AccountCommand = {
+  usage: "TARGET",
+  summary: "show as whom you are signed in to a server",
+  details: [
+    "Nothing is asked of the server: this is what was given when you signed in. Tokens are never shown. Exits with 3 where " +
+      "you are not signed in.",
+  ],
+  examples: ["mcparley whoami https://example.com/mcp", "mcparley whoami https://example.com/mcp --json"],
+  async run(words, setting) {
+    requireNoMore(words, "whoami takes a TARGET");
+    const server = serverUrl(setting.target, "whoami");
+    const account = await accountAt(server, await openAuthorization({ ...setting, server, isAskedFor: true }));
+    const { screen, options } = setting;
+    if (options.json) await printJson(account, { screen });
+    else await printText(showAccount(account, screen.out), { screen });
+  },
+};
+
+/** The shown facts of an account. None of them is secret. */
+interface ShownAccount extends Omit<Account, "expiresAt"> {
+  /** ISO 8601. Undefined if the server does not send it. */
+  readonly expiresAt: string | undefined;
+  readonly keptIn: string;
+  readonly keyIn: "keychain" | "file";
+}
+
+/** Returns the account at a server. Throws `LocalError` `sign_in_required` if there is none. */
+async function accountAt(server: string, { oauth, place }: OpenAuthorization): Promise<ShownAccount> {
+  const account = await oauth.whoami(server);
+  if (!account) throw new LocalError("sign_in_required", `You are not signed in to ${server}.`);
+  const { expiresAt } = account;
+  return {
+    ...account,
+    expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt).toISOString(),
+    keptIn: place.folder,
+    keyIn: place.usesKeychain ? "keychain" : "file",
+  };
+}
+
+/** Returns an account as lines of text. */
+function showAccount(account: ShownAccount, { style }: View, now: number = Date.now()): string {
+  const { server, issuer, subject, clientId, scopes, keptIn, keyIn } = account;
+  const key = keyIn === "keychain" ? "the system's keychain" : "a file beside it";
+  const rows: [string, string][] = [
+    ["Server", server],
+    ["Issuer", issuer],
+    ["Subject", subject ?? "(the authorization server does not say)"],
+    ["Client", clientId],
+    ["Scopes", scopes === undefined ? "(the authorization server does not say)" : scopes.join(" ") || "(none)"],
+    ["Expires", expiry(account, now)],
+    ["Kept in", `${keptIn} (encrypted, with its key in ${key})`],
+  ];
+  return rows.map(([label, text]) => `${style.bold(label.padEnd(8))} ${visibleLine(text)}`).join("\n");
+}
+
+function expiry({ expiresAt, isRenewable }: ShownAccount, now: number): string {
+  const renewal = isRenewable ? ", renewed without asking you" : ", and then you sign in again";
+  if (expiresAt === undefined) return `(the authorization server does not say)${renewal}`;
+  const minutes = Math.ceil((Date.parse(expiresAt) - now) / 60_000);
+  const when = minutes > 0 ? `in ${minutes} minute${minutes === 1 ? "" : "s"}` : "over";
+  return `${expiresAt} (${when})${renewal}`;
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { UsageError } from "../io.ts";
+import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../json.ts";
+
+/** The configuration files of a folder, in their order of precedence. */
+export const configFileNames: readonly string[] = [
+  "mcp.json",
+  ".mcp.json",
+  join(".vscode", "mcp.json"),
+  join(".cursor", "mcp.json"),
+];
+
+/** One server that a configuration file names, not yet checked. */
+export interface ConfigEntry {
+  readonly name: string;
+  readonly value: unknown;
+  /** The path of the file. */
+  readonly file: string;
+  readonly workspaceFolder: string;
+  /** The line of the entry, or of a member of it. */
+  lineOf(...path: string[]): number | undefined;
+}
+
+/** Maximum size of a file in bytes. The files are written by hand. */
+const maxBytes = 1024 * 1024;
+
+/**
+ * Yields the servers of the configuration files, from `folder` upwards, the nearest first.
+ *
+ * A file is read when the iteration comes to it, so that a broken one further up does not matter to who finds a name
+ * before. Throws `UsageError` with file and line for a file that cannot be read.
+ */
+export function* configEntries(folder: string): Generator<ConfigEntry> {
+  for (let current = folder; ; current = dirname(current)) {
+    for (const name of configFileNames) yield* entriesOf(join(current, name));
+    if (dirname(current) === current) return;
+  }
+}
+
+function* entriesOf(file: string): Generator<ConfigEntry> {
+  const text = readIfThere(file);
+  if (text === undefined) return;
+  const parsed = parse(text, file);
+  const folder = dirname(file);
+  const workspaceFolder = [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;
+  for (const dialect of ["mcpServers", "servers"]) {
+    for (const [name, value] of Object.entries(serversIn(parsed, dialect, file))) {
+      yield { name, value, file, workspaceFolder, lineOf: (...path) => parsed.lineOf(dialect, name, ...path) };
+    }
+  }
+}
+
+function serversIn(parsed: ParsedJson, dialect: string, file: string): object {
+  const { value } = parsed;
+  if (!isObject(value)) throw new UsageError(`${file}:1: the file must hold a JSON object.`);
+  const servers = Object.hasOwn(value, dialect) ? value[dialect] : {};
+  if (isObject(servers)) return servers;
+  throw new UsageError(`${file}:${parsed.lineOf(dialect)}: "${dialect}" must be an object of servers by name.`);
+}
+
+function parse(text: string, file: string): ParsedJson {
+  try {
+    return parseJsonWithComments(text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new UsageError(`${file}:${error.line}:${error.column}: ${error.message}.`);
+  }
+}
+
+function readIfThere(file: string): string | undefined {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "EISDIR") return undefined;
+    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  if (bytes.length > maxBytes) throw new UsageError(`${file} is larger than 1 MiB: that is no list of servers.`);
+  return bytes.toString("utf8");
+}

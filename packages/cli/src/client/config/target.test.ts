@@ -1,0 +1,164 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Target } from "./config-target.ts";
+import { resolveTarget } from "./target.ts";
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "mcparley-target-"));
+});
+
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+function find(word: string, options: { cwd?: string; env?: Record<string, string> } = {}): Target {
+  const cwd = join(root, options.cwd ?? ".");
+  return resolveTarget({ word, command: undefined, headers: {}, env: {} }, { cwd, env: options.env ?? {} });
+}
+
+const words = { word: undefined, command: undefined, headers: {}, env: {} };
+
+describe("resolveTarget", () => {
+  test("takes a URL with headers, and a command with variables", () => {
+    const url = "https://example.com/mcp";
+    const target = resolveTarget({ ...words, word: url, headers: { A: "b" } }, { cwd: root, env: {} });
+    expect(target).toEqual({ kind: "url", url, headers: { A: "b" } });
+    const started = resolveTarget(
+      { ...words, command: ["node", "s.js", "-v"], env: { A: "b" } },
+      { cwd: root, env: {} },
+    );
+    expect(started).toEqual({ kind: "command", command: "node", args: ["s.js", "-v"], env: { A: "b" }, cwd: root });
+  });
+
+  test("refuses options that the target has no use for", () => {
+    const at = { cwd: root, env: {} };
+    expect(() => resolveTarget({ ...words, word: "http://a/", env: { A: "b" } }, at)).toThrow(
+      "--env is for servers that are started",
+    );
+    expect(() => resolveTarget({ ...words, command: ["a"], headers: { A: "b" } }, at)).toThrow(
+      "--header is for servers at a URL",
+    );
+    expect(() => resolveTarget({ ...words, command: [] }, at)).toThrow("no command after --");
+  });
+
+  test.each([
+    ["mcp.json", "mcpServers"],
+    [".mcp.json", "mcpServers"],
+    [".vscode/mcp.json", "servers"],
+    [".cursor/mcp.json", "mcpServers"],
+  ])("finds a name in %s, from a folder below it", (path, dialect) => {
+    write(
+      path,
+      `// servers\n{ "${dialect}": { "web": { "type": "http", "url": "https://a.example/mcp", "headers": { "X": "y" }, }, } }`,
+    );
+    write("sub/deep/file", "");
+    expect(find("web", { cwd: "sub/deep" })).toEqual({
+      kind: "url",
+      url: "https://a.example/mcp",
+      headers: { X: "y" },
+    });
+  });
+
+  test("the nearest file that has the name wins", () => {
+    write("mcp.json", '{"mcpServers": {"a": {"url": "https://outer/"}, "b": {"url": "https://outer-b/"}}}');
+    write("sub/mcp.json", '{"mcpServers": {"a": {"url": "https://inner/"}}}');
+    expect(find("a", { cwd: "sub" })).toMatchObject({ url: "https://inner/" });
+    expect(find("b", { cwd: "sub" })).toMatchObject({ url: "https://outer-b/" });
+  });
+
+  test("fills in variables, in the folder that the file belongs to", () => {
+    const entry = {
+      command: "${workspaceFolder}/bin/server",
+      args: ["--port", "${PORT:-80}", "${env:NAME}", "${EMPTY:-x}"],
+      env: { TOKEN: "${TOKEN}", N: 5, LEFT_OUT: null },
+      cwd: "sub",
+    };
+    write(".vscode/mcp.json", JSON.stringify({ servers: { s: entry } }));
+    expect(find("s", { env: { NAME: "n", TOKEN: "t", EMPTY: "" } })).toEqual({
+      kind: "command",
+      command: `${root}/bin/server`,
+      args: ["--port", "80", "n", "x"],
+      env: { TOKEN: "t", N: "5" },
+      cwd: join(root, "sub"),
+    });
+  });
+
+  test("reads an envFile, which env overrides", () => {
+    write("mcp.json", '{"servers": {"s": {"command": "a", "envFile": "${workspaceFolder}/.env", "env": {"B": "2"}}}}');
+    write(".env", "A=1\nB=1\n");
+    expect(find("s")).toMatchObject({ env: { A: "1", B: "2" } });
+  });
+
+  test.each([
+    ['{"mcpServers": {\n"s": {"command": "a" "b": 1}}}', ":2:22: expected"],
+    ['{"mcpServers": {\n"s": {}}}', ':2: the server "s" needs a "command" to start or a "url"'],
+    ['{"mcpServers": {"s": {"command": "a", "url": "https://a"}}}', ':1: the server "s" has both'],
+    ['{"mcpServers": {"s": {\n"url": "ftp://a"}}}', ':2: the server "s" has the "url" "ftp://a"'],
+    [
+      '{"mcpServers": {"s": {"command": "a",\n"args": "b"}}}',
+      ':2: the server "s" must have an array of strings as its "args"',
+    ],
+    [
+      '{"mcpServers": {"s": {"command": "a",\n"args": [\n{}]}}}',
+      ':3: the server "s" must have a string as its "args.0"',
+    ],
+    [
+      '{"mcpServers": {"s": {"command": "a",\n"env": {"A":\n"${MISSING}"}}}}',
+      ':3: "env.A" of the server "s" uses ${MISSING}, and that',
+    ],
+    ['{"mcpServers": {"s": {"command": "${input:key}"}}}', "${input:key}, which only an editor can ask for"],
+    ['{"mcpServers": {"s": {"command": "${what ever}"}}}', "${what ever}, which is not a variable"],
+    ['{"mcpServers": []}', ':1: "mcpServers" must be an object'],
+    ["[]", ":1: the file must hold a JSON object"],
+    ['{"mcpServers": {"s": 5}}', ':1: the server "s" must be an object'],
+  ])("%j is refused with file and line", (text, message) => {
+    write("mcp.json", text);
+    expect(() => find("s")).toThrow(
+      expect.objectContaining({ name: "UsageError", message: expect.stringContaining(message) }),
+    );
+    expect(() => find("s")).toThrow(join(root, "mcp.json"));
+  });
+
+  test.each([["${TOKEN}${MISSING}"], ["ftp://${TOKEN}"]])("the value of a variable in %s is not shown", (text) => {
+    write("mcp.json", JSON.stringify({ mcpServers: { s: { url: text } } }));
+    expect(() => find("s", { env: { TOKEN: "secret" } })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining("secret") }),
+    );
+  });
+
+  test.each([
+    ["handbok", 'Did you mean "handbook"?'],
+    ["localhost:3333/mcp", "Did you mean http://localhost:3333/mcp?"],
+    ["example.com/mcp", "Did you mean https://example.com/mcp?"],
+    ["ftp://example.com", "Only http and https URLs"],
+    ["server.js", "-- node server.js"],
+    ["folder", "-- mcparley serve folder --stdio"],
+  ])("%s is not known; the hint says what was meant", (word, hint) => {
+    write("mcp.json", '{"mcpServers": {"handbook": {"url": "https://a/"}}}');
+    write("server.js", "");
+    write("folder/file", "");
+    expect(() => find(word)).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
+  });
+
+  test("without TARGET the names that are known are shown", () => {
+    write("mcp.json", '{"mcpServers": {"one": {}, "two": {}}}');
+    expect(() => resolveTarget(words, { cwd: root, env: {} })).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining("Names known here: one, two.") }),
+    );
+  });
+
+  test("D1: a server may be called constructor, and is not one that nobody named", () => {
+    write("mcp.json", '{"mcpServers": {"constructor": {"url": "https://a/"}}}');
+    expect(find("constructor")).toMatchObject({ url: "https://a/" });
+    expect(() => find("toString")).toThrow('There is no server "toString".');
+  });
+});

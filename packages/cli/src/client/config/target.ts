@@ -1,0 +1,107 @@
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { type ConfigEntry, configEntries, configFileNames } from "./config-files.ts";
+import { type Target, configTarget, isHttpUrl } from "./config-target.ts";
+import { didYouMean } from "../../did-you-mean.ts";
+import { UsageError } from "../io.ts";
+
+/** The words of the command line that choose the server. */
+export interface TargetWords {
+  /** The word TARGET. Undefined if a command after `--` replaces it. */
+  readonly word: string | undefined;
+  /** The words after `--`. Undefined without `--`. */
+  readonly command: readonly string[] | undefined;
+  /** `--header` and `--env`, read. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Resolves TARGET: a URL, the command after `--`, or a name in the nearest configuration file that has it.
+ *
+ * Throws `UsageError` with a suggestion for anything else.
+ */
+export function resolveTarget(words: TargetWords, surroundings: Surroundings): Target {
+  const target = find(words, surroundings);
+  if (target.kind === "url") {
+    if (Object.keys(words.env).length > 0) {
+      throw new UsageError("--env is for servers that are started; this one is connected to.");
+    }
+    return { ...target, headers: { ...target.headers, ...words.headers } };
+  }
+  if (Object.keys(words.headers).length > 0) {
+    throw new UsageError(`--header is for servers at a URL; "${target.command}" is started as a program.`);
+  }
+  return { ...target, env: { ...target.env, ...words.env } };
+}
+
+function find({ word, command }: TargetWords, surroundings: Surroundings): Target {
+  if (command !== undefined) return started(command, surroundings.cwd);
+  if (word === undefined) throw missingTarget(surroundings);
+  if (/^https?:\/\//i.test(word)) {
+    if (!isHttpUrl(word)) throw new UsageError(`${JSON.stringify(word)} is not a valid URL.`);
+    return { kind: "url", url: word, headers: {} };
+  }
+  const names: string[] = [];
+  for (const entry of configEntries(surroundings.cwd)) {
+    if (entry.name === word) return configTarget(entry, surroundings.env);
+    names.push(entry.name);
+  }
+  throw unknownTarget(word, names, surroundings.cwd);
+}
+
+function started([command, ...args]: readonly string[], cwd: string): Target {
+  if (command === undefined || command === "") {
+    throw new UsageError("There is no command after --.", "Such as: mcparley list -- node server.js");
+  }
+  return { kind: "command", command, args, env: {}, cwd };
+}
+
+function missingTarget({ cwd }: Surroundings): UsageError {
+  const names = knownNames(cwd);
+  const known = names.length > 0 ? ` Names known here: ${names.join(", ")}.` : "";
+  return new UsageError(
+    "Which server? TARGET is missing.",
+    `Give a URL, a name from an mcp.json, or a command after --.${known}`,
+  );
+}
+
+/** Returns the names of all configured servers. Leaves out the rest if a file is invalid. */
+function knownNames(cwd: string): string[] {
+  const names = new Set<string>();
+  const entries: Iterator<ConfigEntry> = configEntries(cwd);
+  try {
+    for (let next = entries.next(); !next.done; next = entries.next()) names.add(next.value.name);
+  } catch (error) {
+    // The names only improve a hint. The error in the file is reported when a name is looked up.
+    if (!(error instanceof UsageError)) throw error;
+  }
+  return [...names];
+}
+
+function unknownTarget(word: string, names: readonly string[], cwd: string): UsageError {
+  return new UsageError(`There is no server ${JSON.stringify(word)}.`, hintFor(word, names, cwd));
+}
+
+function hintFor(word: string, names: readonly string[], cwd: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word)) return "Only http and https URLs can be connected to.";
+  if (/^(localhost|\[?[\da-f.:]+\]?|[\w-]+(\.[\w-]+)+):?\d*(\/|$)/i.test(word) && /[:./]/.test(word)) {
+    if (!existsSync(resolve(cwd, word))) return `Did you mean http${isLocal(word) ? "" : "s"}://${word}?`;
+  }
+  const path = resolve(cwd, word);
+  if (existsSync(path)) {
+    const command = statSync(path).isDirectory() ? `mcparley serve ${word} --stdio` : `node ${word}`;
+    return `To start a server, write the command after two dashes, last: -- ${command}`;
+  }
+  if (names.length > 0) return didYouMean(word, names);
+  return `No ${configFileNames.join(", ")} here or above names a server. Give a URL, or a command after --.`;
+}
+
+function isLocal(word: string): boolean {
+  return /^(localhost|127\.|\[::1\])/i.test(word);
+}

@@ -1,0 +1,88 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { CredentialStorage, GivenClient } from "mcparley/auth";
+import type { CommandIo } from "../io.ts";
+import type { Screen } from "../screen.ts";
+
+type Surroundings = Pick<CommandIo, "env" | "platform">;
+
+/** The folder of the stored credentials. */
+export interface CredentialsPlace {
+  readonly folder: string;
+  /** Whether its key is in the system's keychain, and not in a file beside it. */
+  readonly usesKeychain: boolean;
+}
+
+/** Returns the place to use. If one with a key in the keychain exists, it is used from then on. */
+export function credentialsPlace(io: Surroundings, wantsKeychain: boolean): CredentialsPlace {
+  const folder = configFolder(io);
+  const withKeychain = join(folder, "keychain-credentials");
+  const usesKeychain = wantsKeychain || existsSync(withKeychain);
+  return { folder: usesKeychain ? withKeychain : join(folder, "credentials"), usesKeychain };
+}
+
+/** Returns the user's folder for the settings of this command, by the conventions of the system. */
+function configFolder({ env, platform }: Surroundings): string {
+  const home = env.HOME || homedir();
+  if (platform === "win32")
+    return join(env.LOCALAPPDATA || join(env.USERPROFILE || home, "AppData", "Local"), "mcparley");
+  if (platform === "darwin") return join(home, "Library", "Application Support", "mcparley");
+  // A relative path must be ignored (XDG Base Directory Specification).
+  const given = env.XDG_CONFIG_HOME;
+  return join(given?.startsWith("/") ? given : join(home, ".config"), "mcparley");
+}
+
+/** Milliseconds after which the user is told about a wait for another process. */
+const patience = 1_500;
+
+/** Opens the storage of a place. The folder is created with the first write. */
+export async function openStorage(place: CredentialsPlace, screen: Screen): Promise<CredentialStorage> {
+  const storage = await openFolder(place);
+  return {
+    get: (key) => storage.get(key),
+    compareAndSet: (key, expected, value) => storage.compareAndSet(key, expected, value),
+    async exclusively(key, work) {
+      const timer = setTimeout(() => screen.note("Waiting for another mcparley that is signing in ..."), patience);
+      try {
+        return await storage.exclusively(key, () => {
+          clearTimeout(timer);
+          return work();
+        });
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+async function openFolder({ folder, usesKeychain }: CredentialsPlace): Promise<CredentialStorage> {
+  const { fileCredentials, keychain } = await import("mcparley/node");
+  if (!usesKeychain) return fileCredentials(folder);
+  const key = keychain();
+  // An existing folder selects the keychain for later commands, so it must not be created if the keychain does not work.
+  if (!existsSync(folder)) await key.get();
+  return fileCredentials(folder, { key });
+}
+
+const keyFor = (server: string): string => `mcparley-command:client:${new URL(server).href}`;
+
+/** Returns the client that was chosen at the login. It is needed to renew and revoke the tokens. */
+export async function readClient(storage: CredentialStorage, server: string): Promise<GivenClient | undefined> {
+  const kept = await storage.get(keyFor(server));
+  return kept === undefined ? undefined : (JSON.parse(kept) as GivenClient);
+}
+
+/** Remembers the client for a server; undefined forgets it. */
+export async function rememberClient(
+  storage: CredentialStorage,
+  server: string,
+  client: GivenClient | undefined,
+): Promise<void> {
+  const key = keyFor(server);
+  const value = client && JSON.stringify(client);
+  for (;;) {
+    const before = await storage.get(key);
+    if (before === value || (await storage.compareAndSet(key, before, value))) return;
+  }
+}

@@ -1,6 +1,0 @@
-import { readFileSync } from "node:fs";
-
-/** The version of this command, as its package says. */
-export const version: string = (
-  JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string }
-).version;

@@ -1,0 +1,47 @@
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isShown } from "./inside-folder.ts";
+import { FolderProblem, type Loaded, type Problem, orProblem } from "../problem.ts";
+
+/** Loads file after file; one that has a problem is reported, and the others go on. */
+export async function loadEach<D>(
+  files: readonly string[],
+  report: (problem: Problem) => void,
+  load: (file: string) => Promise<Loaded<D>[]>,
+): Promise<Loaded<D>[]> {
+  const loaded: Loaded<D>[] = [];
+  for (const file of files) {
+    try {
+      loaded.push(...((await orProblem(() => load(file), report)) ?? []));
+    } catch (error) {
+      // Whatever one file brings about, the others are served.
+      const message = `the file cannot be taken up: ${error instanceof Error ? error.message : String(error)}`;
+      report({ file, line: 1, message, cure: "This may be a defect of mcparley: please report it with the file." });
+    }
+  }
+  return loaded;
+}
+
+/** The files below a sub-folder, by path. What begins with `_`, tests and type declarations belong to others. */
+export async function listFiles(folder: string, sub: string, wanted: RegExp): Promise<string[]> {
+  const entries = await readdir(join(folder, sub), { withFileTypes: true }).catch(() => []);
+  const files: string[] = [];
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (!isShown(entry.name) || entry.name.startsWith("_")) continue;
+    const path = `${sub}/${entry.name}`;
+    if (entry.isDirectory()) files.push(...(await listFiles(folder, path, wanted)));
+    else if (entry.isFile() && wanted.test(entry.name) && !/\.(?:test|spec|d)\.[cm]?[jt]s$/.test(entry.name))
+      files.push(path);
+  }
+  return files;
+}
+
+/** The text of a file of the folder. Throws `FolderProblem` where it cannot be read. */
+export async function readText(folder: string, file: string): Promise<string> {
+  try {
+    return await readFile(join(folder, file), "utf8");
+  } catch (cause) {
+    const cure = "Check that this process may read it.";
+    throw new FolderProblem({ file, line: 1, message: "the file cannot be read", cure }, { cause });
+  }
+}

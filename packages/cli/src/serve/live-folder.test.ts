@@ -1,0 +1,68 @@
+import { LocalError } from "mcparley/server";
+import { expect, test } from "vitest";
+import { liveRegistry } from "./live-folder.ts";
+import type { Loaded } from "./problem.ts";
+
+interface Greeter {
+  greet(): string;
+}
+
+function setup() {
+  const log: string[] = [];
+  const registered = new Map<string, Greeter>();
+  const apply = liveRegistry<Greeter>({
+    registry: {
+      set(name, definition) {
+        if (name === "refused") throw new LocalError("invalid_definition", "it cannot be offered");
+        log.push(`set ${name}`);
+        registered.set(name, definition);
+      },
+      delete(name) {
+        log.push(`delete ${name}`);
+        return registered.delete(name);
+      },
+    },
+    follow: (_, current) => ({ greet: () => current().greet() }),
+    onChanged: (before) => void log.push(`changed ${before.greet()}`),
+  });
+  const take = (...loaded: Loaded<Greeter>[]) => {
+    log.length = 0;
+    const problems = apply(loaded);
+    return { log: [...log], problems };
+  };
+  return { take, greet: (name: string) => registered.get(name)?.greet() };
+}
+
+function loaded(name: string, greeting: string, shape = "same"): Loaded<Greeter> {
+  return { name, file: `${name}.md`, shape, definition: { greet: () => greeting } };
+}
+
+test("only what differs is set, replaced or deleted, and what was there before is told of", () => {
+  const { take } = setup();
+  expect(take(loaded("a", "a1"), loaded("b", "b1")).log).toEqual(["set a", "set b"]);
+  expect(take(loaded("a", "a1"), loaded("b", "b1")).log).toEqual([]);
+  expect(take(loaded("a", "a2", "new"), loaded("c", "c1")).log).toEqual([
+    "delete b",
+    "changed b1",
+    "set a",
+    "changed a1",
+    "set c",
+  ]);
+  expect(take().log).toEqual(["delete a", "changed a2", "delete c", "changed c1"]);
+});
+
+test("new code behind the same list entry is taken up without touching the registry", () => {
+  const { take, greet } = setup();
+  take(loaded("a", "old"));
+  expect(take(loaded("a", "new")).log).toEqual([]);
+  expect(greet("a")).toBe("new");
+});
+
+test("what the server refuses is a problem of its file, and what stood there before is gone", () => {
+  const { take } = setup();
+  const { log, problems } = take(loaded("refused", "x"), loaded("a", "a"));
+  expect(log).toEqual(["set a"]);
+  expect(problems).toEqual([
+    { file: "refused.md", line: 1, message: "it cannot be offered", cure: expect.any(String) },
+  ]);
+});

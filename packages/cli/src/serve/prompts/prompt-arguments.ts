@@ -1,0 +1,132 @@
+import type { Complete } from "mcparley/server";
+import { type CodeModules, codeFile } from "../tools/code-modules.ts";
+import { FolderProblem } from "../problem.ts";
+import { type LinkScope, nameFile } from "./prompt-links.ts";
+import type { ResourceFile } from "../resources/resource-files.ts";
+import { type Field, boolean, isAbsent, isList, isMapping, members, text, texts, wrong } from "../yaml/yaml-fields.ts";
+
+/** An argument of a prompt as its file declares it. */
+export interface PromptArgument {
+  title?: string;
+  description?: string;
+  required?: true;
+  /** All the values that there are; undefined where any text will do. */
+  values?: string[];
+  complete?: Complete;
+}
+
+export interface CompletionScope extends LinkScope {
+  modules: CodeModules;
+  /** The files that are served now. */
+  files(): Iterable<ResourceFile>;
+}
+
+const keys = ["title", "description", "required", "values", "complete"];
+
+/** Reads `arguments`: a mapping of names to what they are; a text alone is the description. */
+export async function readArguments(
+  field: Field,
+  file: string,
+  scope: CompletionScope,
+): Promise<Record<string, PromptArgument>> {
+  const read: [string, PromptArgument][] = [];
+  for (const [name, argument] of members(field)) {
+    if (!/^[A-Za-z_][\w-]*$/.test(name)) {
+      throw wrong(
+        argument,
+        `"${name}" cannot name an argument`,
+        "Use letters, digits, _ and -, and begin with a letter.",
+      );
+    }
+    read.push([name, await readArgument(argument, file, scope)]);
+  }
+  return Object.fromEntries(read);
+}
+
+async function readArgument(field: Field, file: string, scope: CompletionScope): Promise<PromptArgument> {
+  if (!isAbsent(field) && !isMapping(field)) return { description: text(field) };
+  const fields = members(field, keys);
+  const argument: PromptArgument = {};
+  const [title, description, required] = ["title", "description", "required"].map((key) => fields.get(key));
+  const [values, complete] = [fields.get("values"), fields.get("complete")];
+  if (title) argument.title = text(title);
+  if (description) argument.description = text(description);
+  if (required && boolean(required)) argument.required = true;
+  if (values && complete) {
+    throw wrong(
+      complete,
+      "an argument has either values or complete",
+      "values allows nothing else; complete suggests only.",
+    );
+  }
+  if (values) {
+    argument.values = texts(values);
+    argument.complete = suggest(() => argument.values!);
+  }
+  if (complete) argument.complete = await readCompletion(complete, file, scope);
+  return argument;
+}
+
+/** `complete` is a list, a pattern of files whose `*` is suggested, or a module whose default export suggests. */
+async function readCompletion(field: Field, file: string, scope: CompletionScope): Promise<Complete> {
+  if (isList(field)) {
+    const all = texts(field);
+    return suggest(() => all);
+  }
+  const source = text(field);
+  if (source.includes("*")) return filesMatching(source, field, { file, scope });
+  if (codeFile.test(source)) return fromModule(source, field, { file, scope });
+  const cure = "Give a list, a pattern such as ../resources/incidents/*.md, or a module such as ./languages.ts.";
+  throw wrong(field, `"${source}" suggests nothing`, cure);
+}
+
+interface Place {
+  file: string;
+  scope: CompletionScope;
+}
+
+function filesMatching(pattern: string, field: Field, { file, scope }: Place): Complete {
+  const named = nameFile(pattern, file, scope);
+  const parts = named?.path.split(/\*\*?/) ?? [];
+  if (!named || named.root === scope.prompts || parts.length !== 2) {
+    const cure = "Write a path into resources/ with one * for what is suggested, as in ../resources/incidents/*.md.";
+    throw wrong(field, `"${pattern}" is no pattern of resources`, cure);
+  }
+  const [before, after] = parts as [string, string];
+  const deep = pattern.includes("**");
+  return suggest(() => {
+    const matching: string[] = [];
+    for (const { root, path } of scope.files()) {
+      if (root.name !== named.root.name || path.length < before.length + after.length) continue;
+      if (!path.startsWith(before) || !path.endsWith(after)) continue;
+      const star = path.slice(before.length, path.length - after.length);
+      if (deep || !star.includes("/")) matching.push(star);
+    }
+    return matching;
+  });
+}
+
+async function fromModule(source: string, field: Field, { file, scope }: Place): Promise<Complete> {
+  const path = source.startsWith("/") ? source.slice(1) : new URL(source, `file:///${file}`).pathname.slice(1);
+  const exported = await scope.modules.load(decodeURIComponent(path)).catch((error: unknown) => {
+    const missing = error instanceof FolderProblem && error.problem.message.endsWith("is not there");
+    throw missing ? wrong(field, `there is no module ${source}`, "Give a path relative to this file.") : error;
+  });
+  const complete = exported.default;
+  if (typeof complete === "function") return complete as Complete;
+  throw wrong(
+    field,
+    `${source} has no function as its default export`,
+    "Write `export default (typed, others) => [...]`.",
+  );
+}
+
+/** Suggests the candidates that begin with what was typed, then those that hold it elsewhere. */
+export function suggest(candidates: () => readonly string[]): Complete {
+  return (typed) => {
+    const wanted = typed.toLowerCase();
+    const holding = candidates().filter((candidate) => candidate.toLowerCase().includes(wanted));
+    const begins = (candidate: string): boolean => candidate.toLowerCase().startsWith(wanted);
+    return [...holding.filter(begins), ...holding.filter((candidate) => !begins(candidate))];
+  };
+}

@@ -1,0 +1,170 @@
+import type { Liquid, Template } from "liquidjs";
+import { ErrorCode, ProtocolError } from "mcparley";
+import { type Prompt, prompt } from "mcparley/server";
+import { didYouMean } from "../../did-you-mean.ts";
+import { partsBelow } from "../files/inside-folder.ts";
+import { PlacedMark } from "./placed-mark.ts";
+import { FolderProblem, type Loaded } from "../problem.ts";
+import { type CompletionScope, type PromptArgument, readArguments } from "./prompt-arguments.ts";
+import { templateProblem } from "./prompt-engine.ts";
+import { findLinked } from "./prompt-links.ts";
+import { type Mark, isFixed, replaceMarks } from "./prompt-marks.ts";
+import { type PromptSource, renderMessages } from "./prompt-messages.ts";
+import type { ScopeRules } from "../settings/scope-rules.ts";
+import { icons } from "../yaml/values.ts";
+import { type Field, type YamlSource, members, readYaml, text } from "../yaml/yaml-fields.ts";
+
+export interface PromptScope extends CompletionScope {
+  engine: Liquid;
+  fileSize: number;
+  rules: ScopeRules;
+}
+
+/** Makes a prompt of a Markdown file below `prompts/`. Its name is its path there. Throws `FolderProblem`. */
+export async function filePrompt(file: string, source: string, scope: PromptScope): Promise<Loaded<Prompt>> {
+  const { yaml, body, bodyLine } = splitFrontMatter(file, source);
+  const fields = yaml
+    ? members(readYaml(yaml), ["title", "description", "arguments", "icons"])
+    : new Map<string, Field>();
+  const declared = fields.get("arguments");
+  const args = declared ? await readArguments(declared, file, scope) : {};
+  const templates = await readBody({ file, body, bodyLine, args, scope });
+  const rendering: PromptSource = { file, templates, engine: scope.engine, scope };
+  const [title, description, pictures] = ["title", "description", "icons"].map((key) => fields.get(key));
+  const listed = {
+    ...(title && { title: text(title) }),
+    ...(description && { description: text(description) }),
+    ...(pictures && { icons: icons(pictures) }),
+    ...(declared && { arguments: args }),
+  };
+  const name = file.replace(/^prompts\//, "").replace(/\.md$/, "");
+  const definition = prompt({
+    ...listed,
+    get: async (given, { principal }) => ({
+      ...(listed.description !== undefined && { description: listed.description }),
+      messages: await renderMessages(rendering, valuesOf(name, args, given as Record<string, string>), principal),
+    }),
+  }) as Prompt;
+  return { name, file, definition, shape: JSON.stringify([listed, yaml?.text]) };
+}
+
+/** The value of each argument: null where an optional one was not given, or left empty as forms do. */
+function valuesOf(
+  name: string,
+  args: Record<string, PromptArgument>,
+  given: Record<string, string>,
+): Record<string, string | null> {
+  const entries = Object.entries(args).map(([key, { required, values }]): [string, string | null] => {
+    const value = Object.hasOwn(given, key) ? given[key]! : "";
+    if (value === "" && !required) return [key, null];
+    if (values && !values.includes(value)) {
+      const message = `The argument ${key} of the prompt ${name} cannot be "${value.slice(0, 100)}". ${didYouMean(value, values)}`;
+      throw new ProtocolError(ErrorCode.InvalidParams, message);
+    }
+    return [key, value];
+  });
+  return Object.fromEntries(entries);
+}
+
+interface Body {
+  file: string;
+  body: string;
+  bodyLine: number;
+  args: Record<string, PromptArgument>;
+  scope: PromptScope;
+}
+
+/** Parses the text of a prompt and checks all that can be checked before a value is known. */
+async function readBody({ file, body, bodyLine, args, scope }: Body): Promise<Template[]> {
+  if (body.trim() === "") {
+    throw new FolderProblem({
+      file,
+      line: bodyLine,
+      message: "the prompt has no text",
+      cure: "Write it below the front matter.",
+    });
+  }
+  const marks: Mark[] = [];
+  const marked = replaceMarks(body, { file, firstLine: bodyLine }, (mark) => {
+    marks.push(mark);
+    return PlacedMark.write(mark);
+  });
+  // Empty lines stand for the front matter, so that the engine counts lines as the file does.
+  const templates = await parse("\n".repeat(bodyLine - 1) + marked, { file, args, scope });
+  for (const mark of marks) await checkMark(mark, file, scope);
+  return templates;
+}
+
+async function parse(
+  template: string,
+  { file, args, scope }: Pick<Body, "file" | "args" | "scope">,
+): Promise<Template[]> {
+  try {
+    const templates = scope.engine.parse(template, `${scope.folder}/${file}`);
+    const { globals } = await scope.engine.analyze(templates);
+    for (const [name, [first]] of Object.entries(globals)) checkName(name, first!.location, { file, args, scope });
+    return templates;
+  } catch (error) {
+    throw templateProblem(error, { folder: scope.folder, file, source: template });
+  }
+}
+
+function checkName(
+  name: string,
+  location: { row: number; col: number; file?: string },
+  { file, args, scope }: Pick<Body, "file" | "args" | "scope">,
+): void {
+  if (Object.hasOwn(args, name)) return;
+  const included = location.file === undefined ? undefined : partsBelow(scope.folder, location.file);
+  throw new FolderProblem({
+    file: included?.join("/") ?? file,
+    line: location.row,
+    column: location.col,
+    message: `{{ ${name} }} is no argument of this prompt`,
+    cure: `Declare it under arguments in the front matter. ${didYouMean(name, Object.keys(args))}`,
+  });
+}
+
+async function checkMark(mark: Mark, file: string, scope: PromptScope): Promise<void> {
+  if (mark.kind === "role" || !isFixed(mark.target)) return;
+  const linked = await findLinked(mark.target, file, scope);
+  const { line, target } = mark;
+  if (!linked) {
+    const cure = "A link in a prompt is relative to the prompt's file and names a file in resources/ or prompts/.";
+    throw new FolderProblem({ file, line, message: `there is no file "${target}"`, cure });
+  }
+  if (
+    linked.uri === undefined &&
+    (mark.kind === "link" || !/\.(?:png|jpe?g|gif|webp|svg|avif|wav|mp3|ogg|m4a|flac)$/i.test(target))
+  ) {
+    const cure = "Move it into resources/; beside prompts only pictures and sounds can be shown.";
+    throw new FolderProblem({ file, line, message: `"${target}" is no resource`, cure });
+  }
+}
+
+interface FrontMatter {
+  /** Undefined where the file has none. */
+  yaml: YamlSource | undefined;
+  body: string;
+  /** The line of the file on which the body begins. */
+  bodyLine: number;
+}
+
+const fence = /^---[ \t]*$/;
+
+/** Splits a file into the YAML between its first two `---` lines and the text after them. */
+export function splitFrontMatter(file: string, source: string): FrontMatter {
+  const lines = source.replace(/^\uFEFF/, "").split(/\r?\n/);
+  if (!fence.test(lines[0] ?? "")) return { yaml: undefined, body: lines.join("\n"), bodyLine: 1 };
+  const end = lines.findIndex((line, index) => index > 0 && fence.test(line));
+  if (end === -1) {
+    throw new FolderProblem({
+      file,
+      line: 1,
+      message: "the front matter is never closed",
+      cure: "End it with a line that holds nothing but ---.",
+    });
+  }
+  const yaml = { file, text: lines.slice(1, end).join("\n"), firstLine: 2 };
+  return { yaml, body: lines.slice(end + 1).join("\n"), bodyLine: end + 2 };
+}

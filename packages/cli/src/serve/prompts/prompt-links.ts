@@ -1,0 +1,66 @@
+import { posix, resolve } from "node:path";
+import { type ServedRoot, partsBelow, resolveInside } from "../files/inside-folder.ts";
+import { uriOf } from "../resources/resource-files.ts";
+
+/** A file that a prompt refers to. */
+export interface Linked {
+  root: ServedRoot;
+  /** Relative to the root. */
+  path: string;
+  /** Its URI as a resource; undefined for pictures and sounds that lie beside the prompts. */
+  uri: string | undefined;
+}
+
+export interface LinkScope {
+  folder: string;
+  scheme: string;
+  roots: readonly ServedRoot[];
+  /** The folder of the prompts themselves. */
+  prompts: ServedRoot;
+}
+
+/**
+ * Finds the file that a link in a prompt means, or gives undefined where it means none that may be shown.
+ *
+ * A target is relative to the prompt's own file, as everywhere in Markdown, so that editors and web views follow it
+ * too; or it begins with `/` and is relative to the folder; or it is the URI of a resource of this server.
+ */
+export async function findLinked(target: string, file: string, scope: LinkScope): Promise<Linked | undefined> {
+  const named = nameFile(target, file, scope);
+  if (!named || (await resolveInside(named.root, named.path)) === undefined) return undefined;
+  const { root, path } = named;
+  return { root, path, uri: root === scope.prompts ? undefined : uriOf(scope.scheme, root.name, path) };
+}
+
+interface Named {
+  root: ServedRoot;
+  path: string;
+}
+
+/** Which root a target names, and which path in it; nothing is looked up yet. */
+export function nameFile(target: string, file: string, scope: LinkScope): Named | undefined {
+  const decoded = decode(target);
+  if (decoded === undefined || decoded.includes("\0")) return undefined;
+  const own = `${scope.scheme}://`;
+  if (decoded.startsWith(own)) {
+    const [name, ...parts] = decoded.slice(own.length).split("/");
+    const root = scope.roots.find((candidate) => candidate.name === name);
+    return root && { root, path: parts.join("/") };
+  }
+  if (/^[a-z][a-z0-9+.-]+:/i.test(decoded)) return undefined;
+  const path = decoded.startsWith("/") ? decoded.slice(1) : posix.join(posix.dirname(file), decoded);
+  const absolute = resolve(scope.folder, path);
+  for (const root of [...scope.roots, scope.prompts]) {
+    const below = partsBelow(root.path, absolute);
+    if (below && below.length > 0) return { root, path: below.join("/") };
+  }
+  return undefined;
+}
+
+function decode(target: string): string | undefined {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return undefined;
+  }
+}

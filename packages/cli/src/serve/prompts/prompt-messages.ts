@@ -1,0 +1,115 @@
+import { randomUUID } from "node:crypto";
+import type { ContentBlock, PromptMessage, Role } from "mcparley";
+import { ErrorCode, ProtocolError } from "mcparley";
+import { type Context, audio, image, link, requireScopes } from "mcparley/server";
+import type { Liquid, Template } from "liquidjs";
+import { mimeTypeOf } from "../files/file-types.ts";
+import type { MarkCollector, RenderedMark } from "./placed-mark.ts";
+import { type LinkScope, findLinked } from "./prompt-links.ts";
+import { FolderProblem } from "../problem.ts";
+import { templateProblem } from "./prompt-engine.ts";
+import { nameOf } from "../resources/resource-files.ts";
+import { readFile } from "../resources/resources.ts";
+import type { ScopeRules } from "../settings/scope-rules.ts";
+
+/** The characters that one prompt may come to. */
+const outputLimit = 4 * 1024 ** 2;
+
+export interface PromptSource {
+  /** Relative to the folder. */
+  file: string;
+  templates: Template[];
+  engine: Liquid;
+  scope: LinkScope & { fileSize: number; rules: ScopeRules };
+}
+
+/** Renders a prompt with its arguments and gives its messages. */
+export async function renderMessages(
+  source: PromptSource,
+  values: Record<string, string | null>,
+  principal: Context["principal"],
+): Promise<PromptMessage[]> {
+  const collector: MarkCollector = { boundary: `\0${randomUUID()}\0`, marks: [] };
+  const messages: PromptMessage[] = [];
+  let role: Role = "user";
+  const add = (content: ContentBlock): void => void messages.push({ role, content });
+  const pieces = (await render(source, values, collector)).split(collector.boundary);
+  // Text and the numbers of marks take turns.
+  for (const [index, piece] of pieces.entries()) {
+    const mark = index % 2 === 1 ? collector.marks[Number(piece)] : undefined;
+    if (mark?.kind === "role") role = mark.role;
+    else if (mark) add(await contentOf(mark, source, principal));
+    else if (piece.trim() !== "") add({ type: "text", text: trimLines(piece) });
+  }
+  if (messages.length > 0) return messages;
+  throw new FolderProblem({
+    file: source.file,
+    line: 1,
+    message: "the prompt came out empty for these arguments",
+    cure: "Give it a text that does not depend on a condition.",
+  });
+}
+
+async function render(
+  { file, templates, engine, scope }: PromptSource,
+  values: Record<string, string | null>,
+  collector: MarkCollector,
+): Promise<string> {
+  try {
+    const rendered = (await engine.render(templates, values, { globals: collector })) as string;
+    if (rendered.length <= outputLimit) return rendered;
+  } catch (error) {
+    throw templateProblem(error, { folder: scope.folder, file, source: "" });
+  }
+  const message = `The prompt came to more than ${outputLimit} characters. Give shorter arguments.`;
+  throw new ProtocolError(ErrorCode.InvalidParams, message);
+}
+
+/**
+ * The content that a mark puts into a message: pictures and sounds as themselves, any other file as an embedded
+ * resource, a link as a resource link.
+ */
+async function contentOf(
+  mark: Exclude<RenderedMark, { kind: "role" }>,
+  source: PromptSource,
+  principal: Context["principal"],
+): Promise<ContentBlock> {
+  const { scope, file } = source;
+  const linked = await findLinked(mark.target, file, scope);
+  if (!linked) {
+    const message = `The prompt refers to "${mark.target.slice(0, 200)}", and there is no such file.`;
+    throw new ProtocolError(ErrorCode.InvalidParams, message);
+  }
+  const { root, path, uri } = linked;
+  const { fileSize, rules } = scope;
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  requireScopes(rules.of(nameOf(linked)), principal);
+  if (mark.kind === "link") return linkTo(linked, { name, title: mark.label });
+  const contents = await readFile(root, path, { uri: uri ?? path, fileSize, rules, principal });
+  const mimeType = mimeTypeOf(name, () => "text" in contents);
+  if ("blob" in contents && mimeType.startsWith("image/")) return image(contents.blob, mimeType);
+  if ("blob" in contents && mimeType.startsWith("audio/")) return audio(contents.blob, mimeType);
+  if (uri === undefined) throw notAResource(mark.target);
+  return { type: "resource", resource: { uri, mimeType, ...contents } };
+}
+
+function linkTo(
+  { uri, path }: { uri: string | undefined; path: string },
+  shown: { name: string; title: string },
+): ContentBlock {
+  if (uri === undefined) throw notAResource(path);
+  const mimeType = mimeTypeOf(shown.name, () => true);
+  return link(uri, { name: shown.name, mimeType, ...(shown.title !== "" && { title: shown.title }) });
+}
+
+function notAResource(path: string): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.InvalidParams,
+    `The prompt refers to "${path.slice(0, 200)}", which is no resource.`,
+  );
+}
+
+/** Takes away the blank lines around a text, and leaves its indentation. */
+function trimLines(piece: string): string {
+  return piece.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
+}

@@ -1,0 +1,139 @@
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { looksLikeText, mimeTypeOf } from "../files/file-types.ts";
+import { type ServedRoot, isShown, partsBelow } from "../files/inside-folder.ts";
+import { readBeginning } from "../files/read-contents.ts";
+
+/** A file that is served, as the folder has it now. */
+export interface ResourceFile {
+  readonly root: ServedRoot;
+  /** Relative to the root, with `/` between its parts. */
+  readonly path: string;
+  readonly size: number;
+  /** ISO 8601. */
+  readonly lastModified: string;
+  readonly mimeType: string;
+  /** Its first heading, where it is Markdown that has one. */
+  readonly heading: string | undefined;
+  /** The same as long as the file has not changed. */
+  readonly stamp: string;
+}
+
+interface FoundFiles {
+  files: ResourceFile[];
+  /** Whether there are more than the limit. */
+  more: boolean;
+}
+
+/**
+ * Lists the files of the roots, at most `limit` of them, in the order of their paths.
+ *
+ * What `known` holds unchanged is taken from it, so that a file is opened only when it is new or has changed. A
+ * symbolic link is followed where it stays inside its root.
+ */
+export async function findResourceFiles(
+  roots: readonly ServedRoot[],
+  limit: number,
+  known: ReadonlyMap<string, ResourceFile> = new Map(),
+): Promise<FoundFiles> {
+  const found: FoundFiles = { files: [], more: false };
+  for (const root of roots) {
+    for await (const path of walk(root, root.real, [])) {
+      if (found.files.length >= limit) return { ...found, more: true };
+      const file = await describe(root, path, known);
+      if (file) found.files.push(file);
+    }
+  }
+  return found;
+}
+
+/** A name for a file that no other file of the roots has. */
+export function nameOf({ root, path }: Pick<ResourceFile, "root" | "path">): string {
+  return `${root.name}/${path}`;
+}
+
+/** Goes through a folder by name; `open` are the real paths of the folders around it, so that links cannot go round. */
+async function* walk(root: ServedRoot, folder: string, open: readonly string[], prefix = ""): AsyncGenerator<string> {
+  if (open.includes(folder)) return;
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    if (!isShown(entry.name)) continue;
+    const path = prefix + entry.name;
+    if (entry.isFile()) yield path;
+    else if (entry.isDirectory()) yield* walk(root, join(folder, entry.name), [...open, folder], `${path}/`);
+    else if (entry.isSymbolicLink()) {
+      const real = await insideTarget(root, join(folder, entry.name));
+      if (real?.isDirectory) yield* walk(root, real.path, [...open, folder], `${path}/`);
+      else if (real) yield path;
+    }
+  }
+}
+
+async function insideTarget(
+  root: ServedRoot,
+  link: string,
+): Promise<{ path: string; isDirectory: boolean } | undefined> {
+  try {
+    const path = await realpath(link);
+    const below = partsBelow(root.real, path);
+    if (!below?.every(isShown)) return undefined;
+    const target = await stat(path);
+    return target.isDirectory() || target.isFile() ? { path, isDirectory: target.isDirectory() } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function describe(
+  root: ServedRoot,
+  path: string,
+  known: ReadonlyMap<string, ResourceFile>,
+): Promise<ResourceFile | undefined> {
+  const real = join(root.real, path);
+  const stats = await stat(real).catch(() => undefined);
+  // Gone between the listing and now.
+  if (!stats) return undefined;
+  const stamp = `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
+  const before = known.get(nameOf({ root, path }));
+  if (before?.stamp === stamp) return before;
+  const beginning = await readBeginning(real, 4096).catch(() => Buffer.alloc(0));
+  const mimeType = mimeTypeOf(path, () => looksLikeText(beginning));
+  const heading = mimeType === "text/markdown" ? firstHeading(beginning.toString("utf8")) : undefined;
+  return { root, path, size: stats.size, lastModified: stats.mtime.toISOString(), mimeType, heading, stamp };
+}
+
+function firstHeading(markdown: string): string | undefined {
+  const text = markdown.replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n/, "");
+  return /^#[ \t]+(\S.*)$/m.exec(text)?.[1]?.replace(/[ \t]+#*\s*$/, "");
+}
+
+/** Schemes that mean something to clients already: a folder of that name is served under another. */
+const taken = new Set(
+  "http https ws wss ftp file data blob about javascript mailto urn ui git ssh vscode mcp skill resource".split(" "),
+);
+
+/** The URI scheme of a server's resources: its name, as far as a scheme can say it (RFC 3986, 3.1). */
+export function schemeOf(serverName: string): string {
+  const slug = serverName
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9+.-]+/g, "-")
+    .replaceAll(/^[^a-z]+|-+$/g, "");
+  if (slug === "") return "folder";
+  return taken.has(slug) ? `${slug}-folder` : slug;
+}
+
+/**
+ * The URI of a file: `handbook://resources/on%20call.md`.
+ *
+ * The root stands where an authority does: it is lower case and never empty, so that the URI comes back unchanged from
+ * clients that normalise it, and it says nothing of where the folder is on this machine.
+ */
+export function uriOf(scheme: string, root: string, path: string): string {
+  return `${scheme}://${root}/${path.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+/** The template that all files of a root match. */
+export function templateOf(scheme: string, root: string): string {
+  return `${scheme}://${root}/{+path}`;
+}

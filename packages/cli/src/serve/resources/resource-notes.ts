@@ -1,0 +1,79 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Annotations, Icon, Role } from "mcparley";
+import { nearest } from "../../did-you-mean.ts";
+import { icons } from "../yaml/values.ts";
+import { type Problem, orProblem } from "../problem.ts";
+import { type Field, members, number, readYaml, text, texts, wrong } from "../yaml/yaml-fields.ts";
+
+/** What `resources.yaml` says of a file, beyond what the file says of itself. */
+export interface ResourceNotes {
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  icons?: Icon[];
+  annotations: Annotations;
+}
+
+export const notesFile = "resources.yaml";
+
+const keys = ["title", "description", "mimeType", "icons", "audience", "priority"];
+
+/**
+ * Reads `resources.yaml`: what to say of files, by their path below `resources/` (or `root:path` for another root).
+ *
+ * `known` are the names of the files there are. A wrong entry is reported, and the others are taken.
+ */
+export async function readNotes(
+  folder: string,
+  known: ReadonlySet<string>,
+  report: (problem: Problem) => void,
+): Promise<Map<string, ResourceNotes>> {
+  const notes = new Map<string, ResourceNotes>();
+  const source = await readFile(join(folder, notesFile), "utf8").catch(() => undefined);
+  if (source === undefined) return notes;
+  const entries = await orProblem(() => members(readYaml({ file: notesFile, text: source })), report);
+  for (const [path, field] of entries ?? []) {
+    const name = path.includes(":") ? path.replace(":", "/") : `resources/${path}`;
+    await orProblem(() => {
+      if (!known.has(name)) {
+        const paths = [...known].map((file) => file.replace(/^resources\//, ""));
+        const meant = nearest(path, paths);
+        const cure = meant === undefined ? "Correct the path, or take the entry out." : `Did you mean "${meant}"?`;
+        throw wrong(field, `there is no file ${path}`, cure);
+      }
+      notes.set(name, notesOf(field));
+    }, report);
+  }
+  return notes;
+}
+
+function notesOf(field: Field): ResourceNotes {
+  const notes: ResourceNotes = { annotations: {} };
+  for (const [key, value] of members(field, keys)) {
+    if (key === "title" || key === "description" || key === "mimeType") notes[key] = text(value);
+    else if (key === "icons") notes.icons = icons(value);
+    else if (key === "audience") notes.annotations.audience = audience(value);
+    else notes.annotations.priority = priority(value);
+  }
+  return notes;
+}
+
+function audience(field: Field): Role[] {
+  for (const word of texts(field)) {
+    if (word !== "user" && word !== "assistant") {
+      throw wrong(field, `"${word}" is no audience`, "Write [user], [assistant] or [user, assistant].");
+    }
+  }
+  return texts(field) as Role[];
+}
+
+function priority(field: Field): number {
+  const value = number(field);
+  if (value <= 1) return value;
+  throw wrong(
+    field,
+    `"${field.path}" must lie between 0 and 1`,
+    "1 means that the file is needed, 0 that it may be left out.",
+  );
+}

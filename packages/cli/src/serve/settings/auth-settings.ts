@@ -1,0 +1,128 @@
+import { type Field, isList, isMapping, items, members, oneOf, text, texts, wrong } from "../yaml/yaml-fields.ts";
+
+/** One authorization server whose tokens are accepted. */
+export interface IssuerSettings {
+  issuer: string;
+  /** Where its keys are; found by its metadata where it is undefined. */
+  jwks: string | undefined;
+  /** As whom it is asked about tokens that are no JWTs; they are refused where it is undefined. */
+  introspection: { clientId: string; secretEnv: string } | undefined;
+}
+
+/** What files and folders need: the scopes, by the path in the folder that is being served. */
+export interface ScopeRule {
+  path: string;
+  scopes: string[];
+  /** Where it is written. */
+  field: Field;
+}
+
+/** What `auth` in `server.yaml` says: who may use the server over HTTP, and what of it. */
+export interface AuthSettings {
+  resource: string;
+  issuers: IssuerSettings[];
+  /** Empty where tokens name the resource itself. */
+  audience: string[];
+  /** What a client is told to ask for at first. */
+  scopes: string[];
+  /** What a scope implies. */
+  implies: Map<string, string[]>;
+  needs: ScopeRule[];
+  dpop: "accepted" | "required";
+}
+
+const keys = ["resource", "issuers", "audience", "scopes", "implies", "needs", "dpop"];
+
+/** Reads `auth`. Throws `FolderProblem` for whatever is wrong in it, since half of a lock is none. */
+export function readAuth(field: Field): AuthSettings {
+  const given = members(field, keys);
+  const [resource, issuers] = [given.get("resource"), given.get("issuers")];
+  if (!resource) throw wrong(field, "auth needs a resource", "Write `resource:` with the URL that clients connect to.");
+  if (!issuers) throw wrong(field, "auth needs issuers", "Write `issuers:` with a list of authorization servers.");
+  const [audience, scopes, implies, needs, dpop] = ["audience", "scopes", "implies", "needs", "dpop"].map((key) =>
+    given.get(key),
+  );
+  return {
+    resource: secureUrl(resource),
+    issuers: readIssuers(issuers),
+    audience: audience ? oneOrMore(audience) : [],
+    scopes: scopes ? scopesOf(scopes) : [],
+    implies: new Map(implies ? [...members(implies)].map(([scope, implied]) => [scope, scopesOf(implied)]) : []),
+    needs: needs ? [...members(needs)].map(([path, needed]) => readRule(path, needed)) : [],
+    dpop: dpop ? oneOf(dpop, ["accepted", "required"]) : "accepted",
+  };
+}
+
+function readIssuers(field: Field): IssuerSettings[] {
+  const issuers = (isList(field) ? items(field) : [field]).map((item) => readIssuer(item));
+  if (issuers.length === 0) throw wrong(field, "issuers is empty", "Name an authorization server, by its https URL.");
+  if (issuers.filter(({ introspection }) => introspection).length > 1) {
+    const cure = "A token that is no JWT does not say whose it is, so that one issuer alone can be asked.";
+    throw wrong(field, "two issuers have introspection", cure);
+  }
+  return issuers;
+}
+
+function readIssuer(item: Field): IssuerSettings {
+  if (!isMapping(item)) return { issuer: secureUrl(item), jwks: undefined, introspection: undefined };
+  const given = members(item, ["issuer", "jwks", "introspection"]);
+  const [issuer, jwks, introspection] = ["issuer", "jwks", "introspection"].map((key) => given.get(key));
+  if (!issuer) throw wrong(item, "an issuer needs its URL", "Write `- issuer: https://...`.");
+  return {
+    issuer: secureUrl(issuer),
+    jwks: jwks && secureUrl(jwks),
+    introspection: introspection && readIntrospection(introspection),
+  };
+}
+
+function readIntrospection(field: Field): { clientId: string; secretEnv: string } {
+  const given = members(field, ["clientId", "secretEnv"]);
+  const [clientId, secretEnv] = [given.get("clientId"), given.get("secretEnv")];
+  if (!clientId || !secretEnv) {
+    const cure = "Write both; secretEnv names the environment variable that holds the secret.";
+    throw wrong(field, "introspection needs clientId and secretEnv", cure);
+  }
+  return { clientId: text(clientId), secretEnv: text(secretEnv) };
+}
+
+const places = /^[a-z][a-z0-9-]{0,62}(?:\/|$)/;
+
+function readRule(path: string, field: Field): ScopeRule {
+  const parts = path.replace(/\/$/, "").split("/");
+  if (!places.test(path) || parts.some((part) => part === "" || part === "." || part === "..")) {
+    const cure = "Begin it with tools/, prompts/, resources/, skills/ or the name of a root, as lists show it.";
+    throw wrong(field, `"${path}" is no path of what is served`, cure);
+  }
+  const scopes = scopesOf(field);
+  if (scopes.length > 0) return { path: parts.join("/"), scopes, field };
+  throw wrong(field, `"${path}" needs no scope`, "Name one, or leave the line out.");
+}
+
+function scopesOf(field: Field): string[] {
+  const scopes = oneOrMore(field).flatMap((given) => given.split(" ").filter((scope) => scope !== ""));
+  const odd = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope) || scope === "offline_access");
+  if (odd === undefined) return scopes;
+  throw wrong(
+    field,
+    `"${odd}" is no scope that a server may ask for`,
+    "Use letters, digits and signs such as : and /.",
+  );
+}
+
+function oneOrMore(field: Field): string[] {
+  return isList(field) ? texts(field) : [text(field)];
+}
+
+/** Kept as it is written: a slash more or less is another server. */
+function secureUrl(field: Field): string {
+  const value = text(field);
+  const { protocol = "", hostname = "", search = "", hash = "" } = URL.canParse(value) ? new URL(value) : {};
+  const isLocal = hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+  const isSafe = protocol === "https:" || (protocol === "http:" && isLocal);
+  if (isSafe && hash === "" && search === "") return value;
+  throw wrong(
+    field,
+    `"${value}" is no https URL`,
+    "Give one without a query and a #; http serves for this machine alone.",
+  );
+}

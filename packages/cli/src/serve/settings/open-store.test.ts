@@ -1,0 +1,30 @@
+import { createServer } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { UsageError } from "../../client/io.ts";
+import { openStore } from "./open-store.ts";
+
+const failure = async (url: string): Promise<UsageError> => {
+  const error: unknown = await openStore(url, () => {}).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(UsageError);
+  return error as UsageError;
+};
+
+test.each([
+  ["127.0.0.1:6379", "--store cannot be what is no URL."],
+  ["http://user:hush@example.com", "--store cannot be http://…."],
+  ["memcached://example.com", "--store cannot be memcached://…."],
+])("%s is no store", async (url, message) => {
+  expect((await failure(url)).message).toBe(message);
+});
+
+test("a store that is not there is an error at once, which does not tell the password", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const { message, hint } = await failure(`redis://user:hush@127.0.0.1:${port}/0`);
+  expect(message).toBe(`The store at 127.0.0.1:${port} cannot be used: connect ECONNREFUSED 127.0.0.1:${port}`);
+  expect(hint).toBe("Is it running, and is its URL right?");
+});

@@ -1,0 +1,107 @@
+import type { Store } from "mcparley/server";
+import type * as RedisPackage from "redis";
+import { UsageError } from "../../client/io.ts";
+
+export interface OpenStore {
+  store: Store;
+  close(): Promise<void>;
+}
+
+type Redis = Pick<typeof RedisPackage, "createClient" | "createCluster">;
+
+/** Milliseconds to connect in. */
+const connectTimeout = 5_000;
+
+const protocols: Record<string, string> = {
+  "redis:": "redis:",
+  "rediss:": "rediss:",
+  "valkey:": "redis:",
+  "valkeys:": "rediss:",
+};
+
+/**
+ * Opens the store that a URL names: Redis or Valkey, one server or a cluster, which is found out. `tell` is told when it is
+ * lost and when it is there again. Throws `UsageError` where it cannot be had; no message holds the URL's password.
+ */
+export async function openStore(given: string, tell: (line: string) => void): Promise<OpenStore> {
+  const url = readUrl(given);
+  const redis = await importRedis();
+  const { redisStore } = await import("@mcparley/redis");
+  const client = (await isCluster(redis, url)) ? clusterClient(redis, url) : redis.createClient({ url: url.href });
+  sayOnce(client, tell);
+  await client.connect();
+  const store = redisStore({ client });
+  return {
+    store,
+    async close() {
+      await store.close();
+      client.destroy();
+    },
+  };
+}
+
+function readUrl(given: string): URL {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const protocol = url && protocols[url.protocol];
+  if (!url || protocol === undefined) {
+    const named = url ? `${url.protocol}//…` : "what is no URL";
+    throw new UsageError(`--store cannot be ${named}.`, "Give a URL such as redis://127.0.0.1:6379 or rediss://….");
+  }
+  return new URL(url.href.replace(url.protocol, protocol));
+}
+
+async function importRedis(): Promise<Redis> {
+  try {
+    return await import("redis");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new UsageError(
+      "--store needs the package redis, which is not installed.",
+      "Install it where mcparley is: npm install redis, or npm install --global redis.",
+    );
+  }
+}
+
+/** Whether the server is one of a cluster. Throws `UsageError` where it cannot be asked: it is not tried again then. */
+async function isCluster({ createClient }: Redis, url: URL): Promise<boolean> {
+  const socket = { connectTimeout, reconnectStrategy: false as const };
+  const client = createClient({ url: url.href, socket }).on("error", () => {});
+  try {
+    await client.connect();
+    return (await client.info("cluster")).includes("cluster_enabled:1");
+  } catch (error) {
+    const why = error instanceof Error && error.message !== "" ? error.message : "no connection could be made";
+    throw new UsageError(`The store at ${url.host} cannot be used: ${why}`, "Is it running, and is its URL right?");
+  } finally {
+    if (client.isOpen) client.destroy();
+  }
+}
+
+/** What the URL says beside the address is for every server of the cluster. */
+function clusterClient({ createCluster }: Redis, url: URL): ReturnType<Redis["createCluster"]> {
+  const { username, password, protocol } = url;
+  const defaults = {
+    ...(username !== "" && { username: decodeURIComponent(username) }),
+    ...(password !== "" && { password: decodeURIComponent(password) }),
+    ...(protocol === "rediss:" && { socket: { tls: true as const } }),
+  };
+  return createCluster({ rootNodes: [{ url: url.href }], defaults });
+}
+
+/** Says that a store is lost once, and not with each try to connect again. */
+function sayOnce(
+  client: { on(event: string, listener: (error?: unknown) => void): unknown },
+  tell: (line: string) => void,
+): void {
+  let isLost = false;
+  client.on("error", (error) => {
+    if (!isLost) tell(`The store is out of reach: ${error instanceof Error ? error.message : String(error)}`);
+    isLost = true;
+  });
+  for (const event of ["ready", "node-ready"]) {
+    client.on(event, () => {
+      if (isLost) tell("The store is there again.");
+      isLost = false;
+    });
+  }
+}

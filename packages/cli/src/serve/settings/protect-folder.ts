@@ -1,0 +1,46 @@
+import { type ProtectedResource, introspectionVerifier, jwtVerifier, protectedResource } from "mcparley/auth";
+import type { TokenVerifier } from "mcparley/auth";
+import { UsageError } from "../../client/io.ts";
+import type { AuthSettings, IssuerSettings } from "./auth-settings.ts";
+
+/**
+ * Makes of the settings what protects the endpoint. Throws `UsageError` where the environment lacks a secret that they
+ * name.
+ */
+export function protectFolder(settings: AuthSettings, env: NodeJS.ProcessEnv): ProtectedResource {
+  const { resource, issuers, audience, scopes, implies, dpop } = settings;
+  const accepted = audience.length > 0 ? audience : [resource];
+  // Introspection judges whatever it is given, so that it comes after those that know their own tokens.
+  const verifiers = [
+    ...issuers.map((one) => forJwts(one, accepted)),
+    ...issuers.flatMap((one) => asking(one, accepted, env)),
+  ];
+  return protectedResource({
+    resource,
+    issuers: issuers.map(({ issuer }) => issuer),
+    verifier: verifiers,
+    audience: accepted,
+    scopes,
+    scopeHierarchy: (scope) => implies.get(scope) ?? [],
+    dpop: { required: dpop === "required" },
+  });
+}
+
+function forJwts({ issuer, jwks }: IssuerSettings, audience: string[]): TokenVerifier {
+  return jwtVerifier({ issuer, audience, ...(jwks !== undefined && { jwks }) });
+}
+
+function asking(
+  { issuer, introspection }: IssuerSettings,
+  audience: string[],
+  env: NodeJS.ProcessEnv,
+): TokenVerifier[] {
+  if (!introspection) return [];
+  const { clientId, secretEnv } = introspection;
+  const secret = env[secretEnv];
+  if (secret === undefined || secret === "") {
+    const hint = "server.yaml names it as the secret by which this server asks about tokens.";
+    throw new UsageError(`The environment variable ${secretEnv} is not set.`, hint);
+  }
+  return [introspectionVerifier({ issuer, audience, client: { id: clientId, secret } })];
+}

@@ -1,0 +1,147 @@
+import { readFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import type { Icon } from "mcparley";
+import type { RateLimitOptions, ServerLimits } from "mcparley/server";
+import { didYouMean } from "../../did-you-mean.ts";
+import { type AuthSettings, readAuth } from "./auth-settings.ts";
+import { bytes, duration, icons } from "../yaml/values.ts";
+import { type ServedRoot, readRoots, resourcesRoot } from "../files/inside-folder.ts";
+import { type Problem, orProblem } from "../problem.ts";
+import { type Field, boolean, isMapping, members, number, readYaml, text, wrong } from "../yaml/yaml-fields.ts";
+
+/** What `server.yaml` says, with a default for whatever it leaves out. */
+export interface ServerSettings {
+  name: string;
+  version: string;
+  title?: string;
+  description?: string;
+  websiteUrl?: string;
+  icons?: Icon[];
+  instructions?: string;
+  limits: Partial<ServerLimits>;
+  /** The largest file that is read, in bytes. */
+  fileSize: number;
+  /** The most files that are listed, of all roots together. */
+  files: number;
+  /** False where calls are not limited. */
+  rateLimit: RateLimitOptions | false;
+  /** `resources/` where there is one, then the roots that are named. */
+  roots: ServedRoot[];
+  /** Who may use the server over HTTP; anyone where it is left out. */
+  auth?: AuthSettings;
+  /** Why `auth` could not be read, though it is there: then nothing may be served over HTTP. */
+  authProblem?: Problem;
+}
+
+export const settingsFile = "server.yaml";
+
+type Take = (settings: ServerSettings, field: Field, folder: string) => void | Promise<void>;
+
+/** What each key does; the keys that there are. */
+const keys: Record<string, Take> = {
+  name: (settings, field) => void (settings.name = filled(field)),
+  version: (settings, field) => void (settings.version = filled(field)),
+  title: (settings, field) => void (settings.title = text(field)),
+  description: (settings, field) => void (settings.description = text(field)),
+  instructions: (settings, field) => void (settings.instructions = text(field)),
+  websiteUrl: (settings, field) => void (settings.websiteUrl = webUrl(field)),
+  icons: (settings, field) => void (settings.icons = icons(field)),
+  limits: (settings, field) => takeLimits(settings, field),
+  rateLimit: (settings, field) => void (settings.rateLimit = rateLimitOf(field)),
+  auth: (settings, field) => void (settings.auth = readAuth(field)),
+  roots: async (settings, field, folder) => void settings.roots.push(...(await readRoots(field, folder))),
+};
+
+/** Reads `server.yaml`. What is wrong in it is reported, and its default stands. */
+export async function readSettings(folder: string, report: (problem: Problem) => void): Promise<ServerSettings> {
+  const settings: ServerSettings = {
+    name: basename(resolve(folder)) || "folder",
+    version: "0.0.0",
+    limits: {},
+    fileSize: 16 * 1024 ** 2,
+    files: 10_000,
+    rateLimit: {},
+    roots: [],
+  };
+  const resources = await resourcesRoot(folder);
+  if (resources) settings.roots.push(resources);
+  const source = await readFile(join(folder, settingsFile), "utf8").catch(() => undefined);
+  if (source === undefined) return settings;
+  const unread = (problem: Problem): void => {
+    // What cannot be parsed may still be meant to protect.
+    if (/^\s*["']?auth["']?\s*:/m.test(source)) settings.authProblem = problem;
+    report(problem);
+  };
+  const given = await orProblem(() => members(readYaml({ file: settingsFile, text: source })), unread);
+  for (const [key, field] of given ?? []) {
+    await orProblem(
+      async () => {
+        if (!Object.hasOwn(keys, key)) throw wrong(field, `unknown key "${key}"`, didYouMean(key, Object.keys(keys)));
+        await keys[key]!(settings, field, folder);
+      },
+      key === "auth" ? unread : report,
+    );
+  }
+  return settings;
+}
+
+const counts = [
+  "requests",
+  "inFlight",
+  "listenStreams",
+  "sessionSize",
+  "subscriptions",
+  "uriLength",
+  "idLength",
+  "completionLength",
+  "pageSize",
+  "depth",
+  "elements",
+  "batch",
+] as const;
+const sizes = ["bodies"] as const;
+const durations = ["askTimeout", "stateTtl"] as const;
+
+function takeLimits(settings: ServerSettings, field: Field): void {
+  const given = members(field, ["fileSize", "files", ...counts, ...sizes, ...durations]);
+  const [fileSize, files] = [given.get("fileSize"), given.get("files")];
+  if (fileSize) settings.fileSize = bytes(fileSize);
+  if (files) settings.files = number(files, 1);
+  for (const key of counts) {
+    const limit = given.get(key);
+    if (limit) settings.limits[key] = number(limit, 1);
+  }
+  for (const key of sizes) {
+    const limit = given.get(key);
+    if (limit) settings.limits[key] = bytes(limit);
+  }
+  for (const key of durations) {
+    const limit = given.get(key);
+    if (limit) settings.limits[key] = duration(limit);
+  }
+}
+
+function rateLimitOf(field: Field): RateLimitOptions | false {
+  if (!isMapping(field)) {
+    if (!boolean(field)) return false;
+    return {};
+  }
+  const options: RateLimitOptions = {};
+  const given = members(field, ["perSecond", "burst"]);
+  const [perSecond, burst] = [given.get("perSecond"), given.get("burst")];
+  if (perSecond) options.perSecond = number(perSecond, 0.001);
+  if (burst) options.burst = number(burst, 1);
+  return options;
+}
+
+function filled(field: Field): string {
+  const value = text(field).trim();
+  if (value === "") throw wrong(field, `"${field.path}" is empty`, "Write a text, or leave the line out.");
+  return value;
+}
+
+function webUrl(field: Field): string {
+  const value = text(field);
+  if (/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : "")) return value;
+  throw wrong(field, `"${value}" is no web address`, "Give an https: URL.");
+}

@@ -1,0 +1,119 @@
+import { createRequire } from "node:module";
+import { dirname, join, sep } from "node:path";
+import type { Jiti } from "jiti";
+import * as mcparley from "mcparley";
+import * as server from "mcparley/server";
+import { FolderProblem, type Problem } from "../problem.ts";
+
+/** Loads the folder's TypeScript and JavaScript, without a build step. */
+export interface CodeModules {
+  /** Runs a module and gives its exports. `file` is relative to the folder. Throws `FolderProblem`. */
+  load(file: string): Promise<Record<string, unknown>>;
+  /** Forgets what was loaded, so that edited files are read again. */
+  forget(): void;
+}
+
+export const codeFile: RegExp = /\.(?:[cm]?[jt]s|tsx)$/;
+
+const require: NodeJS.Require = createRequire(import.meta.url);
+
+/**
+ * Makes a loader of the modules in a folder.
+ *
+ * `mcparley` and `mcparley/server` are always this process's own, also where the folder has no `node_modules`: with a
+ * second copy a `ToolError` that a tool throws would not be known as one here.
+ */
+export function codeModules(folder: string, options: { timeLimit?: number } = {}): CodeModules {
+  const { timeLimit = 10_000 } = options;
+  let jiti: Promise<Jiti> | undefined;
+  return {
+    async load(file) {
+      const path = join(folder, file);
+      try {
+        jiti ??= makeJiti(folder);
+        const loader = await jiti;
+        return await within(timeLimit, loader.import<Record<string, unknown>>(path));
+      } catch (error) {
+        throw moduleProblem(error, { file, path, folder });
+      }
+    },
+    forget() {
+      for (const path of Object.keys(require.cache)) {
+        if (path.startsWith(folder + sep) && !path.includes(`${sep}node_modules${sep}`)) delete require.cache[path];
+      }
+    },
+  };
+}
+
+/** The compiler is large, and loaded only for folders that hold code. */
+async function makeJiti(folder: string): Promise<Jiti> {
+  const { createJiti } = await import("jiti");
+  return createJiti(join(folder, "server.yaml"), {
+    virtualModules: { mcparley, "mcparley/server": server },
+    // A cache on disk would write into the folder or its node_modules.
+    fsCache: false,
+    interopDefault: false,
+    // Modules are kept where `require` keeps its own, so that two tools share the state of a third module.
+    moduleCache: true,
+  });
+}
+
+async function within<T>(ms: number, loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it did not finish loading within ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface ModulePlace {
+  file: string;
+  path: string;
+  folder: string;
+}
+
+/** The problem that a module has: where it failed, why, and what to do. */
+function moduleProblem(error: unknown, { file, path, folder }: ModulePlace): FolderProblem {
+  const { name, message, stack } = asError(error);
+  const first = message.split("\n")[0]!.replaceAll(path, file).trim();
+  const missing = /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1];
+  const place = findPlace(`${message}\n${stack}`, folder) ?? { file, line: 1 };
+  // Only the compiler counts columns as the file does: what runs is compiled to longer lines.
+  const { column, ...lineOnly } = place;
+  return new FolderProblem(
+    {
+      ...(column !== undefined && /^(?:Parse|Syntax)Error/.test(first) ? place : lineOnly),
+      message: missing === undefined ? described(name, first) : `the module "${missing}" is not there`,
+      cure: missing === undefined ? "Correct the code; it is read again when it is saved." : cureFor(missing, folder),
+    },
+    { cause: error },
+  );
+}
+
+/** The first place in a message or stack that is in the folder, and not in an installed package. */
+function findPlace(text: string, folder: string): Pick<Problem, "file" | "line" | "column"> | undefined {
+  for (const rest of text.split(folder + sep).slice(1)) {
+    const [, file, line, column] = /^([^:\n]+):(\d+):(\d+)/.exec(rest) ?? [];
+    if (file === undefined || file.includes("node_modules")) continue;
+    return { file: file.split(sep).join("/"), line: Number(line), column: Number(column) };
+  }
+  return undefined;
+}
+
+function described(name: string, first: string): string {
+  return name === "Error" || first.startsWith(name) ? first : `${name}: ${first}`;
+}
+
+function cureFor(missing: string, folder: string): string {
+  if (/^[./]/.test(missing)) return "Correct the path; it is relative to the file that imports it.";
+  return `Install it: npm install ${missing} --prefix ${dirname(join(folder, "package.json"))}`;
+}
+
+function asError(error: unknown): { name: string; message: string; stack: string } {
+  if (error instanceof Error) return { name: error.name, message: error.message, stack: error.stack ?? "" };
+  return { name: "Error", message: typeof error === "string" ? error : JSON.stringify(error), stack: "" };
+}

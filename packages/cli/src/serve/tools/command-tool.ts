@@ -1,0 +1,107 @@
+import type { CallToolResult, JsonObject } from "mcparley";
+import { type Tool, ToolError, tool } from "mcparley/server";
+import { fillArguments, fillText } from "./command-template.ts";
+import { icons } from "../yaml/values.ts";
+import { FolderProblem, type Loaded } from "../problem.ts";
+import { type Command, readCommand } from "./read-command.ts";
+import { runProgram } from "./run-program.ts";
+import { type Field, boolean, members, plain, readYaml, text } from "../yaml/yaml-fields.ts";
+
+const keys =
+  "title description icons annotations input output command stdin cwd env timeout maxOutput allowOptions exitCodes";
+const hints = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+
+/** Makes a tool of a YAML file that describes a command-line program. Throws `FolderProblem`. */
+export async function commandTool(
+  file: string,
+  source: string,
+  { folder, env }: { folder: string; env: NodeJS.ProcessEnv },
+): Promise<Loaded<Tool>> {
+  const parts = file
+    .replace(/\.ya?ml$/, "")
+    .split("/")
+    .slice(1);
+  const name = checkToolName(parts.join("_"), file);
+  const root = readYaml({ file, text: source });
+  const fields = members(root, keys.split(" "));
+  const input = fields.get("input");
+  const properties = input ? propertiesOf(input) : [];
+  const command = await readCommand({ root, fields, folder, env, properties });
+  const listed = {
+    ...describe(fields),
+    ...(input && { input: plain(input) as JsonObject }),
+    ...(typeof command.output === "object" && { output: command.output }),
+  };
+  const definition = tool({
+    ...listed,
+    call: async (values: JsonObject, ctx): Promise<never> => (await run(command, values, ctx.signal)) as never,
+  }) as Tool;
+  return { name, file, definition, shape: JSON.stringify(listed) };
+}
+
+async function run(
+  command: Command,
+  values: JsonObject,
+  signal: AbortSignal,
+): Promise<string | CallToolResult | JsonObject> {
+  const [program, ...args] = fillArguments(command.elements, { values, options: command.options });
+  const written = await runProgram(
+    {
+      ...command,
+      // The same Node as this one, which may not be on the PATH under that name.
+      file: program === "node" ? process.execPath : program!,
+      args,
+      stdin: fillText(command.stdin, values),
+    },
+    signal,
+  );
+  if (command.output === "text") return written;
+  const value = parse(written);
+  if (command.output !== "json") return value as JsonObject;
+  const content: CallToolResult["content"] = [{ type: "text", text: JSON.stringify(value) }];
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? { content, structuredContent: value }
+    : { content };
+}
+
+function parse(written: string): unknown {
+  try {
+    return JSON.parse(written);
+  } catch (cause) {
+    const start = JSON.stringify(written.slice(0, 80));
+    throw new ToolError(`The program should have written JSON, and wrote ${start}.`, { cause });
+  }
+}
+
+function describe(fields: Map<string, Field>): { title?: string; description?: string } {
+  const [title, description, pictures] = ["title", "description", "icons"].map((key) => fields.get(key));
+  const annotations = fields.get("annotations");
+  return {
+    ...(title && { title: text(title) }),
+    ...(description && { description: text(description) }),
+    ...(pictures && { icons: icons(pictures) }),
+    ...(annotations && { annotations: hintsOf(annotations) }),
+  };
+}
+
+function hintsOf(field: Field): Record<string, string | boolean> {
+  const entries = [...members(field, hints)];
+  return Object.fromEntries(entries.map(([key, value]) => [key, key === "title" ? text(value) : boolean(value)]));
+}
+
+/** The names of the arguments. */
+function propertiesOf(input: Field): string[] {
+  const properties = members(input).get("properties");
+  return properties ? [...members(properties).keys()] : [];
+}
+
+/** Returns the name, or throws `FolderProblem` if it has characters that some clients do not support. */
+export function checkToolName(name: string, file: string): string {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
+  throw new FolderProblem({
+    file,
+    line: 1,
+    message: `"${name}" cannot be the name of a tool`,
+    cure: "Rename the file: letters, digits, _ and - are known to every client, 64 of them at most, folders included.",
+  });
+}

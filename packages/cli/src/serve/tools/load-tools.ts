@@ -1,0 +1,82 @@
+import type { Tool } from "mcparley/server";
+import { type CodeModules, codeFile } from "./code-modules.ts";
+import { listFiles, loadEach, readText } from "../files/load-files.ts";
+import { FolderProblem, type Loaded, type Problem } from "../problem.ts";
+import { checkToolName, commandTool } from "./command-tool.ts";
+
+/**
+ * Loads the tools that a module exports.
+ *
+ * The default export is named after the file; a named export by its own name, after the folders that the file is in.
+ * Folders are joined by `_`, since not every client accepts dots or slashes in a tool's name.
+ */
+async function loadToolModule(file: string, modules: CodeModules): Promise<Loaded<Tool>[]> {
+  const exported = await modules.load(file);
+  const tools = Object.entries(exported).filter((entry): entry is [string, Tool] => isTool(entry[1]));
+  if (tools.length === 0) {
+    throw new FolderProblem({
+      file,
+      line: 1,
+      message: "the module exports no tool",
+      cure:
+        'Write `export default tool({ ... })`, with `tool` from "mcparley/server". A module that only helps others ' +
+        "belongs outside tools/, or needs a name that begins with _.",
+    });
+  }
+  const parts = file
+    .replace(/\.\w+$/, "")
+    .split("/")
+    .slice(1);
+  return tools.map(([exportName, definition]) => {
+    const name = [...(exportName === "default" ? parts : [...parts.slice(0, -1), exportName])].join("_");
+    return { name: checkToolName(name, file), file, definition, shape: shapeOf(definition) };
+  });
+}
+
+function isTool(value: unknown): value is Tool {
+  if (typeof value !== "object" || value === null) return false;
+  const { kind, call } = value as Partial<Tool>;
+  return kind === "tool" && typeof call === "function";
+}
+
+let generation = 0;
+
+/** What lists show of a tool, as far as it is plain data; a schema of a library counts as new each time it is loaded. */
+function shapeOf(tool: Tool): string {
+  // JSON leaves out functions, and so `call`. What a schema library makes may not even be JSON.
+  return isPlain(tool.input) && isPlain(tool.output) ? JSON.stringify(tool) : `generation ${(generation += 1)}`;
+}
+
+function isPlain(schema: unknown): boolean {
+  return typeof schema !== "object" || schema === null || !("~standard" in schema);
+}
+
+/** The tools of a folder, and what is wrong with those that are missing. */
+export interface FoundTools {
+  tools: Loaded<Tool>[];
+  problems: Problem[];
+}
+
+/** Loads the modules and the command-line programs in `tools/`. Where two have one name, the first is taken. */
+export async function loadTools(folder: string, modules: CodeModules, env: NodeJS.ProcessEnv): Promise<FoundTools> {
+  const problems: Problem[] = [];
+  const report = (problem: Problem): void => void problems.push(problem);
+  const files = await listFiles(folder, "tools", /\.(?:ya?ml|[cm]?[jt]s)$/);
+  const loaded = await loadEach(files, report, async (file) =>
+    codeFile.test(file)
+      ? loadToolModule(file, modules)
+      : [await commandTool(file, await readText(folder, file), { folder, env })],
+  );
+  const byName = new Map<string, Loaded<Tool>>();
+  for (const tool of loaded) {
+    const other = byName.get(tool.name);
+    if (!other) byName.set(tool.name, tool);
+    else report(sameName(tool, other));
+  }
+  return { tools: [...byName.values()], problems };
+}
+
+function sameName(tool: Loaded<Tool>, other: Loaded<Tool>): Problem {
+  const message = `the tool "${tool.name}" is in ${other.file} already`;
+  return { file: tool.file, line: 1, message, cure: "Rename one of the two." };
+}

@@ -1,0 +1,129 @@
+import { realpath } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import type { JsonObject } from "mcparley";
+import { didYouMean } from "../../did-you-mean.ts";
+import { type Element, placeholdersIn } from "./command-template.ts";
+import { partsBelow } from "../files/inside-folder.ts";
+import { bytes, duration } from "../yaml/values.ts";
+import {
+  type Field,
+  isList,
+  isMapping,
+  items,
+  members,
+  number,
+  oneOf,
+  plain,
+  text,
+  texts,
+  wrong,
+} from "../yaml/yaml-fields.ts";
+
+/** What a program is given of this process's environment unless the file names more: what it takes to start it. */
+const basicEnv = ["PATH", "SystemRoot", "SYSTEMROOT", "PATHEXT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL"];
+
+/** What a tool file says of the program that it runs. */
+export interface Command {
+  /** The program, and its arguments before they are filled in. */
+  elements: Element[];
+  stdin: string;
+  cwd: string;
+  env: Record<string, string>;
+  /** Milliseconds. */
+  timeLimit: number;
+  /** Bytes of standard output. */
+  outputLimit: number;
+  /** The arguments that may be options of the program. */
+  options: ReadonlySet<string>;
+  /** The exit codes that mean success. */
+  success: number[];
+  /** What standard output is: text, JSON, or JSON that matches this schema. */
+  output: "text" | "json" | JsonObject;
+}
+
+export interface CommandReading {
+  root: Field;
+  fields: Map<string, Field>;
+  folder: string;
+  env: NodeJS.ProcessEnv;
+  /** The names of the tool's arguments. */
+  properties: readonly string[];
+}
+
+/** Reads what is to be run, and how. Throws `FolderProblem`. */
+export async function readCommand(reading: CommandReading): Promise<Command> {
+  const { root, fields, folder, properties } = reading;
+  const command = fields.get("command");
+  if (!command) throw wrong(root, "the file has no command", "Write `command: [program, argument, ...]`.");
+  const elements = elementsOf(command, properties);
+  const get = <T>(key: string, read: (field: Field) => T, otherwise: T): T => {
+    const field = fields.get(key);
+    return field ? read(field) : otherwise;
+  };
+  const cwd = fields.get("cwd");
+  return {
+    elements: elements.with(0, programFile(elements[0] as string, folder)),
+    stdin: get("stdin", (field) => checkedText(field, properties), ""),
+    cwd: cwd ? await insideFolder(cwd, folder) : folder,
+    env: environment(reading),
+    timeLimit: get("timeout", duration, 30_000),
+    outputLimit: get("maxOutput", bytes, 1024 ** 2),
+    options: new Set(get("allowOptions", texts, [])),
+    success: get("exitCodes", (field) => items(field).map((item) => number(item)), [0]),
+    output: get<Command["output"]>("output", outputOf, "text"),
+  };
+}
+
+function elementsOf(command: Field, properties: readonly string[]): Element[] {
+  if (!isList(command)) {
+    throw wrong(
+      command,
+      "command must be a list",
+      'Write each argument apart, as in [grep, "-n", "{{pattern}}"]; no shell runs it.',
+    );
+  }
+  const elements = items(command).map((item) =>
+    isList(item) ? items(item).map((part) => checkedText(part, properties)) : checkedText(item, properties),
+  );
+  const [program] = elements;
+  if (typeof program !== "string" || program === "" || placeholdersIn(program).length > 0) {
+    throw wrong(command, "command must begin with the name of a program", "A placeholder cannot choose what is run.");
+  }
+  return elements;
+}
+
+function checkedText(field: Field, properties: readonly string[]): string {
+  const value = text(field);
+  for (const name of placeholdersIn(value)) {
+    if (properties.includes(name)) continue;
+    throw wrong(field, `the placeholder {{${name}}} is no property of input`, didYouMean(name, properties));
+  }
+  return value;
+}
+
+/** A program that is given by a path is looked for in the folder; any other on the PATH. */
+function programFile(program: string, folder: string): string {
+  return /[\\/]/.test(program) && !isAbsolute(program) ? join(folder, program) : program;
+}
+
+async function insideFolder(field: Field, folder: string): Promise<string> {
+  const path = resolve(folder, text(field));
+  const [real, top] = await Promise.all([realpath(path).catch(() => undefined), realpath(folder)]);
+  if (real !== undefined && partsBelow(top, real)) return real;
+  const message = real === undefined ? `there is no folder ${text(field)}` : "cwd leaves the folder that is served";
+  throw wrong(field, message, "Give a path relative to the folder that is served, inside it.");
+}
+
+function environment({ fields, env }: CommandReading): Record<string, string> {
+  const field = fields.get("env");
+  const set: Record<string, string> = {};
+  const wanted = [...basicEnv];
+  if (field && isMapping(field)) for (const [name, value] of members(field)) set[name] = text(value);
+  else if (field) wanted.push(...texts(field));
+  for (const name of wanted) if (env[name] !== undefined) set[name] ??= env[name];
+  return set;
+}
+
+function outputOf(field: Field): Command["output"] {
+  return isMapping(field) ? (plain(field) as JsonObject) : oneOf(field, ["text", "json"]);
+}

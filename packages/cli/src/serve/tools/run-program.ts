@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { ToolError } from "mcparley/server";
+import { showBytes, showDuration } from "../yaml/values.ts";
+
+export interface Program {
+  file: string;
+  args: readonly string[];
+  cwd: string;
+  env: Record<string, string>;
+  stdin: string;
+  /** Milliseconds. */
+  timeLimit: number;
+  /** Bytes of standard output. */
+  outputLimit: number;
+  /** The exit codes that mean success. */
+  success: readonly number[];
+}
+
+const stderrTail = 2000;
+const graceMs = 1000;
+
+/** The programs that run now: they are ended with this process. */
+const running = new Set<ChildProcess>();
+let endsWithProcess = false;
+
+/**
+ * Runs a program without a shell and gives what it wrote.
+ *
+ * When it takes too long, writes too much, or the call is cancelled, it is ended together with all that it started.
+ * Throws `ToolError`, with the end of its standard error where it failed.
+ */
+export async function runProgram(program: Program, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted();
+  const child = start(program);
+  const output: Buffer[] = [];
+  let size = 0;
+  let errors = "";
+  let refusal: ToolError | undefined;
+  const giveUp = (reason: string): void => {
+    refusal ??= new ToolError(reason);
+    endGroup(child);
+  };
+  const timer = setTimeout(
+    () => giveUp(`The program took longer than ${showDuration(program.timeLimit)}.`),
+    program.timeLimit,
+  );
+  const cancel = (): void => endGroup(child);
+  signal.addEventListener("abort", cancel, { once: true });
+  child.stdout!.on("data", (piece: Buffer) => {
+    size += piece.length;
+    if (size > program.outputLimit) giveUp(`The program wrote more than ${showBytes(program.outputLimit)}.`);
+    else output.push(piece);
+  });
+  child.stderr!.setEncoding("utf8").on("data", (piece: string) => {
+    errors = (errors + piece).slice(-stderrTail);
+  });
+  // A program that does not read its input closes the pipe: that is its right.
+  child.stdin!.on("error", () => {});
+  child.stdin!.end(program.stdin);
+  try {
+    const code = await ended(child);
+    signal.throwIfAborted();
+    if (refusal) throw refusal;
+    if (typeof code === "number" && program.success.includes(code)) return Buffer.concat(output).toString("utf8");
+    throw new ToolError(failure(code, errors));
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
+    running.delete(child);
+  }
+}
+
+function start({ file, args, cwd, env }: Program): ChildProcess {
+  try {
+    // A group of its own, so that whatever it starts can be ended with it.
+    const child = spawn(file, args, {
+      cwd,
+      env,
+      shell: false,
+      windowsHide: true,
+      detached: process.platform !== "win32",
+    });
+    if (!endsWithProcess) process.once("exit", endAll);
+    endsWithProcess = true;
+    running.add(child);
+    return child;
+  } catch (cause) {
+    throw new ToolError("The program cannot be started with these arguments.", { cause });
+  }
+}
+
+/** Settles when the program has ended and all that it wrote has arrived: with its exit code, or the signal that ended it. */
+function ended(child: ChildProcess): Promise<number | NodeJS.Signals> {
+  return new Promise((resolve, reject) => {
+    child.once("error", (cause: NodeJS.ErrnoException) => {
+      const what = cause.code === "ENOENT" ? "is not installed, or its folder is not there" : "cannot be started";
+      const tooLong = cause.code === "E2BIG" ? "cannot take arguments this long" : what;
+      reject(new ToolError(`The program ${tooLong}.`, { cause }));
+    });
+    child.once("close", (code, endedBy) => resolve(code ?? endedBy ?? 1));
+  });
+}
+
+function failure(code: number | NodeJS.Signals, errors: string): string {
+  const how = typeof code === "number" ? `failed with exit code ${code}` : `was ended by ${code}`;
+  const tail = errors.trim();
+  return tail === "" ? `The program ${how} and wrote no error.` : `The program ${how}:\n${tail}`;
+}
+
+/** Asks a program and all it started to end, and makes them end when they have not done so in a second. */
+function endGroup(child: ChildProcess): void {
+  if (process.platform === "win32") {
+    if (child.pid === undefined) return;
+    spawn("taskkill", ["/pid", String(child.pid), "/T", "/F"], { windowsHide: true }).on("error", () => child.kill());
+    return;
+  }
+  signalGroup(child, "SIGTERM");
+  const force = setTimeout(() => signalGroup(child, "SIGKILL"), graceMs);
+  child.once("close", () => {
+    clearTimeout(force);
+    // What it started may have let go of its output and still run.
+    signalGroup(child, "SIGKILL");
+  });
+}
+
+function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, name);
+  } catch {
+    // The group has ended already.
+  }
+}
+
+function endAll(): void {
+  for (const child of running) signalGroup(child, "SIGKILL");
+}

@@ -1,0 +1,72 @@
+import type { Icon } from "mcparley";
+import { type Field, items, members, oneOf, text, texts, wrong } from "./yaml-fields.ts";
+
+const sizes: Record<string, number> = {
+  "": 1,
+  b: 1,
+  kib: 1024,
+  mib: 1024 ** 2,
+  gib: 1024 ** 3,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+};
+const times: Record<string, number> = { ms: 1, "": 1000, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
+
+/** A number of bytes, written as `1048576` or `1 MiB`. */
+export function bytes(field: Field): number {
+  return quantity(field, sizes, { what: "a size", example: "1 MiB" });
+}
+
+/** A number of milliseconds, written as `30` (seconds), `500ms`, `30s` or `2m`. */
+export function duration(field: Field): number {
+  return quantity(field, times, { what: "a time", example: "30s" });
+}
+
+function quantity(field: Field, units: Record<string, number>, shown: { what: string; example: string }): number {
+  const value = text(field);
+  const match = /^(\d{1,15}(?:\.\d{1,6})?)\s{0,3}([a-z]{0,3})$/i.exec(value.trim());
+  const unit = match && units[match[2]!.toLowerCase()];
+  const amount = match && unit ? Math.round(Number(match[1]) * unit) : 0;
+  if (amount > 0) return amount;
+  throw wrong(
+    field,
+    `"${field.path}" must be ${shown.what} above zero, not "${value}"`,
+    `Write it as ${shown.example}.`,
+  );
+}
+
+/** A number of bytes as a person reads it. */
+export function showBytes(count: number): string {
+  if (count < 1024) return `${count} bytes`;
+  return count < 1024 ** 2 ? `${round(count / 1024)} KiB` : `${round(count / 1024 ** 2)} MiB`;
+}
+
+/** A number of milliseconds as a person reads it. */
+export function showDuration(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${round(ms / 1000)} s`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Reads a list of icons. Their pictures come over https or stand in the file itself, as the specification asks. */
+export function icons(field: Field): Icon[] {
+  return items(field).map((item) => {
+    const keys = members(item, ["src", "mimeType", "sizes", "theme"]);
+    const source = keys.get("src");
+    if (!source) throw wrong(item, "an icon needs a src", "Give an https: URL or a data: URI.");
+    const icon: Icon = { src: text(source) };
+    if (!/^(https|data):/i.test(icon.src)) {
+      throw wrong(source, `an icon cannot come from "${icon.src.slice(0, 60)}"`, "Give an https: URL or a data: URI.");
+    }
+    const mimeType = keys.get("mimeType");
+    const sizes = keys.get("sizes");
+    const theme = keys.get("theme");
+    if (mimeType) icon.mimeType = text(mimeType);
+    if (sizes) icon.sizes = texts(sizes);
+    if (theme) icon.theme = oneOf(theme, ["light", "dark"]);
+    return icon;
+  });
+}

@@ -1,0 +1,191 @@
+import {
+  type CST,
+  type Document,
+  LineCounter,
+  type Node,
+  Parser,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+} from "yaml";
+import { didYouMean } from "../../did-you-mean.ts";
+import { FolderProblem } from "../problem.ts";
+
+export interface YamlSource {
+  file: string;
+  text: string;
+  /** The line of the file on which `text` begins; 1 unless given. */
+  firstLine?: number;
+}
+
+interface Origin {
+  file: string;
+  document: Document;
+  place: (offset: number) => { line: number; column: number };
+}
+
+/** A value in a YAML file that knows where it stands, so that whoever reads it can say where it is wrong. */
+export interface Field {
+  /** Its keys from the root, joined by dots; empty for the root. */
+  readonly path: string;
+  readonly node: Node | null;
+  readonly offset: number;
+  readonly origin: Origin;
+}
+
+/** Deeper than any schema or setting is. */
+const maxDepth = 100;
+
+/** Parses YAML and gives its root. Throws `FolderProblem` with the place of the first syntax error. */
+export function readYaml({ file, text, firstLine = 1 }: YamlSource): Field {
+  const lines = new LineCounter();
+  const place = (offset: number): { line: number; column: number } => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line) + firstLine - 1, column: Math.max(1, col) };
+  };
+  const tooDeep = placeTooDeep(text, maxDepth);
+  if (tooDeep !== undefined) {
+    const line = firstLine + (text.slice(0, tooDeep).match(/\n/g)?.length ?? 0);
+    const message = `the YAML is nested more than ${maxDepth} levels deep`;
+    throw new FolderProblem({ file, line, message, cure: "Write it with fewer levels." });
+  }
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
+  const [error] = document.errors;
+  if (error) {
+    const cure = "Correct the YAML: check the indentation, and put text that holds a colon or a bracket into quotes.";
+    throw new FolderProblem({ file, ...place(error.pos[0]), message: error.message, cure }, { cause: error });
+  }
+  const node = document.contents as Node | null;
+  return { path: "", node, offset: node?.range?.[0] ?? 0, origin: { file, document, place } };
+}
+
+/** The problem that a field has. */
+export function wrong(field: Field, message: string, cure: string): FolderProblem {
+  const { file, place } = field.origin;
+  return new FolderProblem({ file, ...place(field.offset), message, cure });
+}
+
+/** The members of a mapping, by key. Where `known` is given, any other key is a problem. An absent mapping is empty. */
+export function members(field: Field, known?: readonly string[]): Map<string, Field> {
+  const node = resolved(field);
+  const found = new Map<string, Field>();
+  if (isEmpty(node)) return found;
+  if (!isMap(node)) {
+    throw wrong(field, `${named(field)} must be a mapping of keys to values`, "Write it as `key: value` lines.");
+  }
+  for (const { key, value } of node.items) {
+    const name = isScalar(key) ? String(key.value) : "";
+    const offset = (key as Node).range?.[0] ?? field.offset;
+    const path = field.path === "" ? name : `${field.path}.${name}`;
+    const member = { path, node: value as Node | null, offset, origin: field.origin };
+    if (known && !known.includes(name)) {
+      throw wrong(member, `unknown key "${path}"`, didYouMean(name, known));
+    }
+    found.set(name, member);
+  }
+  return found;
+}
+
+/** The items of a list. */
+export function items(field: Field): Field[] {
+  const node = resolved(field);
+  if (!isSeq(node)) throw wrong(field, `${named(field)} must be a list`, "Write it as `[a, b]` or as `- a` lines.");
+  return node.items.map((item, index) => ({
+    path: `${field.path}[${index}]`,
+    node: item as Node | null,
+    offset: (item as Node | null)?.range?.[0] ?? field.offset,
+    origin: field.origin,
+  }));
+}
+
+export function isList(field: Field): boolean {
+  return isSeq(resolved(field));
+}
+
+export function isMapping(field: Field): boolean {
+  return isMap(resolved(field));
+}
+
+/** Whether nothing stands after the key. */
+export function isAbsent(field: Field): boolean {
+  return isEmpty(resolved(field));
+}
+
+/** A text; a number or a boolean is read as the text that it was written as. */
+export function text(field: Field): string {
+  const node = resolved(field);
+  if (isScalar(node) && typeof node.value === "string") return node.value;
+  if (isScalar(node) && node.value !== null && node.source !== undefined) return node.source;
+  throw wrong(
+    field,
+    `${named(field)} must be a text`,
+    'Write one line, quoted where it holds ": ", or a block after |.',
+  );
+}
+
+export function texts(field: Field): string[] {
+  return items(field).map(text);
+}
+
+export function boolean(field: Field): boolean {
+  const node = resolved(field);
+  if (isScalar(node) && typeof node.value === "boolean") return node.value;
+  throw wrong(field, `${named(field)} must be true or false`, "Write `true` or `false` without quotes.");
+}
+
+/** A number from `least` on. */
+export function number(field: Field, least: number = 0): number {
+  const node = resolved(field);
+  if (isScalar(node) && typeof node.value === "number" && node.value >= least) return node.value;
+  throw wrong(field, `${named(field)} must be a number of at least ${least}`, "Write a number without quotes.");
+}
+
+/** One of a few words. */
+export function oneOf<const W extends string>(field: Field, words: readonly W[]): W {
+  const value = text(field);
+  const found = words.find((word) => word === value);
+  if (found !== undefined) return found;
+  throw wrong(field, `${named(field)} cannot be "${value}"`, didYouMean(value, words));
+}
+
+/** The value as plain data, aliases followed, of which one may stand for no more than a hundred others. */
+export function plain(field: Field): unknown {
+  try {
+    return field.node === null ? null : field.node.toJS(field.origin.document);
+  } catch (error) {
+    throw wrong(field, (error as Error).message, "Name what an alias stands for before it is used, and use fewer.");
+  }
+}
+
+function resolved({ node, origin }: Field): Node | null {
+  return isAlias(node) ? (node.resolve(origin.document) ?? null) : node;
+}
+
+function isEmpty(node: Node | null): boolean {
+  return node === null || (isScalar(node) && node.value === null);
+}
+
+function named(field: Field): string {
+  return field.path === "" ? "the file" : `"${field.path}"`;
+}
+
+/**
+ * Finds the place where YAML is nested deeper than `limit`, or gives undefined. Takes linear time and no recursion: what
+ * makes values of the tokens recurses, and on a full stack the engine may end the whole process.
+ */
+function placeTooDeep(text: string, limit: number): number | undefined {
+  let level: (CST.Token | null | undefined)[] = [...new Parser().parse(text)];
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: typeof level = [];
+    for (const token of level) {
+      if (!token) continue;
+      if (depth > limit) return token.offset;
+      if (token.type === "document") next.push(token.value);
+      if ("items" in token) for (const { key, value } of token.items) next.push(key, value);
+    }
+    level = next;
+  }
+  return undefined;
+}
