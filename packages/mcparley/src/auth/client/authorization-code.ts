@@ -3,7 +3,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
 import { refusalCode } from "./oauth-error.ts";
-import { isLoopbackHost } from "./private-address.ts";
+import { isLoopbackHost } from "../../net/private-address.ts";
 import type { Registrations } from "./registration.ts";
 import type { SignIn, SignInAttempt } from "./sign-in.ts";
 

@@ -4,7 +4,7 @@ import type { CredentialStorage } from "./credential-storage.ts";
 import type { DpopKeys } from "./dpop.ts";
 import type { Grant } from "./grant.ts";
 import { type GuardedFetch, makeGuardedFetch } from "./guarded-fetch.ts";
-import { isPrivateHost } from "./private-address.ts";
+import { isPrivateHost } from "../../net/private-address.ts";
 
 /** What the authorizations for different servers share. */
 export interface AuthorizationCore {

@@ -4,7 +4,7 @@ import { unreachable } from "../../http/client/fetch.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { isLoopbackHost, isPrivateHost } from "./private-address.ts";
+import { isLoopbackHost, isPrivateHost } from "../../net/private-address.ts";
 
 export interface GuardedFetchOptions {
   /** Whether hosts of private networks may be reached: only where the MCP server is on one itself. */

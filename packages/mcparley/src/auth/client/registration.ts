@@ -6,7 +6,7 @@ import type { Discovered } from "./discover.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
 import { Kept } from "./kept.ts";
-import { isLoopbackHost } from "./private-address.ts";
+import { isLoopbackHost } from "../../net/private-address.ts";
 
 /** A client that was registered with an authorization server by hand; a public one has neither secret nor key. */
 export interface GivenClient extends ClientCredential {

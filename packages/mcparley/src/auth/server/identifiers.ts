@@ -1,5 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
-import { isLoopbackHost } from "../client/private-address.ts";
+import { isLoopbackHost } from "../../net/private-address.ts";
 
 /**
  * Checks the identifier of a resource or an issuer, which stays the string that it is: it is compared exactly, so that a

@@ -1,7 +1,7 @@
-import { LocalError } from "../../rpc/errors.ts";
-import { networkOf } from "../../server/caller.ts";
-import type { RequestHead, RequestSource } from "../exchange.ts";
-import type { TrustedProxy } from "./options.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { networkOf } from "../server/caller.ts";
+import type { RequestHead, RequestSource } from "../http/exchange.ts";
+import type { TrustedProxy } from "../http/server/options.ts";
 
 const unknown: RequestSource = { address: undefined, network: undefined };
 const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;

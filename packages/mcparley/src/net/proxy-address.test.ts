@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { makeProxyReader } from "./proxy-address.ts";
-import type { TrustedProxy } from "./options.ts";
+import type { TrustedProxy } from "../http/server/options.ts";
 
 function addressIn(trusted: string | TrustedProxy, headers: Record<string, string>): string | undefined {
   const head = { method: "POST", path: "/", query: "", secure: false, header: (name: string) => headers[name] };
