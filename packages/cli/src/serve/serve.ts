@@ -9,6 +9,7 @@ import { type CommandIo, UsageError } from "../client/io.ts";
 import { styleFor } from "../client/style.ts";
 import { banner } from "./banner.ts";
 import { type LiveFolder, openFolder } from "./live-folder.ts";
+import { isLoopback } from "./loopback.ts";
 import { FolderProblem, formatProblem } from "./problem.ts";
 import type { OpenStore } from "./open-store.ts";
 import { type ProblemReport, problemReport } from "./problem-report.ts";
@@ -145,10 +146,6 @@ async function protection({ contents }: LiveFolder, { env }: ServeIo): Promise<P
 
 const unnamedHost =
   "Only requests for localhost are answered so far. Name this machine as others call it: --allow-host NAME.";
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
-}
 
 function hintFor(port: number): string {
   return port === 0 ? "Give another --host." : "--port takes the number, as in --port 0.";

@@ -1,18 +1,30 @@
 import { LocalError } from "../rpc/errors.ts";
-import { networkOf } from "../server/caller.ts";
-import type { RequestHead, RequestSource } from "../http/exchange.ts";
-import type { TrustedProxy } from "../http/server/options.ts";
+import { networkOf, parseIp } from "./ip-address.ts";
 
-const unknown: RequestSource = { address: undefined, network: undefined };
-const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
+/** The header of a trusted proxy that names the client's address, and its entry that counts, from the right. */
+interface ProxyHeader {
+  readonly header: string;
+  readonly hops?: number;
+}
+
+/** The IP address of a client, and the network that it counts for. */
+interface ClientAddress {
+  readonly address: string | undefined;
+  readonly network: string | undefined;
+}
+
+/** The head of a request, with its headers by their names in lower case. */
+interface Head {
+  header(name: string): string | undefined;
+}
 
 /**
- * Makes a function that reads the client's address from the header of a trusted proxy.
+ * Returns a function that reads the client's address from the header of a trusted proxy.
  *
- * A client can send the header itself; a proxy adds its entry at the end. So entries are counted from the right, and
- * what is left of the trusted ones is never read. A value that is no IP address means that the address is unknown.
+ * A client can send the header itself, and a proxy adds its entry at the end. So entries are counted from the right, and
+ * entries to the left of the trusted one are ignored. The address is undefined if the entry is not an IP address.
  */
-export function makeProxyReader(trusted: string | TrustedProxy): (head: RequestHead) => RequestSource {
+export function makeProxyReader(trusted: string | ProxyHeader): (head: Head) => ClientAddress {
   const { header, hops = 1 } = typeof trusted === "string" ? { header: trusted } : trusted;
   const name = header.toLowerCase();
   if (!Number.isInteger(hops) || hops < 1) {
@@ -20,14 +32,13 @@ export function makeProxyReader(trusted: string | TrustedProxy): (head: RequestH
   }
   return (head) => {
     const value = head.header(name);
-    if (value === undefined) return unknown;
-    const entry = entriesOf(value).at(-hops) ?? "";
+    const entry = entriesOf(value ?? "").at(-hops) ?? "";
     const address = addressIn(name === "forwarded" ? forwardedFor(entry) : entry);
-    return address === undefined ? unknown : { address, network: networkOf(address) };
+    return { address, network: address === undefined ? undefined : networkOf(address) };
   };
 }
 
-/** The entries of a list header; a comma inside a quoted string does not end an entry (RFC 9110 section 5.6.4). */
+/** Returns the entries of a list header. A comma inside a quoted string does not end an entry (RFC 9110 section 5.6.4). */
 function entriesOf(value: string): string[] {
   const entries = [""];
   let quoted = false;
@@ -40,7 +51,7 @@ function entriesOf(value: string): string[] {
   return entries.map((entry) => entry.trim());
 }
 
-/** The value of `for` in an element of `Forwarded` (RFC 7239 section 4). */
+/** Returns the value of `for` in an element of `Forwarded` (RFC 7239 section 4). */
 function forwardedFor(element: string): string {
   for (const pair of element.split(";")) {
     const [, name = "", value = ""] = /^\s*([^=\s]+)=(.*)$/.exec(pair) ?? [];
@@ -49,11 +60,10 @@ function forwardedFor(element: string): string {
   return "";
 }
 
-/** The address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`; undefined for anything else. */
+/** Returns the address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`, or undefined for any other text. */
 function addressIn(text: string): string | undefined {
   const bracketed = /^\[([\da-f:.]+)\](?::\d+)?$/i.exec(text)?.[1];
-  const plain = bracketed ?? (/^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(":")) : text);
-  if (!bracketed && ipv4.test(plain)) return plain;
-  const isIpv6 = /^[\da-f:.]+$/i.test(plain) && plain.includes(":") && URL.canParse(`http://[${plain}]/`);
-  return isIpv6 ? plain : undefined;
+  const address = bracketed ?? text.replace(/^([\d.]+):\d+$/, "$1");
+  const bytes = parseIp(address);
+  return bytes && (bracketed === undefined || bytes.length === 16) ? address : undefined;
 }

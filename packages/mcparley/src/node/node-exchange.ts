@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import type { BodyReader, Exchange, Held, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
 import { LocalError } from "../rpc/errors.ts";
-import { networkOf } from "../server/caller.ts";
+import { networkOf } from "../net/ip-address.ts";
 import { readBody } from "./read-body.ts";
 
 /** A request whose body a framework may have read: Express and others leave it in `body`. */

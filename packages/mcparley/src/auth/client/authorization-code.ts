@@ -1,9 +1,10 @@
 import type { AuthorizationServer } from "oauth4webapi";
+import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
 import { refusalCode } from "./oauth-error.ts";
-import { isLoopbackHost } from "../../net/private-address.ts";
+
 import type { Registrations } from "./registration.ts";
 import type { SignIn, SignInAttempt } from "./sign-in.ts";
 
@@ -86,8 +87,7 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: Author
 
 /** Anybody on the way could read a code that comes back otherwise (2026-07-28, "Communication Security"). */
 function checkRedirectUri(given: string): void {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
-  if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopbackHost(url.hostname))) return;
+  if (URL.canParse(given) && isSecureUrl(new URL(given))) return;
   const message = `The redirect URI ${JSON.stringify(given.slice(0, 200))} must be https, or http on this machine.`;
   throw new LocalError("invalid_target", message);
 }

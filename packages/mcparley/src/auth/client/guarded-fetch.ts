@@ -2,9 +2,10 @@ import { sendGuarded } from "#guarded-send";
 import { discard, readText } from "../../http/client/body.ts";
 import { unreachable } from "../../http/client/fetch.ts";
 import { nameOf } from "../../http/client/settings.ts";
+import { isSecureUrl } from "../../net/loopback.ts";
+import { isPrivateHost } from "../../net/private-address.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { isLoopbackHost, isPrivateHost } from "../../net/private-address.ts";
 
 export interface GuardedFetchOptions {
   /** Whether hosts of private networks may be reached: only where the MCP server is on one itself. */
@@ -63,8 +64,7 @@ export function makeGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
 
 /** Throws `LocalError` `forbidden_url` for a URL that no request of authorization may go to. */
 export function checkAddress(url: URL, allowPrivate: boolean): void {
-  const isLocal = isLoopbackHost(url.hostname);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLocal)) {
+  if (!isSecureUrl(url)) {
     throw refused(url, "it is not https, which only addresses of this machine may do without.");
   }
   if (url.username !== "" || url.password !== "") throw refused(url, "it holds a user or a password.");

@@ -1,3 +1,4 @@
+import { isLoopback } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { type ClientCredentials, authenticate, methodToRegister } from "./client-authentication.ts";
@@ -6,7 +7,6 @@ import type { Discovered } from "./discover.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
 import { Kept } from "./kept.ts";
-import { isLoopbackHost } from "../../net/private-address.ts";
 
 /** A client that was registered with an authorization server by hand; a public one has neither secret nor key. */
 export interface GivenClient extends ClientCredential {
@@ -157,7 +157,7 @@ function isUsable(
 /** What a browser comes back to on this machine is native (OpenID Connect registration, 2). */
 function applicationType(redirectUri: string): "native" | "web" {
   const { protocol, hostname } = new URL(redirectUri);
-  return protocol === "https:" && !isLoopbackHost(hostname) ? "web" : "native";
+  return protocol === "https:" && !isLoopback(hostname) ? "web" : "native";
 }
 
 /** A document's URL has https and a path (2026-07-28, client registration, "Client ID Metadata Documents"). */

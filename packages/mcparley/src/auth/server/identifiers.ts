@@ -1,5 +1,5 @@
+import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { isLoopbackHost } from "../../net/private-address.ts";
 
 /**
  * Checks the identifier of a resource or an issuer, which stays the string that it is: it is compared exactly, so that a
@@ -18,10 +18,10 @@ export function checkIdentifier(what: string, given: unknown): string {
 export function checkAddress(what: string, given: unknown): string {
   if (typeof given !== "string" || given === "") throw invalid(`${what} is required: give it as a string.`);
   if (!URL.canParse(given)) throw invalid(`${what} must be a URL; got ${JSON.stringify(given)}.`);
-  const { protocol, hostname, username, password } = new URL(given);
-  const isSafe = protocol === "https:" || (protocol === "http:" && isLoopbackHost(hostname));
-  if (!isSafe) throw invalid(`${what} must be an https URL, or http on this machine; got ${JSON.stringify(given)}.`);
-  if (username !== "" || password !== "") throw invalid(`${what} must hold no user and no password.`);
+  const url = new URL(given);
+  if (!isSecureUrl(url))
+    throw invalid(`${what} must be an https URL, or http on this machine; got ${JSON.stringify(given)}.`);
+  if (url.username !== "" || url.password !== "") throw invalid(`${what} must hold no user and no password.`);
   return given;
 }
 
