@@ -36,7 +36,7 @@ const packages = [
       "client/connect/no-command-transport.ts",
       // Likewise: the one that checks addresses, and the one that cannot.
       "node/guarded-send.ts",
-      "auth/client/web-send.ts",
+      "auth/client/web.ts",
       // Likewise: the one that listens for a browser to come back, and the one that asks for another way to sign in.
       "node/sign-in/loopback-sign-in.ts",
       "auth/client/no-loopback-sign-in.ts",

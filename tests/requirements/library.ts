@@ -69,8 +69,8 @@ export { memoryCredentials } from "../../packages/mcparley/src/auth/client/memor
 export type { CredentialStorage } from "../../packages/mcparley/src/auth/client/credential-storage.ts";
 export { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../packages/mcparley/src/testing/scripted-issuer.ts";
 export { clientCredentials } from "../../packages/mcparley/src/auth/client/client-credentials.ts";
-export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/enterprise-managed.ts";
-export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grant.ts";
+export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/machine-flows.ts";
+export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
 export type { HttpAuth } from "../../packages/mcparley/src/http/client/settings.ts";
 export {
   type AnswerToken,

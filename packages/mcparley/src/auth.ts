@@ -1,5 +1,5 @@
 /** Authorization: signing in to servers, and protecting one's own. */
-export type { ClientCredential } from "./auth/client-credential.ts";
+export type { ClientCredential } from "./auth/client-authentication.ts";
 export { type ClientCredentialsOptions, clientCredentials } from "./auth/client/client-credentials.ts";
 export type { CredentialStorage } from "./auth/client/credential-storage.ts";
 export {
@@ -7,12 +7,12 @@ export {
   type IdentityAssertion,
   type IdentityProvider,
   enterpriseManaged,
-} from "./auth/client/enterprise-managed.ts";
-export type { MachineOptions } from "./auth/client/machine-grant.ts";
+} from "./auth/client/machine-flows.ts";
+export type { MachineOptions } from "./auth/client/machine-grants.ts";
 export { memoryCredentials } from "./auth/client/memory-credentials.ts";
-export { type PastedSignInOptions, pastedSignIn } from "./auth/client/pasted-sign-in.ts";
-export type { SignIn, SignInAttempt } from "./auth/client/sign-in.ts";
-export type { Account, OAuth } from "./auth/client/authorization.ts";
+export { type PastedSignInOptions, pastedSignIn } from "./auth/client/sign-in.ts";
+export type { SignIn, SignInAttempt } from "./auth/client/sign-in-types.ts";
+export type { Account, OAuth } from "./auth/client/flow.ts";
 export type { AuthorizationOptions } from "./auth/client/authorization-options.ts";
 export { type OAuthOptions, oauth } from "./auth/client/oauth.ts";
 export type { GivenClient } from "./auth/client/registration.ts";

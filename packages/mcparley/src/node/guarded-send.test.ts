@@ -4,7 +4,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import { type AddressInfo, type Socket, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { isPrivateAddress } from "../net/private-address.ts";
-import type { GuardedRequest } from "../auth/client/web-send.ts";
+import type { GuardedRequest } from "../auth/client/web.ts";
 import type { LocalError } from "../rpc/errors.ts";
 import { type Network, sendGuarded, sendThrough } from "./guarded-send.ts";
 

@@ -4,7 +4,7 @@ import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import { addressOf, isPrivateAddress } from "../net/private-address.ts";
-import type { GuardedRequest, SendGuarded } from "../auth/client/web-send.ts";
+import type { GuardedRequest, SendGuarded } from "../auth/client/web.ts";
 import { LocalError } from "../rpc/errors.ts";
 
 /** What a test replaces. */

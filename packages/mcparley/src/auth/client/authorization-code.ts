@@ -6,7 +6,7 @@ import type { Grant, GrantContext, Obtained } from "./grant.ts";
 import { refusalCode } from "./oauth-error.ts";
 
 import type { Registrations } from "./registration.ts";
-import type { SignIn, SignInAttempt } from "./sign-in.ts";
+import type { SignIn, SignInAttempt } from "./sign-in-types.ts";
 
 /** What one authorization request is recorded by, until the person is back. */
 interface AuthorizationRequest {

@@ -1,6 +1,6 @@
 import type * as oauth from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
-import { type ClientCredential, clientAuthentication } from "../client-credential.ts";
+import { type ClientCredential, clientAuthentication } from "../client-authentication.ts";
 import type { KnownClient } from "./endpoints.ts";
 
 /** What a client and an authorization server agreed on: by registration, or by hand. */

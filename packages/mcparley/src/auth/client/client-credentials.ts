@@ -1,6 +1,6 @@
-import { type ClientCredential, checkProvable } from "../client-credential.ts";
-import type { OAuth } from "./authorization.ts";
-import { type MachineOptions, authorizeMachine } from "./machine-grant.ts";
+import { type ClientCredential, checkProvable } from "../client-authentication.ts";
+import type { OAuth } from "./flow.ts";
+import { type MachineOptions, authorizeMachine } from "./machine-grants.ts";
 
 export interface ClientCredentialsOptions extends MachineOptions {
   /** The client, as it is registered at the issuer. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { documentServer } from "../../testing/document-server.ts";
-import { discoverIssuer, legacyIssuer } from "./authorization-server.ts";
+import { discoverIssuer, legacyIssuer } from "./well-known.ts";
 import { readChallenge } from "./challenge.ts";
 import { discoverResource } from "./resource-metadata.ts";
 

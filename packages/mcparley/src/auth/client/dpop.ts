@@ -1,6 +1,6 @@
 import type { CryptoKeyPair, DPoPHandle } from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
-import type { Discovered } from "./discover.ts";
+import type { Discovered } from "./discovery.ts";
 import type { CredentialStorage } from "./credential-storage.ts";
 
 /** The algorithm of every proof: the one that all who know DPoP have. */

@@ -1,6 +1,6 @@
 import type * as oauth from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
-import type { Discovered } from "./discover.ts";
+import type { Discovered } from "./discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import { TOKEN_EXCHANGE } from "./grant-types.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";

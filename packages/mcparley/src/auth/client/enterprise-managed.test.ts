@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type AnswerToken, type AskedToken, authorizationDocuments, tokenServer } from "../../testing/token-server.ts";
-import { type EnterpriseManagedOptions, enterpriseManaged } from "./enterprise-managed.ts";
+import { type EnterpriseManagedOptions, enterpriseManaged } from "./machine-flows.ts";
 
 const server = new URL("https://mcp.example/mcp");
 const request = { url: server, method: "POST", server };

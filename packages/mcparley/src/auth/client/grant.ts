@@ -1,6 +1,6 @@
 import type { Clock } from "../../rpc/clock.ts";
 import type { CredentialStorage } from "./credential-storage.ts";
-import type { Discovered } from "./discover.ts";
+import type { Discovered } from "./discovery.ts";
 import type { AuthorizationEndpoints, KnownClient, TokenResponse } from "./endpoints.ts";
 
 /** Where and with what a grant works. */

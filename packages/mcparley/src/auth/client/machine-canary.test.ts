@@ -5,8 +5,8 @@ import { sendHttp } from "../../http/client/fetch.ts";
 import { type HttpAuth, readHttpTarget } from "../../http/client/settings.ts";
 import { type AnswerToken, type AskedToken, authorizationDocuments, tokenServer } from "../../testing/token-server.ts";
 import { clientCredentials } from "./client-credentials.ts";
-import { enterpriseManaged } from "./enterprise-managed.ts";
-import type { MachineOptions } from "./machine-grant.ts";
+import { enterpriseManaged } from "./machine-flows.ts";
+import type { MachineOptions } from "./machine-grants.ts";
 import { workloadIdentity } from "./workload-identity.ts";
 
 let written: unknown[][] = [];

@@ -1,5 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
-import type { SignIn } from "./sign-in.ts";
+import type { SignIn } from "./sign-in-types.ts";
 
 /** Stands in where nothing can listen for a browser to come back, as in browsers and Workers: says so. */
 export function loopbackSignIn(): SignIn {

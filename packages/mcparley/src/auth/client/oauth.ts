@@ -1,8 +1,8 @@
-import { Authorization, type OAuth } from "./authorization.ts";
+import { Authorization, type OAuth } from "./flow.ts";
 import { AuthorizationCode } from "./authorization-code.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";
 import { type RegistrationOptions, Registrations } from "./registration.ts";
-import type { SignIn } from "./sign-in.ts";
+import type { SignIn } from "./sign-in-types.ts";
 
 /** How a client signs a person in, and what it is to the authorization servers. */
 export interface OAuthOptions extends AuthorizationOptions, RegistrationOptions {

@@ -1,12 +1,12 @@
 import { isLoopback } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { ClientCredential } from "../client-credential.ts";
+import type { ClientCredential } from "../client-authentication.ts";
 import { type ClientCredentials, authenticate, methodToRegister } from "./client-authentication.ts";
 import type { CredentialStorage } from "./credential-storage.ts";
-import type { Discovered } from "./discover.ts";
+import type { Discovered } from "./discovery.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
-import { Kept } from "./kept.ts";
+import { Kept } from "./credentials.ts";
 
 /** A client that was registered with an authorization server by hand; a public one has neither secret nor key. */
 export interface GivenClient extends ClientCredential {

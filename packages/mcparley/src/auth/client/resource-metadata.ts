@@ -3,7 +3,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
-import { resourceMetadataUrls } from "./well-known.ts";
+import { resourceMetadataUrls } from "./well-known-urls.ts";
 
 /** What an MCP server says of its authorization (RFC 9728). The identifiers are the strings that it published. */
 export interface ResourceMetadata {

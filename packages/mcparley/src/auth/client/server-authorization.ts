@@ -2,9 +2,9 @@ import type { HttpAuthRefusal, HttpAuthRequest } from "../../http/client/setting
 import { LocalError } from "../../rpc/errors.ts";
 import { type AuthorizationCore, fetchFor } from "./authorization-core.ts";
 import { type Challenge, readChallenge, splitScope } from "./challenge.ts";
-import { type Discovered, discover, discoverFor } from "./discover.ts";
+import { type Discovered, discover, discoverFor } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
-import { Kept } from "./kept.ts";
+import { Kept } from "./credentials.ts";
 import { includesAll, unite } from "./scopes.ts";
 import type { TokenRecord } from "./token-record.ts";
 import { Tokens, keptTokens } from "./tokens.ts";

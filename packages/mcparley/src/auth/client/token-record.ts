@@ -1,6 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { splitScope } from "./challenge.ts";
-import type { Discovered } from "./discover.ts";
+import type { Discovered } from "./discovery.ts";
 import type { TokenResponse } from "./endpoints.ts";
 
 /** What one client holds for one resource at one authorization server. */

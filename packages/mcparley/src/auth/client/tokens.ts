@@ -1,10 +1,10 @@
-import type { Discovered } from "./discover.ts";
+import type { Discovered } from "./discovery.ts";
 import { type AuthorizationCore, fetchFor, mayBePrivate } from "./authorization-core.ts";
 import { checkDpopAlgorithms } from "./dpop.ts";
 import { AuthorizationEndpoints } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
 import { checkAddress } from "./guarded-fetch.ts";
-import { Kept } from "./kept.ts";
+import { Kept } from "./credentials.ts";
 import { refusalCode } from "./oauth-error.ts";
 import { type TokenRecord, toTokenRecord } from "./token-record.ts";
 

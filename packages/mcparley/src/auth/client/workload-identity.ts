@@ -1,8 +1,8 @@
-import type { ClientCredential } from "../client-credential.ts";
-import type { OAuth } from "./authorization.ts";
+import type { ClientCredential } from "../client-authentication.ts";
+import type { OAuth } from "./flow.ts";
 import { credentialFrom } from "./credential-source.ts";
 import { JWT_BEARER } from "./grant-types.ts";
-import { type MachineOptions, authorizeMachine } from "./machine-grant.ts";
+import { type MachineOptions, authorizeMachine } from "./machine-grants.ts";
 
 /** A workload that its platform vouches for. */
 export interface WorkloadIdentityOptions extends MachineOptions {

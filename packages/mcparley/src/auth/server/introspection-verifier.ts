@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type ClientCredential, checkProvable, clientAuthentication } from "../client-credential.ts";
+import { type ClientCredential, checkProvable, clientAuthentication } from "../client-authentication.ts";
 import { type Answer, AnswerCache } from "./answer-cache.ts";
 import { type ScopesOf, audienceIn, tokenOf } from "./claims.ts";
 import { digest } from "./digest.ts";

@@ -1,7 +1,7 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { discoverIssuer } from "../client/authorization-server.ts";
+import { discoverIssuer } from "../client/well-known.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../client/guarded-fetch.ts";
 import { Cooldown } from "./cooldown.ts";
 

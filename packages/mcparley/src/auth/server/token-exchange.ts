@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
-import { type ClientCredential, checkProvable, clientAuthentication } from "../client-credential.ts";
+import { type ClientCredential, checkProvable, clientAuthentication } from "../client-authentication.ts";
 import { type Answer, AnswerCache } from "./answer-cache.ts";
 import { digest } from "./digest.ts";
 import { checkAddress, checkIdentifier, invalid } from "./identifiers.ts";

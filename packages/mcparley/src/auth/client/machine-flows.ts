@@ -1,14 +1,14 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
-import { type ClientCredential, checkClient, clientAuthentication } from "../client-credential.ts";
-import type { OAuth } from "./authorization.ts";
-import { discoverIssuer } from "./authorization-server.ts";
+import { type ClientCredential, checkClient, clientAuthentication } from "../client-authentication.ts";
+import type { OAuth } from "./flow.ts";
+import { discoverIssuer } from "./well-known.ts";
 import { credentialFrom } from "./credential-source.ts";
 import { AuthorizationEndpoints } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
 import { JWT_BEARER } from "./grant-types.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
-import { type MachineOptions, authorizeMachine } from "./machine-grant.ts";
+import { type MachineOptions, authorizeMachine } from "./machine-grants.ts";
 
 const TOKEN_TYPE = "urn:ietf:params:oauth:token-type:";
 const ID_JAG = `${TOKEN_TYPE}id-jag`;

@@ -6,7 +6,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { AuthorizationCore } from "./authorization-core.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";
 import { readChallenge, splitScope } from "./challenge.ts";
-import type { Discovered } from "./discover.ts";
+import type { Discovered } from "./discovery.ts";
 import { dpopKeys } from "./dpop.ts";
 import type { Grant } from "./grant.ts";
 import { memoryCredentials } from "./memory-credentials.ts";

@@ -1,6 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
-import { type ClientCredential, type MakeClientAuth, checkClient, clientAuthentication } from "../client-credential.ts";
-import { Authorization, type OAuth } from "./authorization.ts";
+import { type ClientCredential, type MakeClientAuth, checkClient, clientAuthentication } from "../client-authentication.ts";
+import { Authorization, type OAuth } from "./flow.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";
 import type { KnownClient, TokenResponse } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";

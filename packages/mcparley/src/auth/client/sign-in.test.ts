@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type PastedSignInOptions, pastedSignIn } from "./pasted-sign-in.ts";
+import { type PastedSignInOptions, pastedSignIn } from "./sign-in.ts";
 
 const never = new AbortController().signal;
 const authorizationUrl = new URL("https://issuer.example/authorize?state=s1&client_id=c");

@@ -1,6 +1,6 @@
 import { type JWK, exportJWK, exportPKCS8, generateKeyPair, importJWK, jwtVerify } from "jose";
 import { describe, expect, test } from "vitest";
-import { type ClientCredential, checkProvable, clientAuthentication } from "./client-credential.ts";
+import { type ClientCredential, checkProvable, clientAuthentication } from "./client-authentication.ts";
 
 const issuer = "https://as.example";
 

@@ -1,7 +1,7 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { discoverIssuer, legacyIssuer } from "./authorization-server.ts";
+import { discoverIssuer, legacyIssuer } from "./well-known.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 import { type ResourceMetadata, discoverResource } from "./resource-metadata.ts";
 
