@@ -65,11 +65,11 @@ export {
   rawHttp,
 } from "../../packages/mcparley/src/testing/raw-http.ts";
 export { type OAuthOptions, oauth } from "../../packages/mcparley/src/auth/client/oauth.ts";
-export { memoryCredentials } from "../../packages/mcparley/src/auth/client/memory-credentials.ts";
-export type { CredentialStorage } from "../../packages/mcparley/src/auth/client/credential-storage.ts";
+export { memoryCredentials } from "../../packages/mcparley/src/auth/client/credentials.ts";
+export type { CredentialStorage } from "../../packages/mcparley/src/auth/client/credentials.ts";
 export { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../packages/mcparley/src/testing/scripted-issuer.ts";
-export { clientCredentials } from "../../packages/mcparley/src/auth/client/client-credentials.ts";
-export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/machine-flows.ts";
+export { clientCredentials } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
+export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
 export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
 export type { HttpAuth } from "../../packages/mcparley/src/http/client/settings.ts";
 export {

@@ -1,6 +1,7 @@
 import { type JWK, exportJWK, exportPKCS8, generateKeyPair, importJWK, jwtVerify } from "jose";
 import { describe, expect, test } from "vitest";
-import { type ClientCredential, checkProvable, clientAuthentication } from "./client-authentication.ts";
+import { clientAuthentication } from "./client-authentication.ts";
+import { type ClientCredential, checkProvable } from "./client-credential.ts";
 
 const issuer = "https://as.example";
 
@@ -110,15 +111,11 @@ describe("a private key", () => {
 });
 
 test.each([
-  ["to be given", undefined as never, "client.id is required: what the client is registered as."],
-  ["an id", { id: "", secret: "s" }, "client.id is required: what the client is registered as."],
-  [
-    "a secret or a key",
-    { id: "c" },
-    "client.secret or client.privateKey is required: who asks has to prove who it is.",
-  ],
+  ["to be given", undefined as never, "client.id is required: the id with which the client is registered."],
+  ["an id", { id: "", secret: "s" }, "client.id is required: the id with which the client is registered."],
+  ["a secret or a key", { id: "c" }, "client.secret or client.privateKey is required to prove its identity."],
   ["a secret that is one", { id: "c", secret: "" }, expect.stringContaining("client.secret")],
-])("a client that has to prove who it is needs %s", (_, client, message) => {
+])("a client that must prove its identity needs %s", (_, client, message) => {
   expect(() => checkProvable(client)).toThrow(expect.objectContaining({ code: "invalid_definition", message }));
   expect(() => checkProvable({ id: "c", secret: "s" })).not.toThrow();
 });

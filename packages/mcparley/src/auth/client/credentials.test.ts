@@ -4,9 +4,9 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import type { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../../testing/scripted-issuer.ts";
-import type { OAuth } from "./flow.ts";
-import type { CredentialStorage } from "./credential-storage.ts";
-import { memoryCredentials } from "./memory-credentials.ts";
+import type { OAuth } from "./oauth.ts";
+import type { CredentialStorage } from "./credentials.ts";
+import { memoryCredentials } from "./credentials.ts";
 import { type OAuthOptions, oauth } from "./oauth.ts";
 
 interface Client {

@@ -1,67 +1,37 @@
-import { link } from "../../rpc/abort.ts";
+/**
+ * The OAuth flow of clients. `oauth.ts` loads this module, with oauth4webapi, jose and all files that use them, when a
+ * client first needs a token.
+ */
 import { unreachable } from "../../http/client/fetch.ts";
-import { type HttpAuth, type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
+import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
+import { link } from "../../rpc/abort.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { AuthorizationCore } from "./authorization-core.ts";
-import type { AuthorizationOptions } from "./authorization-options.ts";
-import { readChallenge, splitScope } from "./challenge.ts";
-import type { Discovered } from "./discovery.ts";
+import { memoryCredentials } from "./credentials.ts";
+import { type Discovered, readChallenge, splitScope } from "./discovery.ts";
 import { dpopKeys } from "./dpop.ts";
-import type { Grant } from "./grant.ts";
-import { memoryCredentials } from "./memory-credentials.ts";
-import { unite } from "./scopes.ts";
-import { ServerAuthorization } from "./server-authorization.ts";
-import type { TokenRecord } from "./token-record.ts";
+import type { AuthorizationCore, Grant } from "./grant.ts";
+import type { Account, AuthorizationOptions, OAuth } from "./oauth.ts";
+import { ServerAuthorization, unite } from "./server-authorization.ts";
+import type { TokenRecord } from "./tokens.ts";
 
-/** What a client holds for an MCP server; nothing in it is secret. */
-export interface Account {
-  /** The MCP server, and the identifier by which tokens are for it. */
-  readonly server: string;
-  readonly resource: string;
-  readonly issuer: string;
-  readonly clientId: string;
-  /** Who signed in, where the authorization server says so. Not verified: for showing only. */
-  readonly subject: string | undefined;
-  readonly scopes: readonly string[] | undefined;
-  /** Milliseconds since the epoch; undefined where the server does not say. */
-  readonly expiresAt: number | undefined;
-  /** Whether tokens can be renewed without asking anybody. */
-  readonly isRenewable: boolean;
-}
+export { authorizationCode } from "./authorization-code.ts";
+export { clientCredentialsGrant, enterpriseManagedGrant, workloadIdentityGrant } from "./machine-flows.ts";
 
-/** The authorization of a client, for any number of servers: what `connect` takes as `auth`. */
-export interface OAuth extends HttpAuth {
-  /**
-   * Gets tokens for a server now, rather than when it asks for them, and whatever there are already. `scope` is asked for
-   * besides what the server wants. Rejects as a call would.
-   */
-  signIn(url: string | URL, options?: { scope?: string; signal?: AbortSignal }): Promise<Account>;
-  /**
-   * Forgets the tokens for a server, and revokes them where the authorization server can (RFC 7009). Says what became of
-   * them; rejects where it could not be told, and they are forgotten nevertheless.
-   */
-  signOut(url: string | URL): Promise<"revoked" | "forgotten" | "not_signed_in">;
-  /** What there is for a server, without asking anybody. */
-  whoami(url: string | URL): Promise<Account | undefined>;
-}
-
+/** The number of servers whose state is kept in memory. */
 const maxServers = 1_000;
-/** How long a server has to answer the request that a sign-in begins with. */
+/** Milliseconds for the response to the first request of a sign-in. */
 const ASK_MS = 15_000;
 
-/** Authorizes requests by a grant, with tokens that are kept, renewed and replaced as servers ask for it. */
-export class Authorization implements OAuth {
+/** Authorizes requests by a grant. Stores, renews and replaces the tokens as servers require. */
+export class Flow implements OAuth {
   readonly #core: AuthorizationCore;
   readonly #servers = new Map<string, ServerAuthorization>();
 
-  constructor(options: AuthorizationOptions, grant: Grant) {
+  /** `name` separates the tokens of different grants in the same storage. */
+  constructor(options: AuthorizationOptions, name: string, grant: Grant) {
     const { storage = memoryCredentials(), clock = systemClock } = options;
-    this.#core = { options, grant, storage, clock, dpop: dpopKeys(options.storage) };
-  }
-
-  get extension(): string | undefined {
-    return this.#core.grant.extension;
+    this.#core = { options, name, grant, storage, clock, dpop: dpopKeys(options.storage) };
   }
 
   headers(request: HttpAuthRequest): Promise<Readonly<Record<string, string>>> {
@@ -121,7 +91,7 @@ export class Authorization implements OAuth {
     return authorization;
   }
 
-  /** What the server answers to a request without a token, which may say where its metadata is. */
+  /** Sends a request without a token. The challenge in the response may name the metadata of the server. */
   async #askFor(server: URL, given: AbortSignal): Promise<Headers> {
     const { clock, options } = this.#core;
     const ask = options.fetch ?? fetch;
@@ -152,7 +122,7 @@ function readServer(given: string | URL): URL {
   return url;
 }
 
-/** Where nothing was published, what failed is most often that there is nothing to sign in to. */
+/** If a server published no metadata, the most likely reason for a failure is that it needs no authorization. */
 function namesNone({ server, issuer }: Discovered, cause: unknown): unknown {
   if (!(cause instanceof LocalError && cause.code === "authorization_failed")) return cause;
   const message =

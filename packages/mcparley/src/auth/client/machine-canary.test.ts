@@ -4,10 +4,10 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { sendHttp } from "../../http/client/fetch.ts";
 import { type HttpAuth, readHttpTarget } from "../../http/client/settings.ts";
 import { type AnswerToken, type AskedToken, authorizationDocuments, tokenServer } from "../../testing/token-server.ts";
-import { clientCredentials } from "./client-credentials.ts";
-import { enterpriseManaged } from "./machine-flows.ts";
+import { clientCredentials } from "./machine-grants.ts";
+import { enterpriseManaged } from "./machine-grants.ts";
 import type { MachineOptions } from "./machine-grants.ts";
-import { workloadIdentity } from "./workload-identity.ts";
+import { workloadIdentity } from "./machine-grants.ts";
 
 let written: unknown[][] = [];
 beforeEach(() => {

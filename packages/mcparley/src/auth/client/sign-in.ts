@@ -1,91 +1,97 @@
 import { LocalError } from "../../rpc/errors.ts";
-import type { SignIn, SignInAttempt } from "./sign-in-types.ts";
+
+/** How a user signs in: the user visits a URL, and returns to a redirect URI. */
+export interface SignIn {
+  /**
+   * Prepares to receive the redirect. `previous` is the redirect URI of an earlier registration. Use it again if possible,
+   * because another one requires a new registration of the client.
+   */
+  prepare(previous: string | undefined): Promise<SignInAttempt>;
+}
+
+/** One attempt to sign in. The caller of `prepare` closes it, whatever the outcome. */
+export interface SignInAttempt {
+  readonly redirectUri: string;
+  /**
+   * Sends the user to the URL and resolves with the URL to which the user was redirected. The caller checks its content.
+   * Rejects with `LocalError` `sign_in_required` if no sign-in is possible here; its `data.url` is the URL to visit.
+   */
+  visit(authorizationUrl: URL, signal: AbortSignal): Promise<URL>;
+  close(): Promise<void>;
+}
 
 export interface PastedSignInOptions {
-  /** Shows a line of text to the person. One of the lines is the URL to visit. */
+  /** Shows a line of text to the user. One of the lines is the URL to visit. */
   print(this: void, line: string): void;
-  /** Asks the person for a line; rejects where there is none, or the signal is aborted. */
+  /** Asks the user for a line. Rejects if there is none, or if the signal is aborted. */
   read(this: void, question: string, signal: AbortSignal): Promise<string>;
   /**
-   * Where the person comes back to: an address at which nothing listens, so that it stays in the browser's address bar.
-   * A port of `http://127.0.0.1` unless given.
+   * The redirect URI: an address at which nothing listens, so that it remains in the browser's address bar. Default: a
+   * random port of `http://127.0.0.1`.
    */
   readonly redirectUri?: string;
 }
 
-/** How often a person may paste something else before the sign-in has failed. */
-const attempts = 3;
-/** The ports that no program has for its own (RFC 6335, 6). */
+const maxAttempts = 3;
+/** The dynamic ports, which are assigned to no program (RFC 6335, 6). */
 const firstPort = 49_152;
 const ports = 16_384;
 
 /**
- * Signs a person in with a browser of any machine: shows the URL to visit, and reads the address that the browser ended
- * at, or the code in it.
+ * Signs a user in with a browser of any machine: prints the URL to visit, and reads the address at which the browser
+ * ended, or the code in it.
  *
- * What is pasted must be an address of the redirect URI with the state of the authorization URL; it is asked for three
- * times at most, after which it rejects with `LocalError` `sign_in_failed`.
+ * The pasted address must start with the redirect URI and contain the state of the authorization URL. After three invalid
+ * lines the sign-in rejects with `LocalError` `sign_in_failed`.
  */
 export function pastedSignIn(options: PastedSignInOptions): SignIn {
   return {
     prepare: (previous) => {
       const redirectUri = options.redirectUri ?? (isOurs(previous) ? previous : randomRedirectUri());
-      return Promise.resolve(new PastedAttempt(redirectUri, options));
+      const visit = (url: URL, signal: AbortSignal): Promise<URL> =>
+        askForUrl(url, redirectUri, { ...options, signal });
+      return Promise.resolve({ redirectUri, visit, close: () => Promise.resolve() });
     },
   };
 }
 
-class PastedAttempt implements SignInAttempt {
-  readonly redirectUri: string;
-  readonly #options: PastedSignInOptions;
-
-  constructor(redirectUri: string, options: PastedSignInOptions) {
-    this.redirectUri = redirectUri;
-    this.#options = options;
+async function askForUrl(
+  authorizationUrl: URL,
+  redirectUri: string,
+  { print, read, signal }: PastedSignInOptions & { signal: AbortSignal },
+): Promise<URL> {
+  const { origin, pathname } = new URL(redirectUri);
+  const state = authorizationUrl.searchParams.get("state");
+  print("Visit this address with a browser, and sign in:");
+  print(authorizationUrl.href);
+  print(`In the end the browser is at ${origin}${pathname} and cannot show it. That is as it should be.`);
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    signal.throwIfAborted();
+    const pasted = await read("Paste the whole address that it is at then > ", signal);
+    const found = readPasted(pasted.trim(), new URL(redirectUri), state);
+    if (found instanceof URL) return found;
+    print(found);
   }
+  throw new LocalError("sign_in_failed", "None of what was pasted is the address that this sign-in ends at.");
+}
 
-  async visit(authorizationUrl: URL, signal: AbortSignal): Promise<URL> {
-    const { print, read } = this.#options;
-    const { origin, pathname } = new URL(this.redirectUri);
-    print("Visit this address with a browser, and sign in:");
-    print(authorizationUrl.href);
-    print(`In the end the browser is at ${origin}${pathname} and cannot show it. That is as it should be.`);
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      signal.throwIfAborted();
-      const pasted = await read("Paste the whole address that it is at then > ", signal);
-      const found = this.#read(pasted.trim(), authorizationUrl.searchParams.get("state"));
-      if (found instanceof URL) return found;
-      print(found);
-    }
-    throw new LocalError("sign_in_failed", "None of what was pasted is the address that this sign-in ends at.");
+/** Returns the pasted address, or a message about its error that repeats nothing of it. */
+function readPasted(pasted: string, redirect: URL, state: string | null): URL | string {
+  if (pasted === "") return "That was empty.";
+  if (/^[\w.~+/=-]{8,}$/.test(pasted)) {
+    // A bare code gets the state of this sign-in, because the user pasted it for this sign-in.
+    redirect.searchParams.set("code", pasted);
+    if (state !== null) redirect.searchParams.set("state", state);
+    return redirect;
   }
-
-  close(): Promise<void> {
-    return Promise.resolve();
+  if (!URL.canParse(pasted)) return "That is neither an address nor a code.";
+  const url = new URL(pasted);
+  if (url.origin !== redirect.origin || url.pathname !== redirect.pathname) {
+    return `That address does not begin with ${redirect.origin}${redirect.pathname}.`;
   }
-
-  /** The address that the person came back with, or what is wrong with it; that repeats nothing of what was pasted. */
-  #read(pasted: string, state: string | null): URL | string {
-    if (pasted === "") return "That was empty.";
-    // What a person pastes here, they mean for this sign-in, so a bare code has its state.
-    if (/^[\w.~+/=-]{8,}$/.test(pasted)) return this.#withCode(pasted, state);
-    if (!URL.canParse(pasted)) return "That is neither an address nor a code.";
-    const url = new URL(pasted);
-    const redirect = new URL(this.redirectUri);
-    if (url.origin !== redirect.origin || url.pathname !== redirect.pathname) {
-      return `That address does not begin with ${redirect.origin}${redirect.pathname}.`;
-    }
-    const states = url.searchParams.getAll("state");
-    if (states.length === 1 && (state === null || states[0] === state)) return url;
-    return "That address is not of this sign-in, or not all of it. It may be of an earlier one.";
-  }
-
-  #withCode(code: string, state: string | null): URL {
-    const url = new URL(this.redirectUri);
-    url.searchParams.set("code", code);
-    if (state !== null) url.searchParams.set("state", state);
-    return url;
-  }
+  const states = url.searchParams.getAll("state");
+  if (states.length === 1 && (state === null || states[0] === state)) return url;
+  return "That address is not of this sign-in, or not all of it. It may be of an earlier one.";
 }
 
 function isOurs(redirectUri: string | undefined): redirectUri is string {

@@ -1,19 +1,23 @@
-/** A request whose URL another server has chosen, or that carries credentials. */
+/** Replaces the modules `#guarded-send` and `#loopback-sign-in` of Node in browsers and Workers. */
+import { LocalError } from "../../rpc/errors.ts";
+import type { SignIn } from "./sign-in.ts";
+
+/** A request whose URL was chosen by another server, or that contains credentials. */
 export interface GuardedRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Whether it may go to an address that is not of the public Internet, as when the MCP server has one itself. */
+  /** Whether addresses outside of the public Internet are allowed, because the MCP server has one itself. */
   readonly allowPrivate: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Sends one such request. A redirect is the response and not followed. */
+/** Sends one such request. A redirect is returned and not followed. */
 export type SendGuarded = (url: URL, request: GuardedRequest) => Promise<Response>;
 
 /**
- * Sends one request where there are only web standards: what address a name leads to is not seen here, so that of
- * `allowPrivate` nothing can be kept. Browsers and Workers have borders of their own.
+ * Sends one request with `fetch`. It ignores `allowPrivate`, because `fetch` does not show to which address a name
+ * resolves. Browsers and Workers restrict private networks themselves.
  */
 export const sendGuarded: SendGuarded = (url, { method, headers, body, signal }) =>
   fetch(url, {
@@ -25,3 +29,9 @@ export const sendGuarded: SendGuarded = (url, { method, headers, body, signal })
     cache: "no-store",
     ...(body !== undefined && { body }),
   });
+
+/** Rejects with `LocalError` `sign_in_required`, because nothing can listen for a redirect here. */
+export function loopbackSignIn(): SignIn {
+  const message = "A person has to sign in, and this runtime cannot wait for one to come back. Give oauth a signIn.";
+  return { prepare: () => Promise.reject(new LocalError("sign_in_required", message)) };
+}

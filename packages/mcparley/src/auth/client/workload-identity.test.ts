@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type AnswerToken, type AskedToken, authorizationDocuments, tokenServer } from "../../testing/token-server.ts";
-import { type WorkloadIdentityOptions, workloadIdentity } from "./workload-identity.ts";
+import { type WorkloadIdentityOptions, workloadIdentity } from "./machine-grants.ts";
 
 const server = new URL("https://mcp.example/mcp");
 const request = { url: server, method: "POST", server };

@@ -1,10 +1,11 @@
 import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type ClientCredential, checkProvable, clientAuthentication } from "../client-authentication.ts";
+import { clientAuthentication } from "../client-authentication.ts";
+import { type ClientCredential, checkProvable } from "../client-credential.ts";
 import { type Answer, AnswerCache } from "./answer-cache.ts";
 import { type ScopesOf, audienceIn, tokenOf } from "./claims.ts";
-import { digest } from "./digest.ts";
+import { digest } from "../../rpc/digest.ts";
 import { checkAddress, checkAudience, checkIdentifier, checkTolerance } from "./identifiers.ts";
 import { IssuerMetadata, noAnswer, trustedFetch } from "./issuer-metadata.ts";
 import { requestOptions } from "./request-options.ts";

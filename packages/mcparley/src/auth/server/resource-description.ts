@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../rpc/messages.ts";
-import { resourceMetadataUrls } from "../client/well-known-urls.ts";
+import { resourceMetadataUrls } from "../client/well-known.ts";
 import { proofAlgorithms } from "./dpop-proofs.ts";
 import { checkAddress, checkIdentifier, invalid } from "./identifiers.ts";
 

@@ -1,4 +1,4 @@
-import type { CredentialStorage } from "../../auth/client/credential-storage.ts";
+import type { CredentialStorage } from "../../auth/client/credentials.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { openFileStore } from "../file-store.ts";

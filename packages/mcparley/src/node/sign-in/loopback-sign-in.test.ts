@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { type Socket, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { SignInAttempt } from "../../auth/client/sign-in-types.ts";
+import type { SignInAttempt } from "../../auth/client/sign-in.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { type LoopbackSignInOptions, loopbackSignIn } from "./loopback-sign-in.ts";
 

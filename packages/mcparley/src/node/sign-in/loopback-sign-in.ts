@@ -1,4 +1,4 @@
-import type { SignIn, SignInAttempt } from "../../auth/client/sign-in-types.ts";
+import type { SignIn, SignInAttempt } from "../../auth/client/sign-in.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { LoopbackListener } from "./loopback-listener.ts";
