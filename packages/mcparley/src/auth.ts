@@ -21,21 +21,20 @@ export {
   oauth,
 } from "./auth/client/oauth.ts";
 export { type PastedSignInOptions, type SignIn, type SignInAttempt, pastedSignIn } from "./auth/client/sign-in.ts";
-export type { ScopesOf } from "./auth/server/claims.ts";
 export type { DpopOptions } from "./auth/server/dpop-options.ts";
 export { type IntrospectionVerifierOptions, introspectionVerifier } from "./auth/server/introspection-verifier.ts";
 export { type JwtVerifierOptions, jwtVerifier } from "./auth/server/jwt-verifier.ts";
 export {
   type ProtectedResource,
   type ProtectedResourceOptions,
+  type ScopeHierarchy,
   protectedResource,
 } from "./auth/server/protected-resource.ts";
-export type { ResourceDescription } from "./auth/server/resource-description.ts";
-export type { ScopeHierarchy } from "./auth/server/scope-hierarchy.ts";
+export type { ResourceDescription } from "./auth/server/published-metadata.ts";
 export {
   type TokenExchange,
   type TokenExchangeOptions,
   type UpstreamToken,
   tokenExchange,
 } from "./auth/server/token-exchange.ts";
-export { InvalidToken, type TokenVerifier, type VerifiedToken } from "./auth/server/verified-token.ts";
+export { InvalidToken, type ScopesOf, type TokenVerifier, type VerifiedToken } from "./auth/server/verified-token.ts";

@@ -2,10 +2,10 @@ import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
 
 /**
- * Checks the identifier of a resource or an issuer, which stays the string that it is: it is compared exactly, so that a
- * slash more or less is another one.
+ * Checks the identifier of a resource or an issuer. It is returned unchanged, because identifiers are compared as strings:
+ * an additional slash makes another identifier.
  *
- * Throws `LocalError` `invalid_definition` for what is no https URL (http on loopback), or has a query or a fragment.
+ * Throws `LocalError` `invalid_definition` unless it is an https URL (or http on loopback) without query and fragment.
  */
 export function checkIdentifier(what: string, given: unknown): string {
   const identifier = checkAddress(what, given);
@@ -14,7 +14,7 @@ export function checkIdentifier(what: string, given: unknown): string {
   throw invalid(`${what} must have no query and no fragment; got ${JSON.stringify(identifier)}.`);
 }
 
-/** Checks where something is fetched from. Throws `LocalError` `invalid_definition` for what is not safe to ask. */
+/** Checks a URL for requests. Throws `LocalError` `invalid_definition` unless it is https, or http on loopback. */
 export function checkAddress(what: string, given: unknown): string {
   if (typeof given !== "string" || given === "") throw invalid(`${what} is required: give it as a string.`);
   if (!URL.canParse(given)) throw invalid(`${what} must be a URL; got ${JSON.stringify(given)}.`);
@@ -25,7 +25,7 @@ export function checkAddress(what: string, given: unknown): string {
   return given;
 }
 
-/** The audiences that tokens may name. Throws `LocalError` `invalid_definition` where there is none. */
+/** Returns the accepted audiences. Throws `LocalError` `invalid_definition` if there is none. */
 export function checkAudience(given: string | readonly string[] | undefined): readonly string[] {
   const audiences = typeof given === "string" ? [given] : (given ?? []);
   if (audiences.length > 0 && audiences.every((audience) => typeof audience === "string" && audience !== "")) {
@@ -35,7 +35,7 @@ export function checkAudience(given: string | readonly string[] | undefined): re
   throw invalid(`audience is required: give the identifier that tokens for this server name. ${why}`);
 }
 
-/** How far the clocks of two machines may be apart, in seconds. Throws `LocalError` for what is more than is safe. */
+/** Returns the accepted clock difference in seconds. Throws `LocalError` `invalid_definition` above 300. */
 export function checkTolerance(seconds: number = 30): number {
   if (seconds >= 0 && seconds <= 300) return seconds;
   throw invalid(`clockTolerance is in seconds, from 0 to 300; got ${String(seconds)}.`);
