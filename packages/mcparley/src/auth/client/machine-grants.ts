@@ -11,6 +11,7 @@ export interface MachineOptions extends AuthorizationOptions {
   issuer: string;
 }
 
+/** Options of `clientCredentials`. */
 export interface ClientCredentialsOptions extends MachineOptions {
   /** The client, as it is registered at the issuer. */
   client: ClientCredential;

@@ -20,6 +20,7 @@ export interface SignInAttempt {
   close(): Promise<void>;
 }
 
+/** Options of `pastedSignIn`. */
 export interface PastedSignInOptions {
   /** Shows a line of text to the user. One of the lines is the URL to visit. */
   print(this: void, line: string): void;

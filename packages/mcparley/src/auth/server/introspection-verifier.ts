@@ -9,6 +9,7 @@ import { checkAddress, checkAudience, checkIdentifier, checkTolerance } from "./
 import { type Answer, answerCache } from "./request-cache.ts";
 import { InvalidToken, type ScopesOf, type TokenVerifier, audienceIn, tokenOf } from "./verified-token.ts";
 
+/** Options of `introspectionVerifier`. */
 export interface IntrospectionVerifierOptions {
   /** The accepted issuer. An `iss` in the response must equal it. */
   issuer: string;

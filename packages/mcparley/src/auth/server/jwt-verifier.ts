@@ -19,6 +19,7 @@ import { checkAddress, checkAudience, checkIdentifier, checkTolerance, invalid }
 import { withCooldown } from "./request-cache.ts";
 import { InvalidToken, type ScopesOf, type TokenVerifier, tokenOf } from "./verified-token.ts";
 
+/** Options of `jwtVerifier`. */
 export interface JwtVerifierOptions {
   /** The accepted issuer, exactly as tokens write it in `iss`. */
   issuer: string;

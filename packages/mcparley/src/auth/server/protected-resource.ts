@@ -23,6 +23,7 @@ import { InvalidToken, type TokenVerifier, type VerifiedToken, keepToken } from 
 /** Returns the scopes that a scope implies, such as `files:read` for `files:write`, without the scope itself. */
 export type ScopeHierarchy = (scope: string) => readonly string[];
 
+/** Options of `protectedResource`. */
 export interface ProtectedResourceOptions extends ResourceDescription {
   /** Verifies tokens. Several are called in order, until one returns a token. */
   verifier: TokenVerifier | readonly TokenVerifier[];

@@ -10,6 +10,7 @@ import { checkAddress, checkIdentifier, invalid } from "./option-checks.ts";
 import { type Answer, answerCache } from "./request-cache.ts";
 import { keptToken } from "./verified-token.ts";
 
+/** Options of `tokenExchange`. */
 export interface TokenExchangeOptions {
   /** The authorization server that exchanges tokens. */
   issuer: string;
@@ -36,6 +37,7 @@ export interface UpstreamToken {
   readonly scopes: readonly string[] | undefined;
 }
 
+/** Exchanges the token of a call for a token of another service. Made by `tokenExchange`. */
 export interface TokenExchange {
   /**
    * Returns a token for the upstream service on behalf of the principal of a call. Tokens are cached until 30 seconds before
