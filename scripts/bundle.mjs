@@ -34,12 +34,10 @@ const packages = [
       // Chosen by the "imports" of package.json, so that browsers do not get the one that spawns processes.
       "stdio/command-transport.ts",
       "client/connect/no-command-transport.ts",
-      // Likewise: the one that checks addresses, and the one that cannot.
+      // Likewise: on Node, a fetch that checks addresses, and a sign-in that listens for the redirect; elsewhere, neither.
       "node/guarded-send.ts",
-      "auth/client/web-send.ts",
-      // Likewise: the one that listens for a browser to come back, and the one that asks for another way to sign in.
       "node/sign-in/loopback-sign-in.ts",
-      "auth/client/no-loopback-sign-in.ts",
+      "auth/client/web.ts",
     ],
     together: {
       // What asks, and what hides secrets, is what a server on stdio needs of the client's, and not the client with it.
@@ -65,6 +63,9 @@ const packages = [
       answering: { neededBy: ["server/protocol/connection.ts"] },
       legacy: { neededBy: ["server/protocol/legacy.ts"] },
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
+      // The functions that clients call for authorization, and the OAuth flow, which they load with its libraries later.
+      "client-auth": { neededBy: ["auth/client/machine-grants.ts"] },
+      "client-auth-flow": { neededBy: ["auth/client/flow.ts"] },
       // Parts of it are loaded by themselves, which would otherwise take what they need from the exports of the entry.
       tasks: { neededBy: ["tasks.ts"] },
     },

@@ -4,7 +4,7 @@ import { type Import, type Source, walk } from "../../scripts/house/syntax.mjs";
 export const mayImport: Record<string, readonly string[]> = {
   rpc: [],
   schema: ["rpc"],
-  net: [],
+  net: ["rpc"],
   mcp: ["rpc", "schema", "net"],
   store: ["rpc"],
   server: ["rpc", "mcp", "schema", "net", "store"],

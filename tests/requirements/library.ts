@@ -52,10 +52,10 @@ export { type EventFeed, type SentRequest, fetchStub } from "../support/fetch-st
 export { gate } from "../support/gate.ts";
 export { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
 export { type OAuthOptions, oauth } from "../../packages/mcparley/src/auth/client/oauth.ts";
-export { memoryCredentials } from "../../packages/mcparley/src/auth/client/memory-credentials.ts";
+export { memoryCredentials } from "../../packages/mcparley/src/auth/client/credentials.ts";
 export { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../support/scripted-issuer.ts";
-export { clientCredentials } from "../../packages/mcparley/src/auth/client/client-credentials.ts";
-export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/enterprise-managed.ts";
-export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grant.ts";
+export { clientCredentials } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
+export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
+export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
 export type { HttpAuth } from "../../packages/mcparley/src/http/client/settings.ts";
 export { type AnswerToken, type TokenServer, authorizationDocuments, tokenServer } from "../support/token-server.ts";

@@ -1,37 +1,40 @@
 /** Authorization: signing in to servers, and protecting one's own. */
 export type { ClientCredential } from "./auth/client-credential.ts";
-export { type ClientCredentialsOptions, clientCredentials } from "./auth/client/client-credentials.ts";
-export type { CredentialStorage } from "./auth/client/credential-storage.ts";
+export { type CredentialStorage, memoryCredentials } from "./auth/client/credentials.ts";
 export {
+  type ClientCredentialsOptions,
   type EnterpriseManagedOptions,
   type IdentityAssertion,
   type IdentityProvider,
+  type MachineOptions,
+  type WorkloadIdentityOptions,
+  clientCredentials,
   enterpriseManaged,
-} from "./auth/client/enterprise-managed.ts";
-export type { MachineOptions } from "./auth/client/machine-grant.ts";
-export { memoryCredentials } from "./auth/client/memory-credentials.ts";
-export { type PastedSignInOptions, pastedSignIn } from "./auth/client/pasted-sign-in.ts";
-export type { SignIn, SignInAttempt } from "./auth/client/sign-in.ts";
-export type { Account, OAuth } from "./auth/client/authorization.ts";
-export type { AuthorizationOptions } from "./auth/client/authorization-options.ts";
-export { type OAuthOptions, oauth } from "./auth/client/oauth.ts";
-export type { GivenClient } from "./auth/client/registration.ts";
-export { type WorkloadIdentityOptions, workloadIdentity } from "./auth/client/workload-identity.ts";
-export type { ScopesOf } from "./auth/server/claims.ts";
+  workloadIdentity,
+} from "./auth/client/machine-grants.ts";
+export {
+  type Account,
+  type AuthorizationOptions,
+  type GivenClient,
+  type OAuth,
+  type OAuthOptions,
+  oauth,
+} from "./auth/client/oauth.ts";
+export { type PastedSignInOptions, type SignIn, type SignInAttempt, pastedSignIn } from "./auth/client/sign-in.ts";
 export type { DpopOptions } from "./auth/server/dpop-options.ts";
 export { type IntrospectionVerifierOptions, introspectionVerifier } from "./auth/server/introspection-verifier.ts";
 export { type JwtVerifierOptions, jwtVerifier } from "./auth/server/jwt-verifier.ts";
 export {
   type ProtectedResource,
   type ProtectedResourceOptions,
+  type ScopeHierarchy,
   protectedResource,
 } from "./auth/server/protected-resource.ts";
-export type { ResourceDescription } from "./auth/server/resource-description.ts";
-export type { ScopeHierarchy } from "./auth/server/scope-hierarchy.ts";
+export type { ResourceDescription } from "./auth/server/published-metadata.ts";
 export {
   type TokenExchange,
   type TokenExchangeOptions,
   type UpstreamToken,
   tokenExchange,
 } from "./auth/server/token-exchange.ts";
-export { InvalidToken, type TokenVerifier, type VerifiedToken } from "./auth/server/verified-token.ts";
+export { InvalidToken, type ScopesOf, type TokenVerifier, type VerifiedToken } from "./auth/server/verified-token.ts";

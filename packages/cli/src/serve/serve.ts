@@ -1,3 +1,4 @@
+import { isLoopback } from "./loopback.ts";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { LocalError } from "mcparley";
@@ -143,10 +144,6 @@ async function protection({ contents }: LiveFolder, { env }: ServeIo): Promise<P
 
 const unnamedHost =
   "Only requests for localhost are answered so far. Name this machine as others call it: --allow-host NAME.";
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
-}
 
 function hintFor(port: number): string {
   return port === 0 ? "Give another --host." : "--port takes the number, as in --port 0.";

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { type AddressInfo, type Socket, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { isPrivateAddress } from "../auth/client/private-address.ts";
-import type { GuardedRequest } from "../auth/client/web-send.ts";
+import { isPrivateAddress } from "../net/private-address.ts";
+import type { GuardedRequest } from "../auth/client/web.ts";
 import type { LocalError } from "../rpc/errors.ts";
 import { type Network, sendGuarded, sendThrough } from "./guarded-send.ts";
 

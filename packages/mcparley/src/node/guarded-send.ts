@@ -3,8 +3,8 @@ import { type IncomingMessage, type RequestOptions, request as httpRequest } fro
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { Readable } from "node:stream";
-import { addressOf, isPrivateAddress } from "../auth/client/private-address.ts";
-import type { GuardedRequest, SendGuarded } from "../auth/client/web-send.ts";
+import { addressOf, isPrivateAddress } from "../net/private-address.ts";
+import type { GuardedRequest, SendGuarded } from "../auth/client/web.ts";
 import { LocalError } from "../rpc/errors.ts";
 
 /** Functions that tests replace. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import type { Exchange, Held, ReadLimits, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
-import { networkOf } from "../server/caller.ts";
+import { networkOf } from "../net/ip-address.ts";
 import { clientClosed, readBody } from "./read-body.ts";
 
 /** A request. Express and other frameworks put a body that they have parsed in `body`. */

@@ -1,3 +1,4 @@
+import { isLoopback } from "../loopback.ts";
 import { type Field, isList, isMapping, items, members, oneOf, text, texts, wrong } from "../yaml/yaml-fields.ts";
 
 /** One authorization server whose tokens are accepted. */
@@ -117,8 +118,7 @@ function oneOrMore(field: Field): string[] {
 function secureUrl(field: Field): string {
   const value = text(field);
   const { protocol = "", hostname = "", search = "", hash = "" } = URL.canParse(value) ? new URL(value) : {};
-  const isLocal = hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
-  const isSafe = protocol === "https:" || (protocol === "http:" && isLocal);
+  const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
   if (isSafe && hash === "" && search === "") return value;
   throw wrong(
     field,

@@ -1,81 +1,71 @@
-import type { AuthorizationServer } from "oauth4webapi";
+import { loopbackSignIn } from "#loopback-sign-in";
+import {
+  AuthorizationResponseError,
+  type AuthorizationServer,
+  calculatePKCECodeChallenge,
+  generateRandomCodeVerifier,
+  generateRandomState,
+  validateAuthResponse,
+} from "oauth4webapi";
+import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
+import type { OAuthOptions } from "./oauth.ts";
 import { refusalCode } from "./oauth-error.ts";
-import { isLoopbackHost } from "./private-address.ts";
-import type { Registrations } from "./registration.ts";
-import type { SignIn, SignInAttempt } from "./sign-in.ts";
+import { findClient, forgetClient, givenIssuers, knownClient, registeredRedirectUri } from "./registration.ts";
+import type { SignInAttempt } from "./sign-in.ts";
 
-/** What one authorization request is recorded by, until the person is back. */
-interface AuthorizationRequest {
-  url: URL;
-  state: string;
-  verifier: string;
-}
-
-/** The refusals of a client whose registration the authorization server has lost. */
+/** The error codes of a server that does not know the client any more. */
 const unknownClient: ReadonlySet<string> = new Set(["invalid_client", "unauthorized_client"]);
 
-/** A person signs in and consents (OAuth 2.1, 4.1), with PKCE by S256, a state, and the issuer of the response checked. */
-export class AuthorizationCode implements Grant {
-  readonly name = "person";
-  readonly wantsRefreshTokens = true;
-  readonly #registrations: Registrations;
-  readonly #signIn: () => Promise<SignIn>;
+/** The grant of `oauth`: a user signs in and consents (OAuth 2.1, 4.1), with PKCE (S256), state and issuer checks. */
+export function authorizationCode(options: OAuthOptions): Grant {
+  return {
+    wantsRefreshTokens: true,
+    preferredIssuers: () => givenIssuers(options),
+    client: (context, clientId) => knownClient(options, context, clientId),
+    forget: forgetClient,
+    async obtain(context, scopes) {
+      checkPkce(context.at.metadata);
+      const signIn = options.signIn ?? loopbackSignIn();
+      const attempt = await signIn.prepare(await registeredRedirectUri(options, context));
+      try {
+        checkRedirectUri(attempt.redirectUri);
+        return await signInWith(attempt, options, { context, scopes, isRetry: false });
+      } finally {
+        await attempt.close();
+      }
+    },
+  };
+}
 
-  constructor(registrations: Registrations, signIn: () => Promise<SignIn>) {
-    this.#registrations = registrations;
-    this.#signIn = signIn;
-  }
+interface Requested {
+  context: GrantContext;
+  scopes: readonly string[] | undefined;
+  isRetry: boolean;
+}
 
-  preferredIssuers(): readonly string[] {
-    return this.#registrations.issuers;
-  }
-
-  client(context: GrantContext, clientId: string): Promise<KnownClient | undefined> {
-    return this.#registrations.known(context, clientId);
-  }
-
-  forget(context: GrantContext, clientId: string): Promise<boolean> {
-    return this.#registrations.forget(context, clientId);
-  }
-
-  async obtain(context: GrantContext, scopes: readonly string[] | undefined): Promise<Obtained> {
-    checkPkce(context.at.metadata);
-    const signIn = await this.#signIn();
-    const attempt = await signIn.prepare(await this.#registrations.redirectUri(context));
-    try {
-      checkRedirectUri(attempt.redirectUri);
-      return await this.#attempt(context, scopes, attempt);
-    } finally {
-      await attempt.close();
-    }
-  }
-
-  async #attempt(
-    context: GrantContext,
-    scopes: readonly string[] | undefined,
-    attempt: SignInAttempt,
-    isSecond = false,
-  ): Promise<Obtained> {
-    const known = await this.#registrations.find(context, attempt.redirectUri);
-    const clientId = known.client.client_id;
-    try {
-      const request = await requestFor(context, known, attempt.redirectUri, scopes);
-      const back = await attempt.visit(request.url, context.signal);
-      const callback = await checkResponse(back, attempt.redirectUri, { context, known, request });
-      const { verifier } = request;
-      return { clientId, response: await context.endpoints.redeem(known, callback, attempt.redirectUri, verifier) };
-    } catch (error) {
-      const isUnknown = unknownClient.has(refusalCode(error) ?? "");
-      if (isSecond || !isUnknown || !(await this.#registrations.forget(context, clientId))) throw error;
-      return this.#attempt(context, scopes, attempt, true);
-    }
+/** Sends the user to sign in, and redeems the code. Registers the client again if its registration was lost. */
+async function signInWith(attempt: SignInAttempt, options: OAuthOptions, requested: Requested): Promise<Obtained> {
+  const { context, scopes, isRetry } = requested;
+  const { redirectUri } = attempt;
+  const known = await findClient(options, context, redirectUri);
+  const clientId = known.client.client_id;
+  try {
+    const request = await makeRequest(context, known, { redirectUri, scopes });
+    const back = await attempt.visit(request.url, context.signal);
+    const callback = checkResponse(back, { context, known, request });
+    const response = await context.endpoints.redeem(known, { callback, redirectUri, verifier: request.verifier });
+    return { clientId, response };
+  } catch (error) {
+    const isUnknown = unknownClient.has(refusalCode(error) ?? "");
+    if (isRetry || !isUnknown || !(await forgetClient(context, clientId))) throw error;
+    return signInWith(attempt, options, { ...requested, isRetry: true });
   }
 }
 
-/** Without PKCE, a code that is intercepted can be redeemed by others (2026-07-28, security considerations). */
+/** Without PKCE, an intercepted code can be redeemed by others (2026-07-28, security considerations). */
 function checkPkce({ issuer, code_challenge_methods_supported: methods }: AuthorizationServer): void {
   if (methods?.includes("S256")) return;
   const message =
@@ -84,25 +74,35 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: Author
   throw new LocalError("authorization_failed", message);
 }
 
-/** Anybody on the way could read a code that comes back otherwise (2026-07-28, "Communication Security"). */
+/** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
 function checkRedirectUri(given: string): void {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
-  if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopbackHost(url.hostname))) return;
+  if (URL.canParse(given) && isSecureUrl(new URL(given))) return;
   const message = `The redirect URI ${JSON.stringify(given.slice(0, 200))} must be https, or http on this machine.`;
   throw new LocalError("invalid_target", message);
 }
 
-async function requestFor(
+/** An authorization request, and the values that its response is checked against. */
+interface AuthorizationRequest {
+  url: URL;
+  redirectUri: string;
+  state: string;
+  verifier: string;
+}
+
+async function makeRequest(
   { at, checkAddress }: GrantContext,
   { client }: KnownClient,
-  redirectUri: string,
-  scopes: readonly string[] | undefined,
+  { redirectUri, scopes }: { redirectUri: string; scopes: readonly string[] | undefined },
 ): Promise<AuthorizationRequest> {
-  const { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState } = await import("oauth4webapi");
+  const { issuer, authorization_endpoint: endpoint } = at.metadata;
+  if (endpoint === undefined || !URL.canParse(endpoint)) {
+    const message = `The authorization server ${JSON.stringify(issuer)} has no authorization_endpoint to sign in at.`;
+    throw new LocalError("authorization_failed", message);
+  }
+  const url = new URL(endpoint);
+  checkAddress(url);
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
-  const url = endpointOf(at.metadata);
-  checkAddress(url);
   const parameters: Record<string, string> = {
     response_type: "code",
     client_id: client.client_id,
@@ -112,17 +112,11 @@ async function requestFor(
     code_challenge_method: "S256",
   };
   if (scopes && scopes.length > 0) parameters.scope = scopes.join(" ");
-  // Without being asked for consent, nobody gives access for when they are away (OpenID Connect, 11).
+  // Servers ignore offline_access without a consent prompt (OpenID Connect, 11).
   if (scopes?.includes("offline_access")) parameters.prompt = "consent";
   if (at.resourceParameter !== undefined) parameters.resource = at.resourceParameter;
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  return { url, state, verifier };
-}
-
-function endpointOf({ issuer, authorization_endpoint: endpoint }: AuthorizationServer): URL {
-  if (endpoint !== undefined && URL.canParse(endpoint)) return new URL(endpoint);
-  const message = `The authorization server ${JSON.stringify(issuer)} has no authorization_endpoint to sign in at.`;
-  throw new LocalError("authorization_failed", message);
+  return { url, redirectUri, state, verifier };
 }
 
 interface Expected {
@@ -132,26 +126,20 @@ interface Expected {
 }
 
 /**
- * Checks what the person came back with, before anything in it is believed: the issuer as RFC 9207 and the table of
- * 2026-07-28 say, by comparing strings, then the state, and only then whether it is an error.
+ * Checks the redirect before any of its content is used: first the issuer by string comparison (RFC 9207 and the table of
+ * 2026-07-28), then the state, then whether it is an error.
  */
-async function checkResponse(
-  back: URL,
-  redirectUri: string,
-  { context, known, request }: Expected,
-): Promise<URLSearchParams> {
-  const { AuthorizationResponseError, validateAuthResponse } = await import("oauth4webapi");
+function checkResponse(back: URL, { context, known, request }: Expected): URLSearchParams {
   const { metadata } = context.at;
-  const expected = new URL(redirectUri);
+  const expected = new URL(request.redirectUri);
   if (back.origin !== expected.origin || back.pathname !== expected.pathname) {
-    throw failed("the person came back to another address than the redirect URI");
+    throw rejected(metadata, "the person came back to another address than the redirect URI");
   }
   try {
     const callback = validateAuthResponse(metadata, known.client, back.searchParams, request.state);
-    if (callback.getAll("code").length !== 1) throw new Error("it has not one code");
-    return callback;
+    if (callback.getAll("code").length === 1) return callback;
   } catch (error) {
-    if (!(error instanceof AuthorizationResponseError)) throw failed((error as Error).message);
+    if (!(error instanceof AuthorizationResponseError)) throw rejected(metadata, (error as Error).message);
     const code = error.error.replace(/[^\x21-\x7e]+/g, " ").slice(0, 100);
     const message =
       code === "access_denied"
@@ -159,10 +147,11 @@ async function checkResponse(
         : `The authorization server ${JSON.stringify(metadata.issuer)} ended the sign-in with the error ${code}.`;
     throw new LocalError("sign_in_failed", message, { data: { error: code } });
   }
+  throw rejected(metadata, "the redirect must contain exactly one `code` parameter");
+}
 
-  /** The library's own errors hold the response, and with it the code. */
-  function failed(why: string): LocalError {
-    const message = `What came back from the sign-in at ${JSON.stringify(metadata.issuer)} is not used: ${why}.`;
-    return new LocalError("sign_in_failed", message);
-  }
+/** The errors of the library are not kept as the cause, because they contain the response with the code. */
+function rejected({ issuer }: AuthorizationServer, why: string): LocalError {
+  const message = `What came back from the sign-in at ${JSON.stringify(issuer)} is not used: ${why}.`;
+  return new LocalError("sign_in_failed", message);
 }

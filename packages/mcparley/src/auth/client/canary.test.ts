@@ -4,7 +4,7 @@ import { sendHttp } from "../../http/client/fetch.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
-import { memoryCredentials } from "./memory-credentials.ts";
+import { memoryCredentials } from "./credentials.ts";
 import { type OAuthOptions, oauth } from "./oauth.ts";
 
 /** What was written to the console, by whatever means. */

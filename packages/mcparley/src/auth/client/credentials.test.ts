@@ -4,9 +4,9 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import type { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
-import type { OAuth } from "./authorization.ts";
-import type { CredentialStorage } from "./credential-storage.ts";
-import { memoryCredentials } from "./memory-credentials.ts";
+import type { OAuth } from "./oauth.ts";
+import type { CredentialStorage } from "./credentials.ts";
+import { memoryCredentials } from "./credentials.ts";
 import { type OAuthOptions, oauth } from "./oauth.ts";
 
 interface Client {
@@ -452,5 +452,39 @@ describe("an account", () => {
   test("is signed in to by URL alone", async () => {
     const { auth } = machine().start();
     expect(await failure(auth.signIn("mcp"))).toMatchObject({ code: "invalid_target" });
+  });
+});
+
+describe("a server without stored tokens", () => {
+  const request = { url: new URL(serverUrl), method: "POST", server: new URL(serverUrl) };
+
+  test("costs one read of the storage, however many requests are sent", async () => {
+    const keys: string[] = [];
+    const memory = memoryCredentials();
+    const storage: CredentialStorage = {
+      ...memory,
+      get: (key) => {
+        keys.push(key);
+        return memory.get(key);
+      },
+    };
+    const auth = oauth({ storage });
+    expect([await auth.headers(request), await auth.headers(request)]).toEqual([{}, {}]);
+    expect(keys).toEqual([`server:${JSON.stringify(["person", request.server.href])}`]);
+  });
+
+  test("is read again after the storage has failed", async () => {
+    const memory = memoryCredentials();
+    let isDown = true;
+    const get: CredentialStorage["get"] = (key) => (isDown ? Promise.reject(new Error("down")) : memory.get(key));
+    const auth = oauth({ storage: { ...memory, get } });
+    await expect(auth.headers(request)).rejects.toThrow("down");
+    isDown = false;
+    expect(await auth.headers(request)).toEqual({});
+  });
+
+  test("never asks for a request to be repeated", () => {
+    const headers = new Headers({ "dpop-nonce": "n", "www-authenticate": 'DPoP error="use_dpop_nonce"' });
+    expect(oauth().responded?.(request, { status: 401, headers })).toBe(false);
   });
 });

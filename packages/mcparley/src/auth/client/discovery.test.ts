@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { documentServer } from "mcparley-tests/support/document-server.ts";
-import { discoverIssuer, legacyIssuer } from "./authorization-server.ts";
-import { readChallenge } from "./challenge.ts";
-import { discoverResource } from "./resource-metadata.ts";
+import { discoverIssuer, legacyIssuer } from "./well-known.ts";
+
+import { discoverResource, readChallenge } from "./discovery.ts";
 
 const server = new URL("https://mcp.example/public/mcp");
 const atPath = "https://mcp.example/.well-known/oauth-protected-resource/public/mcp";

@@ -1,41 +1,36 @@
-import type { CryptoKeyPair, DPoPHandle } from "oauth4webapi";
+import { SignJWT, exportJWK } from "jose";
+import { type CryptoKeyPair, DPoP, type DPoPHandle, generateKeyPair, isDPoPNonceError } from "oauth4webapi";
+import { digest } from "../../rpc/digest.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { Discovered } from "./discover.ts";
-import type { CredentialStorage } from "./credential-storage.ts";
+import type { Discovered } from "./discovery.ts";
+import type { CredentialStorage } from "./credentials.ts";
 
-/** The algorithm of every proof: the one that all who know DPoP have. */
+/** The algorithm of every proof. All implementations of DPoP support it. */
 export const DPOP_ALGORITHM = "ES256";
 
 /**
- * Proves to servers that the tokens are shown by whom they were given to (RFC 9449): each request carries a new signature
- * over its method, its URL and the token.
+ * Proves possession of the key to which tokens are bound (RFC 9449): each request contains a new signature over its method,
+ * its URL and the token.
  */
 export class DpopProver {
-  /** For the requests to token endpoints; it keeps their nonces. */
+  /** The handle for requests to token endpoints. It stores their nonces. */
   readonly handle: DPoPHandle;
   readonly #keys: CryptoKeyPair;
-  /** What MCP servers want to see in the next proof, by their origins. */
+  /** The nonces for the next proofs to MCP servers, by origin. */
   readonly #nonces = new Map<string, string>();
 
-  private constructor(keys: CryptoKeyPair, handle: DPoPHandle) {
+  constructor(keys: CryptoKeyPair) {
     this.#keys = keys;
-    this.handle = handle;
+    this.handle = DPoP({}, keys);
   }
 
-  static async of(keys: CryptoKeyPair): Promise<DpopProver> {
-    const { DPoP } = await import("oauth4webapi");
-    return new DpopProver(keys, DPoP({}, keys));
-  }
-
-  /** The headers that show the token in one request, and in no other. */
+  /** Returns the headers with the token and its proof, for one request. */
   async headers(token: string, url: URL, method: string): Promise<Record<string, string>> {
-    const { SignJWT, base64url, exportJWK } = await import("jose");
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
     const claims = {
       jti: crypto.randomUUID(),
       htm: method,
       htu: url.origin + url.pathname,
-      ath: base64url.encode(new Uint8Array(digest)),
+      ath: await digest(token),
       nonce: this.#nonces.get(url.origin),
     };
     const jwk = await exportJWK(this.#keys.publicKey);
@@ -43,7 +38,7 @@ export class DpopProver {
     return { authorization: `DPoP ${token}`, dpop: await proof.sign(this.#keys.privateKey) };
   }
 
-  /** Takes the nonce that a response brings; true where the request was refused for want of it (RFC 9449, 9). */
+  /** Stores the nonce in a response. Returns whether the request was refused because it lacked it (RFC 9449, 9). */
   responded(url: URL, { status, headers }: { status: number; headers: Headers }): boolean {
     const nonce = headers.get("dpop-nonce");
     if (nonce === null) return false;
@@ -52,7 +47,7 @@ export class DpopProver {
   }
 }
 
-/** Throws `LocalError` `authorization_failed` where proofs by `DPOP_ALGORITHM` are not taken by both servers. */
+/** Throws `LocalError` `authorization_failed` if one of the two servers does not accept proofs by `DPOP_ALGORITHM`. */
 export function checkDpopAlgorithms({ server, issuer, metadata, dpopAlgorithms }: Discovered): void {
   const taken = [
     [issuer, metadata.dpop_signing_alg_values_supported] as const,
@@ -66,30 +61,29 @@ export function checkDpopAlgorithms({ server, issuer, metadata, dpopAlgorithms }
   }
 }
 
-/** Does what asks a token endpoint, once more where it wants its nonce in the proof (RFC 9449, 8). */
-export async function withNonce<T>(ask: () => Promise<T>): Promise<T> {
+/** Sends a token request, and repeats it once if the server requires its nonce in the proof (RFC 9449, 8). */
+export async function withNonce<T>(send: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await send();
   } catch (error) {
-    const { isDPoPNonceError } = await import("oauth4webapi");
     if (!isDPoPNonceError(error)) throw error;
-    return ask();
+    return send();
   }
 }
 
-/** The keys that tokens are bound to, one for each authorization server, so that none learns of another. */
+/** The keys to which tokens are bound. Each authorization server has its own, so that servers cannot link a client. */
 export interface DpopKeys {
   of(issuer: string): Promise<DpopProver>;
 }
 
 /**
- * Keeps the keys in this process alone, where nothing can read them out; or in a storage, so that tokens that are kept
- * there can still be shown by another process.
+ * Creates keys that cannot be exported from this process. With a storage, the keys are stored there, so that another
+ * process can use the tokens in the storage.
  */
 export function dpopKeys(storage?: CredentialStorage): DpopKeys {
   const provers = new Map<string, Promise<DpopProver>>();
   const make = async (issuer: string): Promise<DpopProver> =>
-    DpopProver.of(storage ? await storedKeys(storage, `dpop-key:${issuer}`) : await newKeys(false));
+    new DpopProver(storage ? await storedKeys(storage, `dpop-key:${issuer}`) : await newKeys(false));
   return {
     of(issuer) {
       const prover = provers.get(issuer) ?? make(issuer);
@@ -100,8 +94,7 @@ export function dpopKeys(storage?: CredentialStorage): DpopKeys {
   };
 }
 
-async function newKeys(extractable: boolean): Promise<CryptoKeyPair> {
-  const { generateKeyPair } = await import("oauth4webapi");
+function newKeys(extractable: boolean): Promise<CryptoKeyPair> {
   return generateKeyPair(DPOP_ALGORITHM, { extractable });
 }
 
@@ -111,7 +104,7 @@ async function storedKeys(storage: CredentialStorage, name: string): Promise<Cry
   const { privateKey } = await newKeys(true);
   const written = JSON.stringify(await crypto.subtle.exportKey("jwk", privateKey));
   await storage.compareAndSet(name, undefined, written);
-  // Another process may have been first, and its tokens are bound to its key.
+  // If another process was first, its tokens are bound to its key.
   return importKeys((await storage.get(name)) ?? written);
 }
 

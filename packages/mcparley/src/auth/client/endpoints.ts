@@ -1,20 +1,24 @@
-import type * as oauth from "oauth4webapi";
+import * as oauth from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
-import type { Discovered } from "./discover.ts";
+import type { Discovered } from "./discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
-import { TOKEN_EXCHANGE } from "./grant-types.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
 import { toAuthorizationError } from "./oauth-error.ts";
 
-/** A client as an authorization server knows it, and how it proves to be it. */
+/** The type of the grant by an assertion (RFC 7523, 2.1). */
+export const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+/** The type of the exchange of one token for another (RFC 8693, 2.1). */
+const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
+
+/** A client as an authorization server knows it, and the function that authenticates its requests. */
 export interface KnownClient {
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
 }
 
 export type TokenResponse = oauth.TokenEndpointResponse;
-type Library = typeof oauth;
-/** What goes with each request to an endpoint of an authorization server. */
+
+/** The options of each request to an endpoint of an authorization server. */
 type RequestOptions = {
   headers: Record<string, string>;
   signal: AbortSignal;
@@ -23,24 +27,24 @@ type RequestOptions = {
   [oauth.allowInsecureRequests]: boolean;
 };
 
-/** Where an authorization server is, and what tokens are asked for there. */
+/** An authorization server, and the resource for which tokens are requested. */
 type Place = Pick<Discovered, "issuer" | "metadata" | "resourceParameter">;
 
 interface EndpointOptions {
   at: Place;
   fetch: GuardedFetch;
-  /** Binds the tokens to its key. */
+  /** Binds the tokens to its key. Undefined for tokens that are not bound. */
   dpop: DpopProver | undefined;
   signal: AbortSignal;
 }
 
-interface Asked {
+interface TokenRequest {
   grantType: string;
   parameters: Record<string, string>;
   recognizedTokenTypes?: oauth.RecognizedTokenTypes;
 }
 
-/** The parameters whose values nobody may see: what a request sends, a server may repeat in what it answers. */
+/** The parameters whose values are removed from errors, because a server may repeat them in its response. */
 const secretParameters = [
   "code",
   "code_verifier",
@@ -54,10 +58,10 @@ const secretParameters = [
 ];
 
 /**
- * Speaks with the endpoints of one authorization server that a client sends its credentials to.
+ * Sends requests with credentials to the endpoints of one authorization server, by oauth4webapi.
  *
- * All of it is done by oauth4webapi; what that throws becomes `LocalError` `authorization_failed`, whose `data.error` is
- * the code with which the server refused.
+ * The methods reject with `LocalError` `authorization_failed`. If the server refused the request, `data.error` is its error
+ * code.
  */
 export class AuthorizationEndpoints {
   readonly #at: Place;
@@ -72,72 +76,68 @@ export class AuthorizationEndpoints {
     this.#signal = signal;
   }
 
-  /** Redeems the code that a person came back with; `callback` is what `validateAuthResponse` gave. */
-  redeem(known: KnownClient, callback: URLSearchParams, redirectUri: string, verifier: string): Promise<TokenResponse> {
-    return this.#ask("to give tokens", async (library, options) => {
-      const { client, authentication } = known;
+  /** Redeems an authorization code. `callback` is the result of `validateAuthResponse`. */
+  redeem(
+    { client, authentication }: KnownClient,
+    { callback, redirectUri, verifier }: { callback: URLSearchParams; redirectUri: string; verifier: string },
+  ): Promise<TokenResponse> {
+    return this.#send("to give tokens", async (options) => {
       const more = { ...options, additionalParameters: this.#resource() };
       const as = this.#at.metadata;
-      const response = await library.authorizationCodeGrantRequest(
-        as,
-        client,
-        authentication,
-        callback,
-        redirectUri,
-        verifier,
-        more,
-      );
-      return this.#checkBinding(await library.processAuthorizationCodeResponse(as, client, response));
+      const request = [as, client, authentication, callback, redirectUri, verifier, more] as const;
+      const response = await oauth.authorizationCodeGrantRequest(...request);
+      return this.#checkBinding(await oauth.processAuthorizationCodeResponse(as, client, response));
     });
   }
 
   refresh({ client, authentication }: KnownClient, refreshToken: string): Promise<TokenResponse> {
-    return this.#ask("to refresh a token", async (library, options) => {
+    return this.#send("to refresh a token", async (options) => {
       const more = { ...options, additionalParameters: this.#resource() };
       const as = this.#at.metadata;
-      const response = await library.refreshTokenGrantRequest(as, client, authentication, refreshToken, more);
-      return this.#checkBinding(await library.processRefreshTokenResponse(as, client, response));
+      const response = await oauth.refreshTokenGrantRequest(as, client, authentication, refreshToken, more);
+      return this.#checkBinding(await oauth.processRefreshTokenResponse(as, client, response));
     });
   }
 
-  /** Asks for tokens by a grant of any other type; `resource` is added. */
+  /** Requests tokens by any other grant type. Adds the `resource` parameter. */
   request(known: KnownClient, grantType: string, parameters: Record<string, string>): Promise<TokenResponse> {
     return this.#request(known, { grantType, parameters });
   }
 
-  /** Exchanges a token for one of another type (RFC 8693); `resource` is added. Servers need not be shown what comes of it. */
+  /** Exchanges a token for one of another type (RFC 8693). Adds the `resource` parameter. */
   exchange(known: KnownClient, parameters: Record<string, string>): Promise<TokenResponse> {
+    // "n_a" is the type of a token that is not an access token.
     return this.#request(known, { grantType: TOKEN_EXCHANGE, parameters, recognizedTokenTypes: { n_a: () => {} } });
   }
 
   revoke({ client, authentication }: KnownClient, token: string, hint: string): Promise<void> {
-    return this.#ask("to revoke a token", async (library, options) => {
+    return this.#send("to revoke a token", async (options) => {
       const more = { ...options, additionalParameters: { token_type_hint: hint } };
-      const response = await library.revocationRequest(this.#at.metadata, client, authentication, token, more);
-      await library.processRevocationResponse(response);
+      const response = await oauth.revocationRequest(this.#at.metadata, client, authentication, token, more);
+      await oauth.processRevocationResponse(response);
     });
   }
 
   /** Registers a client (RFC 7591). */
   register(metadata: Partial<oauth.Client>): Promise<oauth.OmitSymbolProperties<oauth.Client>> {
-    return this.#ask("to register a client", async (library, options) => {
-      const response = await library.dynamicClientRegistrationRequest(this.#at.metadata, metadata, options);
-      return library.processDynamicClientRegistrationResponse(await asRegistered(response));
+    return this.#send("to register a client", async (options) => {
+      const response = await oauth.dynamicClientRegistrationRequest(this.#at.metadata, metadata, options);
+      return oauth.processDynamicClientRegistrationResponse(await asRegistered(response));
     });
   }
 
-  #request({ client, authentication }: KnownClient, asked: Asked): Promise<TokenResponse> {
+  #request({ client, authentication }: KnownClient, asked: TokenRequest): Promise<TokenResponse> {
     const { grantType, parameters, recognizedTokenTypes = {} } = asked;
-    return this.#ask("to give tokens", async (library, options) => {
+    return this.#send("to give tokens", async (options) => {
       const all = { ...this.#resource(), ...parameters };
       const as = this.#at.metadata;
-      const response = await library.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
-      const given = await library.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
+      const response = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
+      const given = await oauth.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
       return this.#checkBinding(given);
     });
   }
 
-  /** A token that is not bound as it should be is good for whoever has it; one that is and should not be, for nobody. */
+  /** An unbound token could be used by anybody who steals it. A bound one that was not requested could not be used at all. */
   #checkBinding(response: TokenResponse): TokenResponse {
     const isBound = response.token_type === "dpop";
     if (isBound === (this.#dpop !== undefined)) return response;
@@ -153,22 +153,21 @@ export class AuthorizationEndpoints {
     return resourceParameter === undefined ? {} : { resource: resourceParameter };
   }
 
-  async #ask<T>(what: string, ask: (library: Library, options: RequestOptions) => Promise<T>): Promise<T> {
-    const library = await import("oauth4webapi");
+  async #send<T>(what: string, send: (options: RequestOptions) => Promise<T>): Promise<T> {
     const secrets = new Set<string>();
     const options: RequestOptions = {
       headers: {},
       signal: this.#signal,
       ...(this.#dpop && { DPoP: this.#dpop.handle }),
-      [library.customFetch]: (url: string, init?: GuardedInit) => {
+      [oauth.customFetch]: (url: string, init?: GuardedInit) => {
         noteSecrets(init, secrets);
         return this.#fetch(url, init);
       },
-      // What may go without TLS is decided by the fetch.
-      [library.allowInsecureRequests]: true,
+      // The guarded fetch decides which URLs may be requested without TLS.
+      [oauth.allowInsecureRequests]: true,
     };
     try {
-      return await withNonce(() => ask(library, options));
+      return await withNonce(() => send(options));
     } catch (error) {
       if (this.#signal.aborted) throw error;
       throw await toAuthorizationError(error, { issuer: this.#at.issuer, what, secrets });
@@ -187,7 +186,7 @@ function noteSecrets(init: GuardedInit | undefined, secrets: Set<string>): void 
   secrets.add(decodeURIComponent(atob(basic).split(":")[1]?.replaceAll("+", " ") ?? ""));
 }
 
-/** The response as the library wants it: many servers answer with 200, or leave out when a secret expires. */
+/** Corrects common errors that the library rejects: status 200, and a missing `client_secret_expires_at`. */
 async function asRegistered(response: Response): Promise<Response> {
   if (response.status !== 200 && response.status !== 201) return response;
   const text = await response.text();

@@ -5,7 +5,7 @@ import {
   authorizationDocuments,
   tokenServer,
 } from "mcparley-tests/support/token-server.ts";
-import { type EnterpriseManagedOptions, enterpriseManaged } from "./enterprise-managed.ts";
+import { type EnterpriseManagedOptions, enterpriseManaged } from "./machine-grants.ts";
 
 const server = new URL("https://mcp.example/mcp");
 const request = { url: server, method: "POST", server };
@@ -174,6 +174,6 @@ test("an access token is never taken for a grant's type", async () => {
 
 test("an identity provider without a client is told at once", () => {
   expect(() => employee({ identityProvider: { issuer: idp } as never })).toThrow(
-    "identityProvider.client.id is required: what the client is registered as.",
+    "identityProvider.client.id is required: the id with which the client is registered.",
   );
 });

@@ -1,42 +1,66 @@
 import type { Clock } from "../../rpc/clock.ts";
-import type { CredentialStorage } from "./credential-storage.ts";
-import type { Discovered } from "./discover.ts";
+import { isPrivateHost } from "../../net/private-address.ts";
+import type { CredentialStorage } from "./credentials.ts";
+import type { Discovered } from "./discovery.ts";
+import type { DpopKeys } from "./dpop.ts";
 import type { AuthorizationEndpoints, KnownClient, TokenResponse } from "./endpoints.ts";
+import { type GuardedFetch, makeGuardedFetch } from "./guarded-fetch.ts";
+import type { AuthorizationOptions } from "./oauth.ts";
 
-/** Where and with what a grant works. */
+/** A method to get tokens from an authorization server if there are none that can be refreshed. */
+export interface Grant {
+  /** Whether to request `offline_access`, because without a refresh token the user would have to sign in again. */
+  readonly wantsRefreshTokens: boolean;
+  /** Whether it needs no user, so that new tokens may be requested before the old ones expire. */
+  readonly isUnattended?: boolean;
+  /** Gets tokens with these scopes. With undefined, the authorization server chooses the scopes. */
+  obtain(context: GrantContext, scopes: readonly string[] | undefined): Promise<Obtained>;
+  /** Returns the client to which tokens were issued, to refresh or revoke them. Undefined if it is no longer known. */
+  client(context: GrantContext, clientId: string): Promise<KnownClient | undefined>;
+  /** Deletes a client that an authorization server does not know any more. Returns whether another will be registered. */
+  forget?(context: GrantContext, clientId: string): Promise<boolean>;
+  /** The issuers for which credentials exist, by preference. */
+  preferredIssuers?(): readonly string[];
+}
+
+/** The authorization server and the tools of one use of a grant. */
 export interface GrantContext {
   readonly at: Discovered;
   readonly endpoints: AuthorizationEndpoints;
   readonly storage: CredentialStorage;
   readonly clock: Clock;
-  /** Throws `LocalError` `forbidden_url` for a URL that nobody may be sent to. */
+  /** Throws `LocalError` `forbidden_url` for a URL to which no user may be sent. */
   readonly checkAddress: (this: void, url: URL) => void;
-  /** Aborted when nobody waits for the tokens any more. */
+  /** Aborted when no request waits for the tokens any more. */
   readonly signal: AbortSignal;
 }
 
+/** The tokens of a grant. */
 export interface Obtained {
   response: TokenResponse;
-  /** Whom the tokens were given to. */
+  /** The client to which they were issued. */
   clientId: string;
 }
 
-/** A way to get tokens from an authorization server when there are none, or none that can be refreshed. */
-export interface Grant {
-  /** Keeps apart what different grants, and different clients of one grant, have got for the same resource. */
+/** The state that the authorizations for different servers share. */
+export interface AuthorizationCore {
+  readonly options: AuthorizationOptions;
+  /** The name of the grant, which is part of the keys in the storage. */
   readonly name: string;
-  /** Whether `offline_access` is worth asking for, since a person would have to sign in again without a refresh token. */
-  readonly wantsRefreshTokens: boolean;
-  /** Whether it asks nobody, so that tokens may be got anew before they run out. */
-  readonly isUnattended?: boolean;
-  /** The extension of the protocol that it is. */
-  readonly extension?: string | undefined;
-  /** Gets tokens with these scopes; undefined leaves the choice to the authorization server. */
-  obtain(context: GrantContext, scopes: readonly string[] | undefined): Promise<Obtained>;
-  /** The client that tokens were given to, to refresh or revoke them. Undefined where it is not known any more. */
-  client(context: GrantContext, clientId: string): Promise<KnownClient | undefined>;
-  /** Told that an authorization server does not know the client; says whether there will be another one now. */
-  forget?(context: GrantContext, clientId: string): Promise<boolean>;
-  /** The issuers whose credentials are there already, the best first. */
-  preferredIssuers?(): readonly string[];
+  readonly grant: Grant;
+  readonly storage: CredentialStorage;
+  readonly clock: Clock;
+  /** The keys to which tokens are bound, if they are. */
+  readonly dpop: DpopKeys;
+}
+
+/** Returns whether authorization for this server may reach private networks. Default: if the server is on one itself. */
+export function mayBePrivate({ options }: AuthorizationCore, server: URL): boolean {
+  return options.allowPrivateNetwork ?? isPrivateHost(server.hostname);
+}
+
+/** Returns the `fetch` for all authorization requests on behalf of this server. */
+export function fetchFor(core: AuthorizationCore, server: URL): GuardedFetch {
+  const { options, clock } = core;
+  return makeGuardedFetch({ allowPrivate: mayBePrivate(core, server), fetch: options.fetch, clock });
 }

@@ -2,17 +2,18 @@ import { sendGuarded } from "#guarded-send";
 import { discard, readText } from "../../http/client/body.ts";
 import { unreachable } from "../../http/client/fetch.ts";
 import { nameOf } from "../../http/client/settings.ts";
+import { isSecureUrl } from "../../net/loopback.ts";
+import { isPrivateHost } from "../../net/private-address.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { isLoopbackHost, isPrivateHost } from "./private-address.ts";
 
 export interface GuardedFetchOptions {
-  /** Whether hosts of private networks may be reached: only where the MCP server is on one itself. */
+  /** Whether hosts of private networks may be reached, because the MCP server is on one itself. */
   allowPrivate: boolean;
-  /** What sends the requests, such as one that goes through a proxy; which addresses it reaches is up to it. */
+  /** Sends the requests, for example through a proxy. It decides to which addresses names resolve. */
   fetch?: typeof fetch | undefined;
   clock?: Clock | undefined;
-  /** Milliseconds for one request, its redirects and its body. 15,000. */
+  /** Milliseconds for one request, its redirects and its body. Default: 15,000. */
   timeout?: number;
 }
 
@@ -23,7 +24,7 @@ export interface GuardedInit {
   signal?: AbortSignal;
 }
 
-/** Sends a request to an address that somebody else chose. The body of the response is read already. */
+/** Sends a request to a URL that another server chose. The body of the response has already been read. */
 export type GuardedFetch = (url: string, init?: GuardedInit) => Promise<Response>;
 
 const MAX_HOPS = 3;
@@ -31,14 +32,15 @@ const MAX_BODY = 1_048_576;
 const TIMEOUT_MS = 15_000;
 
 /**
- * Makes the `fetch` for every request of authorization, whose addresses come from servers that are not trusted.
+ * Makes the `fetch` for all authorization requests, whose URLs come from servers that are not trusted.
  *
- * Only https is spoken, and http with this machine. Private networks are refused unless allowed: literal addresses and
- * local names everywhere, on Node every address at the moment of connecting. A GET follows redirects within its origin, at
- * most 3; nothing else does, as it would carry credentials away. A body has at most 1 MiB.
+ * Only https is allowed, and http to this machine. Private networks are refused unless `allowPrivate` is set: literal
+ * addresses and local names on every runtime, and on Node also the resolved address of each connection. A GET follows up
+ * to 3 redirects within its origin. No other redirect is followed, because it would forward credentials. A body has at
+ * most 1 MiB.
  *
- * What it makes throws `LocalError`: `forbidden_url` for an address or a redirect that is refused, `unreachable`
- * and `timeout` where there is no answer, `too_large`; and the reason of `init.signal` where that ended it.
+ * The `fetch` rejects with `LocalError`: `forbidden_url` for a refused URL or redirect, `unreachable` and `timeout` without
+ * a response, `too_large`; or with the reason of `init.signal`.
  */
 export function makeGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { clock = systemClock, timeout = TIMEOUT_MS } = options;
@@ -61,10 +63,9 @@ export function makeGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   };
 }
 
-/** Throws `LocalError` `forbidden_url` for a URL that no request of authorization may go to. */
+/** Throws `LocalError` `forbidden_url` for a URL to which no authorization request may be sent. */
 export function checkAddress(url: URL, allowPrivate: boolean): void {
-  const isLocal = isLoopbackHost(url.hostname);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLocal)) {
+  if (!isSecureUrl(url)) {
     throw refused(url, "it is not https, which only addresses of this machine may do without.");
   }
   if (url.username !== "" || url.password !== "") throw refused(url, "it holds a user or a password.");
@@ -84,7 +85,7 @@ async function follow(given: URL, init: Sent, options: GuardedFetchOptions): Pro
     const response = await send(url, init, options);
     if (!isRedirect(response)) return response;
     discard(response);
-    url = redirected(response, url, hops, init.method ?? "GET");
+    url = redirected(response, { from: url, hops, method: init.method ?? "GET" });
   }
 }
 
@@ -100,23 +101,21 @@ async function send(url: URL, init: Sent, { fetch, allowPrivate }: GuardedFetchO
   }
 }
 
-/** The requests of authorization carry forms and JSON: what else a body can be is not among them. */
-
 function isRedirect({ type, status }: Response): boolean {
   return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
 }
 
-function redirected(response: Response, from: URL, hops: number, method: string): URL {
+function redirected(response: Response, { from, hops, method }: { from: URL; hops: number; method: string }): URL {
   const location = response.headers.get("location");
   const to = location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (method === "GET" && to?.origin === from.origin && hops < MAX_HOPS) return to;
-  // No more than the origin: the rest may be what was sent, with the secrets in it.
+  // Only the origin is shown: the rest of the URL may contain the secrets that were sent.
   const where = to ? ` to ${to.origin}` : "";
   const why = hops >= MAX_HOPS ? `more than ${MAX_HOPS} times` : "which is not followed";
   throw new LocalError("forbidden_url", `${nameOf(from)} redirects${where}, ${why}.`);
 }
 
-/** A response that holds its body, so that the limits on size and time are behind its reader. */
+/** Reads the body, so that the limits on size and time also apply to it. */
 async function readWhole(response: Response): Promise<Response> {
   const { status, headers } = response;
   const text = await readText(response, MAX_BODY).catch(tooLarge);

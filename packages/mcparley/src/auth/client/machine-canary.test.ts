@@ -9,10 +9,10 @@ import {
   authorizationDocuments,
   tokenServer,
 } from "mcparley-tests/support/token-server.ts";
-import { clientCredentials } from "./client-credentials.ts";
-import { enterpriseManaged } from "./enterprise-managed.ts";
-import type { MachineOptions } from "./machine-grant.ts";
-import { workloadIdentity } from "./workload-identity.ts";
+import { clientCredentials } from "./machine-grants.ts";
+import { enterpriseManaged } from "./machine-grants.ts";
+import type { MachineOptions } from "./machine-grants.ts";
+import { workloadIdentity } from "./machine-grants.ts";
 
 let written: unknown[][] = [];
 beforeEach(() => {

@@ -1,18 +1,19 @@
+import { ResponseBodyError, WWWAuthenticateChallengeError } from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { redact, redactKnown } from "../../rpc/redact.ts";
 
 interface Circumstances {
   issuer: string;
-  /** What was asked of it: "to register a client". */
+  /** The request in words, such as "to register a client". */
   what: string;
-  /** What was sent and must not be shown, whoever repeats it. */
+  /** The secrets in the request, which are removed from the message. */
   secrets: Iterable<string>;
 }
 
 /**
- * The error for what oauth4webapi throws. It is not kept as the cause: it holds responses and parameters, with tokens and
- * codes in them.
+ * Converts an error of oauth4webapi to a `LocalError` `authorization_failed`. The original is not kept as the cause,
+ * because it holds responses and parameters with tokens and codes.
  */
 export async function toAuthorizationError(error: unknown, { issuer, what, secrets }: Circumstances): Promise<Error> {
   if (error instanceof LocalError) return error;
@@ -33,7 +34,7 @@ export async function toAuthorizationError(error: unknown, { issuer, what, secre
   return new LocalError("authorization_failed", message, { data: { issuer, error: code, status: answer.status } });
 }
 
-/** The OAuth code with which an authorization server refused something, where the error is such a refusal. */
+/** Returns the OAuth error code of an authorization server, if the error contains one. */
 export function refusalCode(error: unknown): string | undefined {
   const isRefusal = error instanceof LocalError && /^(authorization|sign_in)_failed$/.test(error.code);
   const data = isRefusal ? error.data : undefined;
@@ -53,12 +54,11 @@ interface Answer {
 }
 
 async function answerIn(error: unknown): Promise<Answer | undefined> {
-  const { ResponseBodyError, WWWAuthenticateChallengeError } = await import("oauth4webapi");
   if (error instanceof ResponseBodyError) {
     return { error: error.error, description: error.error_description, status: error.status };
   }
   if (!(error instanceof WWWAuthenticateChallengeError)) return undefined;
-  // A server that wants the client to authenticate otherwise answers with a challenge and a body (RFC 6749, 5.2).
+  // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2).
   const body: unknown = await error.response.json().catch(() => undefined);
   const said = isObject(body) ? body : (error.cause[0]?.parameters ?? {});
   const { error: code = "invalid_client", error_description: description } = said;

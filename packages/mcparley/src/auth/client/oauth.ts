@@ -1,29 +1,166 @@
-import { Authorization, type OAuth } from "./authorization.ts";
-import { AuthorizationCode } from "./authorization-code.ts";
-import type { AuthorizationOptions } from "./authorization-options.ts";
-import { type RegistrationOptions, Registrations } from "./registration.ts";
+import type { HttpAuth } from "../../http/client/settings.ts";
+import type { Clock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import type { ClientCredential } from "../client-credential.ts";
+import { type CredentialStorage, serverKey } from "./credentials.ts";
+import type * as FlowModule from "./flow.ts";
+import type { Grant } from "./grant.ts";
 import type { SignIn } from "./sign-in.ts";
 
-/** How a client signs a person in, and what it is to the authorization servers. */
+/** The options of every way to authorize a client. */
+export interface AuthorizationOptions {
+  /** Stores tokens and registrations. Default: in memory, so that they end with the process. */
+  storage?: CredentialStorage;
+  /** The only authorization server to use, exactly as it writes its issuer. Default: any that the MCP server names. */
+  issuer?: string;
+  /** The scopes to request, separated by spaces. Default: those that the MCP server requires or supports. */
+  scope?: string;
+  /** The `resource` parameter (RFC 8707). `false` sends none. Default: the identifier that the MCP server published. */
+  resource?: string | false;
+  /** Whether to bind tokens to a key of this client (RFC 9449). Default: if the MCP server requires it. */
+  dpop?: boolean;
+  /**
+   * Whether authorization requests may reach private networks. Default: only if the MCP server itself is at a private
+   * address or has a local name.
+   */
+  allowPrivateNetwork?: boolean;
+  /** Sends the authorization requests, for example through a proxy. Redirects and limits are handled outside of it. */
+  fetch?: typeof fetch;
+  /** Receives errors that fail no request, such as a token that could not be renewed in time. */
+  onError?: (error: Error) => void;
+  clock?: Clock;
+}
+
+/** The tokens that a client holds for an MCP server, without any secret. */
+export interface Account {
+  /** The URL of the MCP server. */
+  readonly server: string;
+  /** The identifier of the MCP server for which the tokens were issued. */
+  readonly resource: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** The user, if the authorization server names one. Not verified: for display only. */
+  readonly subject: string | undefined;
+  readonly scopes: readonly string[] | undefined;
+  /** Milliseconds since 1970. Undefined if the authorization server does not state it. */
+  readonly expiresAt: number | undefined;
+  /** Whether the tokens can be renewed without the user. */
+  readonly isRenewable: boolean;
+}
+
+/** The authorization of a client, for any number of servers. `connect` accepts it as `auth`. */
+export interface OAuth extends HttpAuth {
+  /**
+   * Gets new tokens for a server, before the server asks for them. `scope` is requested in addition to the scopes that the
+   * server requires. Rejects with the same errors as a call.
+   */
+  signIn(url: string | URL, options?: { scope?: string; signal?: AbortSignal }): Promise<Account>;
+  /**
+   * Deletes the tokens for a server, and revokes them if the authorization server supports it (RFC 7009). If the
+   * revocation fails, it rejects, and the tokens are deleted nevertheless.
+   */
+  signOut(url: string | URL): Promise<"revoked" | "forgotten" | "not_signed_in">;
+  /** Returns the account for a server, without sending any request. */
+  whoami(url: string | URL): Promise<Account | undefined>;
+}
+
+/** A client that was registered manually with an authorization server. A public client has neither secret nor key. */
+export interface GivenClient extends ClientCredential {
+  /**
+   * The authorization server that knows the client. Default: the first one that an MCP server names. Any other is refused
+   * from then on.
+   */
+  issuer?: string;
+}
+
+/** How a client identifies itself to authorization servers. */
+export interface RegistrationOptions {
+  /** The name of the client on the consent page. Default: "mcparley". */
+  clientName?: string;
+  clientUri?: string;
+  /** The https URL of a Client ID Metadata Document, which identifies the client to all servers that support them. */
+  clientMetadataUrl?: string;
+  /** The redirect URI of a client that is already registered with it. Default: chosen by `signIn`. */
+  redirectUri?: string;
+  /** Clients that were registered manually, one for each authorization server. */
+  client?: GivenClient | readonly GivenClient[];
+}
+
+/** How a client signs a user in. */
 export interface OAuthOptions extends AuthorizationOptions, RegistrationOptions {
   /**
-   * How the person signs in. On Node, with the browser of this machine, unless given (`loopbackSignIn` of
-   * `mcparley/node`); elsewhere it has to be given.
+   * How the user signs in. Default on Node: the browser of this machine (`loopbackSignIn` of `mcparley/node`). Required on
+   * other runtimes.
    */
   signIn?: SignIn;
 }
 
 /**
- * Authorizes a client by having a person sign in, when a server asks for it: `connect(url, { auth: oauth() })`.
+ * Authorizes a client by signing the user in when a server asks for it: `connect(url, { auth: oauth() })`.
  *
- * The authorization server is found, the client registered, and tokens are kept, renewed and replaced as the revisions
- * from 2025-03-26 on say. Calls wait for the sign-in with their clocks stopped and share one. They reject with
- * `LocalError`: `sign_in_required` where nobody can sign in here, `sign_in_failed` where the person did not, and
- * `authorization_failed` where the authorization server cannot be found or used.
+ * It discovers the authorization server, registers the client, and stores, renews and replaces tokens as the revisions
+ * since 2025-03-26 specify. Concurrent calls share one sign-in, and their timeouts pause during it. Calls reject with
+ * `LocalError`: `sign_in_required` if no sign-in is possible here, `sign_in_failed` if the user did not complete it, and
+ * `authorization_failed` if the authorization server cannot be found or used.
  *
- * Throws `LocalError` `invalid_target` for a `clientMetadataUrl` that cannot be a client's identifier.
+ * Throws `LocalError` `invalid_target` if `clientMetadataUrl` is not usable as a client identifier.
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
-  const signIn = async (): Promise<SignIn> => options.signIn ?? (await import("#loopback-sign-in")).loopbackSignIn();
-  return new Authorization(options, new AuthorizationCode(new Registrations(options), signIn));
+  if (options.clientMetadataUrl !== undefined) checkMetadataUrl(options.clientMetadataUrl);
+  return authorize(options, { name: "person", makeGrant: (flow) => flow.authorizationCode(options) });
+}
+
+/** The URL of a document must be https with a path (2026-07-28, client registration, "Client ID Metadata Documents"). */
+function checkMetadataUrl(given: string): void {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const isPlain = url?.protocol === "https:" && url.pathname !== "/" && url.hash === "" && url.username === "";
+  if (isPlain && url.password === "") return;
+  const message = `clientMetadataUrl: ${JSON.stringify(given.slice(0, 200))} must be an https URL with a path, such as https://example.com/client.json.`;
+  throw new LocalError("invalid_target", message);
+}
+
+/** A grant whose code is loaded on first use. */
+export interface LazyGrant {
+  /** Separates the tokens of different grants, and of different clients of one grant, in the same storage. */
+  readonly name: string;
+  /** The identifier of the MCP extension that defines the grant. */
+  readonly extension?: string;
+  readonly makeGrant: (flow: typeof FlowModule) => Grant;
+}
+
+/** Servers for which the absence of tokens is remembered. */
+const maxServers = 1_000;
+
+/** Makes the authorization for a grant. Checks of options belong into the caller, so that they throw at once. */
+export function authorize(options: AuthorizationOptions, { name, extension, makeGrant }: LazyGrant): OAuth {
+  const { storage } = options;
+  const withoutTokens = new Set<string>();
+  let flow: FlowModule.Flow | undefined;
+
+  // oauth4webapi, jose and everything that uses them are loaded here and nowhere else. They are larger than the rest of the
+  // client, and many programs pass `auth` for servers that never ask for it.
+  async function load(): Promise<FlowModule.Flow> {
+    if (flow) return flow;
+    const module = await import("./flow.ts");
+    return (flow ??= new module.Flow(options, name, makeGrant(module)));
+  }
+
+  /** Reads the storage once per server. Tokens that another process stores later are found after a refusal. */
+  async function hasTokens({ href }: URL): Promise<boolean> {
+    if (storage === undefined || withoutTokens.has(href)) return false;
+    if ((await storage.get(serverKey(name, href))) !== undefined) return true;
+    if (withoutTokens.size >= maxServers) withoutTokens.clear();
+    withoutTokens.add(href);
+    return false;
+  }
+
+  return {
+    extension,
+    headers: async (request) => (flow || (await hasTokens(request.server)) ? (await load()).headers(request) : {}),
+    responded: (request, response) => flow?.responded(request, response) ?? false,
+    challenged: async (refusal, signal) => (await load()).challenged(refusal, signal),
+    signIn: async (url, asked) => (await load()).signIn(url, asked),
+    signOut: async (url) => (await load()).signOut(url),
+    whoami: async (url) => (await load()).whoami(url),
+  };
 }

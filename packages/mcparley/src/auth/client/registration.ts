@@ -1,175 +1,186 @@
+import type { AuthorizationServer, Client } from "oauth4webapi";
+import { isLoopback } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
+import { clientAuthentication } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
-import { type ClientCredentials, authenticate, methodToRegister } from "./client-authentication.ts";
-import type { CredentialStorage } from "./credential-storage.ts";
-import type { Discovered } from "./discover.ts";
+import { type CredentialStorage, StoredValue } from "./credentials.ts";
+import type { Discovered } from "./discovery.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
-import { Kept } from "./kept.ts";
-import { isLoopbackHost } from "./private-address.ts";
+import type { GivenClient, RegistrationOptions } from "./oauth.ts";
 
-/** A client that was registered with an authorization server by hand; a public one has neither secret nor key. */
-export interface GivenClient extends ClientCredential {
-  /**
-   * The authorization server that knows the client. Without it, the first one that an MCP server names is taken to be
-   * the one, and any other is refused from then on.
-   */
-  issuer?: string;
+/** A client as an authorization server knows it, by a registration or by hand. */
+interface Identity extends Omit<ClientCredential, "method"> {
+  /** `token_endpoint_auth_method`. Default: chosen from the methods that the server supports. */
+  readonly method?: string | undefined;
 }
 
-export interface RegistrationOptions {
-  /** How the client is called where a person consents. "mcparley" unless given. */
-  clientName?: string;
-  clientUri?: string;
-  /** The https URL of a Client ID Metadata Document, by which every server that understands them knows the client. */
-  clientMetadataUrl?: string;
-  /** Where a person comes back to, for a client that is registered with it already. `signIn` chooses unless given. */
-  redirectUri?: string;
-  /** Registered by hand, with one authorization server each. */
-  client?: GivenClient | readonly GivenClient[];
-}
-
-/** What is kept of a registration. */
-interface Registered extends ClientCredentials {
+/** A stored registration. */
+interface Registered extends Identity {
   readonly redirectUris: readonly string[];
-  /** Milliseconds since the epoch; 0 for never. */
+  /** Milliseconds since 1970, or 0 if the secret does not expire. */
   readonly secretExpiresAt: number;
 }
 
-const registeredAt = (storage: CredentialStorage, issuer: string): Kept<Registered> =>
-  new Kept(storage, `client:${issuer}`);
+const registeredAt = (storage: CredentialStorage, issuer: string): StoredValue<Registered> =>
+  new StoredValue(storage, `client:${issuer}`);
 
-/** The clients that this side is to different authorization servers, each kept by its issuer. */
-export class Registrations {
-  readonly #options: RegistrationOptions;
-  readonly #given: readonly GivenClient[];
-
-  /** Throws `LocalError` `invalid_target` for a URL that cannot be a client's identifier. */
-  constructor(options: RegistrationOptions) {
-    const { client = [], clientMetadataUrl } = options;
-    this.#options = options;
-    this.#given = "id" in client ? [client] : client;
-    if (clientMetadataUrl !== undefined) checkMetadataUrl(clientMetadataUrl);
-  }
-
-  /** The issuers that clients were given for. */
-  get issuers(): readonly string[] {
-    return this.#given.flatMap(({ issuer }) => issuer ?? []);
-  }
-
-  /** The redirect URI that is registered already, to be used again. */
-  async redirectUri({ storage, at }: GrantContext): Promise<string | undefined> {
-    return this.#options.redirectUri ?? (await registeredAt(storage, at.issuer).read())?.redirectUris[0];
-  }
-
-  /**
-   * The client to sign a person in with, by the priority of the specification (2026-07-28, client registration): one that
-   * was given, the document, one that registered itself before with this redirect URI, or registers itself now.
-   *
-   * Throws `LocalError` `authorization_failed` where none of these is possible.
-   */
-  async find(context: GrantContext, redirectUri: string): Promise<KnownClient> {
-    const { at } = context;
-    const given = await this.#givenFor(context);
-    if (given) return authenticate(given, at.metadata);
-    const { clientMetadataUrl } = this.#options;
-    if (clientMetadataUrl !== undefined && at.metadata.client_id_metadata_document_supported === true) {
-      return authenticate({ id: clientMetadataUrl, method: "none" }, at.metadata);
-    }
-    const kept = registeredAt(context.storage, at.issuer);
-    return kept.exclusively(async () => {
-      const before = await kept.read();
-      if (before && isUsable(before, redirectUri, context)) return authenticate(before, at.metadata);
-      const registered = await this.#register(context, redirectUri);
-      await kept.set(registered);
-      return authenticate(registered, at.metadata);
-    });
-  }
-
-  /** The client that tokens were given to; undefined where it is not this one any more. */
-  async known(context: GrantContext, clientId: string): Promise<KnownClient | undefined> {
-    const { at, storage } = context;
-    const given = await this.#givenFor(context);
-    if (given?.id === clientId) return authenticate(given, at.metadata);
-    if (clientId === this.#options.clientMetadataUrl) {
-      return authenticate({ id: clientId, method: "none" }, at.metadata);
-    }
-    const registered = await registeredAt(storage, at.issuer).read();
-    return registered?.id === clientId ? authenticate(registered, at.metadata) : undefined;
-  }
-
-  /** Forgets a registration that its server does not know any more; says whether it was one. */
-  async forget({ storage, at }: GrantContext, clientId: string): Promise<boolean> {
-    const kept = registeredAt(storage, at.issuer);
-    return (await kept.read())?.id === clientId && kept.replace(undefined);
-  }
-
-  async #givenFor({ storage, at }: GrantContext): Promise<GivenClient | undefined> {
-    const exact = this.#given.find(({ issuer }) => issuer === at.issuer);
-    if (exact) return exact;
-    const open = this.#given.find(({ issuer }) => issuer === undefined);
-    if (!open) {
-      if (this.#given.length === 0) return undefined;
-      throw ofAnother(
-        this.#given.map(({ issuer }) => issuer),
-        at,
-      );
-    }
-    const bound = new Kept<string>(storage, `given-client:${JSON.stringify([open.id, at.server.origin])}`);
-    const issuer = await bound.read();
-    if (issuer === undefined) await bound.replace(at.issuer);
-    else if (issuer !== at.issuer) throw ofAnother([issuer], at);
-    return open;
-  }
-
-  async #register({ endpoints, at, clock }: GrantContext, redirectUri: string): Promise<Registered> {
-    const { clientName = "mcparley", clientUri } = this.#options;
-    if (at.metadata.registration_endpoint === undefined) throw unregistrable(at, this.#options);
-    const answer = await endpoints.register({
-      client_name: clientName,
-      ...(clientUri !== undefined && { client_uri: clientUri }),
-      redirect_uris: [redirectUri],
-      grant_types: ["authorization_code", "refresh_token"],
-      response_types: ["code"],
-      token_endpoint_auth_method: methodToRegister(at.metadata),
-      application_type: applicationType(redirectUri),
-    });
-    const { client_id: id, client_secret: secret, client_secret_expires_at: expires } = answer;
-    const method = answer.token_endpoint_auth_method;
-    return {
-      id,
-      secret: secret as string | undefined,
-      method: typeof method === "string" ? method : undefined,
-      redirectUris: [redirectUri],
-      secretExpiresAt: typeof expires === "number" && expires > 0 ? Math.max(expires * 1_000, clock.now()) : 0,
-    };
-  }
+/** Returns the issuers of the clients that were registered manually. */
+export function givenIssuers(options: RegistrationOptions): readonly string[] {
+  return givenClients(options).flatMap(({ issuer }) => issuer ?? []);
 }
 
-function isUsable(
-  { redirectUris, secretExpiresAt }: Registered,
+/** Returns the redirect URI that is already registered, to use it again. */
+export async function registeredRedirectUri(
+  { redirectUri }: RegistrationOptions,
+  { storage, at }: GrantContext,
+): Promise<string | undefined> {
+  return redirectUri ?? (await registeredAt(storage, at.issuer).read())?.redirectUris[0];
+}
+
+/**
+ * Returns the client for a sign-in, in this order (2026-07-28, client registration): one that was registered manually, the
+ * metadata document, an earlier registration with this redirect URI, or a new registration.
+ *
+ * Throws `LocalError` `authorization_failed` if none of these is possible.
+ */
+export async function findClient(
+  options: RegistrationOptions,
+  context: GrantContext,
   redirectUri: string,
-  { clock }: GrantContext,
-): boolean {
-  return redirectUris.includes(redirectUri) && (secretExpiresAt === 0 || secretExpiresAt > clock.now());
+): Promise<KnownClient> {
+  const { at, clock } = context;
+  const given = await givenFor(options, context);
+  if (given) return authenticate(given, at.metadata);
+  const { clientMetadataUrl } = options;
+  if (clientMetadataUrl !== undefined && at.metadata.client_id_metadata_document_supported === true) {
+    return authenticate({ id: clientMetadataUrl, method: "none" }, at.metadata);
+  }
+  const stored = registeredAt(context.storage, at.issuer);
+  return stored.exclusively(async () => {
+    const before = await stored.read();
+    const isValid = before && (before.secretExpiresAt === 0 || before.secretExpiresAt > clock.now());
+    if (isValid && before.redirectUris.includes(redirectUri)) return authenticate(before, at.metadata);
+    const registered = await register(options, context, redirectUri);
+    await stored.set(registered);
+    return authenticate(registered, at.metadata);
+  });
 }
 
-/** What a browser comes back to on this machine is native (OpenID Connect registration, 2). */
-function applicationType(redirectUri: string): "native" | "web" {
+/** Returns the client to which tokens were issued. Undefined if this client has another identity now. */
+export async function knownClient(
+  options: RegistrationOptions,
+  context: GrantContext,
+  clientId: string,
+): Promise<KnownClient | undefined> {
+  const { at, storage } = context;
+  const given = await givenFor(options, context);
+  if (given?.id === clientId) return authenticate(given, at.metadata);
+  if (clientId === options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, at.metadata);
+  const registered = await registeredAt(storage, at.issuer).read();
+  return registered?.id === clientId ? authenticate(registered, at.metadata) : undefined;
+}
+
+/** Deletes a registration that its server does not know any more. Returns whether the client was registered so. */
+export async function forgetClient({ storage, at }: GrantContext, clientId: string): Promise<boolean> {
+  const stored = registeredAt(storage, at.issuer);
+  return (await stored.read())?.id === clientId && stored.replace(undefined);
+}
+
+function givenClients({ client = [] }: RegistrationOptions): readonly GivenClient[] {
+  return "id" in client ? [client] : client;
+}
+
+async function givenFor(options: RegistrationOptions, { storage, at }: GrantContext): Promise<GivenClient | undefined> {
+  const given = givenClients(options);
+  const exact = given.find(({ issuer }) => issuer === at.issuer);
+  if (exact) return exact;
+  const open = given.find(({ issuer }) => issuer === undefined);
+  if (!open) {
+    if (given.length === 0) return undefined;
+    throw ofAnother(givenIssuers(options), at);
+  }
+  const bound = new StoredValue<string>(storage, `given-client:${JSON.stringify([open.id, at.server.origin])}`);
+  const issuer = await bound.read();
+  if (issuer === undefined) await bound.replace(at.issuer);
+  else if (issuer !== at.issuer) throw ofAnother([issuer], at);
+  return open;
+}
+
+async function register(
+  options: RegistrationOptions,
+  { endpoints, at, clock }: GrantContext,
+  redirectUri: string,
+): Promise<Registered> {
+  const { clientName = "mcparley", clientUri } = options;
+  if (at.metadata.registration_endpoint === undefined) throw unregistrable(at, options);
   const { protocol, hostname } = new URL(redirectUri);
-  return protocol === "https:" && !isLoopbackHost(hostname) ? "web" : "native";
+  // A client whose redirect URI is on this machine is native (OpenID Connect registration, 2).
+  const isWeb = protocol === "https:" && !isLoopback(hostname);
+  const answer = await endpoints.register({
+    client_name: clientName,
+    ...(clientUri !== undefined && { client_uri: clientUri }),
+    redirect_uris: [redirectUri],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: methodToRegister(at.metadata),
+    application_type: isWeb ? "web" : "native",
+  });
+  const { client_id: id, client_secret: secret, client_secret_expires_at: expires } = answer;
+  const method = answer.token_endpoint_auth_method;
+  return {
+    id,
+    secret: secret as string | undefined,
+    method: typeof method === "string" ? method : undefined,
+    redirectUris: [redirectUri],
+    secretExpiresAt: typeof expires === "number" && expires > 0 ? Math.max(expires * 1_000, clock.now()) : 0,
+  };
 }
 
-/** A document's URL has https and a path (2026-07-28, client registration, "Client ID Metadata Documents"). */
-function checkMetadataUrl(given: string): void {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
-  const isPlain = url?.protocol === "https:" && url.pathname !== "/" && url.hash === "" && url.username === "";
-  if (isPlain && url.password === "") return;
-  const message = `clientMetadataUrl: ${JSON.stringify(given.slice(0, 200))} must be an https URL with a path, such as https://example.com/client.json.`;
-  throw new LocalError("invalid_target", message);
+/** The method to register with: "none" if possible, because a program on a user's machine cannot keep a secret. */
+function methodToRegister({ token_endpoint_auth_methods_supported: offered }: AuthorizationServer): string {
+  const known = ["none", "client_secret_basic", "client_secret_post"];
+  return known.find((method) => offered?.includes(method)) ?? "none";
 }
 
-function ofAnother(issuers: readonly (string | undefined)[], { server, issuer }: Discovered): LocalError {
+/**
+ * Prepares the authentication of a client, by the registered method or else one that the server supports (RFC 8414, 2).
+ * Throws `LocalError` `authorization_failed` if the method is unknown here or needs a secret that the client lacks.
+ */
+async function authenticate({ method, ...credential }: Identity, metadata: AuthorizationServer): Promise<KnownClient> {
+  const { id, secret } = credential;
+  const client: Client = { client_id: id };
+  switch (method) {
+    case "none":
+      return { client, authentication: await clientAuthentication({ id })(metadata) };
+    case undefined: {
+      // Some servers issue a secret although they accept only "none".
+      const usable = takesOnlyNone(metadata) ? { id } : credential;
+      return { client, authentication: await clientAuthentication(usable)(metadata) };
+    }
+    case "client_secret_basic":
+    case "client_secret_post":
+      if (secret !== undefined)
+        return { client, authentication: await clientAuthentication({ id, secret, method })(metadata) };
+      throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, which ${method} needs`);
+    default:
+      throw unusable(
+        metadata,
+        `clients are to authenticate by ${JSON.stringify(method.slice(0, 100))}, which is not supported`,
+      );
+  }
+}
+
+function takesOnlyNone({ token_endpoint_auth_methods_supported: offered }: AuthorizationServer): boolean {
+  return Array.isArray(offered) && offered.length > 0 && offered.every((method) => method === "none");
+}
+
+function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
+  const message = `The authorization server ${JSON.stringify(issuer)} cannot be used: ${why}.`;
+  return new LocalError("authorization_failed", message);
+}
+
+function ofAnother(issuers: readonly string[], { server, issuer }: Discovered): LocalError {
   const theirs = issuers.map((one) => JSON.stringify(one)).join(", ");
   const message =
     `${server.origin} now wants tokens of ${JSON.stringify(issuer)}, while the client that was given is one of ${theirs}. ` +

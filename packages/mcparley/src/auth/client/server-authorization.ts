@@ -1,47 +1,44 @@
 import type { HttpAuthRefusal, HttpAuthRequest } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type AuthorizationCore, fetchFor } from "./authorization-core.ts";
-import { type Challenge, readChallenge, splitScope } from "./challenge.ts";
-import { type Discovered, discover, discoverFor } from "./discover.ts";
+import { StoredValue, serverKey } from "./credentials.ts";
+import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
-import { Kept } from "./kept.ts";
-import { includesAll, unite } from "./scopes.ts";
-import type { TokenRecord } from "./token-record.ts";
-import { Tokens, keptTokens } from "./tokens.ts";
+import { type AuthorizationCore, fetchFor } from "./grant.ts";
+import { type TokenRecord, Tokens, storedTokens } from "./tokens.ts";
 
-/** Which tokens a server was given last. */
+/** Identifies the last tokens for a server in the storage. */
 interface Finding {
   readonly issuer: string;
   readonly resource: string;
 }
 
-/** How often in all more scopes are asked for because of the same challenge. */
+/** The maximum number of requests for more scopes because of the same challenge. */
 const MAX_STEP_UPS = 3;
 const MAX_REMEMBERED = 1_000;
 const unending = new AbortController().signal;
 
-/** The authorization of the requests to one MCP server: what is shown to it, and what is done when that is refused. */
+/** The authorization of requests to one MCP server: the token in use, and the decision after a refusal. */
 export class ServerAuthorization {
   readonly #core: AuthorizationCore;
   readonly #server: URL;
-  readonly #finding: Kept<Finding>;
+  readonly #finding: StoredValue<Finding>;
   #at: Discovered | undefined;
   #token: TokenRecord | undefined;
   #prover: DpopProver | undefined;
-  /** Where the token that is shown came from. */
+  /** The origin of the token in use. */
   #origin: "stored" | "refreshed" | "obtained" = "stored";
   #loading: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
-  /** How often more scopes were asked for, by the scopes of the challenge. */
+  /** The number of requests for more scopes, by the scopes of the challenge. */
   readonly #stepUps = new Map<string, number>();
-  /** Counts the challenges, so that those which waited while one failed fail with it. */
+  /** Counts the challenges. Those that waited while one failed fail with the same error. */
   #challenges = 0;
   #failed: { upTo: number; error: unknown } | undefined;
 
   constructor(core: AuthorizationCore, server: URL) {
     this.#core = core;
     this.#server = server;
-    this.#finding = new Kept(core.storage, `server:${JSON.stringify([core.grant.name, server.href])}`);
+    this.#finding = new StoredValue(core.storage, serverKey(core.name, server.href));
   }
 
   async headers({ url, method }: HttpAuthRequest): Promise<Readonly<Record<string, string>>> {
@@ -58,7 +55,7 @@ export class ServerAuthorization {
     return this.#prover?.responded(url, response) ?? false;
   }
 
-  /** What is kept from before; read once. */
+  /** Returns the token in use. The storage is read once. */
   load(): Promise<TokenRecord | undefined> {
     this.#loading ??= this.#load().catch((error: unknown) => {
       this.#loading = undefined;
@@ -67,7 +64,7 @@ export class ServerAuthorization {
     return this.#loading.then(() => this.#token);
   }
 
-  /** Finds the authorization server, as a challenge or nothing at all says. */
+  /** Finds the authorization server. `challenged` is the URL of the metadata in a challenge. */
   async discover(challenged: string | undefined, signal: AbortSignal): Promise<Discovered> {
     const { grant, options } = this.#core;
     const before = (await this.#finding.read())?.issuer;
@@ -83,12 +80,12 @@ export class ServerAuthorization {
     return this.#at;
   }
 
-  /** Whether there is something new to show for a request that was refused. One challenge is met after another. */
+  /** Handles a refusal, one after another. Resolves with true if the request should be repeated with new headers. */
   challenged(refusal: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
-    return this.inTurn(signal, () => this.#meet(refusal, signal));
+    return this.inTurn(signal, () => this.#handle(refusal, signal));
   }
 
-  /** Does what may ask a person, while nobody else who shares the storage does so for this server. */
+  /** Runs work that may ask the user, while no other user of the storage does so for this server. */
   inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const mine = ++this.#challenges;
     return this.#finding.exclusively(async () => {
@@ -103,33 +100,33 @@ export class ServerAuthorization {
     });
   }
 
-  /** Gets new tokens by the grant, whatever there is. */
+  /** Gets new tokens by the grant, even if there are valid ones. */
   async obtain(at: Discovered, scopes: readonly string[] | undefined, signal: AbortSignal): Promise<TokenRecord> {
     const token = await new Tokens(this.#core, at).obtain(scopes, signal);
     await this.#finding.set({ issuer: at.issuer, resource: at.resource });
     return this.#adopt(token, "obtained");
   }
 
-  /** Forgets the tokens, and gives them back; says whether the authorization server took them. */
+  /** Deletes the tokens, and revokes them. Returns whether the authorization server revoked them. */
   async signOut(token: TokenRecord, signal: AbortSignal): Promise<boolean> {
     this.#token = undefined;
     await this.#finding.set(undefined);
-    const kept = keptTokens(this.#core, token);
+    const stored = storedTokens(this.#core, token);
     try {
-      return await new Tokens(this.#core, await this.#giverOf(token, signal)).revoke();
+      return await new Tokens(this.#core, await this.#issuerOf(token, signal)).revoke();
     } finally {
-      await kept.set(undefined);
+      await stored.set(undefined);
     }
   }
 
-  /** The authorization server that a token is from. */
-  async #giverOf(token: TokenRecord, signal: AbortSignal): Promise<Discovered> {
+  /** Returns the authorization server that issued a token. */
+  async #issuerOf(token: TokenRecord, signal: AbortSignal): Promise<Discovered> {
     if (this.#at?.issuer === token.issuer && this.#at.resource === token.resource) return this.#at;
     const { resource } = this.#core.options;
     return discoverFor(token, { fetch: fetchFor(this.#core, this.#server), server: this.#server, resource, signal });
   }
 
-  /** The scopes to ask for first (2026-07-28, "Scope Selection Strategy"), with those that were asked for before. */
+  /** Returns the scopes to request (2026-07-28, "Scope Selection Strategy"), including those of earlier requests. */
   scopesFor(at: Discovered, wanted: readonly string[] | undefined, before?: TokenRecord): string[] | undefined {
     const { scope } = this.#core.options;
     const first = scope === undefined ? (wanted ?? at.scopesSupported) : splitScope(scope);
@@ -144,11 +141,11 @@ export class ServerAuthorization {
     if (!finding || this.#token) return;
     const { issuer } = this.#core.options;
     if (issuer !== undefined && issuer !== finding.issuer) return;
-    const token = await keptTokens(this.#core, finding).read();
+    const token = await storedTokens(this.#core, finding).read();
     if (token && !this.#token) await this.#adopt(token, "stored");
   }
 
-  async #meet({ status, headers, shown, repeated }: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
+  async #handle({ status, headers, shown, repeated }: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
     const challenge = await readChallenge(headers);
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
     const at = await this.discover(challenge.resourceMetadata, signal);
@@ -159,7 +156,7 @@ export class ServerAuthorization {
       return true;
     }
     if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, signal });
-    // Renewed once already for this request: another one would be refused as well.
+    // A token that was renewed for this request was refused, so another renewal would not help.
     const isFresh = repeated > 0 && this.#origin === "refreshed";
     const renewed = stored && !isFresh ? await tokens.refresh(stored) : undefined;
     if (renewed) {
@@ -171,14 +168,14 @@ export class ServerAuthorization {
     return true;
   }
 
-  /** Asks for more scopes besides those there are, so that none are lost (2026-07-28, "Step-Up Authorization Flow"). */
+  /** Requests more scopes in addition to the present ones (2026-07-28, "Step-Up Authorization Flow"). */
   async #stepUp(
     at: Discovered,
     { scopes }: Challenge,
     { stored, repeated, signal }: { stored: TokenRecord | undefined; repeated: number; signal: AbortSignal },
   ): Promise<boolean> {
     const wanted = scopes ?? at.scopesSupported ?? [];
-    // Asked for already for this very request, and not given, or of no use.
+    // These scopes were already requested for this request, without success.
     if (wanted.length === 0 || (repeated > 0 && includesAll(stored?.requestedScopes, wanted))) return false;
     const name = wanted.toSorted().join(" ");
     const before = this.#stepUps.get(name) ?? 0;
@@ -195,12 +192,12 @@ export class ServerAuthorization {
     return renewAt !== undefined && canBe === true && this.#core.clock.now() >= renewAt;
   }
 
-  /** Renews the token before its time. Where that fails, the old one is shown, and the server says what is to be done. */
+  /** Renews the token before it expires. If that fails, the old token is sent, and the server decides. */
   async #renew(): Promise<void> {
     const token = this.#token;
     if (!token) return;
     try {
-      const at = await this.#giverOf(token, unending);
+      const at = await this.#issuerOf(token, unending);
       const renewed = await new Tokens(this.#core, at).refresh(token);
       if (renewed) await this.#adopt(renewed, "refreshed");
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
@@ -210,7 +207,7 @@ export class ServerAuthorization {
     }
   }
 
-  /** Gets a token in place of one by a grant that asks nobody, unless somebody else has. */
+  /** Replaces a token by a grant that needs no user, unless another process has already replaced it. */
   async #replace(at: Discovered, token: TokenRecord): Promise<void> {
     await this.inTurn(unending, async () => {
       const stored = await new Tokens(this.#core, at).read();
@@ -241,4 +238,13 @@ function notAccepted({ server, issuer, resource }: Discovered): LocalError {
     `${server.origin} refuses the token that ${JSON.stringify(issuer)} has just given for ${JSON.stringify(resource)}. ` +
     "One of the two is not set up for the other.";
   return new LocalError("unauthorized", message, { data: { status: 401, issuer } });
+}
+
+/** Returns the scopes of all sets, each once. */
+export function unite(...sets: (readonly string[] | undefined)[]): string[] {
+  return [...new Set(sets.flatMap((set) => set ?? []))];
+}
+
+function includesAll(scopes: readonly string[] | undefined, wanted: readonly string[]): boolean {
+  return wanted.every((scope) => scopes?.includes(scope));
 }

@@ -1,19 +1,105 @@
-/** How a person signs in: they are sent to a URL, and come back to a redirect URI. */
+import { LocalError } from "../../rpc/errors.ts";
+
+/** How a user signs in: the user visits a URL, and returns to a redirect URI. */
 export interface SignIn {
   /**
-   * Makes ready to be come back to. `previous` is the redirect URI of an earlier registration, to be used again where
-   * that is possible: with another one, the client has to be registered anew.
+   * Prepares to receive the redirect. `previous` is the redirect URI of an earlier registration. Use it again if possible,
+   * because another one requires a new registration of the client.
    */
   prepare(previous: string | undefined): Promise<SignInAttempt>;
 }
 
-/** One attempt of a person to sign in. Whoever prepared it closes it, whatever became of it. */
+/** One attempt to sign in. The caller of `prepare` closes it, whatever the outcome. */
 export interface SignInAttempt {
   readonly redirectUri: string;
   /**
-   * Sends the person to the URL and resolves with the URL that they came back with; what that says is checked by the
-   * caller. Rejects with `LocalError` `sign_in_required`, whose `data.url` is the URL, where nobody can sign in here.
+   * Sends the user to the URL and resolves with the URL to which the user was redirected. The caller checks its content.
+   * Rejects with `LocalError` `sign_in_required` if no sign-in is possible here; its `data.url` is the URL to visit.
    */
   visit(authorizationUrl: URL, signal: AbortSignal): Promise<URL>;
   close(): Promise<void>;
+}
+
+/** Options of `pastedSignIn`. */
+export interface PastedSignInOptions {
+  /** Shows a line of text to the user. One of the lines is the URL to visit. */
+  print(this: void, line: string): void;
+  /** Asks the user for a line. Rejects if there is none, or if the signal is aborted. */
+  read(this: void, question: string, signal: AbortSignal): Promise<string>;
+  /**
+   * The redirect URI: an address at which nothing listens, so that it remains in the browser's address bar. Default: a
+   * random port of `http://127.0.0.1`.
+   */
+  readonly redirectUri?: string;
+}
+
+const maxAttempts = 3;
+/** The dynamic ports, which are assigned to no program (RFC 6335, 6). */
+const firstPort = 49_152;
+const ports = 16_384;
+
+/**
+ * Signs a user in with a browser of any machine: prints the URL to visit, and reads the address at which the browser
+ * ended, or the code in it.
+ *
+ * The pasted address must start with the redirect URI and contain the state of the authorization URL. After three invalid
+ * lines the sign-in rejects with `LocalError` `sign_in_failed`.
+ */
+export function pastedSignIn(options: PastedSignInOptions): SignIn {
+  return {
+    prepare: (previous) => {
+      const redirectUri = options.redirectUri ?? (isOurs(previous) ? previous : randomRedirectUri());
+      const visit = (url: URL, signal: AbortSignal): Promise<URL> =>
+        askForUrl(url, redirectUri, { ...options, signal });
+      return Promise.resolve({ redirectUri, visit, close: () => Promise.resolve() });
+    },
+  };
+}
+
+async function askForUrl(
+  authorizationUrl: URL,
+  redirectUri: string,
+  { print, read, signal }: PastedSignInOptions & { signal: AbortSignal },
+): Promise<URL> {
+  const { origin, pathname } = new URL(redirectUri);
+  const state = authorizationUrl.searchParams.get("state");
+  print("Visit this address with a browser, and sign in:");
+  print(authorizationUrl.href);
+  print(`In the end the browser is at ${origin}${pathname} and cannot show it. That is as it should be.`);
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    signal.throwIfAborted();
+    const pasted = await read("Paste the whole address that it is at then > ", signal);
+    const found = readPasted(pasted.trim(), new URL(redirectUri), state);
+    if (found instanceof URL) return found;
+    print(found);
+  }
+  throw new LocalError("sign_in_failed", "None of what was pasted is the address that this sign-in ends at.");
+}
+
+/** Returns the pasted address, or a message about its error that repeats nothing of it. */
+function readPasted(pasted: string, redirect: URL, state: string | null): URL | string {
+  if (pasted === "") return "That was empty.";
+  if (/^[\w.~+/=-]{8,}$/.test(pasted)) {
+    // A bare code gets the state of this sign-in, because the user pasted it for this sign-in.
+    redirect.searchParams.set("code", pasted);
+    if (state !== null) redirect.searchParams.set("state", state);
+    return redirect;
+  }
+  if (!URL.canParse(pasted)) return "That is neither an address nor a code.";
+  const url = new URL(pasted);
+  if (url.origin !== redirect.origin || url.pathname !== redirect.pathname) {
+    return `That address does not begin with ${redirect.origin}${redirect.pathname}.`;
+  }
+  const states = url.searchParams.getAll("state");
+  if (states.length === 1 && (state === null || states[0] === state)) return url;
+  return "That address is not of this sign-in, or not all of it. It may be of an earlier one.";
+}
+
+function isOurs(redirectUri: string | undefined): redirectUri is string {
+  return redirectUri !== undefined && /^http:\/\/127\.0\.0\.1:\d+\/callback$/.test(redirectUri);
+}
+
+function randomRedirectUri(): string {
+  const [random = 0] = crypto.getRandomValues(new Uint16Array(1));
+  return `http://127.0.0.1:${firstPort + (random % ports)}/callback`;
 }

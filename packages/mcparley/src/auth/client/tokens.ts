@@ -1,14 +1,33 @@
-import type { Discovered } from "./discover.ts";
-import { type AuthorizationCore, fetchFor, mayBePrivate } from "./authorization-core.ts";
+import { decodeJwt } from "jose";
+import { LocalError } from "../../rpc/errors.ts";
+import { StoredValue } from "./credentials.ts";
+import { type Discovered, splitScope } from "./discovery.ts";
 import { checkDpopAlgorithms } from "./dpop.ts";
-import { AuthorizationEndpoints } from "./endpoints.ts";
-import type { GrantContext } from "./grant.ts";
+import { AuthorizationEndpoints, type TokenResponse } from "./endpoints.ts";
+import { type AuthorizationCore, type GrantContext, fetchFor, mayBePrivate } from "./grant.ts";
 import { checkAddress } from "./guarded-fetch.ts";
-import { Kept } from "./kept.ts";
 import { refusalCode } from "./oauth-error.ts";
-import { type TokenRecord, toTokenRecord } from "./token-record.ts";
 
-/** The refusals after which a refresh token is good for nothing (RFC 6749, 5.2). */
+/** The stored tokens of one client for one resource from one authorization server. */
+export interface TokenRecord {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly clientId: string;
+  readonly accessToken: string;
+  readonly tokenType: "bearer" | "dpop";
+  readonly refreshToken?: string;
+  /** Milliseconds since 1970, as is `renewAt`. Undefined if the server does not state it. */
+  readonly expiresAt?: number;
+  /** When to renew the token. */
+  readonly renewAt?: number;
+  /** All scopes that were requested so far, so that a request for more scopes loses none. */
+  readonly requestedScopes?: readonly string[];
+  readonly grantedScopes?: readonly string[];
+  /** The user, if the authorization server names one. Not verified: for display only. */
+  readonly subject?: string;
+}
+
+/** The error codes after which a refresh token is useless (RFC 6749, 5.2). */
 const spent: ReadonlySet<string> = new Set([
   "invalid_grant",
   "invalid_client",
@@ -17,81 +36,80 @@ const spent: ReadonlySet<string> = new Set([
 ]);
 const unending = new AbortController().signal;
 
-/** The tokens for one server from one authorization server: where they are kept, and how they are got and given back. */
+/** The tokens for one server from one authorization server: stored, requested, renewed and revoked. */
 export class Tokens {
   readonly #core: AuthorizationCore;
   readonly #at: Discovered;
-  readonly #kept: Kept<TokenRecord>;
+  readonly #stored: StoredValue<TokenRecord>;
 
   constructor(core: AuthorizationCore, at: Discovered) {
     this.#core = core;
     this.#at = at;
-    this.#kept = keptTokens(core, at);
+    this.#stored = storedTokens(core, at);
   }
 
   read(): Promise<TokenRecord | undefined> {
-    return this.#kept.read();
+    return this.#stored.read();
   }
 
-  /** Gets new ones by the grant. Rejects as that does. */
+  /** Gets new tokens by the grant. Rejects with the errors of the grant. */
   async obtain(scopes: readonly string[] | undefined, signal: AbortSignal): Promise<TokenRecord> {
     const { grant, clock } = this.#core;
     const { response, clientId } = await grant.obtain(await this.#context(signal), scopes);
-    const made = { at: this.#at, clientId, requestedScopes: scopes, since: clock.now() };
-    const token = await toTokenRecord(response, made);
-    await this.#kept.set(token);
+    const token = toTokenRecord(response, { at: this.#at, clientId, requestedScopes: scopes, since: clock.now() });
+    await this.#stored.set(token);
     return token;
   }
 
   /**
-   * Renews a token with its refresh token, unless somebody else has, whose token it gives then: refresh tokens are good
-   * once. Undefined where it cannot be renewed any more; what is of no use is forgotten then.
+   * Renews a token with its refresh token. If another process has renewed it already, returns that token, because a refresh
+   * token can be used only once. Returns undefined if the token cannot be renewed, and deletes a useless refresh token.
    *
-   * It is not given up when its caller is: the answer may hold the only refresh token that is still good.
+   * It is not aborted with its caller, because the response may contain the only valid refresh token.
    */
   async refresh(stale: TokenRecord): Promise<TokenRecord | undefined> {
-    return this.#kept.exclusively(async () => {
-      const present = await this.#kept.read();
+    return this.#stored.exclusively(async () => {
+      const present = await this.#stored.read();
       if (present && present.accessToken !== stale.accessToken) return present;
       if (present?.refreshToken === undefined) return undefined;
       const { grant, clock } = this.#core;
+      const { clientId } = present;
       const context = await this.#context(unending, present);
-      const known = await grant.client(context, present.clientId);
+      const known = await grant.client(context, clientId);
       if (!known) return undefined;
       const since = clock.now();
       try {
         const response = await context.endpoints.refresh(known, present.refreshToken);
-        const made = { at: this.#at, clientId: present.clientId, requestedScopes: undefined, since, before: present };
-        const renewed = await toTokenRecord(response, made);
-        // Only a sign-in writes without this lock, and what that got is newer.
-        return (await this.#kept.replace(renewed)) ? renewed : await this.#kept.read();
+        const renewed = toTokenRecord(response, { at: this.#at, clientId, since, before: present });
+        // Only a sign-in writes without this lock, and its tokens are newer.
+        return (await this.#stored.replace(renewed)) ? renewed : await this.#stored.read();
       } catch (error) {
         const code = refusalCode(error) ?? "";
         if (!spent.has(code)) throw error;
-        if (code === "invalid_client") await grant.forget?.(context, present.clientId);
+        if (code === "invalid_client") await grant.forget?.(context, clientId);
         const { refreshToken: _, ...rest } = present;
-        await this.#kept.replace(rest);
+        await this.#stored.replace(rest);
         return undefined;
       }
     });
   }
 
-  /** Forgets the tokens, and gives them back where the authorization server takes them; says whether it did. */
+  /** Deletes the tokens, and revokes them if the authorization server supports it. Returns whether they were revoked. */
   async revoke(): Promise<boolean> {
-    const token = await this.#kept.read();
-    await this.#kept.set(undefined);
+    const token = await this.#stored.read();
+    await this.#stored.set(undefined);
     if (!token || this.#at.metadata.revocation_endpoint === undefined) return false;
     const context = await this.#context(unending);
     const known = await this.#core.grant.client(context, token.clientId);
     if (!known) return false;
     const revoke = (value: string, hint: string): Promise<boolean> =>
-      isTaken(context.endpoints.revoke(known, value, hint));
+      isRevoked(context.endpoints.revoke(known, value, hint));
     const { refreshToken, accessToken } = token;
-    const isRefreshTaken = refreshToken !== undefined && (await revoke(refreshToken, "refresh_token"));
-    return (await revoke(accessToken, "access_token")) || isRefreshTaken;
+    const isRefreshRevoked = refreshToken !== undefined && (await revoke(refreshToken, "refresh_token"));
+    return (await revoke(accessToken, "access_token")) || isRefreshRevoked;
   }
 
-  /** What a grant works with. Refresh tokens may be bound as the tokens are, and go on to be. */
+  /** The context of a grant. Renewed tokens stay bound to a key if the tokens before them were. */
   async #context(signal: AbortSignal, before?: TokenRecord): Promise<GrantContext> {
     const { storage, clock, dpop, options } = this.#core;
     const at = this.#at;
@@ -104,8 +122,8 @@ export class Tokens {
   }
 }
 
-/** Whether a revocation is carried out: some servers cannot revoke tokens of some type, such as JWTs (RFC 7009, 2.2.1). */
-async function isTaken(revocation: Promise<void>): Promise<boolean> {
+/** Some servers cannot revoke tokens of some type, such as JWTs (RFC 7009, 2.2.1). */
+async function isRevoked(revocation: Promise<void>): Promise<boolean> {
   try {
     await revocation;
     return true;
@@ -115,10 +133,66 @@ async function isTaken(revocation: Promise<void>): Promise<boolean> {
   }
 }
 
-/** Where the tokens of a server are kept: apart by the issuer, so that those of one are never shown to another. */
-export function keptTokens(
-  { storage, grant }: AuthorizationCore,
+/** The stored tokens for a server. The key contains the issuer, so that tokens are never sent to another one. */
+export function storedTokens(
+  { storage, name }: AuthorizationCore,
   { issuer, resource }: { issuer: string; resource: string },
-): Kept<TokenRecord> {
-  return new Kept(storage, `tokens:${JSON.stringify([grant.name, issuer, resource])}`);
+): StoredValue<TokenRecord> {
+  return new StoredValue(storage, `tokens:${JSON.stringify([name, issuer, resource])}`);
+}
+
+/** A token is renewed this long before it expires, but at most this part of its lifetime. */
+const EARLY_MS = 30_000;
+const EARLY_PART = 10;
+
+const tokenTypes = ["bearer", "dpop"] as const;
+
+interface Issued {
+  at: Discovered;
+  clientId: string;
+  requestedScopes?: readonly string[] | undefined;
+  /** When the token was issued, or for a renewal, when it was requested. */
+  since: number;
+  /** The replaced token. Its values are used for what the response omits. */
+  before?: TokenRecord;
+}
+
+/** Throws `LocalError` `authorization_failed` for an unknown type of token. */
+function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
+  const { at, clientId, since, before } = issued;
+  const { access_token: accessToken, expires_in: lifetime, scope } = response;
+  const tokenType = tokenTypes.find((type) => type === response.token_type);
+  if (tokenType === undefined) {
+    const message = `The authorization server ${JSON.stringify(at.issuer)} gave a token of a type that is not known here.`;
+    throw new LocalError("authorization_failed", message);
+  }
+  const refreshToken = response.refresh_token ?? before?.refreshToken;
+  const requestedScopes = issued.requestedScopes ?? before?.requestedScopes;
+  const grantedScopes = scope === undefined ? (before?.grantedScopes ?? requestedScopes) : splitScope(scope);
+  const subject = subjectOf(response) ?? before?.subject;
+  const ms = lifetime === undefined ? undefined : lifetime * 1_000;
+  return {
+    issuer: at.issuer,
+    resource: at.resource,
+    clientId,
+    accessToken,
+    tokenType,
+    ...(refreshToken !== undefined && { refreshToken }),
+    ...(ms !== undefined && { expiresAt: since + ms, renewAt: since + ms - Math.min(EARLY_MS, ms / EARLY_PART) }),
+    ...(requestedScopes && { requestedScopes }),
+    ...(grantedScopes && { grantedScopes }),
+    ...(subject !== undefined && { subject }),
+  };
+}
+
+function subjectOf({ id_token: idToken, access_token: accessToken }: TokenResponse): string | undefined {
+  for (const token of [idToken, accessToken]) {
+    try {
+      const { sub } = decodeJwt(token ?? "");
+      if (sub !== undefined) return sub;
+    } catch {
+      // An access token need not be a JWT.
+    }
+  }
+  return undefined;
 }

@@ -5,7 +5,7 @@ import {
   authorizationDocuments,
   tokenServer,
 } from "mcparley-tests/support/token-server.ts";
-import { type WorkloadIdentityOptions, workloadIdentity } from "./workload-identity.ts";
+import { type WorkloadIdentityOptions, workloadIdentity } from "./machine-grants.ts";
 
 const server = new URL("https://mcp.example/mcp");
 const request = { url: server, method: "POST", server };

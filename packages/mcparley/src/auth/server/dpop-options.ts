@@ -3,7 +3,7 @@ import { memoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { DpopNonces } from "./dpop-nonces.ts";
 import { DpopProofs } from "./dpop-proofs.ts";
-import { invalid } from "./identifiers.ts";
+import { invalid } from "./option-checks.ts";
 
 /** How proofs of possession are checked. */
 export interface DpopOptions {

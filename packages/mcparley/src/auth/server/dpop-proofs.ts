@@ -2,7 +2,7 @@ import { EmbeddedJWK, type JWTVerifyResult, calculateJwkThumbprint, jwtVerify } 
 import type { RequestHead } from "../../http/exchange.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
-import { digest } from "./digest.ts";
+import { digest } from "../../rpc/digest.ts";
 import type { DpopNonces } from "./dpop-nonces.ts";
 
 /** A proof that is missing, or not one for this request. Its message is sent to the client. */

@@ -1,61 +1,60 @@
 import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
+import { digest } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type ClientCredential, checkProvable, clientAuthentication } from "../client-credential.ts";
-import { type Answer, AnswerCache } from "./answer-cache.ts";
-import { type ScopesOf, audienceIn, tokenOf } from "./claims.ts";
-import { digest } from "./digest.ts";
-import { checkAddress, checkAudience, checkIdentifier, checkTolerance } from "./identifiers.ts";
-import { IssuerMetadata, noAnswer, trustedFetch } from "./issuer-metadata.ts";
-import { requestOptions } from "./request-options.ts";
-import { InvalidToken, type TokenVerifier } from "./verified-token.ts";
+import { clientAuthentication } from "../client-authentication.ts";
+import { type ClientCredential, checkProvable } from "../client-credential.ts";
+import { issuerMetadata, noAnswer, requestOptions, trustedFetch } from "./issuer.ts";
+import { checkAddress, checkAudience, checkIdentifier, checkTolerance } from "./option-checks.ts";
+import { type Answer, answerCache } from "./request-cache.ts";
+import { InvalidToken, type ScopesOf, type TokenVerifier, audienceIn, tokenOf } from "./verified-token.ts";
 
 /** Options of `introspectionVerifier`. */
 export interface IntrospectionVerifierOptions {
-  /** Whose tokens are accepted; an `iss` in the answer must be exactly this. */
+  /** The accepted issuer. An `iss` in the response must equal it. */
   issuer: string;
-  /** Whom tokens must be for: one of these must be in the `aud` of the answer. */
+  /** The accepted audiences: the `aud` of the response must contain one. */
   audience: string | readonly string[];
-  /** As whom this server asks. */
+  /** The credentials of this server at the issuer. */
   client: ClientCredential;
-  /** Where to ask. Found by the issuer's metadata unless given. */
+  /** The introspection endpoint. Default: the one in the issuer's metadata. */
   endpoint?: string;
   /**
-   * Milliseconds for which an answer is taken again: a token that is revoked is accepted for as long. 30,000 unless
-   * given; 0 asks for each request.
+   * Milliseconds for which a response is cached. A revoked token is accepted for this time. Default: 30,000. With 0, each
+   * request is checked.
    */
   cacheTtl?: number;
-  /** The most answers that are kept. 10,000 unless given. */
+  /** Maximum number of cached responses. Default: 10,000. */
   cacheSize?: number;
-  /** Seconds by which the clocks of two machines may be apart. 30 unless given, 300 at most. */
+  /** The accepted clock difference in seconds, up to 300. Default: 30. */
   clockTolerance?: number;
-  /** How scopes are read. From `scope` unless given. */
+  /** Reads the scopes of a token. Default: from `scope`. */
   scopesOf?: ScopesOf;
-  /** What asks, such as one that goes through a proxy. */
+  /** Sends the requests, for example through a proxy. */
   fetch?: typeof fetch;
   clock?: Clock;
 }
 
 /**
- * Verifies opaque tokens by asking their issuer (RFC 7662). One question is asked at a time for a token, and the answer is
- * kept under a digest of it.
+ * Verifies opaque tokens by introspection (RFC 7662). Concurrent calls with one token share a request, and the response is
+ * cached under a digest of the token.
  *
- * It judges every token that it is given: put it after verifiers that know their own. Throws `LocalError`
- * `invalid_definition` without an issuer, an audience, or a way to prove who asks.
+ * It never returns undefined, so it must be the last verifier. Throws `LocalError` `invalid_definition` without an issuer,
+ * an audience, or client credentials.
  */
 export function introspectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier {
   const issuer = checkIdentifier("issuer", options.issuer);
   const audience = checkAudience(options.audience);
   const tolerance = checkTolerance(options.clockTolerance);
   const { clock = systemClock, cacheTtl = 30_000, cacheSize = 10_000 } = options;
-  const answers = new AnswerCache<JsonObject>({ max: cacheSize, clock });
+  const answers = answerCache<JsonObject>({ max: cacheSize, clock });
   const ask = asking(options, issuer, clock);
   const keep = async (token: string): Promise<Answer<JsonObject>> => {
     const value = await ask(token);
     return { value, until: Math.min(clock.now() + cacheTtl, expiryOf(value)) };
   };
   return async (token) => {
-    const claims = await answers.get(await digest(token), () => keep(token));
+    const claims = await answers(await digest(token), () => keep(token));
     check(claims, { issuer, audience, tolerance, now: clock.now() / 1000 });
     return tokenOf(issuer, claims, options.scopesOf);
   };
@@ -71,10 +70,10 @@ function asking(
   checkProvable(client);
   const authentication = clientAuthentication(client);
   const fetch = trustedFetch(options.fetch, clock);
-  const metadata = new IssuerMetadata(issuer, fetch, clock);
+  const metadata = issuerMetadata(issuer, fetch, clock);
   const asClient = { client_id: client.id };
   return async (token) => {
-    const server = endpoint === undefined ? await metadata.get() : { issuer, introspection_endpoint: endpoint };
+    const server = endpoint === undefined ? await metadata() : { issuer, introspection_endpoint: endpoint };
     try {
       const response = await oauth.introspectionRequest(server, asClient, await authentication(server), token, {
         ...requestOptions(fetch),
@@ -95,7 +94,7 @@ interface Expected {
   now: number;
 }
 
-/** An answer is only that a token is alive: what it is, and for whom, is for the asker to check (RFC 7662, 4). */
+/** The response states only that a token is active. Its type and its audience must be checked here (RFC 7662, 4). */
 function check(claims: JsonObject, { issuer, audience, tolerance, now }: Expected): void {
   const { active, iss, exp, nbf, token_type: type } = claims;
   if (active !== true) throw new InvalidToken("The token is not active.");
@@ -104,7 +103,7 @@ function check(claims: JsonObject, { issuer, audience, tolerance, now }: Expecte
     throw new InvalidToken("The token is for another audience.");
   if (typeof exp === "number" && exp + tolerance <= now) throw new InvalidToken("The token has expired.");
   if (typeof nbf === "number" && nbf - tolerance > now) throw new InvalidToken("The token is not valid yet.");
-  // Refresh tokens are active too.
+  // A refresh token is also active.
   if (typeof type === "string" && !/^(?:bearer|dpop|n_a)$/i.test(type))
     throw new InvalidToken("The token is no access token.");
 }

@@ -1,33 +1,46 @@
-import { type JSONWebKeySet, type JWTVerifyOptions, type JWTVerifyResult, decodeJwt, errors, jwtVerify } from "jose";
+import {
+  type CryptoKey,
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+  type JWTHeaderParameters,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  errors,
+  jwtVerify,
+} from "jose";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
-import { type ScopesOf, tokenOf } from "./claims.ts";
-import { checkAddress, checkAudience, checkIdentifier, checkTolerance, invalid } from "./identifiers.ts";
-import { noAnswer, trustedFetch } from "./issuer-metadata.ts";
-import { type KeyFinder, makeKeyFinder } from "./jwt-keys.ts";
-import { InvalidToken, type TokenVerifier } from "./verified-token.ts";
+import type { GuardedFetch } from "../client/guarded-fetch.ts";
+import { issuerMetadata, noAnswer, trustedFetch } from "./issuer.ts";
+import { checkAddress, checkAudience, checkIdentifier, checkTolerance, invalid } from "./option-checks.ts";
+import { withCooldown } from "./request-cache.ts";
+import { InvalidToken, type ScopesOf, type TokenVerifier, tokenOf } from "./verified-token.ts";
 
 /** Options of `jwtVerifier`. */
 export interface JwtVerifierOptions {
-  /** Whose tokens are accepted: exactly the `iss` that they name. */
+  /** The accepted issuer, exactly as tokens write it in `iss`. */
   issuer: string;
-  /** Whom tokens must be for: one of these must be in their `aud`. It is the URL of the resource with most issuers. */
+  /** The accepted audiences: the `aud` of a token must contain one. Most issuers use the URL of the resource. */
   audience: string | readonly string[];
-  /** The keys that tokens are signed with, or the URL where they are. Found by the issuer's metadata unless given. */
+  /** The keys of the issuer, or their URL. Default: the `jwks_uri` in the issuer's metadata. */
   jwks?: string | JSONWebKeySet;
-  /** The algorithms that may sign. All with a public key unless given; there is no way to allow `none` or HMAC. */
+  /** The accepted algorithms. Default: all with a public key. `none` and HMAC cannot be accepted. */
   algorithms?: readonly string[];
-  /** The `typ` that tokens may have. `at+jwt` and `JWT`, or none at all, unless given. */
+  /** The accepted values of `typ`. Default: `at+jwt` and `JWT`. A token without `typ` is also accepted. */
   types?: readonly string[];
-  /** Seconds by which the clocks of two machines may be apart. 30 unless given, 300 at most. */
+  /** The accepted clock difference in seconds, up to 300. Default: 30. */
   clockTolerance?: number;
-  /** How scopes are read. From `scope`, or else `scp`, unless given. */
+  /** Reads the scopes of a token. Default: from `scope`, or else `scp`. */
   scopesOf?: ScopesOf;
-  /** What fetches metadata and keys, such as one that goes through a proxy. */
+  /** Fetches metadata and keys, for example through a proxy. */
   fetch?: typeof fetch;
   clock?: Clock;
 }
 
-/** Those with a public key, which a verifier may know without being able to sign. */
+/** Algorithms with a public key, with which a verifier cannot sign. */
 const publicKeyAlgorithms = [
   "RS256",
   "RS384",
@@ -48,8 +61,8 @@ const publicKeyAlgorithms = [
 /**
  * Verifies access tokens that are JWTs of one issuer (RFC 9068): signature, issuer, audience, lifetime and type.
  *
- * Tokens of other issuers, and what is no JWT, are left to other verifiers. Throws `LocalError` `invalid_definition`
- * without an issuer or an audience, and for algorithms that a shared secret could sign.
+ * Returns undefined for tokens of other issuers and for opaque tokens, so that the next verifier checks them. Throws
+ * `LocalError` `invalid_definition` without an issuer or an audience, and for algorithms with a shared secret.
  */
 export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
   const issuer = checkIdentifier("issuer", options.issuer);
@@ -81,7 +94,7 @@ function checkAlgorithms(given: readonly string[] = publicKeyAlgorithms): string
   throw invalid(`algorithms must all sign with a private key, which ${JSON.stringify(other ?? "")} does not. ${cure}`);
 }
 
-/** The issuer that a token names, which nothing vouches for yet; undefined for what is no JWT. */
+/** Returns the unverified issuer of a token, or undefined if it is not a JWT. */
 function issuerOf(token: string): unknown {
   try {
     return decodeJwt(token).iss;
@@ -90,7 +103,7 @@ function issuerOf(token: string): unknown {
   }
 }
 
-/** A token without `kid` may be signed with any of several keys: each is tried. */
+/** Verifies a token. If several keys match, as for a token without `kid`, each is tried. */
 async function verify(token: string, find: KeyFinder, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
   try {
     return await jwtVerify(token, find, options);
@@ -108,14 +121,14 @@ function orOtherKey(error: unknown): undefined {
   if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
 }
 
-/** A JWT that was signed for something else, such as a logout, is no access token (RFC 8725, 3.11). */
+/** Refuses JWTs for another purpose, such as a logout (RFC 8725, 3.11). */
 function checkType(given: string | undefined, types: readonly string[]): void {
   if (given === undefined) return;
   const type = given.toLowerCase().replace(/^application\//, "");
   if (!types.some((one) => one.toLowerCase() === type)) throw new InvalidToken("The token is no access token.");
 }
 
-/** Says why a token is refused in words that hold nothing of it; or that its keys could not be had. */
+/** Converts an error of jose. The message contains nothing of the token. */
 function explained(error: unknown, issuer: string): unknown {
   if (error instanceof errors.JWTExpired) return new InvalidToken("The token has expired.");
   if (error instanceof errors.JWTClaimValidationFailed) return new InvalidToken(claimRefused(error));
@@ -137,4 +150,43 @@ function claimRefused({ claim, reason }: errors.JWTClaimValidationFailed): strin
   if (reason === "missing") return `The token has no "${claim}".`;
   if (claim === "aud") return "The token is for another audience.";
   return claim === "nbf" ? "The token is not valid yet." : `The token's "${claim}" is not accepted.`;
+}
+
+/** Returns the key that signed a token, by its header. */
+type KeyFinder = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
+
+interface KeysOptions {
+  issuer: string;
+  /** The keys, or their URL. Default: the `jwks_uri` in the issuer's metadata. */
+  jwks: string | JSONWebKeySet | undefined;
+  fetch: GuardedFetch;
+  clock: Clock;
+}
+
+/**
+ * Makes the key finder of an issuer.
+ *
+ * Keys are fetched on first use and every 10 minutes. For an unknown key, as after a rotation, they are fetched at most
+ * every 30 seconds, so that forged tokens cannot cause many requests.
+ */
+function makeKeyFinder({ issuer, jwks, fetch, clock }: KeysOptions): KeyFinder {
+  if (typeof jwks === "object") return createLocalJWKSet(jwks);
+  const metadata = issuerMetadata(issuer, fetch, clock);
+  let current: { uri: string; find: KeyFinder } | undefined;
+  return async (header, token) => {
+    const uri = jwks ?? (await metadata()).jwks_uri;
+    if (uri === undefined) throw noAnswer(issuer, "names no jwks_uri in its metadata");
+    if (current?.uri !== uri) current = { uri, find: remoteKeys(uri, fetch, clock) };
+    return current.find(header, token);
+  };
+}
+
+function remoteKeys(uri: string, fetch: GuardedFetch, clock: Clock): KeyFinder {
+  const load = async (): Promise<string> => {
+    const response = await fetch(uri, { headers: { accept: "application/json, application/jwk-set+json" } });
+    if (response.status !== 200) throw new Error(`${uri} answers with ${response.status} instead of keys.`);
+    return response.text();
+  };
+  const loadOnce = withCooldown(load, { pause: 5_000, clock });
+  return createRemoteJWKSet(new URL(uri), { [customFetch]: async () => new Response(await loadOnce()) });
 }

@@ -1,50 +1,57 @@
-import type { RequestHead } from "../../http/exchange.ts";
+import type { RequestHead, ResponseHeaders } from "../../http/exchange.ts";
 import { HttpRefusal } from "../../http/server/refusal.ts";
 import type { AskedRequest, HttpServerAuth } from "../../http/server/server-auth.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
-import { Challenges } from "./challenges.ts";
+import {
+  BadPresentation,
+  type ChallengeOptions,
+  type PresentedToken,
+  type Reason,
+  type Scheme,
+  challengeHeader,
+  readPresented,
+} from "./authorization-headers.ts";
 import { type DpopOptions, makeProofs } from "./dpop-options.ts";
 import { type DpopProofs, InvalidProof, proofAlgorithms } from "./dpop-proofs.ts";
-import { checkIdentifier, invalid } from "./identifiers.ts";
-import { BadPresentation, type PresentedToken, type Scheme, readPresented } from "./presented-token.ts";
-import { publish } from "./published-metadata.ts";
-import { type ResourceDescription, describeResource, metadataUrlOf, pathsOf } from "./resource-description.ts";
-import { type ScopeHierarchy, withImplied } from "./scope-hierarchy.ts";
-import { keepToken } from "./subject-tokens.ts";
-import { InvalidToken, type TokenVerifier, type VerifiedToken } from "./verified-token.ts";
+import { checkIdentifier, invalid } from "./option-checks.ts";
+import { type ResourceDescription, describeResource, metadataUrlOf, publish } from "./published-metadata.ts";
+import { InvalidToken, type TokenVerifier, type VerifiedToken, keepToken } from "./verified-token.ts";
+
+/** Returns the scopes that a scope implies, such as `files:read` for `files:write`, without the scope itself. */
+export type ScopeHierarchy = (scope: string) => readonly string[];
 
 /** Options of `protectedResource`. */
 export interface ProtectedResourceOptions extends ResourceDescription {
-  /** Says what tokens are worth. Several are asked in order, until one knows the token. */
+  /** Verifies tokens. Several are called in order, until one returns a token. */
   verifier: TokenVerifier | readonly TokenVerifier[];
-  /** Whom tokens may be for beside the resource itself, as authorization servers that know it by another name say it. */
+  /** Further accepted audiences, if an authorization server uses another name for the resource. */
   audience?: readonly string[];
-  /** What a scope implies, so that whoever holds the broader needs not the narrower. Nothing unless given. */
+  /** The scopes that a scope implies. Default: none. */
   scopeHierarchy?: ScopeHierarchy;
-  /** How tokens that are bound to a key (RFC 9449) are checked. They are taken beside others unless given. */
+  /** The checks of tokens that are bound to a key (RFC 9449). Default: both bound and unbound tokens are accepted. */
   dpop?: DpopOptions;
   clock?: Clock;
 }
 
-/** What `protectedResource` makes: the `auth` of an endpoint, and what it publishes. */
+/** The `auth` of an endpoint, and its published metadata. */
 export interface ProtectedResource extends HttpServerAuth {
-  /** What is published (RFC 9728), for where this server does not get to serve it itself. */
+  /** The metadata (RFC 9728), if another server must publish it. */
   readonly metadata: JsonObject;
-  /** Where clients are told that the metadata is. */
+  /** The URL of the metadata in challenges. */
   readonly metadataUrl: string;
 }
 
 /**
  * Protects an endpoint as an OAuth resource (2026-07-28, authorization): `listen(server, { auth: protectedResource({ ... }) })`.
  *
- * Every request needs a token for this resource, by one of the issuers, in its `Authorization` header. The metadata that
- * tells clients where to sign in is served at its path and at the root. Who is authenticated is `ctx.principal`, with the
- * claims of the token and without the token.
+ * Every request needs a token of one of the issuers for this resource in its `Authorization` header. The metadata, which
+ * tells clients where to sign in, is served at its path and at the root. `ctx.principal` is the authenticated caller, with
+ * the claims of the token and without the token itself.
  *
- * Throws `LocalError` `invalid_definition` for a resource or issuers that are missing or no https URLs.
+ * Throws `LocalError` `invalid_definition` if the resource or the issuers are missing or not https URLs.
  */
 export function protectedResource(options: ProtectedResourceOptions): ProtectedResource {
   return new Guarded(options);
@@ -59,10 +66,10 @@ class Guarded implements ProtectedResource {
   readonly #audience: readonly string[];
   readonly #clock: Clock;
   readonly #proofs: DpopProofs;
-  readonly #challenges: Challenges;
+  readonly #challenges: ChallengeOptions;
 
   constructor(options: ProtectedResourceOptions) {
-    const { resource, scopes = [], audience = [], dpop = {}, clock = systemClock } = options;
+    const { resource, audience = [], dpop = {}, clock = systemClock } = options;
     this.#options = options;
     this.#verifiers = readVerifiers(options.verifier);
     this.#audience = [checkIdentifier("resource", resource), ...audience];
@@ -70,9 +77,9 @@ class Guarded implements ProtectedResource {
     this.#proofs = makeProofs(dpop, resource, clock);
     this.metadata = describeResource(options, dpop.required === true);
     this.metadataUrl = metadataUrlOf(options);
-    this.document = publish(this.metadata, pathsOf(this.metadataUrl));
+    this.document = publish(this.metadata, this.metadataUrl);
     const schemes: Scheme[] = dpop.required ? ["DPoP"] : ["Bearer", "DPoP"];
-    this.#challenges = new Challenges({ metadataUrl: this.metadataUrl, schemes, scopes, proofAlgorithms });
+    this.#challenges = { metadataUrl: this.metadataUrl, schemes, proofAlgorithms };
   }
 
   authenticate = async (request: AskedRequest): Promise<Principal> => {
@@ -90,7 +97,13 @@ class Guarded implements ProtectedResource {
   };
 
   challenge(scopes: readonly string[], request: RequestHead): string {
-    return this.#challenges.insufficient(scopes, readPresented(request)?.scheme ?? "Bearer");
+    const scheme = readPresented(request)?.scheme ?? "Bearer";
+    return challengeHeader(this.#challenges, scopes, { scheme, error: "insufficient_scope" });
+  }
+
+  /** The headers for a request without a valid token. */
+  #challengeHeaders(reason?: Reason): ResponseHeaders {
+    return { "www-authenticate": challengeHeader(this.#challenges, this.#options.scopes ?? [], reason) };
   }
 
   #read(request: RequestHead): PresentedToken {
@@ -100,11 +113,11 @@ class Guarded implements ProtectedResource {
     } catch (error) {
       if (!(error instanceof BadPresentation)) throw error;
       const reason = { scheme: "Bearer", error: "invalid_request", description: error.message } as const;
-      throw new HttpRefusal(400, error.message, { headers: this.#challenges.headers(reason) });
+      throw new HttpRefusal(400, error.message, { headers: this.#challengeHeaders(reason) });
     }
     if (presented) return presented;
     const why = "A sign-in is needed: send an access token in the Authorization header.";
-    throw new HttpRefusal(401, why, { headers: this.#challenges.headers() });
+    throw new HttpRefusal(401, why, { headers: this.#challengeHeaders() });
   }
 
   async #verify(token: string, request: RequestHead): Promise<VerifiedToken> {
@@ -115,7 +128,7 @@ class Guarded implements ProtectedResource {
     throw new InvalidToken("The token is by no issuer that is accepted here.");
   }
 
-  /** Checks what must hold whoever verified the token, since one function may forget it. */
+  /** Checks issuer, audience and lifetime again, because a custom verifier may omit it. */
   #accepted(verified: VerifiedToken): VerifiedToken {
     const { issuer, audience, expiresAt } = verified;
     if (!this.#options.issuers.includes(issuer)) {
@@ -124,7 +137,7 @@ class Guarded implements ProtectedResource {
     if (!audience.some((one) => this.#audience.includes(one))) {
       throw new InvalidToken("The token is for another audience.");
     }
-    // Verifiers allow for clocks that are apart, at most by this.
+    // 300 seconds is the maximum clock difference that a verifier accepts.
     if (expiresAt !== undefined && expiresAt + 300 <= this.#clock.now() / 1000) {
       throw new InvalidToken("The token has expired.");
     }
@@ -157,13 +170,13 @@ class Guarded implements ProtectedResource {
   async #refused(error: unknown, { scheme }: PresentedToken, request: AskedRequest): Promise<unknown> {
     if (error instanceof InvalidToken) {
       const reason = { scheme: this.#offered(scheme), error: "invalid_token", description: error.message };
-      return new HttpRefusal(401, error.message, { headers: this.#challenges.headers(reason) });
+      return new HttpRefusal(401, error.message, { headers: this.#challengeHeaders(reason) });
     }
     if (error instanceof InvalidProof) {
       const nonce = await this.#proofs.nonce();
       if (nonce !== undefined) request.decorate({ "dpop-nonce": nonce });
       const reason = { scheme: "DPoP", error: error.code, description: error.message } as const;
-      return new HttpRefusal(401, error.message, { headers: this.#challenges.headers(reason) });
+      return new HttpRefusal(401, error.message, { headers: this.#challengeHeaders(reason) });
     }
     return isPassing(error) ? notNow(error) : error;
   }
@@ -181,14 +194,22 @@ function readVerifiers(given: TokenVerifier | readonly TokenVerifier[] | undefin
   );
 }
 
-/** Whether nobody could be asked, which says nothing of the token. */
+/** Returns whether the validity of the token could not be determined. */
 function isPassing(error: unknown): boolean {
   const codes = ["unreachable", "timeout", "store_unavailable"];
   return error instanceof LocalError && codes.includes(error.code);
 }
 
-/** A sign-in would not help, so that the client is not told to. */
+/** The client should try again. A new sign-in would not help. */
 function notNow(cause: unknown): HttpRefusal {
   const headers = { "retry-after": "5" };
   return new HttpRefusal(503, "Tokens cannot be checked at the moment. Try again.", { headers, cause });
+}
+
+/** Returns the granted scopes and all that they imply, directly or indirectly. */
+function withImplied(granted: readonly string[], hierarchy: ScopeHierarchy): readonly string[] {
+  const all = new Set(granted);
+  // The loop also visits scopes that are added during the iteration.
+  for (const scope of all) for (const implied of hierarchy(scope)) all.add(implied);
+  return [...all];
 }

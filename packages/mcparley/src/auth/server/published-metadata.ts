@@ -1,36 +1,90 @@
-import type { RequestHead, ResponseHeaders } from "../../http/exchange.ts";
+import type { RequestHead } from "../../http/exchange.ts";
 import type { PublicDocument } from "../../http/server/server-auth.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
+import { resourceMetadataUrls } from "../client/well-known.ts";
+import { proofAlgorithms } from "./dpop-proofs.ts";
+import { checkAddress, checkIdentifier, invalid } from "./option-checks.ts";
 
-const headers: ResponseHeaders = {
+/** The published description of a resource. */
+export interface ResourceDescription {
+  /**
+   * The URL of the MCP endpoint as clients know it. Tokens must be for exactly this URL, and clients that use another URL
+   * ignore the published metadata.
+   */
+  resource: string;
+  /** The accepted authorization servers, exactly as they write their issuers. Clients choose one. */
+  issuers: readonly string[];
+  /** The scopes that a client requests first: the minimum. Further scopes are requested when a feature needs them. */
+  scopes?: readonly string[];
+  /** The display name of the resource. */
+  name?: string;
+  /** The URL of documentation for developers. */
+  documentation?: string;
+  /** The URL of the metadata. Default: the well-known URL of the resource. */
+  metadataUrl?: string;
+}
+
+/** Returns the metadata of the resource (RFC 9728, 2). Throws `LocalError` `invalid_definition` for invalid options. */
+export function describeResource(description: ResourceDescription, dpopRequired: boolean): JsonObject {
+  const { resource, issuers, scopes, name, documentation } = description;
+  if (!Array.isArray(issuers) || issuers.length === 0) {
+    throw invalid("issuers is required: name at least one authorization server whose tokens are accepted.");
+  }
+  for (const issuer of issuers) checkIdentifier("issuers", issuer);
+  checkScopes(scopes ?? []);
+  return {
+    resource,
+    authorization_servers: [...issuers],
+    bearer_methods_supported: ["header"],
+    dpop_signing_alg_values_supported: [...proofAlgorithms],
+    ...(dpopRequired && { dpop_bound_access_tokens_required: true }),
+    ...(scopes && scopes.length > 0 && { scopes_supported: [...scopes] }),
+    ...(name !== undefined && { resource_name: name }),
+    ...(documentation !== undefined && { resource_documentation: documentation }),
+  };
+}
+
+function checkScopes(scopes: readonly string[]): void {
+  const odd = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+  if (odd !== undefined) throw invalid(`A scope has no spaces, quotes or backslashes; got ${JSON.stringify(odd)}.`);
+  if (!scopes.includes("offline_access")) return;
+  throw invalid("scopes must not hold offline_access: whether to ask for it is the client's to decide.");
+}
+
+export function metadataUrlOf({ resource, metadataUrl }: ResourceDescription): string {
+  if (metadataUrl !== undefined) return checkAddress("metadataUrl", metadataUrl);
+  const [wellKnown] = resourceMetadataUrls(new URL(resource));
+  return wellKnown!.href;
+}
+
+const headers = {
   "content-type": "application/json",
   "cache-control": "public, max-age=3600",
-  // Pages of any origin may read it: it is how they learn where to sign in.
+  // Web pages of any origin may read it, because it tells them where to sign in.
   "access-control-allow-origin": "*",
 };
 
-/** Serves the metadata of a resource at its paths (RFC 9728, 3). */
+const preflight: PublicDocument = {
+  status: 204,
+  headers: {
+    "access-control-allow-origin": "*",
+    "access-control-allow-methods": "GET",
+    "access-control-allow-headers": "*",
+    "access-control-max-age": "7200",
+  },
+};
+
+/** Serves the metadata of a resource (RFC 9728, 3) at the path of its URL and at the root. */
 export function publish(
   metadata: JsonObject,
-  paths: readonly string[],
+  metadataUrl: string,
 ): (request: RequestHead) => PublicDocument | undefined {
-  const body = JSON.stringify(metadata);
-  const found: PublicDocument = { status: 200, headers, body };
-  const head: PublicDocument = { status: 200, headers };
-  const preflight: PublicDocument = {
-    status: 204,
-    headers: {
-      "access-control-allow-origin": "*",
-      "access-control-allow-methods": "GET",
-      "access-control-allow-headers": "*",
-      "access-control-max-age": "7200",
-    },
-  };
-  const other: PublicDocument = { status: 405, headers: { allow: "GET, HEAD, OPTIONS" } };
-  const byMethod = new Map([
-    ["GET", found],
-    ["HEAD", head],
+  const paths = [new URL(metadataUrl).pathname, "/.well-known/oauth-protected-resource"];
+  const byMethod = new Map<string, PublicDocument>([
+    ["GET", { status: 200, headers, body: JSON.stringify(metadata) }],
+    ["HEAD", { status: 200, headers }],
     ["OPTIONS", preflight],
   ]);
+  const other: PublicDocument = { status: 405, headers: { allow: "GET, HEAD, OPTIONS" } };
   return ({ method, path }) => (paths.includes(path) ? (byMethod.get(method) ?? other) : undefined);
 }

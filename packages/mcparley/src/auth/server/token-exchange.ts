@@ -1,36 +1,37 @@
 import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
+import { digest } from "../../rpc/digest.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
-import { type ClientCredential, checkProvable, clientAuthentication } from "../client-credential.ts";
-import { type Answer, AnswerCache } from "./answer-cache.ts";
-import { digest } from "./digest.ts";
-import { checkAddress, checkIdentifier, invalid } from "./identifiers.ts";
-import { IssuerMetadata, trustedFetch } from "./issuer-metadata.ts";
-import { requestOptions } from "./request-options.ts";
-import { keptToken } from "./subject-tokens.ts";
+import { clientAuthentication } from "../client-authentication.ts";
+import { type ClientCredential, checkProvable } from "../client-credential.ts";
+import { issuerMetadata, requestOptions, trustedFetch } from "./issuer.ts";
+import { checkAddress, checkIdentifier, invalid } from "./option-checks.ts";
+import { type Answer, answerCache } from "./request-cache.ts";
+import { keptToken } from "./verified-token.ts";
 
 /** Options of `tokenExchange`. */
 export interface TokenExchangeOptions {
   /** The authorization server that exchanges tokens. */
   issuer: string;
-  /** As whom this server asks. */
+  /** The credentials of this server at the issuer. */
   client: ClientCredential;
-  /** The upstream service by its URL, or by the name that the authorization server has for it; at least one of both. */
+  /** The URL of the upstream service. Either this or `audience` is required. */
   resource?: string;
+  /** The name of the upstream service at the authorization server. */
   audience?: string;
-  /** What the upstream token is to allow. What the authorization server chooses unless given. */
+  /** The scopes of the upstream token. Default: chosen by the authorization server. */
   scopes?: readonly string[];
-  /** Where to ask. Found by the issuer's metadata unless given. */
+  /** The token endpoint. Default: the one in the issuer's metadata. */
   tokenEndpoint?: string;
-  /** The most tokens that are kept. 1,000 unless given. */
+  /** Maximum number of cached tokens. Default: 1,000. */
   cacheSize?: number;
-  /** What asks, such as one that goes through a proxy. */
+  /** Sends the requests, for example through a proxy. */
   fetch?: typeof fetch;
   clock?: Clock;
 }
 
-/** A token for an upstream service, in the name of whoever called. */
+/** A token for an upstream service, on behalf of the caller. */
 export interface UpstreamToken {
   readonly token: string;
   readonly scopes: readonly string[] | undefined;
@@ -39,38 +40,38 @@ export interface UpstreamToken {
 /** Exchanges the token of a call for a token of another service. Made by `tokenExchange`. */
 export interface TokenExchange {
   /**
-   * Gets a token for the upstream service in the name of a call's principal, or the one that was got before and is good
-   * for some time yet. Calls with the same token of their own wait for one exchange.
+   * Returns a token for the upstream service on behalf of the principal of a call. Tokens are cached until 30 seconds before
+   * they expire, and concurrent calls with the same caller's token share one exchange.
    *
-   * Rejects with `LocalError`: `unauthorized` where the call has no principal that a token of this process
-   * authenticated, or the authorization server refuses; `unreachable` where it cannot be asked.
+   * Rejects with `LocalError`: `unauthorized` if no token has authenticated the principal in this process, or if the
+   * authorization server refuses the exchange; `unreachable` if it does not answer.
    */
   tokenFor(call: { readonly principal: Principal | undefined }): Promise<UpstreamToken>;
 }
 
 const accessToken = "urn:ietf:params:oauth:token-type:access_token";
 const grantType = "urn:ietf:params:oauth:grant-type:token-exchange";
-/** Milliseconds for which a token must still be good, so that it does not expire on its way. */
+/** Minimum remaining lifetime of a token in milliseconds, so that it does not expire during a request. */
 const reserve = 30_000;
-/** Milliseconds for which a token is kept whose issuer does not say how long it lives. */
+/** Milliseconds for which a token without a stated lifetime is cached. */
 const unsaid = 60_000;
 
 /**
- * Gets tokens for an upstream service in exchange for those that callers show (RFC 8693).
+ * Exchanges the tokens of callers for tokens for an upstream service (RFC 8693).
  *
- * What a caller shows is for this server alone and is never passed on; a handler that calls another service asks here for
- * a token of its own: `const { token } = await upstream.tokenFor(ctx)`. Throws `LocalError` `invalid_definition` where
- * the options name no service, or no way to prove who asks.
+ * A caller's token is for this server alone and must not be forwarded. A handler that calls another service gets a token
+ * for it: `const { token } = await upstream.tokenFor(ctx)`. Throws `LocalError` `invalid_definition` if the options name no
+ * service or no client credentials.
  */
 export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   const { clock = systemClock, cacheSize = 1_000 } = options;
   const ask = exchanging(options, clock);
-  const answers = new AnswerCache<UpstreamToken>({ max: cacheSize, clock });
+  const answers = answerCache<UpstreamToken>({ max: cacheSize, clock });
   return {
     async tokenFor({ principal }) {
       const token = principal && keptToken(principal);
       if (token === undefined) throw unauthorized("there is no caller whose token could be exchanged");
-      return answers.get(await digest(token), () => ask(token));
+      return answers(await digest(token), () => ask(token));
     },
   };
 }
@@ -83,10 +84,10 @@ function exchanging(options: TokenExchangeOptions, clock: Clock): (token: string
   checkProvable(client);
   const authentication = clientAuthentication(client);
   const fetch = trustedFetch(options.fetch, clock);
-  const metadata = new IssuerMetadata(issuer, fetch, clock);
+  const metadata = issuerMetadata(issuer, fetch, clock);
   const asClient = { client_id: client.id };
   return async (token) => {
-    const server = tokenEndpoint === undefined ? await metadata.get() : { issuer, token_endpoint: tokenEndpoint };
+    const server = tokenEndpoint === undefined ? await metadata() : { issuer, token_endpoint: tokenEndpoint };
     const asked = { ...parameters, subject_token: token, subject_token_type: accessToken };
     const clientAuth = await authentication(server);
     const response = await oauth
@@ -120,7 +121,7 @@ function notAsked(error: unknown): never {
   });
 }
 
-/** The authorization server's reason is an OAuth error code; what else it sent may hold the token, and is left out. */
+/** Only the OAuth error code is shown, because the rest of the response may contain the token. */
 function notGiven(error: unknown): never {
   const code = error instanceof oauth.ResponseBodyError ? error.error : "its answer is not as it should be";
   throw unauthorized(`the authorization server refused (${code})`);

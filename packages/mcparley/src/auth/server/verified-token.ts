@@ -1,38 +1,102 @@
 import type { RequestHead } from "../../http/exchange.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import type { Principal } from "../../server/dispatch/context.ts";
 
-/** What a token says, once it is known to be genuine. */
+/** The content of a token that has been verified. */
 export interface VerifiedToken {
   /** The issuer, exactly as the token names it. */
   readonly issuer: string;
   readonly subject: string;
-  /** Whom the token is for. It is refused unless the resource is among them. */
+  /** The recipients of the token. It is refused unless the resource is one of them. */
   readonly audience: readonly string[];
-  /** What was granted, before any hierarchy of scopes. */
+  /** The granted scopes, before any hierarchy is applied. */
   readonly scopes: readonly string[];
   readonly clientId?: string;
   /** Seconds since 1970. */
   readonly expiresAt?: number;
-  /** The thumbprint of the key that the token is bound to (RFC 9449, `cnf.jkt`): it is worth nothing without a proof. */
+  /** The thumbprint of the key to which the token is bound (RFC 9449, `cnf.jkt`). It is then refused without a proof. */
   readonly jkt?: string;
-  /** Whatever else it says, for handlers; never the token itself. */
+  /** All claims, for handlers. Never the token itself. */
   readonly claims?: JsonObject;
 }
 
 /**
- * Says what a token is worth.
+ * Verifies a token.
  *
- * It returns undefined for a token that is not its to judge, so that the next verifier is asked, and throws
- * `InvalidToken` for one that is not to be accepted. A `LocalError` `unreachable` or `timeout` says that nobody could be
- * asked: the client is told to come back, and not to sign in again. Any other error is a defect, reported and answered
- * with 500.
+ * Returns undefined for a token that another verifier should check. Throws `InvalidToken` if the token is refused. With a
+ * `LocalError` `unreachable` or `timeout` the client is told to try again, and not to sign in again. Any other error is
+ * reported and answered with 500.
  */
 export type TokenVerifier = (
   token: string,
   request: RequestHead,
 ) => VerifiedToken | undefined | Promise<VerifiedToken | undefined>;
 
-/** A token that is not accepted. Its message is sent to the client as `error_description`: it must hold no secret. */
+/** Refuses a token. The message is sent to the client as `error_description`, so it must contain no secret. */
 export class InvalidToken extends Error {
   override readonly name: string = "InvalidToken";
+}
+
+/** Reads the scopes from the claims of a token. */
+export type ScopesOf = (claims: JsonObject) => readonly string[];
+
+/** `scope`, separated by spaces (RFC 9068, RFC 7662), or the `scp` of some authorization servers. */
+function scopesIn({ scope, scp }: JsonObject): readonly string[] {
+  const given = scope ?? scp;
+  if (typeof given === "string") return given.split(" ").filter((one) => one !== "");
+  return Array.isArray(given) ? given.filter((one): one is string => typeof one === "string") : [];
+}
+
+export function audienceIn({ aud }: JsonObject): readonly string[] {
+  if (typeof aud === "string") return [aud];
+  return Array.isArray(aud) ? aud.filter((one): one is string => typeof one === "string") : [];
+}
+
+/**
+ * Converts claims, which the caller has verified together with the issuer.
+ *
+ * Without a subject, the subject is the client, as in tokens that a client requested for itself (RFC 9068, 2.2). Throws
+ * `InvalidToken` if there is neither, and if the token is bound by a method that is not supported.
+ */
+export function tokenOf(issuer: string, claims: JsonObject, scopesOf: ScopesOf = scopesIn): VerifiedToken {
+  const { sub, client_id, azp, exp } = claims;
+  const clientId = textOf(client_id) ?? textOf(azp);
+  const subject = textOf(sub) ?? textOf(client_id);
+  if (subject === undefined) throw new InvalidToken("The token names no subject.");
+  const jkt = thumbprintIn(claims);
+  return {
+    issuer,
+    subject,
+    audience: audienceIn(claims),
+    scopes: scopesOf(claims),
+    claims,
+    ...(clientId !== undefined && { clientId }),
+    ...(typeof exp === "number" && { expiresAt: exp }),
+    ...(jkt !== undefined && { jkt }),
+  };
+}
+
+function thumbprintIn({ cnf }: JsonObject): string | undefined {
+  if (cnf === undefined) return undefined;
+  if (isObject(cnf) && Object.keys(cnf).length === 1 && typeof cnf.jkt === "string") return cnf.jkt;
+  throw new InvalidToken("The token is bound to its client in a way that is not checked here.");
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/**
+ * The tokens of principals, for token exchange. A handler cannot get the token from its principal, so it cannot forward it
+ * by mistake (2026-07-28, authorization, Access Token Privilege Restriction).
+ */
+const tokens = new WeakMap<Principal, string>();
+
+export function keepToken(principal: Principal, token: string): void {
+  tokens.set(principal, token);
+}
+
+/** Returns undefined for a principal that no token has authenticated in this process. */
+export function keptToken(principal: Principal): string | undefined {
+  return tokens.get(principal);
 }

@@ -1,6 +1,5 @@
+import { isSecureUrl } from "../../net/loopback.ts";
 import { isObject } from "../../rpc/messages.ts";
-
-const loopback = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?\//;
 
 /**
  * Leaves out the icons of a thing that must not be fetched: all but those at https and data URIs, and at http on this
@@ -15,6 +14,6 @@ export function withSafeIcons<T extends object>(thing: T, leftOut: (icon: unknow
 
 function isSafe(icon: unknown): boolean {
   if (!isObject(icon) || typeof icon.src !== "string" || !URL.canParse(icon.src)) return false;
-  const { href, protocol } = new URL(icon.src);
-  return protocol === "https:" || protocol === "data:" || loopback.test(href);
+  const url = new URL(icon.src);
+  return url.protocol === "data:" || isSecureUrl(url);
 }

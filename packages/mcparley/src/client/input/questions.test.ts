@@ -487,6 +487,7 @@ describe("URLs", () => {
     "data:text/html,x",
     "http://127.0.0.1.example.com/",
     "http://localhost.example.com/",
+    "http://app.localhost/",
     "https://example.com@evil.example/",
     "/relative",
     "",

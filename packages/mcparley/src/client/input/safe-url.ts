@@ -1,3 +1,4 @@
+import { isSecureUrl } from "../../net/loopback.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 
 /**
@@ -8,15 +9,10 @@ export function checkUrl(url: unknown): string {
   const shown = JSON.stringify(String(url).slice(0, 200));
   if (typeof url !== "string" || !URL.canParse(url))
     throw invalidParams(`params.url must be an absolute URL; got ${shown}`);
-  const { protocol, hostname, username, password } = new URL(url);
-  const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
-  if (!isSafe) throw invalidParams(`params.url must be https, or http on a loopback address; got ${shown}`);
+  const parsed = new URL(url);
+  if (!isSecureUrl(parsed))
+    throw invalidParams(`params.url must be https, or http on a loopback address; got ${shown}`);
   // What stands before an @ passes for the host in the eyes of a person.
-  if (username || password) throw invalidParams(`params.url must hold no user name or password`);
+  if (parsed.username || parsed.password) throw invalidParams(`params.url must hold no user name or password`);
   return url;
-}
-
-function isLoopback(hostname: string): boolean {
-  if (hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]") return true;
-  return /^127(\.\d+){3}$/.test(hostname);
 }

@@ -1,3 +1,4 @@
+import { sha256 } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 
 /** The identifier of the extension (SEP-2640). */
@@ -47,7 +48,7 @@ export const digestPattern: RegExp = /^sha256:[\da-f]{64}$/;
 
 /** Returns the digest of bytes, in the form of a skill's manifest. */
 export async function digestOf(bytes: Uint8Array): Promise<string> {
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
+  const hash = await sha256(bytes);
   return `sha256:${Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 

@@ -3,7 +3,7 @@ import { makeCors } from "./cors.ts";
 import type { Sender } from "./endpoint-context.ts";
 import type { Exchange } from "../exchange.ts";
 import type { HttpOptions } from "./options.ts";
-import { makeProxyReader } from "./proxy-address.ts";
+import { makeProxyReader } from "../../net/proxy-address.ts";
 import { HttpRefusal } from "./refusal.ts";
 import type { HttpServerAuth } from "./server-auth.ts";
 

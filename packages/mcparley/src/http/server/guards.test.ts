@@ -41,6 +41,7 @@ const foreignHosts = [
   "evil.example",
   "evil.example:3000",
   "localhost.evil.example",
+  "app.localhost",
   "127.0.0.1.evil.example",
   "evil.example@localhost",
   "localhost/evil.example",
@@ -82,6 +83,7 @@ describe("H12: on loopback", () => {
   test.each([
     "https://evil.example",
     "http://localhost.evil.example",
+    "http://app.localhost",
     "http://evil.example/localhost",
     "http://localhost@evil.example",
     "null",

@@ -1,3 +1,4 @@
+import { isLoopback } from "../../net/loopback.ts";
 import type { RequestHead } from "../exchange.ts";
 import { HttpRefusal, shown } from "./refusal.ts";
 
@@ -72,8 +73,4 @@ function isSameOrLoopback(origin: string, host: string): boolean {
 /** The name in a `Host` header, in lower case and without its port; undefined for what is none. */
 function hostname(host: string): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[^:[\]/@?#\s]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase();
-}
-
-function isLoopback(name: string): boolean {
-  return name === "localhost" || name === "[::1]" || name === "::1" || /^127(?:\.\d{1,3}){3}$/.test(name);
 }

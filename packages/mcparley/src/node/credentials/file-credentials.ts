@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { CredentialStorage } from "../../auth/client/credential-storage.ts";
+import type { CredentialStorage } from "../../auth/client/credentials.ts";
 import { type Clock, wakefulClock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { openFileStore } from "../file-store.ts";

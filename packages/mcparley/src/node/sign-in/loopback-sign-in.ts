@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { isSecureUrl } from "../../net/loopback.ts";
 import type { SignIn, SignInAttempt } from "../../auth/client/sign-in.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
@@ -89,11 +90,11 @@ export interface OpenUrlOptions {
  */
 export async function openUrl(url: string | URL, options: OpenUrlOptions = {}): Promise<void> {
   const { platform = process.platform, env = process.env, launch = launchDetached } = options;
-  const { protocol, hostname, username, password, href } = new URL(url);
-  const safe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
-  if (!safe || username || password) throw new Error("only https URLs without a user name are opened");
+  const parsed = new URL(url);
+  if (!isSecureUrl(parsed) || parsed.username || parsed.password)
+    throw new Error("only https URLs without a user name are opened");
   const [command, args] = opener(platform, env);
-  await launch(command, [...args, href]);
+  await launch(command, [...args, parsed.href]);
 }
 
 function opener(
@@ -107,10 +108,6 @@ function opener(
   // xdg-open would start and fail later without an error here.
   if (!DISPLAY && !WAYLAND_DISPLAY) throw new Error("there is no display, and BROWSER names no browser");
   return ["xdg-open", []];
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 }
 
 function launchDetached(command: string, args: readonly string[]): Promise<void> {

@@ -2,7 +2,7 @@ import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import type { SkillFrontMatter } from "../skill-entry.ts";
 import { FrontMatterError, readYaml } from "./yaml.ts";
 
-/** The front matter of a `SKILL.md`, with the position of each field. */
+/** The front matter of a `SKILL.md`, and the text after it. */
 export interface FrontMatter {
   /** The value of the YAML, as JSON. */
   readonly frontmatter: JsonObject;

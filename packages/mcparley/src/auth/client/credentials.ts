@@ -1,0 +1,85 @@
+/**
+ * Stores what authorization servers issued to a client: registrations and tokens. The values contain secrets.
+ *
+ * Several clients and processes may share one storage. They synchronize with `exclusively`.
+ */
+export interface CredentialStorage {
+  get(key: string): Promise<string | undefined>;
+  /** Sets the value, or deletes it if undefined, if the present value is `expected`. Returns whether it did. */
+  compareAndSet(key: string, expected: string | undefined, value: string | undefined): Promise<boolean>;
+  /** Runs `work` while no other user of the storage, in this process or another, runs work under the same key. */
+  exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Stores credentials in memory. They are lost with the returned object. */
+export function memoryCredentials(): CredentialStorage {
+  const values = new Map<string, string>();
+  const turns = new Map<string, Promise<unknown>>();
+  return {
+    get: (key) => Promise.resolve(values.get(key)),
+    compareAndSet(key, expected, value) {
+      if (values.get(key) !== expected) return Promise.resolve(false);
+      if (value === undefined) values.delete(key);
+      else values.set(key, value);
+      return Promise.resolve(true);
+    },
+    exclusively(key, work) {
+      const before = turns.get(key) ?? Promise.resolve();
+      const mine = before.then(work);
+      const turn = mine
+        .catch(() => {})
+        .finally(() => {
+          if (turns.get(key) === turn) turns.delete(key);
+        });
+      turns.set(key, turn);
+      return mine;
+    },
+  };
+}
+
+/** The key under which the issuer of the last tokens for a server is stored. */
+export function serverKey(grant: string, server: string): string {
+  return `server:${JSON.stringify([grant, server])}`;
+}
+
+/** One value in a credential storage, as JSON. */
+export class StoredValue<T> {
+  readonly #storage: CredentialStorage;
+  readonly #key: string;
+  /** The text that was last read or written. */
+  #raw: string | undefined;
+
+  constructor(storage: CredentialStorage, key: string) {
+    this.#storage = storage;
+    this.#key = key;
+  }
+
+  /** Returns the value, or undefined if there is none or it is not valid JSON. */
+  async read(): Promise<T | undefined> {
+    this.#raw = await this.#storage.get(this.#key);
+    if (this.#raw === undefined) return undefined;
+    try {
+      return JSON.parse(this.#raw) as T;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Replaces or deletes the value that was last read. Returns false if it has changed since. */
+  async replace(value: T | undefined): Promise<boolean> {
+    const raw = value === undefined ? undefined : JSON.stringify(value);
+    const replaced = await this.#storage.compareAndSet(this.#key, this.#raw, raw);
+    if (replaced) this.#raw = raw;
+    return replaced;
+  }
+
+  /** Sets or deletes the value, whatever the present one is. */
+  async set(value: T | undefined): Promise<void> {
+    do await this.read();
+    while (!(await this.replace(value)));
+  }
+
+  exclusively<R>(work: () => Promise<R>): Promise<R> {
+    return this.#storage.exclusively(this.#key, work);
+  }
+}

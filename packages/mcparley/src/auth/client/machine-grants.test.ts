@@ -1,0 +1,365 @@
+import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader } from "jose";
+import { describe, expect, test } from "vitest";
+import type { HttpAuth, HttpAuthRefusal } from "../../http/client/settings.ts";
+import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
+import {
+  type AnswerToken,
+  type TokenServer,
+  authorizationDocuments,
+  tokenServer,
+} from "mcparley-tests/support/token-server.ts";
+import { type ClientCredentialsOptions, clientCredentials } from "./machine-grants.ts";
+import { memoryCredentials } from "./credentials.ts";
+
+const server = new URL("https://mcp.example/mcp");
+const issuer = "https://as.example";
+const request = { url: server, method: "POST", server };
+const never = new AbortController().signal;
+
+interface Machine extends TokenServer {
+  auth: HttpAuth;
+  clock: FakeClock;
+  /** The `Authorization` of the next request. */
+  shown: () => Promise<string | undefined>;
+  /** Has a request refused that shows what the next one would. */
+  refuse: (refusal?: Partial<HttpAuthRefusal> & { challenge?: string }) => Promise<boolean>;
+}
+
+interface Given {
+  options?: Partial<ClientCredentialsOptions>;
+  documents?: Record<string, unknown>;
+  answer?: AnswerToken;
+}
+
+function machine({ options = {}, documents = authorizationDocuments(), answer = counted() }: Given = {}): Machine {
+  const served = tokenServer(documents, answer);
+  const clock = fakeClock();
+  const auth = clientCredentials({
+    issuer,
+    client: { id: "machine", secret: "s3cr3t" },
+    fetch: served.fetch,
+    clock,
+    ...options,
+  });
+  const shown = async (): Promise<string | undefined> => (await auth.headers(request)).authorization;
+  const refuse: Machine["refuse"] = async ({ challenge, ...refusal } = {}) => {
+    const headers = new Headers({ "www-authenticate": challenge ?? "Bearer" });
+    const given = { status: 401, headers, request, shown: await auth.headers(request), repeated: 0, ...refusal };
+    return auth.challenged(given, never);
+  };
+  return { ...served, auth, clock, shown, refuse };
+}
+
+/** Gives tokens with numbers, all for an hour. */
+function counted(more: object = {}): AnswerToken {
+  let count = 0;
+  return () => ({ access_token: `t${++count}`, token_type: "Bearer", expires_in: 3600, ...more });
+}
+
+const failed = { name: "LocalError", code: "authorization_failed" };
+
+test("a token is asked for when a server wants one, and shown from then on", async () => {
+  const { shown, refuse, tokens, documents } = machine();
+  expect(await shown()).toBeUndefined();
+  expect(documents).toEqual([]);
+  expect(await refuse()).toBe(true);
+  expect([await shown(), await shown()]).toEqual(["Bearer t1", "Bearer t1"]);
+  expect(tokens.map(({ url, parameters }) => [url, parameters])).toEqual([
+    [`${issuer}/token`, { grant_type: "client_credentials", resource: server.href }],
+  ]);
+});
+
+test("servers have their own tokens, though they share the authorization", async () => {
+  const { auth, refuse } = machine();
+  await refuse();
+  const other = new URL("https://other.example/mcp");
+  expect(await auth.headers({ url: other, method: "POST", server: other })).toEqual({});
+});
+
+describe("A1: credentials go to their issuer alone", () => {
+  test.each([
+    ["another one", ["https://evil.example"]],
+    ["one that differs by a slash", [`${issuer}/`]],
+  ])("a server that names %s gets no token, and its authorization server nothing", async (_, named) => {
+    const { refuse, tokens, documents } = machine({
+      documents: authorizationDocuments({ authorization_servers: named }),
+    });
+    await expect(refuse()).rejects.toMatchObject({ ...failed, data: { issuers: named } });
+    expect(tokens).toEqual([]);
+    expect(documents).toEqual(["https://mcp.example/.well-known/oauth-protected-resource/mcp"]);
+  });
+
+  test("and to no issuer whose metadata names another", async () => {
+    const { refuse, tokens } = machine({ documents: authorizationDocuments({}, { issuer: "https://evil.example" }) });
+    await expect(refuse()).rejects.toMatchObject(failed);
+    expect(tokens).toEqual([]);
+  });
+
+  test("a server without metadata, as of the first revisions, gets a token of the issuer that was given", async () => {
+    const documents = authorizationDocuments();
+    delete documents["https://mcp.example/.well-known/oauth-protected-resource/mcp"];
+    const { refuse, tokens } = machine({ documents });
+    expect(await refuse()).toBe(true);
+    expect(tokens[0]?.parameters.resource).toBe(server.href);
+  });
+});
+
+test.each([undefined, "", "as.example"])("A1: and to none at all where it is not known which: %j", (given) => {
+  const options = { issuer: given, client: { id: "machine", secret: "s3cr3t" } } as ClientCredentialsOptions;
+  expect(() => clientCredentials(options)).toThrow(expect.objectContaining({ code: "invalid_definition" }));
+});
+
+describe("A8: what a public server refers to is public as well", () => {
+  test.each([
+    ["its metadata is inside", "https://10.0.0.1/metadata", {}],
+    ["the token endpoint is inside", undefined, { token_endpoint: "https://192.168.1.1/token" }],
+    ["the token endpoint is on this machine", undefined, { token_endpoint: "http://localhost:1/token" }],
+  ])("no credentials are sent where %s", async (_, metadataUrl, metadata) => {
+    const documents = metadataUrl ? {} : authorizationDocuments({}, metadata);
+    const { refuse, tokens } = machine({ documents });
+    const challenge = metadataUrl ? `Bearer resource_metadata="${metadataUrl}"` : "Bearer";
+    await expect(refuse({ challenge })).rejects.toMatchObject({ code: "forbidden_url" });
+    expect(tokens).toEqual([]);
+  });
+
+  test("unless that is allowed", async () => {
+    const { refuse } = machine({
+      documents: authorizationDocuments({}, { token_endpoint: "https://192.168.1.1/token" }),
+      options: { allowPrivateNetwork: true },
+    });
+    expect(await refuse()).toBe(true);
+  });
+});
+
+describe("a token that is not good any more", () => {
+  test("is replaced before it runs out", async () => {
+    const { shown, refuse, clock, tokens } = machine();
+    await refuse();
+    await clock.advance(3_569_999);
+    expect(await shown()).toBe("Bearer t1");
+    await clock.advance(1);
+    expect(await Promise.all([shown(), shown()])).toEqual(["Bearer t2", "Bearer t2"]);
+    expect(tokens).toHaveLength(2);
+  });
+
+  test("is replaced shortly before its end where it is short-lived", async () => {
+    const { shown, refuse, clock } = machine({ answer: counted({ expires_in: 10 }) });
+    await refuse();
+    await clock.advance(8_999);
+    expect(await shown()).toBe("Bearer t1");
+    await clock.advance(1);
+    expect(await shown()).toBe("Bearer t2");
+  });
+
+  test("is shown all the same where no other is to be had, which is told", async () => {
+    let isDown = false;
+    const give = counted();
+    const errors: Error[] = [];
+    const { shown, refuse, clock } = machine({
+      options: { onError: (error) => errors.push(error) },
+      answer: (asked) => (isDown ? Response.json({ error: "invalid_client" }, { status: 401 }) : give(asked)),
+    });
+    await refuse();
+    isDown = true;
+    await clock.advance(3_600_000);
+    expect(await shown()).toBe("Bearer t1");
+    expect(errors).toMatchObject([failed]);
+    isDown = false;
+    expect(await shown()).toBe("Bearer t2");
+  });
+
+  test("is replaced by the one that another process has put into the storage", async () => {
+    const storage = memoryCredentials();
+    const answer = counted();
+    const [first, second] = [machine({ options: { storage }, answer }), machine({ options: { storage }, answer })];
+    await first.refuse();
+    expect(await second.shown()).toBe("Bearer t1");
+    const old = { shown: { authorization: "Bearer t1" } };
+    expect(await Promise.all([first.refuse(old), second.refuse(old)])).toEqual([true, true]);
+    expect([await first.shown(), await second.shown()]).toEqual(["Bearer t2", "Bearer t2"]);
+    expect(first.tokens.length + second.tokens.length).toBe(2);
+  });
+
+  test("is shown until it is refused where it is not known how long it is good", async () => {
+    const { shown, refuse, clock } = machine({ answer: counted({ expires_in: undefined }) });
+    await refuse();
+    await clock.advance(1e9);
+    expect(await shown()).toBe("Bearer t1");
+    expect(await refuse()).toBe(true);
+    expect(await shown()).toBe("Bearer t2");
+  });
+
+  test("C2: is replaced once for all requests that are refused with it, of all connections", async () => {
+    const { refuse, shown, tokens } = machine();
+    await refuse();
+    const old = { shown: { authorization: "Bearer t1" } };
+    expect(await Promise.all([refuse(old), refuse(old), refuse(old)])).toEqual([true, true, true]);
+    expect(await refuse(old)).toBe(true);
+    expect([await shown(), tokens.length]).toEqual(["Bearer t2", 2]);
+  });
+
+  test("is not replaced again where the new one is refused, too", async () => {
+    const { refuse, tokens } = machine();
+    await refuse();
+    await expect(refuse({ repeated: 1 })).rejects.toMatchObject({ code: "unauthorized" });
+    expect(tokens).toHaveLength(1);
+  });
+});
+
+describe("scopes", () => {
+  const more = 'Bearer error="insufficient_scope", scope="b c"';
+
+  test.each<[string, Given, string | undefined, string | undefined]>([
+    ["those of the challenge", {}, 'Bearer scope="a b"', "a b"],
+    [
+      "those that the server knows",
+      { documents: authorizationDocuments({ scopes_supported: ["x", "y"] }) },
+      undefined,
+      "x y",
+    ],
+    ["none where nothing is said", {}, undefined, undefined],
+    ["those given", { options: { scope: "mine" } }, 'Bearer scope="a b"', "mine"],
+  ])("are %s", async (_, given, challenge, expected) => {
+    const { refuse, tokens } = machine(given);
+    await refuse(challenge ? { challenge } : {});
+    expect(tokens[0]?.parameters.scope).toBe(expected);
+  });
+
+  test("that a request lacks are asked for with those that there are, and not twice", async () => {
+    const { refuse, shown, tokens } = machine();
+    await refuse({ challenge: 'Bearer scope="a b"' });
+    expect(await refuse({ status: 403, challenge: more })).toBe(true);
+    expect([await shown(), tokens[1]?.parameters.scope]).toEqual(["Bearer t2", "a b c"]);
+    expect(await refuse({ status: 403, challenge: more, repeated: 1 })).toBe(false);
+    expect(tokens).toHaveLength(2);
+  });
+
+  test("of which fewer were granted are asked for again", async () => {
+    const { refuse, tokens } = machine({ answer: counted({ scope: "a" }) });
+    await refuse({ challenge: 'Bearer scope="a b"' });
+    expect(await refuse({ status: 403, challenge: more })).toBe(true);
+    expect(tokens[1]?.parameters.scope).toBe("a b c");
+  });
+
+  test("are not what another refusal is about", async () => {
+    const { refuse, tokens } = machine();
+    await refuse();
+    expect(await refuse({ status: 403, challenge: 'Bearer error="invalid_token", scope="b"' })).toBe(false);
+    expect(tokens).toHaveLength(1);
+  });
+});
+
+describe("DPoP", () => {
+  const bound = counted({ token_type: "DPoP" });
+  const dpop = async (auth: HttpAuth): Promise<Readonly<Record<string, string>>> => auth.headers(request);
+
+  test("binds the token to the key that each request proves to have", async () => {
+    const { auth, refuse, tokens } = machine({ options: { dpop: true }, answer: bound });
+    await refuse();
+    const asked = tokens[0]?.headers.get("dpop") ?? "";
+    expect(decodeJwt(asked)).toMatchObject({ htm: "POST", htu: `${issuer}/token` });
+    const { authorization, dpop: proof = "" } = await dpop(auth);
+    expect(authorization).toMatch(/^DPoP t\d+$/);
+    expect(decodeJwt(proof)).toMatchObject({ htm: "POST", htu: server.href, ath: expect.any(String) });
+    const [first, second] = [asked, proof].map((given) => calculateJwkThumbprint(decodeProtectedHeader(given).jwk!));
+    expect(await first).toBe(await second);
+  });
+
+  test("is used without being asked for where the server wants it", async () => {
+    const documents = authorizationDocuments({ dpop_bound_access_tokens_required: true });
+    const { auth, refuse } = machine({ documents, answer: bound });
+    await refuse();
+    expect((await dpop(auth)).authorization).toMatch(/^DPoP /);
+  });
+
+  test("tells nonces of the token endpoint and of the server apart", async () => {
+    const nonces: unknown[] = [];
+    const { auth, refuse, tokens } = machine({
+      options: { dpop: true },
+      answer: ({ headers }) => {
+        const { nonce } = decodeJwt(headers.get("dpop") ?? "");
+        nonces.push(nonce);
+        const wanted = { headers: { "dpop-nonce": "of-as" }, status: 400 };
+        return nonce === "of-as" ? bound({} as never) : Response.json({ error: "use_dpop_nonce" }, wanted);
+      },
+    });
+    await refuse();
+    expect([nonces, tokens.length]).toEqual([[undefined, "of-as"], 2]);
+    expect(decodeJwt((await dpop(auth)).dpop ?? "")).not.toHaveProperty("nonce");
+    const challenge = new Headers({ "www-authenticate": 'DPoP error="use_dpop_nonce"', "dpop-nonce": "of-rs" });
+    expect(auth.responded?.(request, { status: 401, headers: challenge })).toBe(true);
+    expect(decodeJwt((await dpop(auth)).dpop ?? "").nonce).toBe("of-rs");
+  });
+
+  test.each([
+    ["a token of another kind", { options: { dpop: true } }, "gave a token that is not bound to a key"],
+    ["a bound token that was not asked for", { answer: bound }, "gave a token that is bound to a key"],
+    [
+      "no algorithm in common",
+      {
+        options: { dpop: true },
+        documents: authorizationDocuments({}, { dpop_signing_alg_values_supported: ["PS256"] }),
+      },
+      'takes no DPoP proofs by ES256, only by ["PS256"]',
+    ],
+  ] as [string, Given, string][])("fails where there is %s", async (_, given, message) => {
+    await expect(machine(given).refuse()).rejects.toMatchObject({
+      ...failed,
+      message: expect.stringContaining(message),
+    });
+  });
+});
+
+describe("a token that is not to be had", () => {
+  const refusing =
+    (error: string, description?: string): AnswerToken =>
+    () =>
+      Response.json({ error, ...(description && { error_description: description }) }, { status: 400 });
+
+  test("fails the calls that wait for it, with what the server says", async () => {
+    const { refuse, tokens } = machine({ answer: refusing("invalid_client", "no such client") });
+    await expect(refuse()).rejects.toMatchObject({
+      ...failed,
+      message: 'The authorization server "https://as.example" refused to give tokens: invalid_client (no such client).',
+      data: { issuer, error: "invalid_client" },
+    });
+    expect(tokens).toHaveLength(1);
+  });
+
+  test("may be had the next time", async () => {
+    let isDown = true;
+    const give = counted();
+    const { refuse, shown } = machine({
+      answer: (asked) => (isDown ? new Response("down", { status: 503 }) : give(asked)),
+    });
+    await expect(refuse()).rejects.toMatchObject(failed);
+    isDown = false;
+    expect(await refuse()).toBe(true);
+    expect(await shown()).toBe("Bearer t1");
+  });
+
+  test.each<[string, AnswerToken]>([
+    ["is no JSON", () => new Response("s3cr3t-token")],
+    ["is of an unknown type", () => ({ access_token: "s3cr3t-token", token_type: "mac" })],
+    ["has no token", () => ({ token_type: "Bearer", refresh_token: "s3cr3t-token" })],
+    ["has a nonsensical time", () => ({ access_token: "s3cr3t-token", token_type: "Bearer", expires_in: "-1" })],
+    ["refuses with the secret in its words", refusing("invalid_client", "client_secret=s3cr3t is wrong")],
+  ])("leaves no secret in the error: an answer that %s", async (_, answer) => {
+    const error = await machine({ answer })
+      .refuse()
+      .catch((caught: unknown) => caught);
+    expect(error).toMatchObject(failed);
+    const { message, stack, cause, data } = error as Error & { data: unknown };
+    expect(`${message}${stack}${String(cause)}${JSON.stringify(data)}`).not.toContain("s3cr3t");
+  });
+
+  test("is not waited for once the request is given up", async () => {
+    const { auth } = machine({ answer: () => new Promise(() => {}) });
+    const controller = new AbortController();
+    const headers = new Headers({ "www-authenticate": "Bearer" });
+    const waiting = auth.challenged({ status: 401, headers, request, shown: {}, repeated: 0 }, controller.signal);
+    const reason = new Error("given up");
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+  });
+});

@@ -1,0 +1,119 @@
+import { LocalError } from "../../rpc/errors.ts";
+import { type ClientCredential, checkClient, checkProvable } from "../client-credential.ts";
+import { type AuthorizationOptions, type OAuth, authorize } from "./oauth.ts";
+
+/** The common options of all grants that need no user. */
+export interface MachineOptions extends AuthorizationOptions {
+  /**
+   * The authorization server with which the client is registered, exactly as it writes its issuer. An MCP server that
+   * requires tokens of another issuer gets none. Otherwise any MCP server could request the client's credentials.
+   */
+  issuer: string;
+}
+
+/** Options of `clientCredentials`. */
+export interface ClientCredentialsOptions extends MachineOptions {
+  /** The client, as it is registered at the issuer. */
+  client: ClientCredential;
+}
+
+/**
+ * Authorizes a client as itself, by a secret or a private key, for programs without a user
+ * (`io.modelcontextprotocol/oauth-client-credentials`).
+ *
+ * Pass the result to `connect` as `auth`; several connections may share it. Throws `LocalError` `invalid_definition`
+ * without an issuer, and for a client without a secret or a key. Calls reject with `LocalError` `authorization_failed` if
+ * no token is issued, and with `forbidden_url`, `unreachable` or `timeout` if a request on the way fails.
+ */
+export function clientCredentials(options: ClientCredentialsOptions): OAuth {
+  checkProvable(options.client);
+  checkMachine(options);
+  return authorize(options, {
+    name: `client_credentials ${options.client.id}`,
+    extension: "io.modelcontextprotocol/oauth-client-credentials",
+    makeGrant: (flow) => flow.clientCredentialsGrant(options),
+  });
+}
+
+/** A workload whose platform vouches for it. */
+export interface WorkloadIdentityOptions extends MachineOptions {
+  /**
+   * Returns the JWT by which the platform identifies the workload. Its `aud` must be the issuer. Called for each token,
+   * because platforms rotate them. `tokenFile` of `mcparley/node` reads one from a file.
+   */
+  assertion: (asked: { issuer: string; resource: string }) => string | Promise<string>;
+  /** The client, as it is registered at the issuer. Most have neither secret nor key. */
+  client: ClientCredential;
+}
+
+/**
+ * Authorizes a workload by the identity that its platform issues, such as a Kubernetes service account or a build job. An
+ * RFC 7523 assertion is exchanged for a token, so that no secret is stored.
+ *
+ * A refused assertion is neither sent again nor followed by another grant. Calls reject with the same `LocalError`s as
+ * with `clientCredentials`.
+ */
+export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
+  checkMachine(options);
+  return authorize(options, {
+    name: `workload_identity ${options.client.id}`,
+    makeGrant: (flow) => flow.workloadIdentityGrant(options),
+  });
+}
+
+/** The identity provider of an organization. */
+export interface IdentityProvider {
+  issuer: string;
+  /** Default: the one in its metadata. */
+  tokenEndpoint?: string;
+  /** The client, as it is registered there. */
+  client: ClientCredential;
+}
+
+/** The proof that a user has signed in to the client with the identity provider. */
+export interface IdentityAssertion {
+  token: string;
+  /** `id_token` of OpenID Connect, or `saml2`. */
+  type: "id_token" | "saml2";
+}
+
+/** A client of an organization whose identity provider decides who may use which server. */
+export interface EnterpriseManagedOptions extends MachineOptions {
+  /** The client, as it is registered at the issuer. */
+  client: ClientCredential;
+  identityProvider: IdentityProvider;
+  /**
+   * Returns the identity assertion of the user. A string is an ID token. Called for each token.
+   *
+   * It must always be the same user, because stored tokens are used without comparing users. Create one `enterpriseManaged`
+   * per user, each with its own `storage` if you set one.
+   */
+  identity: () => string | IdentityAssertion | Promise<string | IdentityAssertion>;
+}
+
+/**
+ * Authorizes a user by the sign-in with their organization
+ * (`io.modelcontextprotocol/enterprise-managed-authorization`). The identity provider issues a grant for the server if the
+ * organization allows it, and the server's authorization server exchanges it for a token, without asking the user.
+ *
+ * Both requests are sent for each token. Calls reject with the same `LocalError`s as with `clientCredentials`. If the
+ * identity provider refuses, `data.issuer` of the error is its issuer.
+ */
+export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
+  const { identityProvider } = options as Partial<EnterpriseManagedOptions>;
+  checkClient(identityProvider?.client, "identityProvider.client");
+  checkMachine(options);
+  return authorize(options, {
+    name: `enterprise_managed ${options.client.id}`,
+    extension: "io.modelcontextprotocol/enterprise-managed-authorization",
+    makeGrant: (flow) => flow.enterpriseManagedGrant(options),
+  });
+}
+
+/** Throws `LocalError` `invalid_definition` without an issuer or a client. */
+function checkMachine({ client, issuer }: MachineOptions & { client: ClientCredential }): void {
+  checkClient(client);
+  if (typeof issuer === "string" && URL.canParse(issuer)) return;
+  const message = "issuer is required: the URL of the authorization server that the client is registered at.";
+  throw new LocalError("invalid_definition", message);
+}

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { type PastedSignInOptions, pastedSignIn } from "./sign-in.ts";
+
+const never = new AbortController().signal;
+const authorizationUrl = new URL("https://issuer.example/authorize?state=s1&client_id=c");
+const redirectUri = "http://127.0.0.1:50000/callback";
+
+async function visit(
+  answers: string[],
+  options: Partial<PastedSignInOptions> = {},
+): Promise<{ came: URL | Error; lines: string[] }> {
+  const lines: string[] = [];
+  const read = async (): Promise<string> => answers.shift() ?? Promise.reject(new Error("no more input"));
+  const attempt = await pastedSignIn({ print: (line) => lines.push(line), read, redirectUri, ...options }).prepare(
+    undefined,
+  );
+  const came = await attempt.visit(authorizationUrl, never).catch((error: Error) => error);
+  await attempt.close();
+  return { came, lines };
+}
+
+test("the person is shown the URL, and what they paste is what they came back with", async () => {
+  const { came, lines } = await visit([`  ${redirectUri}?code=c&state=s1&iss=i \n`]);
+  expect(String(came)).toBe(`${redirectUri}?code=c&state=s1&iss=i`);
+  expect(lines).toContain(authorizationUrl.href);
+});
+
+test("a code alone has the state of this sign-in", async () => {
+  const { came } = await visit(["4/0AbC-d_e.f~g"]);
+  expect([...(came as URL).searchParams]).toEqual([
+    ["code", "4/0AbC-d_e.f~g"],
+    ["state", "s1"],
+  ]);
+});
+
+test.each([
+  ["nothing", ""],
+  ["a word", "yes"],
+  ["no address", "what is this?"],
+  ["an address of elsewhere", "https://issuer.example/callback?code=c&state=s1"],
+  ["another port", "http://127.0.0.1:50001/callback?code=c&state=s1"],
+  ["another path", "http://127.0.0.1:50000/other?code=c&state=s1"],
+  ["another state", `${redirectUri}?code=secret-code&state=s2`],
+  ["no state", `${redirectUri}?code=secret-code`],
+  ["two states", `${redirectUri}?code=secret-code&state=s1&state=s2`],
+])("%s is asked for again, and not repeated", async (_what, pasted) => {
+  const right = `${redirectUri}?code=right&state=s1`;
+  const { came, lines } = await visit([pasted, pasted, right]);
+  expect(String(came)).toBe(right);
+  expect(lines.join("\n")).not.toContain("secret-code");
+  const failed = await visit([pasted, pasted, pasted, right]);
+  expect(failed.came).toMatchObject({ code: "sign_in_failed" });
+});
+
+test("an aborted sign-in asks nothing more", async () => {
+  const controller = new AbortController();
+  let asked = 0;
+  const read = async (): Promise<string> => {
+    asked++;
+    controller.abort(new Error("given up"));
+    return "";
+  };
+  const attempt = await pastedSignIn({ print: () => {}, read }).prepare(undefined);
+  await expect(attempt.visit(authorizationUrl, controller.signal)).rejects.toThrow("given up");
+  expect(asked).toBe(1);
+});
+
+test("the redirect URI is that of the earlier registration where it is one of this kind", async () => {
+  const prepare = async (previous?: string): Promise<string> =>
+    (await pastedSignIn({ print: () => {}, read: async () => "" }).prepare(previous)).redirectUri;
+  expect(await prepare(redirectUri)).toBe(redirectUri);
+  expect(await prepare("https://example.com/callback")).toMatch(
+    /^http:\/\/127\.0\.0\.1:(49|5\d|6[0-5])\d{3}\/callback$/,
+  );
+});

@@ -1,0 +1,37 @@
+/** Replaces the modules `#guarded-send` and `#loopback-sign-in` of Node in browsers and Workers. */
+import { LocalError } from "../../rpc/errors.ts";
+import type { SignIn } from "./sign-in.ts";
+
+/** A request whose URL was chosen by another server, or that contains credentials. */
+export interface GuardedRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** Whether addresses outside of the public Internet are allowed, because the MCP server has one itself. */
+  readonly allowPrivate: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Sends one such request. A redirect is returned and not followed. */
+export type SendGuarded = (url: URL, request: GuardedRequest) => Promise<Response>;
+
+/**
+ * Sends one request with `fetch`. It ignores `allowPrivate`, because `fetch` does not show to which address a name
+ * resolves. Browsers and Workers restrict private networks themselves.
+ */
+export const sendGuarded: SendGuarded = (url, { method, headers, body, signal }) =>
+  fetch(url, {
+    method,
+    headers,
+    signal,
+    redirect: "manual",
+    credentials: "omit",
+    cache: "no-store",
+    ...(body !== undefined && { body }),
+  });
+
+/** Rejects with `LocalError` `sign_in_required`, because nothing can listen for a redirect here. */
+export function loopbackSignIn(): SignIn {
+  const message = "A person has to sign in, and this runtime cannot wait for one to come back. Give oauth a signIn.";
+  return { prepare: () => Promise.reject(new LocalError("sign_in_required", message)) };
+}

@@ -1,0 +1,80 @@
+import type { RequestHead } from "../../http/exchange.ts";
+
+/** The scheme of a token: alone, or with a proof of possession of its key (RFC 9449). */
+export type Scheme = "Bearer" | "DPoP";
+
+export interface PresentedToken {
+  readonly scheme: Scheme;
+  readonly token: string;
+}
+
+/** An error in the way a request contains its token. The message is sent to the client. */
+export class BadPresentation extends Error {
+  override readonly name: string = "BadPresentation";
+}
+
+/** Maximum length of a token in characters. */
+const maxToken = 16_384;
+
+/**
+ * Reads the token in the `Authorization` header of a request (2026-07-28, authorization, Token Requirements). Returns
+ * undefined if there is none, or if the scheme is another one.
+ *
+ * Throws `BadPresentation` for a token in the query, which would appear in logs and histories, and for a malformed token.
+ */
+export function readPresented(request: RequestHead): PresentedToken | undefined {
+  if (/(?:^|&)access_token=/i.test(request.query)) {
+    throw new BadPresentation("A token in a URL is kept by logs: send it in the Authorization header.");
+  }
+  const given = request.header("authorization");
+  const match = given === undefined ? null : /^(Bearer|DPoP)(?: +(.*))?$/i.exec(given);
+  if (!match) return undefined;
+  const [, scheme = "", token = ""] = match;
+  if (token.length > maxToken || !/^[\w.~+/-]+=*$/.test(token)) {
+    throw new BadPresentation("The Authorization header must hold one token after its scheme.");
+  }
+  return { scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
+}
+
+export interface ChallengeOptions {
+  /** The URL of the resource's metadata. */
+  metadataUrl: string;
+  /** The accepted schemes. */
+  schemes: readonly Scheme[];
+  proofAlgorithms: readonly string[];
+}
+
+/** Why a request is refused. */
+export interface Reason {
+  /** The scheme of the request's token. The error is stated in the challenge of this scheme. */
+  scheme: Scheme;
+  error: string;
+  description?: string;
+}
+
+/**
+ * Returns a `WWW-Authenticate` header with one challenge per scheme (RFC 6750, RFC 9449, RFC 9728). `scopes` are those that
+ * the client should request. `reason` is undefined if the request has no token.
+ */
+export function challengeHeader(options: ChallengeOptions, scopes: readonly string[], reason?: Reason): string {
+  const challenges = options.schemes.map((scheme) => {
+    const stated = reason?.scheme === scheme ? reason : undefined;
+    const parameters = {
+      error: stated?.error,
+      error_description: stated?.description,
+      resource_metadata: options.metadataUrl,
+      scope: scopes.length > 0 ? scopes.join(" ") : undefined,
+      algs: scheme === "DPoP" ? options.proofAlgorithms.join(" ") : undefined,
+    };
+    const given = Object.entries(parameters).flatMap(([name, value]) =>
+      value === undefined ? [] : `${name}="${quoted(value)}"`,
+    );
+    return `${scheme} ${given.join(", ")}`;
+  });
+  return challenges.join(", ");
+}
+
+/** Replaces characters that a quoted string of a header cannot contain. */
+function quoted(value: string): string {
+  return value.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&");
+}

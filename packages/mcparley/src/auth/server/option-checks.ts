@@ -1,0 +1,46 @@
+import { isSecureUrl } from "../../net/loopback.ts";
+import { LocalError } from "../../rpc/errors.ts";
+
+/**
+ * Checks the identifier of a resource or an issuer. It is returned unchanged, because identifiers are compared as strings:
+ * an additional slash makes another identifier.
+ *
+ * Throws `LocalError` `invalid_definition` unless it is an https URL (or http on loopback) without query and fragment.
+ */
+export function checkIdentifier(what: string, given: unknown): string {
+  const identifier = checkAddress(what, given);
+  const { search, hash } = new URL(identifier);
+  if (search === "" && hash === "") return identifier;
+  throw invalid(`${what} must have no query and no fragment; got ${JSON.stringify(identifier)}.`);
+}
+
+/** Checks a URL for requests. Throws `LocalError` `invalid_definition` unless it is https, or http on loopback. */
+export function checkAddress(what: string, given: unknown): string {
+  if (typeof given !== "string" || given === "") throw invalid(`${what} is required: give it as a string.`);
+  if (!URL.canParse(given)) throw invalid(`${what} must be a URL; got ${JSON.stringify(given)}.`);
+  const url = new URL(given);
+  if (!isSecureUrl(url))
+    throw invalid(`${what} must be an https URL, or http on this machine; got ${JSON.stringify(given)}.`);
+  if (url.username !== "" || url.password !== "") throw invalid(`${what} must hold no user and no password.`);
+  return given;
+}
+
+/** Returns the accepted audiences. Throws `LocalError` `invalid_definition` if there is none. */
+export function checkAudience(given: string | readonly string[] | undefined): readonly string[] {
+  const audiences = typeof given === "string" ? [given] : (given ?? []);
+  if (audiences.length > 0 && audiences.every((audience) => typeof audience === "string" && audience !== "")) {
+    return audiences;
+  }
+  const why = "Without it a token for any other service would be accepted.";
+  throw invalid(`audience is required: give the identifier that tokens for this server name. ${why}`);
+}
+
+/** Returns the accepted clock difference in seconds. Throws `LocalError` `invalid_definition` above 300. */
+export function checkTolerance(seconds: number = 30): number {
+  if (seconds >= 0 && seconds <= 300) return seconds;
+  throw invalid(`clockTolerance is in seconds, from 0 to 300; got ${String(seconds)}.`);
+}
+
+export function invalid(message: string): LocalError {
+  return new LocalError("invalid_definition", message);
+}

@@ -1,0 +1,75 @@
+/** Limits the number of requests that tokens of any caller can cause to an authorization server. */
+import type { Clock } from "../../rpc/clock.ts";
+
+/** A response, and the time until which it may be used again. */
+export interface Answer<T> {
+  value: T;
+  /** Milliseconds since 1970. */
+  until: number;
+}
+
+/** Returns the cached value of a key, or that of `ask`. */
+export type AnswerCache<T> = (key: string, ask: () => Promise<Answer<T>>) => Promise<T>;
+
+/**
+ * Makes a cache of responses. Concurrent calls with the same key share one request. A rejection is not cached. If there
+ * are more than `max` entries, the least recently used one is removed.
+ */
+export function answerCache<T>({ max, clock }: { max: number; clock: Clock }): AnswerCache<T> {
+  const cached = new Map<string, Answer<T>>();
+  const pending = new Map<string, Promise<Answer<T>>>();
+
+  /** Moves an entry to the end of the map, which is removed last. */
+  function store(key: string, answer: Answer<T>): void {
+    cached.delete(key);
+    if (clock.now() >= answer.until) return;
+    cached.set(key, answer);
+    const [oldest] = cached.keys();
+    if (cached.size > max && oldest !== undefined) cached.delete(oldest);
+  }
+
+  return async (key, ask) => {
+    const found = cached.get(key);
+    if (found && clock.now() < found.until) {
+      store(key, found);
+      return found.value;
+    }
+    let asking = pending.get(key);
+    if (!asking) {
+      asking = ask().finally(() => pending.delete(key));
+      pending.set(key, asking);
+      store(key, await asking);
+    }
+    return (await asking).value;
+  };
+}
+
+/**
+ * Wraps a request, so that concurrent calls share it. After a failure it rejects with the same error for `pause`
+ * milliseconds, because a server that is down should not receive a request for each token.
+ */
+export function withCooldown<T>(
+  work: () => Promise<T>,
+  { pause, clock }: { pause: number; clock: Clock },
+): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  let failed: { error: unknown; until: number } | undefined;
+
+  async function start(): Promise<T> {
+    try {
+      const value = await work();
+      failed = undefined;
+      return value;
+    } catch (error) {
+      failed = { error, until: clock.now() + pause };
+      throw error;
+    } finally {
+      running = undefined;
+    }
+  }
+
+  return () => {
+    if (failed && clock.now() < failed.until) return Promise.reject(failed.error);
+    return (running ??= start());
+  };
+}
