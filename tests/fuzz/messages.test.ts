@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeAll, expect } from "vitest";
-import { forgetEras } from "../../packages/mcparley/src/client/connect/detect-era.ts";
+import { forgetEras } from "../../packages/mcparley/src/client/connect/find-revision.ts";
 import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
 import { LocalError, McpError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";

@@ -2,9 +2,9 @@
 export { Cancelled, Declined, LocalError, ProtocolError, ToolError } from "./rpc/errors.ts";
 export type { Client } from "./client/calls/client.ts";
 export type { ClientExtension, FollowedRequest, PreparedRequest } from "./client/extension.ts";
-export type { ServerInfo } from "./client/connect/connection.ts";
-export { forgetEras } from "./client/connect/detect-era.ts";
-export type { CommandTarget, Dialer } from "./client/connect/dialer.ts";
+export type { ServerInfo } from "./client/connect/session.ts";
+export { forgetEras } from "./client/connect/find-revision.ts";
+export type { CommandTarget, Dialer } from "./client/connect/transports.ts";
 export type { List } from "./client/calls/lists.ts";
 export type { Attachable } from "./client/connect/local-dialers.ts";
 export type { ClientObserver, ObservedRequest, RequestEnd, RequestRun } from "./client/observer.ts";

@@ -2,7 +2,7 @@ import { commandDialer } from "#command-transport";
 import { checkExtensions } from "./client/client-capabilities.ts";
 import { type Attachable, serverDialer, transportDialer } from "./client/connect/local-dialers.ts";
 import type { Client } from "./client/calls/client.ts";
-import type { CommandTarget, Dialer } from "./client/connect/dialer.ts";
+import type { CommandTarget, Dialer } from "./client/connect/transports.ts";
 import { openClient } from "./client/connect/open-client.ts";
 import type { ConnectOptions } from "./client/options.ts";
 import type { TypedClient } from "./client/typed-client.ts";

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
-import type { Dialer } from "../../../packages/mcparley/src/client/connect/dialer.ts";
+import type { Dialer } from "../../../packages/mcparley/src/client/connect/transports.ts";
 import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
 import type { ConnectOptions } from "../../../packages/mcparley/src/client/options.ts";
 import { httpDialer } from "../../../packages/mcparley/src/http/client/dialer.ts";

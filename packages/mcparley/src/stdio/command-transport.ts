@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { normalizeSpawnCommand } from "tinyexec";
-import type { CommandTarget as BareTarget, Dialer } from "../client/connect/dialer.ts";
+import type { CommandTarget as BareTarget, Dialer } from "../client/connect/transports.ts";
 import { systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";

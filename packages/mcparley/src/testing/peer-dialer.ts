@@ -1,4 +1,4 @@
-import type { Dialer } from "../client/connect/dialer.ts";
+import type { Dialer } from "../client/connect/transports.ts";
 import type { JsonObject, JsonRpcRequest } from "../rpc/messages.ts";
 import { MetaKey } from "../mcp/meta.ts";
 import { latestLegacy, latestModern } from "../mcp/revisions/revisions.ts";

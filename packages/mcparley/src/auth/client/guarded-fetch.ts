@@ -1,6 +1,6 @@
 import { sendGuarded } from "#guarded-send";
 import { discard, readText } from "../../http/client/body.ts";
-import { unreachable } from "../../http/client/fetch.ts";
+import { unreachable } from "../../http/client/send.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";

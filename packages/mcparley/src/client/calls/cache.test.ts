@@ -10,7 +10,7 @@ import { serverDialer } from "../connect/local-dialers.ts";
 import { openClient } from "../connect/open-client.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
 import "./input-rounds.ts";
-import "../input/questions.ts";
+import "../input/input-requests.ts";
 import "../subscriptions/subscriptions.ts";
 
 const ttlMs = 1000;

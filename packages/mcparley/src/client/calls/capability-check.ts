@@ -3,7 +3,7 @@ import type { ServerCapabilities } from "../../mcp/capabilities.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { revisions } from "../../mcp/revisions/revisions.ts";
-import type { Connection } from "../connect/connection.ts";
+import type { Connection } from "../connect/session.ts";
 
 const needed: Record<string, keyof ServerCapabilities & string> = {
   [Method.listTools]: "tools",

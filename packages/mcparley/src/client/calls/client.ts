@@ -6,8 +6,8 @@ import { Method, Notification } from "../../mcp/methods.ts";
 import type { GetPromptResult, Prompt } from "../../mcp/prompts.ts";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { CallToolResult, Tool } from "../../mcp/tools.ts";
-import type { ServerInfo } from "../connect/connection.ts";
-import type { ClientCore } from "./core.ts";
+import type { ServerInfo } from "../connect/session.ts";
+import type { ClientCore } from "./call.ts";
 import { listPrompts, listResourceTemplates, listResources } from "./list-sources.ts";
 import type { List } from "./lists.ts";
 import type { RequestOptions } from "../options.ts";
@@ -164,7 +164,7 @@ export class Client {
    * result: as when it was kept over a restart.
    */
   async follow(method: string, result: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
-    const { followKept } = await import("./extended.ts");
+    const { followKept } = await import("./extensions.ts");
     return followKept(this.#core, method, { result, options, send: sendWithin });
   }
 

@@ -1,7 +1,7 @@
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { type Linked, link, pause, unlessAborted } from "../../rpc/abort.ts";
-import type { Call, ClientCore } from "./core.ts";
+import type { Call, ClientCore } from "./call.ts";
 import { wakefulClock } from "../connect/wakeful-clock.ts";
 
 const maxQuestions = 100;

@@ -5,7 +5,7 @@ import { Method } from "../../mcp/methods.ts";
 import type { Prompt } from "../../mcp/prompts.ts";
 import type { Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { Tool } from "../../mcp/tools.ts";
-import type { ClientCore } from "./core.ts";
+import type { ClientCore } from "./call.ts";
 import { headersOf } from "./known-tools.ts";
 import { type List, type ListSource, listOf, requireStrings } from "./lists.ts";
 import type { RequestOptions } from "../options.ts";

@@ -1,8 +1,8 @@
 import { McpError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
-import type { Connection } from "../connect/connection.ts";
-import type { Call, ClientCore } from "./core.ts";
+import type { Connection } from "../connect/session.ts";
+import type { Call, ClientCore } from "./call.ts";
 import type { ClientObserver, RequestEnd, RequestRun } from "../observer.ts";
 import type { CallRecord } from "../options.ts";
 import { nameOf, outcomeOf } from "./outcome.ts";

@@ -11,7 +11,7 @@ import { openClient } from "../connect/open-client.ts";
 import type { CallRecord, ConnectOptions } from "../options.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
 import "./input-rounds.ts";
-import "../input/questions.ts";
+import "../input/input-requests.ts";
 
 const text = (value: string): { content: object[] } => ({ content: [{ type: "text", text: value }] });
 

@@ -7,9 +7,9 @@ import type { Progress } from "../../mcp/progress.ts";
 import { link, unlessAborted } from "../../rpc/abort.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { requireCapability } from "./capability-check.ts";
-import type { SendOptions } from "../connect/channel.ts";
-import { type Connection, modernMeta } from "../connect/connection.ts";
-import type { Call, ClientCore } from "./core.ts";
+import type { SendOptions } from "../connect/connection.ts";
+import { type Connection, modernMeta } from "../connect/session.ts";
+import type { Call, ClientCore } from "./call.ts";
 import type { CallRecord, ConnectOptions, RequestOptions } from "../options.ts";
 import { nameOf, outcomeOf } from "./outcome.ts";
 import { explain, findTool, repairOf } from "./repair.ts";
@@ -71,7 +71,7 @@ async function carryOut(
   const { cache } = core;
   let call = given;
   const { confirm: ask, extensions } = core.options;
-  const extended = isExtensionList(extensions) ? await import("./extended.ts") : undefined;
+  const extended = isExtensionList(extensions) ? await import("./extensions.ts") : undefined;
   if (extended) call = await extended.prepare(core, call, connection);
   if (ask && call.method === Method.callTool) await confirm(core, call, ask);
   for (let round = 0; round < maxRounds; round++) {
@@ -174,7 +174,7 @@ async function mirror(core: ClientCore, { method, params, options }: Call): Prom
   const { extensions } = core.options;
   if (method !== Method.callTool) {
     return isExtensionList(extensions)
-      ? (await import("./extended.ts")).mirrored(extensions, method, params)
+      ? (await import("./extensions.ts")).mirrored(extensions, method, params)
       : undefined;
   }
   await findTool(core, params.name, options);

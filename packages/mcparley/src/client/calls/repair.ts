@@ -1,9 +1,9 @@
 import { ErrorCode, LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { elicitModesOf } from "../client-capabilities.ts";
-import type { Connection } from "../connect/connection.ts";
-import type { Call, ClientCore } from "./core.ts";
-import { forgetEra } from "../connect/detect-era.ts";
+import type { Connection } from "../connect/session.ts";
+import type { Call, ClientCore } from "./call.ts";
+import { forgetEra } from "../connect/find-revision.ts";
 import type { RequestOptions } from "../options.ts";
 
 /** What makes it worth to send a request once more. */

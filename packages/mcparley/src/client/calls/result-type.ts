@@ -2,8 +2,8 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { askable, completeType, inputRequiredType } from "../../mcp/input-required.ts";
 import { isExtensionList } from "../client-capabilities.ts";
-import type { Connection } from "../connect/connection.ts";
-import type { Call, ClientCore } from "./core.ts";
+import type { Connection } from "../connect/session.ts";
+import type { Call, ClientCore } from "./call.ts";
 
 /** So often one call may be asked for more, so that a server that never has enough does not ask forever. */
 export const maxRounds = 32;

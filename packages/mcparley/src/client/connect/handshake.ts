@@ -5,8 +5,8 @@ import { MetaKey } from "../../mcp/meta.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { findRevision, latestModern, revisions } from "../../mcp/revisions/revisions.ts";
-import type { Channel, SendOptions } from "./channel.ts";
-import { type Offer, type ServerInfo, modernMeta } from "./connection.ts";
+import type { Channel, SendOptions } from "./connection.ts";
+import { type Offer, type ServerInfo, modernMeta } from "./session.ts";
 import { withSafeIcons } from "../calls/safe-icons.ts";
 
 /** The revision that was agreed, and what the server said of itself. */

@@ -1,5 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./session.ts";
 
 export interface LineInit {
   /** Opens a connection to the target. */

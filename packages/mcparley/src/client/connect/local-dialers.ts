@@ -1,6 +1,6 @@
 import { memoryPair } from "../../rpc/memory-transport.ts";
 import type { Transport } from "../../rpc/transport.ts";
-import type { Dialer } from "./dialer.ts";
+import type { Dialer } from "./transports.ts";
 
 /** Anything that serves a transport: a server of this library, or of one's own. */
 export interface Attachable {

@@ -1,5 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
-import type { CommandTarget, Dialer } from "./dialer.ts";
+import type { CommandTarget, Dialer } from "./transports.ts";
 
 /** Stands in where there are no processes, as in browsers and Workers: says so. */
 export function commandDialer({ command }: CommandTarget): Dialer {

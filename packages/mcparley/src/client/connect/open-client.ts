@@ -2,19 +2,19 @@ import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { link } from "../../rpc/abort.ts";
 import { Cache } from "../calls/cache.ts";
-import { Channel } from "./channel.ts";
-import { channelOwner } from "./channel-owner.ts";
+import { Channel } from "./connection.ts";
+import { channelOwner } from "./server-messages.ts";
 import { capabilitiesOf, declaring } from "../client-capabilities.ts";
 import { Client } from "../calls/client.ts";
-import type { Connection } from "./connection.ts";
-import type { ClientCore } from "../calls/core.ts";
-import { establish } from "./detect-era.ts";
-import type { Dialer } from "./dialer.ts";
+import type { Connection } from "./session.ts";
+import type { ClientCore } from "../calls/call.ts";
+import { establish } from "./find-revision.ts";
+import type { Dialer } from "./transports.ts";
 import { KnownTools } from "../calls/known-tools.ts";
 import { Line } from "./line.ts";
 import { listTools } from "../calls/list-sources.ts";
 import type { ConnectOptions } from "../options.ts";
-import type { Questions } from "../input/questions.ts";
+import type { Questions } from "../input/input-requests.ts";
 import { UrlVisits } from "../input/url-visits.ts";
 
 const defaultInfo = { name: "mcparley", version: "0.1.0" };
@@ -87,7 +87,7 @@ function makeCore(
     closing,
     line,
     questions: () =>
-      (questions ??= import("../input/questions.ts").then(({ Questions }) => new Questions(options, core.report))),
+      (questions ??= import("../input/input-requests.ts").then(({ Questions }) => new Questions(options, core.report))),
     subscriptions: undefined,
     offer: { info: options.info ?? defaultInfo, capabilities: (era) => capabilitiesOf(options, era) },
     cache: options.cache === false ? undefined : new Cache(clock),

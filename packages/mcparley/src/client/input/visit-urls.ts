@@ -1,7 +1,7 @@
 import { Cancelled, Declined, LocalError, type ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { link, pause } from "../../rpc/abort.ts";
-import type { Call, ClientCore } from "../calls/core.ts";
+import type { Call, ClientCore } from "../calls/call.ts";
 
 /**
  * Sends the person to the URLs without which a call cannot be answered, one after another, and waits until the server

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
-import type { Channel } from "../connect/channel.ts";
-import type { Connection } from "../connect/connection.ts";
-import type { ClientCore } from "../calls/core.ts";
+import type { Channel } from "../connect/connection.ts";
+import type { Connection } from "../connect/session.ts";
+import type { ClientCore } from "../calls/call.ts";
 import { type Ended, type ListenFilter, type Listening, listKinds } from "./subscription.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { RequestId } from "../../rpc/messages.ts";
 import type { SubscriptionFilter } from "../../mcp/subscriptions.ts";
-import type { Channel } from "../connect/channel.ts";
+import type { Channel } from "../connect/connection.ts";
 
 /** Which changes are wanted. */
 export interface ListenFilter {

@@ -4,10 +4,10 @@ import { MetaKey } from "../../mcp/meta.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { type Linked, link, unlessAborted } from "../../rpc/abort.ts";
 import { Backoff } from "../../rpc/backoff.ts";
-import type { Channel } from "../connect/channel.ts";
-import type { ClientCore } from "../calls/core.ts";
+import type { Channel } from "../connect/connection.ts";
+import type { ClientCore } from "../calls/call.ts";
 import { listenLegacy } from "./listen-legacy.ts";
-import { listenModern } from "./listen-modern.ts";
+import { listenModern } from "./listen.ts";
 import type { RequestOptions } from "../options.ts";
 import {
   type Change,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Channel } from "../../client/connect/channel.ts";
+import { Channel } from "../../client/connect/connection.ts";
 import type { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type FetchStub, type SentRequest, fetchStub } from "../../testing/fetch-stub.ts";

@@ -1,4 +1,4 @@
-import type { Dialer } from "../../client/connect/dialer.ts";
+import type { Dialer } from "../../client/connect/transports.ts";
 import { type HttpTarget, nameOf, readHttpTarget } from "./settings.ts";
 import { HttpTransport } from "./transport.ts";
 

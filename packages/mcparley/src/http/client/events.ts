@@ -1,6 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
-import { readEvents } from "./sse-reader.ts";
+import { readEvents } from "./sse.ts";
 
 /** Where a stream stands, so that it can be taken up again. */
 export interface StreamPosition {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Client } from "../../client/calls/client.ts";
-import { forgetEras } from "../../client/connect/detect-era.ts";
+import { forgetEras } from "../../client/connect/find-revision.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";

@@ -5,7 +5,7 @@ import { redact } from "../../rpc/redact.ts";
 import type { Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { discard } from "./body.ts";
-import { sendHttp } from "./fetch.ts";
+import { sendHttp } from "./send.ts";
 import type { OpenStream } from "./open-stream.ts";
 import type { HttpSettings } from "./settings.ts";
 import { sessionLost, statusError } from "./status.ts";

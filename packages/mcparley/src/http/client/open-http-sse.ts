@@ -2,7 +2,7 @@ import { abortedError } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { discard } from "./body.ts";
-import { asksForAuthorization, sendHttp } from "./fetch.ts";
+import { asksForAuthorization, sendHttp } from "./send.ts";
 import { HttpSseTransport } from "./http-sse.ts";
 import { OpenStream } from "./open-stream.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";

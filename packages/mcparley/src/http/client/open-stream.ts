@@ -1,5 +1,5 @@
 import type { EventSourceMessage } from "eventsource-parser";
-import { readEvents } from "./sse-reader.ts";
+import { readEvents } from "./sse.ts";
 
 interface Reader {
   deliver: (data: string) => void;

@@ -4,7 +4,7 @@ import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts
 import { redact } from "../../rpc/redact.ts";
 import { readText } from "./body.ts";
 import { isJson } from "../media-type.ts";
-import { asksForAuthorization } from "./fetch.ts";
+import { asksForAuthorization } from "./send.ts";
 import { errorFor, sessionLost, statusError } from "./status.ts";
 
 /** The most that is read of an error to find its JSON-RPC form. */

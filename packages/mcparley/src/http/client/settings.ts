@@ -1,4 +1,4 @@
-import type { HttpTarget as BareTarget } from "../../client/connect/dialer.ts";
+import type { HttpTarget as BareTarget } from "../../client/connect/transports.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";

@@ -1,7 +1,7 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { discard } from "./body.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./events.ts";
-import { sendHttp } from "./fetch.ts";
+import { sendHttp } from "./send.ts";
 import { ReconnectBudget } from "./reconnect.ts";
 import type { HttpSettings } from "./settings.ts";
 import { isPassing, sessionLost, statusError } from "./status.ts";

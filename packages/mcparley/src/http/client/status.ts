@@ -2,7 +2,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import { excerptOf } from "./body.ts";
-import { asksForAuthorization } from "./fetch.ts";
+import { asksForAuthorization } from "./send.ts";
 
 /** The error for a response whose status is the answer, and what it says; it reads the beginning of the body. */
 export async function statusError(response: Response, what: string, clock: Clock): Promise<LocalError> {

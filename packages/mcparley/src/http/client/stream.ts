@@ -1,8 +1,8 @@
 import { LocalError } from "../../rpc/errors.ts";
-import type { AnswerOwner } from "./answer.ts";
+import type { AnswerOwner } from "./response.ts";
 import { discard } from "./body.ts";
 import { type StreamPosition, isPolled, readMessages } from "./events.ts";
-import { sendHttp } from "./fetch.ts";
+import { sendHttp } from "./send.ts";
 import type { Posted } from "./posted.ts";
 import { ReconnectBudget } from "./reconnect.ts";
 import type { HttpSettings } from "./settings.ts";

@@ -4,9 +4,9 @@ import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest } from
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/revisions.ts";
-import { AnswerReader } from "./answer.ts";
+import { AnswerReader } from "./response.ts";
 import { discard } from "./body.ts";
-import { type Outgoing, sendHttp } from "./fetch.ts";
+import { type Outgoing, sendHttp } from "./send.ts";
 import { type LegacyHeaders, legacyHeaders, mirroredHeaders, modernVersionOf } from "./headers.ts";
 import { type Posted, PostedRequests } from "./posted.ts";
 import { type HttpSettings, lowerCase } from "./settings.ts";

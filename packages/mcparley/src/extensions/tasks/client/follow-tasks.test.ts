@@ -29,8 +29,8 @@ beforeAll(() =>
   Promise.all([
     import("../../../server/input/ask-client.ts"),
     import("../../../server/input/questions.ts"),
-    import("../../../client/input/questions.ts"),
-    import("../../../client/calls/extended.ts"),
+    import("../../../client/input/input-requests.ts"),
+    import("../../../client/calls/extensions.ts"),
   ]),
 );
 beforeEach(() => {

@@ -2,8 +2,8 @@ import { Cancelled, Declined, LocalError, ProtocolError } from "../../rpc/errors
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../../rpc/messages.ts";
 import { type LoggingMessage, loggingLevels } from "../../mcp/logging.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import type { Channel, ChannelOwner } from "./channel.ts";
-import type { ClientCore } from "../calls/core.ts";
+import type { Channel, ChannelOwner } from "./connection.ts";
+import type { ClientCore } from "../calls/call.ts";
 
 /** What a client does with what its server sends of its own accord. */
 export function channelOwner(core: ClientCore): ChannelOwner & { refuseRequests(channel: Channel): void } {

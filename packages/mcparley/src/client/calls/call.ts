@@ -3,13 +3,13 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import type { Cache } from "./cache.ts";
-import type { Offer } from "../connect/connection.ts";
-import type { Dialer } from "../connect/dialer.ts";
+import type { Offer } from "../connect/session.ts";
+import type { Dialer } from "../connect/transports.ts";
 import type { KnownTools } from "./known-tools.ts";
 import type { Line } from "../connect/line.ts";
 import type { List } from "./lists.ts";
 import type { Asker, ConnectOptions, RequestOptions } from "../options.ts";
-import type { Questions } from "../input/questions.ts";
+import type { Questions } from "../input/input-requests.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { UrlVisits } from "../input/url-visits.ts";
 

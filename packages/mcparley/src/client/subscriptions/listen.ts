@@ -1,8 +1,8 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { link, pause } from "../../rpc/abort.ts";
-import { type Connection, modernMeta } from "../connect/connection.ts";
-import type { ClientCore } from "../calls/core.ts";
+import { type Connection, modernMeta } from "../connect/session.ts";
+import type { ClientCore } from "../calls/call.ts";
 import { type Ended, type Listening, toWire } from "./subscription.ts";
 
 /**

@@ -12,7 +12,7 @@ import { type CreateMessageParams, findToolImbalance } from "../../mcp/sampling.
 import { unlessAborted } from "../../rpc/abort.ts";
 import { checkRoots } from "./check-roots.ts";
 import { elicitModesOf } from "../client-capabilities.ts";
-import { type Form, prepareForm } from "./form-answer.ts";
+import { type Form, prepareForm } from "./elicitation.ts";
 import type { Asker, ConnectOptions } from "../options.ts";
 import { checkUrl } from "./safe-url.ts";
 

@@ -3,7 +3,7 @@ import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { discoverResult, initializeResult, legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
 import { scriptedPeer } from "../../testing/scripted-peer.ts";
-import { forgetEras } from "./detect-era.ts";
+import { forgetEras } from "./find-revision.ts";
 import { openClient } from "./open-client.ts";
 
 afterEach(forgetEras);

@@ -4,9 +4,9 @@ import type { Transport } from "../../rpc/transport.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { findRevision, latestLegacy, revisions } from "../../mcp/revisions/revisions.ts";
 import { link, pause, unlessAborted } from "../../rpc/abort.ts";
-import type { Channel } from "./channel.ts";
-import type { Offer } from "./connection.ts";
-import type { Dialer } from "./dialer.ts";
+import type { Channel } from "./connection.ts";
+import type { Offer } from "./session.ts";
+import type { Dialer } from "./transports.ts";
 import {
   type Agreed,
   OnlyLegacy,

@@ -11,7 +11,7 @@ import { openClient } from "../connect/open-client.ts";
 import type { Asker, ConnectOptions } from "../options.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
 import "../calls/input-rounds.ts";
-import "./questions.ts";
+import "./input-requests.ts";
 import "./visit-urls.ts";
 
 const text = (value: string): JsonObject => ({ content: [{ type: "text", text: value }] });
