@@ -121,7 +121,7 @@ const expected: Record<string, string[]> = {
     "legacyPeer",
     "memoryPair",
     "modernPeer",
-    "peerDialer",
+    "peerTransports",
     "scriptedPeer",
     "settled",
   ],

@@ -5,7 +5,7 @@ export {
   protectedResource,
 } from "../../packages/mcparley/src/auth/server/protected-resource.ts";
 export { connect } from "../../packages/mcparley/src/connect.ts";
-export type { Dialer } from "../../packages/mcparley/src/client/connect/transports.ts";
+export type { TransportFactory } from "../../packages/mcparley/src/client/connect/transports.ts";
 export { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
 export type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
 export type { ClientExtension } from "../../packages/mcparley/src/client/extension.ts";

@@ -1,19 +1,23 @@
-/** Where time comes from. Tests give one of their own; see `fakeClock` in `mcparley/testing`. */
+/** A source of time. Tests pass `fakeClock` of `mcparley/testing`. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls `fn` once after `ms` milliseconds, unless cleared. It must not keep a process alive by itself. */
+  /** Calls `fn` once after `ms` milliseconds, unless cleared. */
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(handle: unknown): void;
 }
 
+/** The default clock. Its timers do not keep a process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (fn, ms) => {
     const handle: unknown = setTimeout(fn, ms);
-    // Node gives an object that can let the process end; browsers and Workers give a number.
+    // Node returns an object with `unref`; browsers and Workers return a number.
     if (typeof handle === "object" && handle !== null) (handle as { unref?: () => void }).unref?.();
     return handle;
   },
   clearTimeout: (handle) => clearTimeout(handle as Parameters<typeof clearTimeout>[0]),
 };
+
+/** A clock whose timers keep the process alive, for waits that a call depends on, such as a pause before a retry. */
+export const wakefulClock: Clock = { ...systemClock, setTimeout: (fn, ms) => setTimeout(fn, ms) };

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { normalizeSpawnCommand } from "tinyexec";
-import type { CommandTarget as BareTarget, Dialer } from "../client/connect/transports.ts";
+import type { CommandTarget as BareTarget, TransportFactory } from "../client/connect/transports.ts";
 import { systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
@@ -27,7 +27,7 @@ export interface CommandTarget extends BareTarget {
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Says how to start the server of a command, once for each transport that is opened. */
-export function commandDialer(target: CommandTarget, bounds: EndBounds = defaultBounds): Dialer {
+export function commandTransports(target: CommandTarget, bounds: EndBounds = defaultBounds): TransportFactory {
   const { command, args = [] } = target;
   if (typeof command !== "string" || command === "") {
     throw new LocalError(

@@ -1,5 +1,5 @@
 import { sendGuarded } from "#guarded-send";
-import { discard, readText } from "../../http/client/body.ts";
+import { discard, readText } from "../../http/client/response.ts";
 import { unreachable } from "../../http/client/send.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";

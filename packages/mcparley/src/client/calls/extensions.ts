@@ -1,61 +1,51 @@
-import { LocalError } from "../../rpc/errors.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
-import type { Revision } from "../../mcp/revisions/revision.ts";
-import { encodeHeaderValue } from "../../mcp/header-values.ts";
 import { link } from "../../rpc/abort.ts";
+import { wakefulClock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { encodeHeaderValue } from "../../mcp/header-values.ts";
+import { completeType } from "../../mcp/input-required.ts";
+import type { Tool } from "../../mcp/tools.ts";
 import { isExtensionList } from "../client-capabilities.ts";
-import type { Connection } from "../connect/session.ts";
-import type { Call, ClientCore } from "./call.ts";
 import type { ClientExtension, FollowedRequest } from "../extension.ts";
-import { answersTo } from "./input-rounds.ts";
 import type { RequestOptions } from "../options.ts";
-import { findTool } from "./repair.ts";
-import { wakefulClock } from "../connect/wakeful-clock.ts";
+import { type Call, type ClientCore, type Next, makeCall, sessionFor, unexpectedType } from "./call.ts";
+import { answersTo } from "./input-rounds.ts";
+import { findTool } from "./known-tools.ts";
 
-/** Sends a request that belongs to a call of the user. */
-type SendWithin = (
-  core: ClientCore,
-  method: string,
-  params: JsonObject,
-  options: RequestOptions,
-) => Promise<JsonObject>;
+/** Lets the extensions add params to a call and follow its result, if the result is of one of their types. */
+export async function extended(call: Call, next: Next): Promise<JsonObject> {
+  await prepare(call);
+  const result = await next.step(call, next.next);
+  const final = await follow(call, result);
+  if (final) {
+    call.generation = undefined;
+    return final;
+  }
+  const { resultType = completeType } = result;
+  if (call.session?.revision.typedResults && resultType !== completeType) throw unexpectedType(call, resultType);
+  return result;
+}
 
-/** The call with what the extensions add to its params. */
-export async function prepare(core: ClientCore, call: Call, { revision, server }: Connection): Promise<Call> {
-  let { params } = call;
+async function prepare(call: Call): Promise<void> {
+  const { core, method } = call;
+  const { revision, server } = await sessionFor(call);
   const { capabilities } = server;
-  const tool = async (): Promise<ReturnType<typeof core.tools.get>> => {
-    await findTool(core, params.name, call.options);
-    return core.tools.get(params.name as string);
+  const tool = async (): Promise<Tool | undefined> => {
+    await findTool(call);
+    return core.tools.get(String(call.params.name));
   };
   for (const extension of extensionsOf(core)) {
-    const added = await extension.prepare?.({ method: call.method, params, revision, capabilities, tool });
-    if (added) params = { ...params, ...added };
+    const added = await extension.prepare?.({ method, params: call.params, revision, capabilities, tool });
+    if (added) call.params = { ...call.params, ...added };
   }
-  return params === call.params ? call : { ...call, params };
 }
 
-/** The `Mcp-Name` header of an extension's request, where the extension asks for it. */
-export function mirrored(
-  extensions: readonly ClientExtension[],
-  method: string,
-  params: JsonObject,
-): { headers: Record<string, string> } | undefined {
-  const named = extensions.map(({ mirroredNames }) => mirroredNames?.[method]).find((name) => name !== undefined);
-  const value = named === undefined ? undefined : params[named];
-  return typeof value === "string" ? { headers: { "mcp-name": encodeHeaderValue(value) } } : undefined;
-}
-
-/** Goes on from a result that an extension knows as its own. Undefined where none does. */
-export async function follow(
-  core: ClientCore,
-  call: Call,
-  { result, revision, send }: { result: JsonObject; revision: Revision; send: SendWithin },
-): Promise<JsonObject | undefined> {
-  const linked = link(call.options.signal, core.closing);
+/** Returns the final result that a result of an extension leads to. Undefined if no extension knows the result. */
+async function follow(call: Call, result: JsonObject): Promise<JsonObject | undefined> {
+  const linked = link(call.options.signal, call.core.closing);
   try {
-    const request = followed(core, call, { revision, send, signal: linked.signal });
-    for (const extension of extensionsOf(core)) {
+    const request = await followedRequest(call, linked.signal);
+    for (const extension of extensionsOf(call.core)) {
       const goOn = extension.follow?.(result, request);
       if (goOn) return call.options.follow === false ? result : await goOn();
     }
@@ -65,52 +55,58 @@ export async function follow(
   }
 }
 
-/** Goes on from a result that was kept. */
-export async function followKept(
+/** Follows a result that the caller has stored. */
+export async function followStored(
   core: ClientCore,
   method: string,
-  { result, options, send }: { result: JsonObject; options: RequestOptions; send: SendWithin },
+  { result, options }: { result: JsonObject; options: RequestOptions },
 ): Promise<JsonObject> {
-  const { revision } = await core.line.get();
-  const left = options.timeout?.total ?? core.options.timeout?.total ?? 0;
-  const call: Call = { method, params: {}, options, what: method, left, answers: {} };
+  const call: Call = makeCall(core, method, {}, options);
   core.running.add(call);
   try {
-    const final = await follow(core, call, { result, revision, send });
+    const final = await follow(call, result);
     if (final) return final;
   } finally {
     core.running.delete(call);
   }
-  throw new LocalError("not_capable", `No extension of this client knows how to go on from this result of ${method}.`);
+  throw new LocalError("not_capable", `No extension of this client can follow this result of ${method}.`);
 }
 
-function followed(
-  core: ClientCore,
-  call: Call,
-  { revision, send, signal }: { revision: Revision; send: SendWithin; signal: AbortSignal },
-): FollowedRequest {
-  const { method, what, options } = call;
+async function followedRequest(call: Call, signal: AbortSignal): Promise<FollowedRequest> {
+  const { core, method, what, options } = call;
   const { idle, total } = { ...core.options.timeout, ...options.timeout };
+  const { revision } = call.session ?? (await sessionFor(call));
   return {
     method,
     what,
     revision,
     signal,
-    // What goes on after it was answered is not a slow answer: only a limit that somebody has set holds for it.
+    // The server has answered, so the default timeout for the answer does not apply. A timeout of the user does.
     left: total === undefined ? Infinity : call.left,
-    clock: wakefulClock(core.options.clock),
+    clock: core.options.clock ?? wakefulClock,
     send: (other, params, { signal: until } = {}) =>
-      send(core, other, params, {
+      core.sendWithin(other, params, {
         ...(until && { signal: until }),
         ...(options.meta && { meta: options.meta }),
         ...(idle !== undefined && { timeout: { idle } }),
       }),
     async answer(inputRequests) {
-      const { inputResponses } = await answersTo(core, call, { inputRequests }, 0);
-      return inputResponses as JsonObject;
+      const { inputResponses } = await answersTo(call, { inputRequests }, 0);
+      return isObject(inputResponses) ? inputResponses : {};
     },
     report: (error) => core.report(error),
   };
+}
+
+/** The `Mcp-Name` header of an extension's request, if the extension asks for it. */
+export function extensionHeaders(
+  extensions: readonly ClientExtension[],
+  method: string,
+  params: JsonObject,
+): { headers: Record<string, string> } | undefined {
+  const named = extensions.map(({ mirroredNames }) => mirroredNames?.[method]).find((name) => name !== undefined);
+  const value = named === undefined ? undefined : params[named];
+  return typeof value === "string" ? { headers: { "mcp-name": encodeHeaderValue(value) } } : undefined;
 }
 
 function extensionsOf({ options: { extensions } }: ClientCore): readonly ClientExtension[] {

@@ -2,7 +2,7 @@ import { McpError, ToolError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { CallRecord } from "../options.ts";
 
-/** How a call ended that an error ended. */
+/** The outcome of a call that failed. */
 export function outcomeOf(error: unknown): CallRecord["outcome"] {
   if (error instanceof ToolError) return "tool_error";
   const code = error instanceof McpError ? error.code : undefined;

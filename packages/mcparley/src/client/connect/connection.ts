@@ -17,58 +17,55 @@ import { Outbound, type WaitOptions } from "../../rpc/outbound.ts";
 import type { Envelope, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
 
-/** What a channel does not decide itself. */
-export interface ChannelOwner {
-  /** Answers a request of the server. Undefined sends no answer; `ProtocolError` is sent as it is. */
-  asked(request: JsonRpcRequest, signal: AbortSignal, channel: Channel): Promise<JsonObject | undefined>;
-  /** Told of each notification but progress, in order of arrival. */
-  notified(message: JsonRpcNotification, channel: Channel): void;
-  /** Told of what belongs to no call. */
+/** The handlers of a connection. */
+export interface ConnectionHandlers {
+  /** Answers a request of the server. Undefined sends no response. A `ProtocolError` is sent to the server as it is. */
+  request(request: JsonRpcRequest, signal: AbortSignal, connection: Connection): Promise<JsonObject | undefined>;
+  /** Called with each notification except progress, in order of arrival. */
+  notification(message: JsonRpcNotification, connection: Connection): void;
+  /** Called with errors that belong to no call. */
   report(error: unknown): void;
 }
 
 export interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
-  /** The server is not told when this request is given up: `initialize` must not be cancelled, and probes need not. */
+  /** Sends no cancellation to the server: `initialize` must not be cancelled, and probes need not. */
   silent?: boolean;
   /**
-   * Asks for progress, so that the server can keep the call from timing out. Its token is written into the `_meta` of
-   * the params, which have to be the request's own.
+   * Asks for progress, which resets the idle timeout. The token is written into the `_meta` of the params, which must not
+   * be shared with other requests.
    */
   wantsProgress?: boolean;
   envelope?: Envelope | undefined;
-  /** Told the id of the request before it is sent. */
+  /** Called with the id of the request before it is sent. */
   onId?: ((id: RequestId) => void) | undefined;
 }
 
-/** So many given-up requests are remembered, that late answers to them are no news. */
+/** The number of abandoned requests that are remembered. A late response to one of them is not reported. */
 const maxAbandoned = 1024;
 
-/** So many requests of the server may wait for an answer at a time, as each may hold a question to a person. */
-const maxAsked = 100;
+/** The number of requests of the server that may wait for an answer. Each may wait for the user. */
+const maxIncoming = 100;
 
-/**
- * One transport and all that is in flight on it: the place where each message that arrives is acted on, strictly in
- * order of arrival, before the next one is looked at.
- */
-export class Channel {
-  /** Settles with the reason once it takes no new requests. */
+/** A transport and its messages in flight. Messages are handled strictly in order of arrival. */
+export class Connection {
+  /** Settles with the reason when no new requests can be sent. */
   readonly lost: Promise<LocalError>;
   readonly #transport: Transport;
-  readonly #owner: ChannelOwner;
+  readonly #handlers: ConnectionHandlers;
   readonly #outbound: Outbound;
   readonly #abandoned = new Set<RequestId>();
-  /** The requests of the server that are being answered. */
-  readonly #asked = new Map<RequestId, AbortController>();
-  /** Ids are counted up, so each number below this one was the id, and the progress token, of a request. */
+  /** The requests of the server that have no answer yet. */
+  readonly #incoming = new Map<RequestId, AbortController>();
+  /** Ids count up. Each number below this one was the id, and the progress token, of a request. */
   #issued = 0;
   #ended: LocalError | undefined;
   #wasLost = false;
   #retired = false;
   #settleLost!: (reason: LocalError) => void;
 
-  constructor(transport: Transport, clock: Clock, owner: ChannelOwner) {
+  constructor(transport: Transport, clock: Clock, handlers: ConnectionHandlers) {
     this.#transport = transport;
-    this.#owner = owner;
+    this.#handlers = handlers;
     this.#outbound = new Outbound(clock);
     this.lost = new Promise((resolve) => {
       this.#settleLost = resolve;
@@ -83,7 +80,7 @@ export class Channel {
     return this.#ended === undefined && !this.#retired;
   }
 
-  /** Whether the transport ended without having been closed from this side. */
+  /** Whether the transport ended although this side did not close it. */
   get wasLost(): boolean {
     return this.#wasLost;
   }
@@ -96,10 +93,10 @@ export class Channel {
         this.#closeIfIdle();
       },
       waits: (id) => this.#outbound.pause(id),
-      malformed: (error) => this.#owner.report(error),
+      malformed: (error) => this.#handlers.report(error),
       closed: (cause) => {
         this.#wasLost = this.#ended === undefined;
-        this.#end(closedError(cause));
+        this.#end(toLocalError(cause));
       },
     });
   }
@@ -117,35 +114,39 @@ export class Channel {
     if (signal?.aborted) return answer;
     if (options.wantsProgress) (params._meta as JsonObject).progressToken = id;
     const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, params };
-    this.#send(request, envelope, (error) => void this.#outbound.fail(id, error));
+    const fail = (error: unknown): void => void this.#outbound.fail(id, toLocalError(error));
+    try {
+      this.#transport.send(request, envelope)?.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
     return answer;
   }
 
   notify(method: string, params?: JsonObject): void {
-    if (!this.#ended) this.#send(notification(method, params), undefined, (error) => this.#owner.report(error));
+    if (!this.#ended) this.#sendOneWay(notification(method, params));
   }
 
-  /** Stops the clocks of all calls in flight, as it cannot be told for which of them a person is being asked. */
-  pauseClocks(): () => void {
+  /** Stops the timeouts of all calls in flight until the returned function is called. */
+  pauseTimeouts(): () => void {
     return this.#outbound.pauseAll();
   }
 
-  /** Lets what is in flight end, and closes then. */
+  /** Takes no new requests, and closes when the last request in flight has ended. */
   retire(): void {
     this.#retired = true;
     this.#settleLost(replaced());
     this.#closeIfIdle();
   }
 
-  /** Fails what is in flight and closes the transport. */
+  /** Fails the requests in flight and closes the transport. */
   async close(reason: LocalError = new LocalError("closed", "The client was closed.")): Promise<void> {
     this.#end(reason);
     await this.#transport.close();
   }
 
   #receive(value: unknown): void {
-    if (Array.isArray(value)) for (const one of value) this.#take(one);
-    else this.#take(value);
+    for (const message of Array.isArray(value) ? (value as unknown[]) : [value]) this.#take(message);
     this.#closeIfIdle();
   }
 
@@ -161,7 +162,7 @@ export class Channel {
       default: {
         const error = new LocalError("invalid_message", `The server sent an invalid message: ${classified.reason}.`);
         const { id } = classified;
-        if (id === undefined || !this.#outbound.fail(id, error)) this.#owner.report(error);
+        if (id === undefined || !this.#outbound.fail(id, error)) this.#handlers.report(error);
       }
     }
   }
@@ -170,50 +171,50 @@ export class Channel {
     const { id } = response;
     if (this.#outbound.settle(response)) return;
     if (id !== undefined && this.#abandoned.delete(id)) return;
-    const said = isFailure(response) ? ` It says: ${response.error.message.slice(0, 200)}` : "";
-    const message = `The server answered a request that is not open, with the id ${JSON.stringify(id)}.${said}`;
-    this.#owner.report(new LocalError("invalid_message", message));
+    const said = isFailure(response) ? ` Its error: ${response.error.message.slice(0, 200)}` : "";
+    const message = `The server answered an unknown request with the id ${JSON.stringify(id)}.${said}`;
+    this.#handlers.report(new LocalError("invalid_message", message));
   }
 
   #notified(message: JsonRpcNotification): void {
     const { method, params = {} } = message;
     if (method === Notification.progress) return this.#progressed(params);
-    const asked = method === Notification.cancelled ? this.#asked.get(params.requestId as RequestId) : undefined;
-    if (asked) asked.abort(new LocalError("aborted", "The server does not want an answer any more."));
-    else this.#owner.notified(message, this);
+    const cancelled = method === Notification.cancelled ? this.#incoming.get(params.requestId as RequestId) : undefined;
+    if (cancelled) cancelled.abort(new LocalError("aborted", "The server cancelled its request."));
+    else this.#handlers.notification(message, this);
   }
 
   #progressed(params: JsonObject): void {
     const { progressToken: token } = params;
     if (this.#outbound.progress(token, params)) return;
-    // Progress may cross an answer or a cancellation on its way: for what was once asked, it is merely late.
-    const isLate = Number.isInteger(token) && (token as number) >= 0 && (token as number) < this.#issued;
+    // Progress may arrive after the response or a cancellation. If the token was a request once, it is only late.
+    const isLate = typeof token === "number" && Number.isInteger(token) && token >= 0 && token < this.#issued;
     if (isLate) return;
     const message = `The server reported progress for the unknown token ${JSON.stringify(token)}.`;
-    this.#owner.report(new LocalError("invalid_message", message));
+    this.#handlers.report(new LocalError("invalid_message", message));
   }
 
   async #answer(request: JsonRpcRequest): Promise<void> {
     const { id } = request;
     const controller = new AbortController();
-    this.#asked.set(id, controller);
+    this.#incoming.set(id, controller);
     let reply: JsonRpcResponse | undefined;
     try {
-      if (this.#asked.size > maxAsked) throw tooMany();
-      const result = await this.#owner.asked(request, controller.signal, this);
+      if (this.#incoming.size > maxIncoming) throw tooMany();
+      const result = await this.#handlers.request(request, controller.signal, this);
       if (result) reply = success(id, result);
     } catch (error) {
       reply = failure(id, this.#toProtocolError(error, controller.signal).toBody());
     }
-    this.#asked.delete(id);
+    this.#incoming.delete(id);
     if (!reply || controller.signal.aborted || this.#ended) return;
-    this.#send(reply, undefined, (error) => this.#owner.report(error));
+    this.#sendOneWay(reply);
   }
 
-  /** What went wrong on this side is not for the server: it is told that something did, and `report` what. */
+  /** The server does not get errors of this side. They are reported here. */
   #toProtocolError(error: unknown, signal: AbortSignal): ProtocolError {
     if (error instanceof ProtocolError) return error;
-    if (!signal.aborted) this.#owner.report(error);
+    if (!signal.aborted) this.#handlers.report(error);
     return new ProtocolError(ErrorCode.InternalError, "Internal error");
   }
 
@@ -224,10 +225,10 @@ export class Channel {
     this.#closeIfIdle();
   }
 
-  #send(message: JsonRpcMessage, envelope: Envelope | undefined, failed: (error: Error) => void): void {
-    const fail = (error: unknown): void => failed(error instanceof LocalError ? error : closedError(error));
+  #sendOneWay(message: JsonRpcMessage): void {
+    const fail = (error: unknown): void => this.#handlers.report(toLocalError(error));
     try {
-      this.#transport.send(message, envelope)?.catch(fail);
+      this.#transport.send(message)?.catch(fail);
     } catch (error) {
       fail(error);
     }
@@ -241,21 +242,21 @@ export class Channel {
   #end(reason: LocalError): void {
     if (this.#ended) return;
     this.#ended = reason;
-    for (const controller of this.#asked.values()) controller.abort(reason);
+    for (const controller of this.#incoming.values()) controller.abort(reason);
     this.#outbound.failAll(reason);
     this.#settleLost(reason);
   }
 }
 
 function tooMany(): ProtocolError {
-  return new ProtocolError(ErrorCode.InvalidRequest, `More than ${maxAsked} requests wait for an answer already.`);
+  return new ProtocolError(ErrorCode.InvalidRequest, `More than ${maxIncoming} requests wait for an answer already.`);
 }
 
 function replaced(): LocalError {
   return new LocalError("closed", "The session was replaced by a new one.");
 }
 
-function closedError(cause: unknown): LocalError {
+function toLocalError(cause: unknown): LocalError {
   if (cause instanceof LocalError) return cause;
   const said = cause instanceof Error ? `: ${cause.message}` : ".";
   return new LocalError("closed", `The connection was closed${said}`, { cause });

@@ -4,25 +4,23 @@ import type { Transport } from "../../rpc/transport.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { findRevision, latestLegacy, revisions } from "../../mcp/revisions/revisions.ts";
 import { link, pause, unlessAborted } from "../../rpc/abort.ts";
-import type { Channel } from "./connection.ts";
-import type { Offer } from "./session.ts";
-import type { Dialer } from "./transports.ts";
+import type { Connection } from "./connection.ts";
 import {
   type Agreed,
   OnlyLegacy,
-  discover,
   discoverIn,
+  discoverServer,
   initialize,
   isModernError,
   supportedBy,
   unsupported,
 } from "./handshake.ts";
+import type { Offer } from "./session.ts";
+import type { TransportFactory } from "./transports.ts";
 
-/** What is needed to open a connection. */
-export interface Opening {
-  dialer: Dialer;
-  /** Makes a channel of a transport of the dialer. */
-  channel: (transport: Transport) => Channel;
+interface Opening {
+  transports: TransportFactory;
+  makeConnection: (transport: Transport) => Connection;
   offer: Offer;
   clock: Clock;
   /** A version, or `auto`. */
@@ -33,39 +31,39 @@ export interface Opening {
   signal: AbortSignal | undefined;
 }
 
-export type Opened = Agreed & { channel: Channel };
+type Opened = Agreed & { connection: Connection };
 
-interface Finding {
+interface Known {
   readonly revision: Revision;
-  /** It is reached over the transport of the first revisions. */
+  /** The server has the transport of the first revision. */
   readonly isOlder: boolean;
 }
 
-/** What was found out about targets, for as long as the process lives: the era is a property of the server. */
-const found = new Map<string, Finding>();
-const maxFound = 1000;
+/** The revisions of targets, for the lifetime of the process. */
+const remembered = new Map<string, Known>();
+const maxRemembered = 1000;
 
-/** Forgets which targets speak which era, so that they are asked anew. */
+/** Forgets the remembered revisions of all targets. */
 export function forgetEras(): void {
-  found.clear();
+  remembered.clear();
 }
 
-/** Forgets one finding, which has failed. */
-export function forgetEra({ target }: Dialer): void {
-  found.delete(target);
+/** Forgets the remembered revision of one target. */
+export function forgetEra({ target }: TransportFactory): void {
+  remembered.delete(target);
 }
 
-/** Opens a connection, in the revision that is pinned, was found before, or is found now. */
-export async function establish(opening: Opening): Promise<Opened> {
-  const { dialer, revision } = opening;
+/** Opens a connection in the pinned revision, the remembered one, or the one that the server supports. */
+export async function negotiate(opening: Opening): Promise<Opened> {
+  const { transports, revision } = opening;
   if (revision !== "auto") return openPinned(opening, readPin(revision));
-  const known = found.get(dialer.target);
+  const known = remembered.get(transports.target);
   if (known) {
     try {
       return await openAs(opening, known);
     } catch (error) {
-      if (!mayBeAnotherEra(error) || dialer.once) throw error;
-      forgetEra(dialer);
+      if (!mayBeAnotherEra(error) || transports.once) throw error;
+      forgetEra(transports);
     }
   }
   return detect(opening);
@@ -80,15 +78,15 @@ function readPin(version: string): Revision {
 }
 
 function openPinned(opening: Opening, revision: Revision): Promise<Opened> {
-  return onChannel(opening, revision, async (channel) => {
+  return withFallback(opening, revision, async (connection) => {
     try {
-      if (revision.era === "legacy") return await initializeOn(channel, opening, revision, true);
-      const agreed = await discoverPinned(channel, opening, revision);
+      if (revision.era === "legacy") return await initializeOn(connection, opening, revision, true);
+      const agreed = await discoverPinned(connection, opening, revision);
       if (agreed.revision !== revision) throw unsupported(agreed.server.supportedVersions, revision.version);
       return agreed;
     } catch (error) {
       if (!(error instanceof ProtocolError) && !(error instanceof OnlyLegacy)) throw error;
-      // What went wrong within the server says nothing of what it speaks.
+      // An internal error of the server says nothing about the revisions that it supports.
       if (error.code === ErrorCode.InternalError) throw error;
       const theirs = supportedBy(error);
       if (theirs) throw unsupported(theirs, revision.version, error);
@@ -98,9 +96,9 @@ function openPinned(opening: Opening, revision: Revision): Promise<Opened> {
   });
 }
 
-/** Asks once more where the server refuses the revision and yet says that it speaks it (2026-07-28, basic/versioning). */
-async function discoverPinned(channel: Channel, opening: Opening, revision: Revision): Promise<Agreed> {
-  const ask = (): Promise<Agreed> => discoverIn(revision, channel, opening.offer, sendOptions(opening));
+/** Asks again if the server refuses the revision and yet lists it as supported (2026-07-28, basic/versioning). */
+async function discoverPinned(connection: Connection, opening: Opening, revision: Revision): Promise<Agreed> {
+  const ask = (): Promise<Agreed> => discoverIn(revision, connection, opening.offer, sendOptions(opening));
   try {
     return await ask();
   } catch (error) {
@@ -109,36 +107,36 @@ async function discoverPinned(channel: Channel, opening: Opening, revision: Revi
   }
 }
 
-async function openAs(opening: Opening, { revision, isOlder }: Finding): Promise<Opened> {
+async function openAs(opening: Opening, { revision, isOlder }: Known): Promise<Opened> {
   const older = isOlder ? await openOlder(opening, {}) : undefined;
   if (older) return older;
-  return onChannel(opening, undefined, (channel) =>
+  return withFallback(opening, undefined, (connection) =>
     revision.era === "legacy"
-      ? initializeOn(channel, opening, latestLegacy)
-      : discover(channel, opening.offer, sendOptions(opening)),
+      ? initializeOn(connection, opening, latestLegacy)
+      : discoverServer(connection, opening.offer, sendOptions(opening)),
   );
 }
 
 /**
- * Finds out which era the server speaks. It is asked a modern question; one that does not know the question is opened
- * the legacy way, on the same channel.
+ * Finds the revision of a server. It is asked in a modern revision first. If it does not know the request, it is asked in a
+ * legacy one on the same connection.
  *
- * A server on a stream may stay silent because it is legacy, or because it is slow to start. After a while it is asked
- * both ways, and whichever it answers well counts. One that ends because of the question is started anew and not asked
- * it again.
+ * A server on a stream may be silent because it is legacy or because it is slow to start. After a while it is asked both
+ * ways, and the first good answer counts. A server that exits because of the modern request is started again and gets only
+ * the legacy one.
  */
 async function detect(opening: Opening): Promise<Opened> {
-  const { dialer } = opening;
-  let probed: Channel | undefined;
+  const { transports } = opening;
+  let probed: Connection | undefined;
   try {
-    return await onChannel(opening, undefined, (channel) => {
-      probed = channel;
-      return probe(channel, opening);
+    return await withFallback(opening, undefined, (connection) => {
+      probed = connection;
+      return probe(connection, opening);
     });
   } catch (error) {
-    if (!probed?.wasLost || dialer.kind !== "stream" || dialer.once || opening.signal?.aborted) throw error;
+    if (!probed?.wasLost || transports.kind !== "stream" || transports.once || opening.signal?.aborted) throw error;
     const opened = await openAs(opening, { revision: latestLegacy, isOlder: false });
-    remember(dialer, opened);
+    remember(transports, opened);
     return opened;
   }
 }
@@ -151,53 +149,53 @@ const settle = (running: Promise<Agreed>): Promise<Settled> =>
     (error: unknown) => ({ error }),
   );
 
-async function probe(channel: Channel, opening: Opening): Promise<Agreed> {
-  const { dialer, clock, probeTimeout, timeout } = opening;
+async function probe(connection: Connection, opening: Opening): Promise<Agreed> {
+  const { transports, clock, probeTimeout, timeout } = opening;
   const asking = link(opening.signal);
   const timing = link(opening.signal);
-  const limit = dialer.kind === "stream" ? probeTimeout + timeout : timeout;
+  const limit = transports.kind === "stream" ? probeTimeout + timeout : timeout;
   const options = { ...sendOptions(opening), idleTimeout: limit, signal: asking.signal, silent: true };
-  const discovering = settle(discover(channel, opening.offer, options));
+  const discovering = settle(discoverServer(connection, opening.offer, options));
   try {
     const silence = pause(clock, probeTimeout, timing.signal).catch(() => undefined);
-    const first = await Promise.race(dialer.kind === "stream" ? [discovering, silence] : [discovering]);
-    if (first) return remember(dialer, await afterDiscover(first, channel, opening));
-    return await bothWays(discovering, channel, { ...opening, signal: asking.signal });
+    const first = await Promise.race(transports.kind === "stream" ? [discovering, silence] : [discovering]);
+    if (first) return remember(transports, await afterDiscover(first, connection, opening));
+    return await bothWays(discovering, connection, { ...opening, signal: asking.signal });
   } finally {
     timing.abort(undefined);
     timing.unlink();
-    // Whichever question is still open is not needed any more; its late answer changes nothing.
+    // The request that is still open is no longer needed.
     asking.abort(undefined);
     asking.unlink();
   }
 }
 
-/** Goes on from the answer to the modern question. */
-async function afterDiscover(answer: Settled, channel: Channel, opening: Opening): Promise<Agreed> {
+/** Handles the answer to the modern request. */
+async function afterDiscover(answer: Settled, connection: Connection, opening: Opening): Promise<Agreed> {
   if ("agreed" in answer) return answer.agreed;
   const { error } = answer;
   if (isModernError(error) || !mayBeAnotherEra(error)) throw error;
   const revision = error instanceof OnlyLegacy ? error.revision : latestLegacy;
-  return initializeOn(channel, opening, revision);
+  return initializeOn(connection, opening, revision);
 }
 
-async function bothWays(discovering: Promise<Settled>, channel: Channel, opening: Opening): Promise<Agreed> {
-  const { dialer } = opening;
-  const initializing = settle(initializeOn(channel, opening, latestLegacy));
+async function bothWays(discovering: Promise<Settled>, connection: Connection, opening: Opening): Promise<Agreed> {
+  const { transports } = opening;
+  const initializing = settle(initializeOn(connection, opening, latestLegacy));
   const first = await Promise.race([
     discovering.then((answer) => ({ modern: answer })),
     initializing.then((answer) => ({ legacy: answer })),
   ]);
   if ("modern" in first) {
     const { modern } = first;
-    if ("agreed" in modern) return remember(dialer, modern.agreed);
+    if ("agreed" in modern) return remember(transports, modern.agreed);
     if (isModernError(modern.error) || !mayBeAnotherEra(modern.error)) throw modern.error;
-    return remember(dialer, unwrap(await initializing));
+    return remember(transports, unwrap(await initializing));
   }
-  // That it was slow to answer the other question does not make it legacy for good: this finding is not remembered.
+  // The server may be modern and slow, so this result is not remembered.
   if ("agreed" in first.legacy) return first.legacy.agreed;
   const modern = await discovering;
-  if ("agreed" in modern) return remember(dialer, modern.agreed);
+  if ("agreed" in modern) return remember(transports, modern.agreed);
   return unwrap(isModernError(modern.error) ? modern : first.legacy);
 }
 
@@ -206,8 +204,8 @@ function unwrap(settled: Settled): Agreed {
   throw settled.error;
 }
 
-function initializeOn(channel: Channel, opening: Opening, revision: Revision, exactly = false): Promise<Agreed> {
-  return initialize(channel, opening.offer, { ...sendOptions(opening), revision, exactly });
+function initializeOn(connection: Connection, opening: Opening, revision: Revision, exactly = false): Promise<Agreed> {
+  return initialize(connection, opening.offer, { ...sendOptions(opening), revision, exactly });
 }
 
 function sendOptions({ timeout, signal }: Opening): { what: string; idleTimeout: number; signal?: AbortSignal } {
@@ -215,70 +213,70 @@ function sendOptions({ timeout, signal }: Opening): { what: string; idleTimeout:
   return signal ? { ...options, signal } : options;
 }
 
-/** Opens a connection, or where it fails because the server is an older one, one over the transport of those. */
-async function onChannel(
+/** Opens a connection. If it fails because the server is of the first revision, opens one over the transport of that. */
+async function withFallback(
   opening: Opening,
   pinned: Revision | undefined,
-  agree: (channel: Channel) => Promise<Agreed>,
+  agree: (connection: Connection) => Promise<Agreed>,
 ): Promise<Opened> {
-  const transport = opening.dialer.open();
+  const transport = opening.transports.open();
   try {
-    return await onTransport(opening, transport, agree);
+    return await onConnection(opening, transport, agree);
   } catch (error) {
-    const mayBeOlder = !opening.signal?.aborted && !isOfNewer(error);
+    const mayBeOlder = !opening.signal?.aborted && !isNewer(error);
     const older = mayBeOlder ? await openOlder(opening, { refused: transport, pinned }) : undefined;
     if (older) return older;
     throw error;
   }
 }
 
-/** Opens a connection over the transport of the first revisions. Undefined where the server is none of those. */
+/** Opens a connection over the transport of the first revision. Returns undefined if the server does not have it. */
 async function openOlder(
   opening: Opening,
   { refused, pinned }: { refused?: Transport; pinned?: Revision | undefined },
 ): Promise<Opened | undefined> {
-  const { dialer, signal } = opening;
-  const transport = await dialer.openOlder?.(refused ? { refused, signal } : { signal });
+  const { transports, signal } = opening;
+  const transport = await transports.openOlder?.(refused ? { refused, signal } : { signal });
   if (!transport) return undefined;
-  const opened = await onTransport(opening, transport, (channel) =>
-    initializeOn(channel, opening, pinned ?? latestLegacy, pinned !== undefined),
+  const opened = await onConnection(opening, transport, (connection) =>
+    initializeOn(connection, opening, pinned ?? latestLegacy, pinned !== undefined),
   );
-  if (!pinned) remember(dialer, opened, true);
+  if (!pinned) remember(transports, opened, true);
   return opened;
 }
 
-/** Whether only a server of a revision without that transport gives this error. */
-function isOfNewer(given: unknown): boolean {
+/** Whether the error can only come from a server of a revision without that transport. */
+function isNewer(given: unknown): boolean {
   const wraps = given instanceof LocalError && given.code === "unsupported_revision";
   const error = wraps ? given.cause : given;
   return isModernError(error) || (error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound);
 }
 
-async function onTransport(
+async function onConnection(
   opening: Opening,
   transport: Transport,
-  agree: (channel: Channel) => Promise<Agreed>,
+  agree: (connection: Connection) => Promise<Agreed>,
 ): Promise<Opened> {
   const { signal } = opening;
-  const channel = opening.channel(transport);
+  const connection = opening.makeConnection(transport);
   try {
-    await unlessAborted(channel.open(), signal, "Connecting");
-    return { ...(await agree(channel)), channel };
+    await unlessAborted(connection.open(), signal, "Connecting");
+    return { ...(await agree(connection)), connection };
   } catch (error) {
-    await channel.close().catch(() => {});
+    await connection.close().catch(() => {});
     throw error;
   }
 }
 
-function remember(dialer: Dialer, agreed: Agreed, isOlder = false): Agreed {
-  if (dialer.transient) return agreed;
-  found.delete(dialer.target);
-  found.set(dialer.target, { revision: agreed.revision, isOlder });
-  if (found.size > maxFound) found.delete(found.keys().next().value!);
+function remember({ target, transient }: TransportFactory, agreed: Agreed, isOlder = false): Agreed {
+  if (transient) return agreed;
+  remembered.delete(target);
+  remembered.set(target, { revision: agreed.revision, isOlder });
+  if (remembered.size > maxRemembered) remembered.delete(remembered.keys().next().value!);
   return agreed;
 }
 
-/** Whether a failure may be a server's way to say that it does not speak this era, rather than trouble of another kind. */
+/** Whether a failure may mean that the server does not support modern revisions, or legacy ones. */
 function mayBeAnotherEra(error: unknown): boolean {
   if (error instanceof ProtocolError || error instanceof OnlyLegacy) return true;
   return (

@@ -2,20 +2,49 @@ import { Cancelled, Declined, LocalError, ProtocolError } from "../../rpc/errors
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../../rpc/messages.ts";
 import { type LoggingMessage, loggingLevels } from "../../mcp/logging.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import type { Channel, ChannelOwner } from "./connection.ts";
 import type { ClientCore } from "../calls/call.ts";
+import type { Connection, ConnectionHandlers } from "./connection.ts";
 
-/** What a client does with what its server sends of its own accord. */
-export function channelOwner(core: ClientCore): ChannelOwner & { refuseRequests(channel: Channel): void } {
-  /** The channels on which a revision is spoken in which servers send no requests. */
-  const modern = new WeakSet<Channel>();
+/** The number of completed URL visits that are remembered before their call expects them. */
+const maxEarly = 100;
+
+/** The visits to URLs whose completion the server announces, by their id (2025-11-25, client/elicitation). */
+export class UrlVisits {
+  readonly #expected = new Map<string, () => void>();
+  /** The announcement may arrive before the refusal of the call that needs the visit. */
+  readonly #early = new Set<unknown>();
+
+  /** Returns a promise that settles when the server announces that the visit is complete. */
+  expect(id: string): Promise<void> {
+    if (this.#early.delete(id)) return Promise.resolve();
+    return new Promise((resolve) => this.#expected.set(id, resolve));
+  }
+
+  forget(id: string): void {
+    this.#expected.delete(id);
+  }
+
+  completed({ elicitationId: id }: JsonObject): void {
+    const settle = this.#expected.get(id as string);
+    if (settle) return settle();
+    this.#early.add(id);
+    if (this.#early.size > maxEarly) this.#early.delete(this.#early.values().next().value);
+  }
+}
+
+/** The connection handlers of a client: answers to requests of the server, and the effects of its notifications. */
+export function serverMessages(
+  core: ClientCore,
+): ConnectionHandlers & { refuseRequests(connection: Connection): void } {
+  /** The connections with a modern revision, in which servers send no requests. */
+  const modern = new WeakSet<Connection>();
   return {
-    refuseRequests: (channel) => void modern.add(channel),
+    refuseRequests: (connection) => void modern.add(connection),
     report: (error) => core.report(error),
-    notified: (message, channel) => notified(core, message, channel),
-    async asked(request, signal, channel) {
-      if (!modern.has(channel)) return answer(core, request, signal, channel);
-      // It must not be answered either: modern clients send no responses (2026-07-28, basic/transports/stdio).
+    notification: (message, connection) => handleNotification(core, message, connection),
+    async request(request, signal, connection) {
+      if (!modern.has(connection)) return handleRequest(core, request, { signal, connection });
+      // No response is sent: modern clients send none (2026-07-28, basic/transports/stdio).
       const message = `The server sent a request, ${request.method.slice(0, 200)}, which its revision does not allow.`;
       core.report(new LocalError("invalid_message", message));
       return undefined;
@@ -23,44 +52,38 @@ export function channelOwner(core: ClientCore): ChannelOwner & { refuseRequests(
   };
 }
 
-async function answer(
-  { questions, running, asker }: ClientCore,
+async function handleRequest(
+  core: ClientCore,
   { method, params = {} }: JsonRpcRequest,
-  signal: AbortSignal,
-  channel: Channel,
+  { signal, connection }: { signal: AbortSignal; connection: Connection },
 ): Promise<JsonObject> {
   if (method === Method.ping) return {};
-  const [call, ...others] = running;
-  // Which call it belongs to is not said; with a single one there is no doubt.
+  const [call, ...others] = core.running;
+  // A legacy request does not name its call. It is only known if a single call is in flight.
   const during = others.length === 0 ? call?.what : undefined;
-  const resume = channel.pauseClocks();
+  const resume = connection.pauseTimeouts();
   try {
-    return await (await questions()).answer(method, params, asker(during, signal));
+    const answer = await core.inputRequests();
+    return await answer(method, params, core.asker(during, signal));
   } catch (error) {
     if (!(error instanceof Declined || error instanceof Cancelled)) throw error;
-    // The code that the specification gives for it (2025-11-25, client/sampling, Error Handling).
+    // The code that the specification defines for it (2025-11-25, client/sampling, Error Handling).
     throw new ProtocolError(-1, method === Method.createMessage ? "User rejected sampling request" : error.message);
   } finally {
     resume();
   }
 }
 
-function notified(core: ClientCore, message: JsonRpcNotification, channel: Channel): void {
+function handleNotification(core: ClientCore, message: JsonRpcNotification, connection: Connection): void {
   const { method, params = {} } = message;
-  switch (method) {
-    case Notification.message:
-      return logged(core, params);
-    case Notification.elicitationComplete:
-      return core.visits.completed(params);
-    case Notification.toolsChanged:
-      core.tools.clear();
-      break;
-  }
+  if (method === Notification.message) return handleLog(core, params);
+  if (method === Notification.elicitationComplete) return core.visits.completed(params);
+  if (method === Notification.toolsChanged) core.tools.clear();
   core.cache?.notified(method, params);
-  core.subscriptions?.notified(message, channel);
+  core.subscriptions?.notified(message, connection);
 }
 
-function logged({ options, report }: ClientCore, params: JsonObject): void {
+function handleLog({ options, report }: ClientCore, params: JsonObject): void {
   const { onLog } = options;
   if (!onLog) return;
   try {

@@ -1,32 +1,33 @@
+import { memoryPair } from "../../rpc/memory-transport.ts";
 import type { Transport } from "../../rpc/transport.ts";
 
-/** Opens transports to one target, as often as they are needed. */
-export interface Dialer {
+/** Makes transports to one target, as often as they are needed. */
+export interface TransportFactory {
   /**
-   * `stream` carries all messages in one channel, as a pipe does, so that a server may stay silent on what it does not
-   * know; `http` answers each request, if only with a status.
+   * `stream`: one stream carries all messages, as with a pipe, so a server may leave unknown messages unanswered. `http`:
+   * the server answers each request, at least with a status.
    */
   readonly kind: "stream" | "http";
-  /** Names the target for what is remembered about it, and in errors; it holds no secret. */
+  /** The name of the target for error messages and for the remembered revision. It contains no secret. */
   readonly target: string;
-  /** The name may mean another server next time, so what is found out about it is not remembered. False if left out. */
+  /** The same name may mean another server later, so its revision is not remembered. Default: false. */
   readonly transient?: boolean;
-  /** `open` works a single time, so a connection that is lost stays lost. False if left out. */
+  /** `open` works only once, so a lost connection cannot be opened again. Default: false. */
   readonly once?: boolean;
-  /** An extension of the protocol that the way there is by, to be declared like those of the client's options. */
+  /** An extension that the transport implies. The client declares it like those of its options. */
   readonly extension?: string | undefined;
   /** Makes a transport that is not started yet. */
   open(): Transport;
   /**
-   * Opens a transport of the kind that servers of the first revisions had at the same address. Undefined where there is
-   * no such server, or where the way in which `initialize` was refused on another transport says so already.
+   * Opens the transport of the first revision (HTTP+SSE) at the same address. Returns undefined if the server does not
+   * have it, or if `refused`, the transport that refused `initialize`, excludes it.
    *
-   * Rejects where the server is of that kind and yet cannot be used.
+   * Rejects if the server has that transport but cannot be used.
    */
   openOlder?(given: { refused?: Transport; signal: AbortSignal | undefined }): Promise<Transport | undefined>;
 }
 
-/** A program to start, which speaks the protocol on its standard streams. */
+/** A server program to start as a child process. */
 export interface CommandTarget {
   command: string;
   args?: readonly string[];
@@ -34,9 +35,33 @@ export interface CommandTarget {
   cwd?: string;
 }
 
-/** An MCP endpoint on the web. */
-export interface HttpTarget {
-  url: string | URL;
-  /** Sent with each request. */
-  headers?: Readonly<Record<string, string>>;
+/** A server that can be connected to a transport: of this library, or a custom one. */
+export interface Attachable {
+  attach(transport: Transport): Promise<unknown>;
+  readonly name?: unknown;
+}
+
+/** Makes transports to a server in this process. Each is attached to the server separately. */
+export function serverTransports(server: Attachable): TransportFactory {
+  const name = typeof server.name === "string" ? server.name : "server";
+  return {
+    kind: "stream",
+    target: `memory:${name}`,
+    transient: true,
+    open() {
+      const [ours, theirs] = memoryPair();
+      return {
+        ...ours,
+        async start(receiver) {
+          await ours.start(receiver);
+          await server.attach(theirs);
+        },
+      };
+    },
+  };
+}
+
+/** Wraps a transport of the caller, which can be opened only once. */
+export function customTransport(transport: Transport): TransportFactory {
+  return { kind: "stream", target: "transport", transient: true, once: true, open: () => transport };
 }

@@ -6,7 +6,7 @@ import type { ConnectOptions } from "../../client/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "../../testing/fetch-stub.ts";
-import { httpDialer } from "./dialer.ts";
+import { httpTransports } from "./transport.ts";
 import type { HttpTarget } from "./settings.ts";
 
 afterEach(forgetEras);
@@ -23,7 +23,7 @@ interface Connecting {
 function connecting(options: ConnectOptions = {}, target: Partial<HttpTarget> = {}, stub = fetchStub()): Connecting {
   const clock = fakeClock();
   const reports: Error[] = [];
-  const dialer = httpDialer({ url, fetch: stub.fetch, clock, ...target });
+  const dialer = httpTransports({ url, fetch: stub.fetch, clock, ...target });
   const client = openClient(dialer, { clock, onError: (error) => reports.push(error), ...options });
   client.catch(() => {});
   return { stub, clock, reports, client };
@@ -219,7 +219,7 @@ describe("refused", () => {
     const { stub, client } = connecting({}, { headers: { authorization: "Bearer token" } });
     await refuseBoth(stub, notAllowed);
     const [, get] = await openStream(stub, endpoint);
-    await expect(client).rejects.toThrow(/which is not of its own origin/);
+    await expect(client).rejects.toThrow(/refused since it has another origin/);
     await client.catch((error: Error) => expect(error.message).not.toContain("secret"));
     expect(stub.waiting()).toBe(0);
     expect(get.signal.aborted).toBe(true);

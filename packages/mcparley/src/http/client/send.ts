@@ -1,104 +1,95 @@
+import { pause } from "../../rpc/abort.ts";
+import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
-import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
 import type { Shown } from "./auth.ts";
-import { discard } from "./body.ts";
+import { asksForAuthorization, discard } from "./response.ts";
+import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
 
 export interface Outgoing {
   method: "POST" | "GET" | "DELETE";
-  /** Their names in lower case. */
+  /** Header names in lower case. */
   headers: Readonly<Record<string, string>>;
   body?: string;
   signal: AbortSignal;
-  /** Where to, if not to the target itself. */
+  /** The URL, if it is not the target's own. */
   url?: URL;
-  /** Stops the clocks of what waits for the answer, until the function that it returns is called. */
+  /** Stops the timeouts of the requests in the body until the returned function is called. */
   pause?: () => () => void;
 }
 
 const MAX_HOPS = 3;
-/** A sign-in, scopes that were missing then, and one thing more; a server that goes on asking is not satisfied by any. */
+/** A sign-in, missing scopes, and one more. A server that challenges again accepts no authorization. */
 const MAX_CHALLENGES = 3;
-/** What others are challenged for at the same time may be of use to a request as well, but not for ever. */
+/** A request is also repeated after the challenges of other requests, but not without end. */
 const MAX_REPEATS = 30;
-
-/**
- * Sends one request, authorized, and gives the response, whatever its status.
- *
- * Throws `LocalError` `unreachable` where there is none, `http` for a redirect that is not followed, and what the
- * authorization throws; where the signal ended it, what `fetch` throws.
- */
-export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Promise<Response> {
-  const { auth } = settings;
-  let challenges = 0;
-  for (let repeated = 0; ; repeated++) {
-    const { response, url, shown } = await follow(settings, outgoing);
-    const isOver = challenges === MAX_CHALLENGES || repeated === MAX_REPEATS;
-    if (!auth || isOver || !asksForAuthorization(response)) return response;
-    const met = await auth.challenged(response, { ...shown, url, method: outgoing.method, repeated }, outgoing);
-    if (!met) return response;
-    if (met === "own") challenges++;
-    discard(response);
-  }
-}
-
-/** A bare 403 is a refusal that no authorization changes, such as that of a foreign origin. */
-export function asksForAuthorization({ status, headers }: Response): boolean {
-  return status === 401 || (status === 403 && headers.has("www-authenticate"));
-}
-
-/** A response, and what its request has shown, and where. */
-interface Answered {
-  response: Response;
-  url: URL;
-  shown: Shown;
-}
-
-/** Follows redirects within the origin that keep the method; others would carry the message and its headers away. */
-async function follow(settings: HttpSettings, outgoing: Outgoing): Promise<Answered> {
-  let url = outgoing.url ?? settings.url;
-  for (let hops = 0; ; hops++) {
-    const answered = await send(settings, outgoing, url);
-    const { response } = answered;
-    const isRedirect = response.type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(response.status);
-    if (!isRedirect) return answered;
-    discard(response);
-    url = redirected(response, url, hops);
-  }
-}
-
-/** Sends the request to one URL; once more where its response has told what it should have held. */
-async function send(settings: HttpSettings, outgoing: Outgoing, url: URL): Promise<Answered> {
-  const answered = await sendOnce(settings, outgoing, url);
-  if (!settings.auth?.responded(url, outgoing.method, answered.response)) return answered;
-  discard(answered.response);
-  const again = await sendOnce(settings, outgoing, url);
-  settings.auth.responded(url, outgoing.method, again.response);
-  return again;
-}
-
-async function sendOnce(settings: HttpSettings, outgoing: Outgoing, url: URL): Promise<Answered> {
-  const { method, signal, body } = outgoing;
-  const shown = (await settings.auth?.show(url, method, outgoing)) ?? unauthorized;
-  // All names are in lower case, so that of two with the same name the later one counts.
-  const headers = { ...settings.headers, ...lowerCase(shown.headers), ...outgoing.headers };
-  const init: RequestInit = { method, signal, redirect: "manual", headers };
-  if (body !== undefined) init.body = body;
-  return { response: await fetchOnce(settings, url, init), url, shown };
-}
+/** How long the messages after `notifications/initialized` wait for the server to accept it. */
+const INITIALIZED_MS = 5_000;
 
 const unauthorized: Shown = { headers: {}, generation: 0 };
 
-async function fetchOnce({ fetch }: HttpSettings, url: URL, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, init);
-  } catch (error) {
-    if (init.signal?.aborted) throw error;
-    throw unreachable(url, error);
+/**
+ * Sends one HTTP request and returns the response, whatever its status.
+ *
+ * Each attempt has these steps: authorize, fetch, repeat with a nonce, follow a redirect, answer a challenge.
+ *
+ * Throws `LocalError` `unreachable` without a response, `http` for a redirect that is not followed, and errors of the
+ * authorization. If the signal is aborted, it throws the error of `fetch`.
+ */
+export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Promise<Response> {
+  const { auth, fetch } = settings;
+  const { method, signal, url: target = settings.url } = outgoing;
+  let url = target;
+  let hops = 0;
+  let challenges = 0;
+  let repeated = 0;
+  let withNonce = false;
+  for (;;) {
+    const shown = auth ? await auth.show(url, method, outgoing) : unauthorized;
+    let response: Response;
+    try {
+      response = await fetch(url, requestInit(settings, outgoing, shown));
+    } catch (error) {
+      throw signal.aborted ? error : unreachable(url, error);
+    }
+    // The response may contain a nonce that the next request must have (RFC 9449, 9). One repetition per URL.
+    const isNonceNew = auth?.responded(url, method, response) === true;
+    withNonce = isNonceNew && !withNonce;
+    if (withNonce) {
+      discard(response);
+      continue;
+    }
+    if (isRedirect(response)) {
+      discard(response);
+      url = redirectTarget(response, url, hops++);
+      continue;
+    }
+    const isLast = challenges === MAX_CHALLENGES || repeated === MAX_REPEATS;
+    if (!auth || isLast || !asksForAuthorization(response)) return response;
+    const met = await auth.challenged(response, { ...shown, url, method, repeated }, outgoing);
+    if (!met) return response;
+    discard(response);
+    if (met === "own") challenges++;
+    repeated++;
+    url = target;
+    hops = 0;
   }
 }
 
-function redirected(response: Response, from: URL, hops: number): URL {
+function requestInit(settings: HttpSettings, { method, signal, headers, body }: Outgoing, shown: Shown): RequestInit {
+  // All names are in lower case, so that a later header replaces an earlier one with the same name.
+  const all = { ...settings.headers, ...lowerCase(shown.headers), ...headers };
+  const init: RequestInit = { method, signal, redirect: "manual", headers: all };
+  if (body !== undefined) init.body = body;
+  return init;
+}
+
+function isRedirect({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
+}
+
+/** The URL of a redirect within the origin that keeps the method. Others would send messages and headers elsewhere. */
+function redirectTarget(response: Response, from: URL, hops: number): URL {
   const { status } = response;
   const location = response.headers.get("location");
   const to = location === null || !URL.canParse(location, from.href) ? undefined : new URL(location, from);
@@ -106,20 +97,28 @@ function redirected(response: Response, from: URL, hops: number): URL {
   if (follows && hops < MAX_HOPS) return to;
   const where = to ? ` to ${nameOf(to)}` : "";
   const why = follows ? `more than ${MAX_HOPS} times` : "which is not followed";
-  const cure = to ? " Connect to that URL if it is to be trusted." : "";
+  const cure = to ? " Connect to that URL if you trust it." : "";
   const message = `${nameOf(from)} redirects${where} (${status}), ${why}.${cure}`;
-  return fail(new LocalError("http", message, { data: { status, location: to && nameOf(to) } }));
+  throw new LocalError("http", message, { data: { status, location: to && nameOf(to) } });
 }
 
-function fail(error: Error): never {
-  throw error;
+/** Returns a promise that settles when the server has accepted `notifications/initialized`, or after five seconds. */
+export async function untilAccepted(sending: Promise<unknown>, clock: Clock): Promise<void> {
+  const limit = new AbortController();
+  try {
+    await Promise.race([sending, pause(clock, INITIALIZED_MS, limit.signal)]);
+  } catch {
+    // The sender gets the error. Later messages are sent in any case.
+  } finally {
+    limit.abort();
+  }
 }
 
-/** The error for a request that has no response: which host, and what the system says of it. */
+/** The error for a request without a response: the host and the reason of the system. */
 export function unreachable(url: URL, error: unknown): LocalError {
   const { code, message } = deepest(error);
-  const said = redact(code === undefined ? message : `${code}${hints.has(code) ? `, ${hints.get(code)}` : ""}`);
-  return new LocalError("unreachable", `Cannot reach ${url.host}: ${said}.`, {
+  const reason = redact(code === undefined ? message : `${code}${hints.has(code) ? `, ${hints.get(code)}` : ""}`);
+  return new LocalError("unreachable", `Cannot reach ${url.host}: ${reason}.`, {
     cause: error,
     data: { host: url.host, code },
   });
@@ -138,7 +137,7 @@ const hints: ReadonlyMap<string, string> = new Map([
   ["CERT_HAS_EXPIRED", "its certificate has expired"],
 ]);
 
-/** Engines wrap the reason: `fetch failed` says nothing, its cause, or the first of several, says it. */
+/** Engines throw `fetch failed` and put the reason into its cause, or into the first of several errors. */
 function deepest(error: unknown): { code: string | undefined; message: string } {
   let at: unknown = error;
   for (let depth = 0; depth < 5; depth++) {

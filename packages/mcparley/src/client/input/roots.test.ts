@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkRoots } from "./check-roots.ts";
+import { checkRoots } from "./input-requests.ts";
 
 test.each([
   "file:///",
