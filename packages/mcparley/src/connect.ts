@@ -57,10 +57,10 @@ function transportsOf(target: ConnectTarget, options: ConnectOptions & HttpClien
   }
   const accepted =
     'an http or https URL, { command: "node", args: ["server.js"] }, { url, headers }, a server, or a Transport';
-  throw new LocalError("invalid_target", `Cannot connect to ${show(target)}. Give ${accepted}.`);
+  throw new LocalError("invalid_target", `Cannot connect to ${describeTarget(target)}. Give ${accepted}.`);
 }
 
-function show(target: unknown): string {
+function describeTarget(target: unknown): string {
   // The values of an object may be secrets.
   if (typeof target === "object" && target !== null) return `an object with the keys ${Object.keys(target).join(", ")}`;
   return typeof target === "string" ? JSON.stringify(redact(target.slice(0, 200))) : String(target);

@@ -3,7 +3,8 @@ import { afterEach, expect, test } from "vitest";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Transport } from "../rpc/transport.ts";
-import { type CommandTarget, commandTransports } from "./command-transport.ts";
+import type { CommandTarget } from "../client/connect/transports.ts";
+import { commandTransports } from "./command-transport.ts";
 import type { EndBounds } from "./end-process.ts";
 
 const peer = fileURLToPath(new URL("fixtures/peer.mjs", import.meta.url));

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { normalizeSpawnCommand } from "tinyexec";
-import type { CommandTarget as BareTarget, TransportFactory } from "../client/connect/transports.ts";
+import type { CommandTarget, TransportFactory } from "../client/connect/transports.ts";
 import { systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
@@ -13,20 +13,12 @@ import { DEFAULT_MAX_LINE_BYTES, jsonLines } from "./json-lines.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
 import { lineReader } from "./lines.ts";
 import { type Exit, exitedError, spawnError } from "./spawn-error.ts";
-import { type StderrSink, stderrTail } from "./stderr-tail.ts";
+import { stderrTail } from "./stderr-tail.ts";
 import { within } from "./within.ts";
-
-/** A server to start as a child process, found by name or path; no shell reads the command. */
-export interface CommandTarget extends BareTarget {
-  /** What becomes of the server's stderr, whose end is also kept for errors. "ignore" unless given. */
-  stderr?: StderrSink;
-  /** Bytes of one line of the server. 16 MiB. */
-  maxLineBytes?: number;
-}
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Says how to start the server of a command, once for each transport that is opened. */
+/** Makes transports that start the server of a command. Each starts a process of its own. */
 export function commandTransports(target: CommandTarget, bounds: EndBounds = defaultBounds): TransportFactory {
   const { command, args = [] } = target;
   if (typeof command !== "string" || command === "") {

@@ -86,7 +86,7 @@ export class Cache {
   }
 
   /** Removes the results that a notification declares changed. */
-  notified(method: string, params: JsonObject): void {
+  invalidate(method: string, params: JsonObject): void {
     if (method === Notification.toolsChanged) this.forget(Method.listTools);
     else if (method === Notification.promptsChanged) this.forget(Method.listPrompts);
     else if (method === Notification.resourcesChanged) {

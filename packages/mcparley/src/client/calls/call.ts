@@ -37,11 +37,17 @@ export interface ClientCore {
   logLevel: LoggingLevel | undefined;
   listTools(this: void, options: RequestOptions): List<Tool>;
   /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
-  sendWithin(this: void, method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject>;
+  sendWithin(this: void, request: CallRequest, options: RequestOptions): Promise<JsonObject>;
   /** The requester, for handlers and hooks. */
   asker(this: void, during: string | undefined, signal: AbortSignal): Asker;
   /** Reports an error that belongs to no call. */
   report(this: void, error: unknown): void;
+}
+
+/** The request that a call sends. */
+export interface CallRequest {
+  method: string;
+  params: JsonObject;
 }
 
 /** One call of the user, through all its rounds and retries. */
@@ -82,7 +88,7 @@ export const end: Next = {
 /** The total timeout of a call in milliseconds, unless the user sets one. */
 export const defaultTotal: number = 30 * 60_000;
 
-export function makeCall(core: ClientCore, method: string, params: JsonObject, options: RequestOptions): Call {
+export function makeCall(core: ClientCore, { method, params }: CallRequest, options: RequestOptions): Call {
   const name = nameOf(params);
   return {
     core,
@@ -100,7 +106,7 @@ export function makeCall(core: ClientCore, method: string, params: JsonObject, o
 /** Returns the open session, or opens one. Rejects if the caller aborts the call. */
 export function sessionFor({ core, options: { signal }, what }: Call): Awaitable<Session> {
   const { current } = core.sessions;
-  return current && !signal?.aborted ? current : unlessAborted(core.sessions.get(), signal, what);
+  return current && !signal?.aborted ? current : unlessAborted(core.sessions.ensure(), signal, what);
 }
 
 export function unexpectedType({ what }: Call, resultType: unknown): LocalError {

@@ -99,24 +99,24 @@ export class Client {
    * modern revision, an unknown tool is first looked up in the list, since its parameters may have to be sent as headers.
    */
   async callTool(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<any> {
-    const result = await perform(this.#core, Method.callTool, { name, arguments: args }, options);
+    const result = await perform(this.#core, { method: Method.callTool, params: { name, arguments: args } }, options);
     return valueOf(name, await this.#checked(name, result));
   }
 
   /** Calls a tool and returns the whole result, also if the tool fails. */
   async callToolResult(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<CallToolResult> {
-    const result = await perform(this.#core, Method.callTool, { name, arguments: args }, options);
+    const result = await perform(this.#core, { method: Method.callTool, params: { name, arguments: args } }, options);
     return this.#checked(name, result);
   }
 
   /** Gets a prompt. Its arguments are all strings. */
   async getPrompt(name: string, args: Record<string, string> = {}, options?: RequestOptions): Promise<GetPromptResult> {
-    const result = await perform(this.#core, Method.getPrompt, { name, arguments: args }, options);
+    const result = await perform(this.#core, { method: Method.getPrompt, params: { name, arguments: args } }, options);
     return requireArray<GetPromptResult>(Method.getPrompt, result, "messages");
   }
 
   async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
-    const result = await perform(this.#core, Method.readResource, { uri }, options);
+    const result = await perform(this.#core, { method: Method.readResource, params: { uri } }, options);
     return requireArray<ReadResourceResult>(Method.readResource, result, "contents");
   }
 
@@ -129,20 +129,21 @@ export class Client {
     const { context, ...request } = options;
     const params: JsonObject = { ref, argument };
     if (context) params.context = { arguments: context };
-    const { completion } = await perform(this.#core, Method.complete, params, request);
+    const { completion } = await perform(this.#core, { method: Method.complete, params }, request);
     if (isObject(completion) && Array.isArray(completion.values)) return completion as never;
     throw malformed(Method.complete, 'an object "completion" with an array "values"');
   }
 
   /** Checks that the server answers. */
   async ping(options?: RequestOptions): Promise<void> {
-    await perform(this.#core, this.server.era === "modern" ? Method.discover : Method.ping, {}, options);
+    const method = this.server.era === "modern" ? Method.discover : Method.ping;
+    await perform(this.#core, { method, params: {} }, options);
   }
 
   /** Sets the minimum level of log messages: of the session in legacy revisions, of later requests in modern ones. */
   async setLogLevel(level: LoggingLevel): Promise<void> {
     this.#core.logLevel = level;
-    if (this.server.era === "legacy") await perform(this.#core, Method.setLevel, { level });
+    if (this.server.era === "legacy") await perform(this.#core, { method: Method.setLevel, params: { level } });
   }
 
   /** Notifies the server that the roots have changed. Modern servers get no notification: they ask when they need roots. */
@@ -152,7 +153,7 @@ export class Client {
 
   /** Sends a request with any method, also of an extension, and returns its result unchanged. */
   request(method: string, params: JsonObject = {}, options?: RequestOptions): Promise<JsonObject> {
-    return perform(this.#core, method, params, options);
+    return perform(this.#core, { method, params }, options);
   }
 
   /**
@@ -166,7 +167,7 @@ export class Client {
 
   /** Sends a notification. The promise does not say whether it arrived. */
   async notify(method: string, params?: JsonObject): Promise<void> {
-    (await this.#core.sessions.get()).connection.notify(method, params);
+    (await this.#core.sessions.ensure()).connection.sendNotification(method, params);
   }
 
   /**

@@ -32,7 +32,7 @@ async function prepare(call: Call): Promise<void> {
   const { capabilities } = server;
   const tool = async (): Promise<Tool | undefined> => {
     await findTool(call);
-    return core.tools.get(String(call.params.name));
+    return core.tools.get(call.params.name);
   };
   for (const extension of extensionsOf(core)) {
     const added = await extension.prepare?.({ method, params: call.params, revision, capabilities, tool });
@@ -61,7 +61,7 @@ export async function followStored(
   method: string,
   { result, options }: { result: JsonObject; options: RequestOptions },
 ): Promise<JsonObject> {
-  const call: Call = makeCall(core, method, {}, options);
+  const call: Call = makeCall(core, { method, params: {} }, options);
   core.running.add(call);
   try {
     const final = await follow(call, result);
@@ -85,11 +85,14 @@ async function followedRequest(call: Call, signal: AbortSignal): Promise<Followe
     left: total === undefined ? Infinity : call.left,
     clock: core.options.clock ?? wakefulClock,
     send: (other, params, { signal: until } = {}) =>
-      core.sendWithin(other, params, {
-        ...(until && { signal: until }),
-        ...(options.meta && { meta: options.meta }),
-        ...(idle !== undefined && { timeout: { idle } }),
-      }),
+      core.sendWithin(
+        { method: other, params },
+        {
+          ...(until && { signal: until }),
+          ...(options.meta && { meta: options.meta }),
+          ...(idle !== undefined && { timeout: { idle } }),
+        },
+      ),
     async answer(inputRequests) {
       const { inputResponses } = await answersTo(call, { inputRequests }, 0);
       return isObject(inputResponses) ? inputResponses : {};

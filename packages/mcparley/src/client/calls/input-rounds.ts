@@ -14,7 +14,7 @@ export async function answersTo(call: Call, result: JsonObject, round: number): 
   const { core, options } = call;
   const { inputRequests, requestState } = result;
   if (requestState !== undefined && typeof requestState !== "string") {
-    throw invalid(call, "its requestState is no string");
+    throw invalidInput(call, "its requestState is no string");
   }
   const state: JsonObject = requestState === undefined ? {} : { requestState };
   const linked = link(options.signal, core.closing);
@@ -22,7 +22,7 @@ export async function answersTo(call: Call, result: JsonObject, round: number): 
     if (inputRequests !== undefined) {
       return { inputResponses: await answerAll(call, inputRequests, linked), ...state };
     }
-    if (requestState === undefined) throw invalid(call, "it has neither inputRequests nor a requestState");
+    if (requestState === undefined) throw invalidInput(call, "it has neither inputRequests nor a requestState");
     // The server only wants the state back, for example because it is busy. The pause grows with each round.
     const delay = Math.min(5000, 50 * 2 ** round);
     if (round > 0) await pause(core.options.clock ?? wakefulClock, delay, linked.signal);
@@ -33,9 +33,9 @@ export async function answersTo(call: Call, result: JsonObject, round: number): 
 }
 
 async function answerAll(call: Call, requests: unknown, linked: Linked): Promise<JsonObject> {
-  if (!isObject(requests)) throw invalid(call, "its inputRequests are no object");
+  if (!isObject(requests)) throw invalidInput(call, "its inputRequests are no object");
   const entries = Object.entries(requests);
-  if (entries.length > maxRequests) throw invalid(call, `it has more than ${maxRequests} input requests`);
+  if (entries.length > maxRequests) throw invalidInput(call, `it has more than ${maxRequests} input requests`);
   const answers = entries.map(async ([key, request]) => [key, await answerOne(call, request, linked.signal)] as const);
   try {
     return Object.fromEntries(await unlessAborted(Promise.all(answers), linked.signal, call.what));
@@ -48,18 +48,19 @@ async function answerAll(call: Call, requests: unknown, linked: Linked): Promise
 }
 
 async function answerOne(call: Call, request: unknown, signal: AbortSignal): Promise<JsonObject> {
-  if (!isObject(request) || typeof request.method !== "string") throw invalid(call, "an input request has no method");
+  if (!isObject(request) || typeof request.method !== "string")
+    throw invalidInput(call, "an input request has no method");
   const { method, params } = request;
   const answer = await call.core.inputRequests();
   try {
     return await answer(method, isObject(params) ? params : {}, call.core.asker(call.what, signal));
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    throw invalid(call, `its input request ${method.slice(0, 100)} is refused: ${error.message}`, error);
+    throw invalidInput(call, `its input request ${method.slice(0, 100)} is refused: ${error.message}`, error);
   }
 }
 
-function invalid(call: Call, why: string, cause?: unknown): LocalError {
+function invalidInput(call: Call, why: string, cause?: unknown): LocalError {
   return new LocalError("invalid_message", `The server asks for input to ${call.what}, but ${why}.`, { cause });
 }
 
@@ -90,7 +91,7 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
   } finally {
     linked.abort(undefined);
     linked.unlink();
-    for (const { elicitationId } of wanted) core.visits.forget(elicitationId);
+    for (const { elicitationId } of wanted) core.visits.cancel(elicitationId);
   }
 }
 

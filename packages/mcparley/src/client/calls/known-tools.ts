@@ -16,7 +16,7 @@ interface Known {
 
 /** The listed tools, with their prepared output schemas and header annotations. */
 export class KnownTools {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<unknown, Known>();
   readonly #report: (error: Error) => void;
   /** The whole list was read since the last change, so a tool that is not here does not exist. */
   isComplete = false;
@@ -26,7 +26,7 @@ export class KnownTools {
     this.#report = report;
   }
 
-  get(name: string): Tool | undefined {
+  get(name: unknown): Tool | undefined {
     return this.#known.get(name)?.tool;
   }
 
@@ -42,7 +42,7 @@ export class KnownTools {
 
   /** The arguments of a tool that are mirrored into headers. Undefined for an unknown tool. */
   async headers(name: unknown): Promise<readonly McpHeader[] | undefined> {
-    const known = this.#known.get(name as string);
+    const known = this.#known.get(name);
     return known && (known.headers ??= await headersOf(known.tool));
   }
 
@@ -109,7 +109,7 @@ function mentions(schema: JsonObject, name: string): boolean {
  */
 export async function findTool({ core, params, options: { signal } }: Call): Promise<void> {
   const { tools } = core;
-  if (tools.isComplete || tools.get(params.name as string)) return;
+  if (tools.isComplete || tools.get(params.name)) return;
   try {
     for await (const tool of core.listTools(signal ? { signal } : {})) if (tool.name === params.name) return;
   } catch (error) {

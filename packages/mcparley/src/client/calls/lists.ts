@@ -101,7 +101,7 @@ function ownList<T>(
   return listOf({
     ...source,
     read: (entry) => read(withSafeIcons(entry, reportIcon)),
-    fetch: (cursor) => perform(core, method, cursor === undefined ? {} : { cursor }, options),
+    fetch: (cursor) => perform(core, { method, params: cursor === undefined ? {} : { cursor } }, options),
     report: (error) => core.report(error),
     forget: () => core.cache?.forget(method),
   });

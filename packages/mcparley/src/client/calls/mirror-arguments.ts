@@ -4,10 +4,10 @@ import { encodeHeaderValue } from "../../mcp/header-values.ts";
 import type { McpHeader } from "../../mcp/mirrored-headers.ts";
 
 /**
- * The headers for a call's arguments; an argument that is missing or null has none.
+ * Returns the headers that mirror a call's arguments. An argument that is missing or null has none.
  *
- * Throws `LocalError` `invalid_message` for an integer that JavaScript cannot count exactly, since the receiver would
- * compare it with another (2026-07-28, Streamable HTTP, "Schema Extension").
+ * Throws `LocalError` `invalid_message` for an integer that JavaScript cannot represent exactly, since the server would
+ * compare the header with another value (2026-07-28, Streamable HTTP, "Schema Extension").
  */
 export function mirrorArguments(headers: readonly McpHeader[], args: unknown): Record<string, string> {
   const mirrored: Record<string, string> = {};

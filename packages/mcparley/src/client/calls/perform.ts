@@ -1,13 +1,26 @@
 import { link, unlessAborted } from "../../rpc/abort.ts";
 import { Declined, LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import type { ServerCapabilities } from "../../mcp/capabilities.ts";
 import { askable, completeType, inputRequiredType } from "../../mcp/input-required.ts";
 import { Method } from "../../mcp/methods.ts";
+import type { Revision } from "../../mcp/revisions/revision.ts";
+import { revisions } from "../../mcp/revisions/revisions.ts";
 import { isExtensionList } from "../client-capabilities.ts";
+import type { Session } from "../connect/session.ts";
 import type { CallRecord, RequestOptions } from "../options.ts";
 import { fromCache } from "./cache.ts";
-import { type Call, type ClientCore, type Next, type Step, end, makeCall, sessionFor, unexpectedType } from "./call.ts";
-import { missingCapability } from "./capability-check.ts";
+import {
+  type Call,
+  type CallRequest,
+  type ClientCore,
+  type Next,
+  type Step,
+  end,
+  makeCall,
+  sessionFor,
+  unexpectedType,
+} from "./call.ts";
 import { nameOf, outcomeOf } from "./outcome.ts";
 import { repair } from "./repair.ts";
 import { sendRequest } from "./send-request.ts";
@@ -29,18 +42,17 @@ const steps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
 /** Makes one call and returns its final result. */
 export async function perform(
   core: ClientCore,
-  method: string,
-  params: JsonObject,
+  request: CallRequest,
   options: RequestOptions = {},
 ): Promise<JsonObject> {
-  const call = makeCall(core, method, params, options);
+  const call = makeCall(core, request, options);
   const at = core.clock.now();
   let outcome: CallRecord["outcome"] = "ok";
   core.running.add(call);
   try {
     const first = steps.reduceRight((next, { step, concerns }) => (concerns(call) ? { step, next } : next), end);
     const result = await first.step(call, first.next);
-    if (method === Method.callTool && result.isError === true) outcome = "tool_error";
+    if (call.method === Method.callTool && result.isError === true) outcome = "tool_error";
     return result;
   } catch (error) {
     outcome = outcomeOf(error);
@@ -73,6 +85,44 @@ async function requireSession(call: Call, next: Next): Promise<JsonObject> {
 
 function hasSession({ session, method, options }: Call): boolean {
   return session !== undefined && !options.signal?.aborted && !missingCapability(session, method);
+}
+
+/** The capabilities that methods need. */
+const needed: Record<string, keyof ServerCapabilities & string> = {
+  [Method.listTools]: "tools",
+  [Method.callTool]: "tools",
+  [Method.listPrompts]: "prompts",
+  [Method.getPrompt]: "prompts",
+  [Method.listResources]: "resources",
+  [Method.listResourceTemplates]: "resources",
+  [Method.readResource]: "resources",
+  [Method.subscribe]: "resources",
+  [Method.unsubscribe]: "resources",
+  [Method.complete]: "completions",
+  [Method.setLevel]: "logging",
+};
+
+/**
+ * Returns the `not_capable` error for a request that the server cannot answer: its revision has no such method, or it has
+ * not declared the capability of the method. Methods of extensions need no capability.
+ */
+function missingCapability({ revision, server }: Session, method: string): LocalError | undefined {
+  if (!revision.clientRequests.has(method)) {
+    const isKnown = revisions.some(({ clientRequests }) => clientRequests.has(method));
+    if (!isKnown) return undefined;
+    const message = `Protocol revision ${revision.version}, which the server speaks, has no ${method}.`;
+    return new LocalError("not_capable", message);
+  }
+  const capability = Object.hasOwn(needed, method) ? needed[method] : undefined;
+  if (capability === undefined || server.capabilities[capability] || !hasCapability(revision, capability))
+    return undefined;
+  const message = `${method} needs the server capability "${capability}", which the server has not declared.`;
+  return new LocalError("not_capable", message, { data: { capability } });
+}
+
+/** Whether a revision defines the capability. Before it did, servers had the feature without declaring it. */
+function hasCapability({ completionsCapability }: Revision, capability: string): boolean {
+  return capability !== "completions" || completionsCapability;
 }
 
 async function observe(call: Call, next: Next): Promise<JsonObject> {

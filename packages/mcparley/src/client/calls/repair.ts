@@ -75,6 +75,6 @@ function explain(call: Call, error: unknown): unknown {
 
 function isSafeToRepeat({ core, method, params }: Call): boolean {
   if (method !== Method.callTool) return Object.values<string>(Method).includes(method);
-  const annotations = core.tools.get(params.name as string)?.annotations;
+  const annotations = core.tools.get(params.name)?.annotations;
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
 }

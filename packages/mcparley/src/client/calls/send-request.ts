@@ -1,10 +1,10 @@
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
 import { MetaKey } from "../../mcp/meta.ts";
 import { Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
-import { type Call, type ClientCore, defaultTotal, end, makeCall, sessionFor } from "./call.ts";
+import { type Call, type CallRequest, type ClientCore, defaultTotal, end, makeCall, sessionFor } from "./call.ts";
 import type { RequestOptions } from "../options.ts";
 import { findTool } from "./known-tools.ts";
 import { repair } from "./repair.ts";
@@ -22,7 +22,7 @@ export async function sendRequest(call: Call): Promise<JsonObject> {
   // A result that depends on answers is not cached: they are no part of its key.
   call.generation = call.answers ? undefined : core.cache?.generation;
   try {
-    return await session.connection.request(method, paramsOf(call, session), {
+    return await session.connection.exchange(method, paramsOf(call, session), {
       idleTimeout: unlessTooLong(options.timeout?.idle ?? core.options.timeout?.idle ?? defaultIdle),
       totalTimeout: unlessTooLong(call.left),
       what,
@@ -38,21 +38,16 @@ export async function sendRequest(call: Call): Promise<JsonObject> {
 }
 
 /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
-export function sendWithin(
-  core: ClientCore,
-  method: string,
-  params: JsonObject,
-  options: RequestOptions,
-): Promise<JsonObject> {
+export function sendWithin(core: ClientCore, request: CallRequest, options: RequestOptions): Promise<JsonObject> {
   // The timeout of the client's options is for the whole call of the user.
   const left = options.timeout?.total ?? defaultTotal;
-  return repair({ ...makeCall(core, method, params, options), left }, { step: sendRequest, next: end });
+  return repair({ ...makeCall(core, request, options), left }, { step: sendRequest, next: end });
 }
 
 function paramsOf({ core, options, params, answers }: Call, { revision }: Session): JsonObject {
   const isModern = revision.era === "modern";
   let meta = isModern ? modernMeta(revision, core.offer) : {};
-  if (params._meta || options.meta) meta = { ...(params._meta as JsonObject | undefined), ...options.meta, ...meta };
+  if (params._meta || options.meta) meta = { ...(isObject(params._meta) && params._meta), ...options.meta, ...meta };
   const level = isModern ? (options.logLevel ?? core.logLevel) : undefined;
   if (level !== undefined) meta[MetaKey.logLevel] = level;
   return { ...params, ...answers, _meta: meta };
@@ -88,8 +83,8 @@ function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObje
     try {
       onProgress({
         progress,
-        ...(total !== undefined && { total: total as number }),
-        ...(message !== undefined && { message: message as string }),
+        ...(typeof total === "number" && { total }),
+        ...(typeof message === "string" && { message }),
       });
     } catch (error) {
       core.report(error);

@@ -55,7 +55,7 @@ export class Connection {
   readonly #outbound: Outbound;
   readonly #abandoned = new Set<RequestId>();
   /** The requests of the server that have no answer yet. */
-  readonly #incoming = new Map<RequestId, AbortController>();
+  readonly #incoming = new Map<unknown, AbortController>();
   /** Ids count up. Each number below this one was the id, and the progress token, of a request. */
   #issued = 0;
   #ended: LocalError | undefined;
@@ -102,7 +102,7 @@ export class Connection {
   }
 
   /** Sends a request and waits for its result. */
-  request(method: string, params: JsonObject, options: SendOptions): Promise<JsonObject> {
+  exchange(method: string, params: JsonObject, options: SendOptions): Promise<JsonObject> {
     const { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, envelope, silent = false } = options;
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#outbound.nextId();
@@ -123,7 +123,7 @@ export class Connection {
     return answer;
   }
 
-  notify(method: string, params?: JsonObject): void {
+  sendNotification(method: string, params?: JsonObject): void {
     if (!this.#ended) this.#sendOneWay(notification(method, params));
   }
 
@@ -146,17 +146,17 @@ export class Connection {
   }
 
   #receive(value: unknown): void {
-    for (const message of Array.isArray(value) ? (value as unknown[]) : [value]) this.#take(message);
+    for (const message of Array.isArray(value) ? value : [value]) this.#handle(message);
     this.#closeIfIdle();
   }
 
-  #take(value: unknown): void {
+  #handle(value: unknown): void {
     const classified = classify(value);
     switch (classified.kind) {
       case "response":
         return this.#settle(classified.message);
       case "notification":
-        return this.#notified(classified.message);
+        return this.#takeNotification(classified.message);
       case "request":
         return void this.#answer(classified.message);
       default: {
@@ -176,10 +176,10 @@ export class Connection {
     this.#handlers.report(new LocalError("invalid_message", message));
   }
 
-  #notified(message: JsonRpcNotification): void {
+  #takeNotification(message: JsonRpcNotification): void {
     const { method, params = {} } = message;
     if (method === Notification.progress) return this.#progressed(params);
-    const cancelled = method === Notification.cancelled ? this.#incoming.get(params.requestId as RequestId) : undefined;
+    const cancelled = method === Notification.cancelled ? this.#incoming.get(params.requestId) : undefined;
     if (cancelled) cancelled.abort(new LocalError("aborted", "The server cancelled its request."));
     else this.#handlers.notification(message, this);
   }
@@ -221,7 +221,7 @@ export class Connection {
   #abandon(id: RequestId, reason: string, silent: boolean): void {
     this.#abandoned.add(id);
     if (this.#abandoned.size > maxAbandoned) this.#abandoned.delete(this.#abandoned.values().next().value!);
-    if (!silent) this.notify(Notification.cancelled, { requestId: id, reason });
+    if (!silent) this.sendNotification(Notification.cancelled, { requestId: id, reason });
     this.#closeIfIdle();
   }
 

@@ -80,7 +80,7 @@ function readPin(version: string): Revision {
 function openPinned(opening: Opening, revision: Revision): Promise<Opened> {
   return withFallback(opening, revision, async (connection) => {
     try {
-      if (revision.era === "legacy") return await initializeOn(connection, opening, revision, true);
+      if (revision.era === "legacy") return await initializeOn(connection, opening, { revision, exactly: true });
       const agreed = await discoverPinned(connection, opening, revision);
       if (agreed.revision !== revision) throw unsupported(agreed.server.supportedVersions, revision.version);
       return agreed;
@@ -98,7 +98,7 @@ function openPinned(opening: Opening, revision: Revision): Promise<Opened> {
 
 /** Asks again if the server refuses the revision and yet lists it as supported (2026-07-28, basic/versioning). */
 async function discoverPinned(connection: Connection, opening: Opening, revision: Revision): Promise<Agreed> {
-  const ask = (): Promise<Agreed> => discoverIn(revision, connection, opening.offer, sendOptions(opening));
+  const ask = (): Promise<Agreed> => discoverIn(connection, opening.offer, { ...sendOptions(opening), revision });
   try {
     return await ask();
   } catch (error) {
@@ -112,7 +112,7 @@ async function openAs(opening: Opening, { revision, isOlder }: Known): Promise<O
   if (older) return older;
   return withFallback(opening, undefined, (connection) =>
     revision.era === "legacy"
-      ? initializeOn(connection, opening, latestLegacy)
+      ? initializeOn(connection, opening, { revision: latestLegacy })
       : discoverServer(connection, opening.offer, sendOptions(opening)),
   );
 }
@@ -176,12 +176,12 @@ async function afterDiscover(answer: Settled, connection: Connection, opening: O
   const { error } = answer;
   if (isModernError(error) || !mayBeAnotherEra(error)) throw error;
   const revision = error instanceof OnlyLegacy ? error.revision : latestLegacy;
-  return initializeOn(connection, opening, revision);
+  return initializeOn(connection, opening, { revision });
 }
 
 async function bothWays(discovering: Promise<Settled>, connection: Connection, opening: Opening): Promise<Agreed> {
   const { transports } = opening;
-  const initializing = settle(initializeOn(connection, opening, latestLegacy));
+  const initializing = settle(initializeOn(connection, opening, { revision: latestLegacy }));
   const first = await Promise.race([
     discovering.then((answer) => ({ modern: answer })),
     initializing.then((answer) => ({ legacy: answer })),
@@ -204,8 +204,12 @@ function unwrap(settled: Settled): Agreed {
   throw settled.error;
 }
 
-function initializeOn(connection: Connection, opening: Opening, revision: Revision, exactly = false): Promise<Agreed> {
-  return initialize(connection, opening.offer, { ...sendOptions(opening), revision, exactly });
+function initializeOn(
+  connection: Connection,
+  opening: Opening,
+  offered: { revision: Revision; exactly?: boolean },
+): Promise<Agreed> {
+  return initialize(connection, opening.offer, { ...sendOptions(opening), ...offered });
 }
 
 function sendOptions({ timeout, signal }: Opening): { what: string; idleTimeout: number; signal?: AbortSignal } {
@@ -239,7 +243,7 @@ async function openOlder(
   const transport = await transports.openOlder?.(refused ? { refused, signal } : { signal });
   if (!transport) return undefined;
   const opened = await onConnection(opening, transport, (connection) =>
-    initializeOn(connection, opening, pinned ?? latestLegacy, pinned !== undefined),
+    initializeOn(connection, opening, { revision: pinned ?? latestLegacy, exactly: pinned !== undefined }),
   );
   if (!pinned) remember(transports, opened, true);
   return opened;

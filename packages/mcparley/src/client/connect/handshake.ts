@@ -32,23 +32,23 @@ export class OnlyLegacy extends LocalError {
  */
 export async function discoverServer(connection: Connection, offer: Offer, options: SendOptions): Promise<Agreed> {
   try {
-    return await discoverIn(latestModern, connection, offer, options);
+    return await discoverIn(connection, offer, { ...options, revision: latestModern });
   } catch (error) {
     const supported = supportedBy(error);
     if (!supported) throw error;
-    return discoverIn(chooseModern(supported), connection, offer, options);
+    return discoverIn(connection, offer, { ...options, revision: chooseModern(supported) });
   }
 }
 
 /** Sends `server/discover` in one revision. */
 export async function discoverIn(
-  revision: Revision,
   connection: Connection,
   offer: Offer,
-  options: SendOptions,
+  options: SendOptions & { revision: Revision },
 ): Promise<Agreed> {
+  const { revision, ...send } = options;
   const params = { _meta: modernMeta(revision, offer) };
-  const result = await connection.request(Method.discover, params, options);
+  const result = await connection.exchange(Method.discover, params, send);
   const versions = result.supportedVersions;
   if (!isStrings(versions)) {
     throw new LocalError("invalid_message", 'The server answered server/discover without "supportedVersions".');
@@ -57,7 +57,7 @@ export async function discoverIn(
   const meta = isObject(result._meta) ? result._meta : {};
   // Servers of earlier drafts have the name in the result itself.
   const info = readInfo(meta[MetaKey.serverInfo] ?? result.serverInfo);
-  return { revision: agreed, server: serverInfo(result, info, agreed, versions) };
+  return agreedOn(agreed, result, { info, supportedVersions: versions });
 }
 
 /** Opens a legacy session. Accepts any legacy revision that the server answers with, or with `exactly` only the offered one. */
@@ -72,14 +72,14 @@ export async function initialize(
     capabilities: offer.capabilities("legacy"),
     clientInfo: offer.info,
   };
-  const result = await connection.request(Method.initialize, params, { ...send, silent: true });
+  const result = await connection.exchange(Method.initialize, params, { ...send, silent: true });
   const agreed = findRevision(result.protocolVersion);
   if (agreed?.era !== "legacy" || (exactly && agreed !== revision)) {
     throw unsupported([String(result.protocolVersion)], exactly ? revision.version : undefined);
   }
-  connection.notify(Notification.initialized);
+  connection.sendNotification(Notification.initialized);
   const info = readInfo(result.serverInfo);
-  return { revision: agreed, server: serverInfo(result, info, agreed, [agreed.version]) };
+  return agreedOn(agreed, result, { info, supportedVersions: [agreed.version] });
 }
 
 /** Returns the versions that a modern error names. Undefined if the error may come from a legacy server. */
@@ -116,20 +116,20 @@ export function unsupported(theirs: readonly string[], pinned: string | undefine
   return new LocalError("unsupported_revision", message, { cause, data: { supported: theirs } });
 }
 
-function serverInfo(
-  result: JsonObject,
-  info: Implementation | undefined,
+function agreedOn(
   revision: Revision,
-  supportedVersions: readonly string[],
-): ServerInfo {
-  return {
+  { capabilities, instructions }: JsonObject,
+  { info, supportedVersions }: Pick<ServerInfo, "info" | "supportedVersions">,
+): Agreed {
+  const server: ServerInfo = {
     info,
-    capabilities: isObject(result.capabilities) ? result.capabilities : {},
-    instructions: typeof result.instructions === "string" ? result.instructions : undefined,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === "string" ? instructions : undefined,
     revision: revision.version,
     era: revision.era,
     supportedVersions,
   };
+  return { revision, server };
 }
 
 /** The name is only displayed, so a malformed one is ignored. */

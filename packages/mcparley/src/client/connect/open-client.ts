@@ -38,7 +38,7 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     await core.sessions.close();
   };
   try {
-    const { server } = await core.sessions.get();
+    const { server } = await core.sessions.ensure();
     // The signal of the options only ends the first connection attempt.
     signal = undefined;
     return new Client({ core, server, close });
@@ -99,7 +99,7 @@ function makeCore(
     running: new Set(),
     logLevel: undefined,
     listTools: (request) => listTools(core, request),
-    sendWithin: (method, params, request) => sendWithin(core, method, params, request),
+    sendWithin: (request, own) => sendWithin(core, request, own),
     asker: (during, signal) => ({ target: transports.target, server: sessions.current?.server.info, during, signal }),
     report(error) {
       try {

@@ -10,7 +10,7 @@ const maxEarly = 100;
 
 /** The visits to URLs whose completion the server announces, by their id (2025-11-25, client/elicitation). */
 export class UrlVisits {
-  readonly #expected = new Map<string, () => void>();
+  readonly #expected = new Map<unknown, () => void>();
   /** The announcement may arrive before the refusal of the call that needs the visit. */
   readonly #early = new Set<unknown>();
 
@@ -20,12 +20,12 @@ export class UrlVisits {
     return new Promise((resolve) => this.#expected.set(id, resolve));
   }
 
-  forget(id: string): void {
+  cancel(id: string): void {
     this.#expected.delete(id);
   }
 
   completed({ elicitationId: id }: JsonObject): void {
-    const settle = this.#expected.get(id as string);
+    const settle = this.#expected.get(id);
     if (settle) return settle();
     this.#early.add(id);
     if (this.#early.size > maxEarly) this.#early.delete(this.#early.values().next().value);
@@ -79,7 +79,7 @@ function handleNotification(core: ClientCore, message: JsonRpcNotification, conn
   if (method === Notification.message) return handleLog(core, params);
   if (method === Notification.elicitationComplete) return core.visits.completed(params);
   if (method === Notification.toolsChanged) core.tools.clear();
-  core.cache?.notified(method, params);
+  core.cache?.invalidate(method, params);
   core.subscriptions?.notified(message, connection);
 }
 

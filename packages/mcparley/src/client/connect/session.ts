@@ -79,7 +79,7 @@ export class Sessions {
   }
 
   /** Returns the open session, or opens one. */
-  async get(): Promise<Session> {
+  async ensure(): Promise<Session> {
     if (this.#ended) throw this.#ended;
     const { current } = this;
     if (current) return current;

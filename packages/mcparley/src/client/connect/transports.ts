@@ -27,12 +27,16 @@ export interface TransportFactory {
   openOlder?(given: { refused?: Transport; signal: AbortSignal | undefined }): Promise<Transport | undefined>;
 }
 
-/** A server program to start as a child process. */
+/** A server program to start as a child process, found by its name or path. No shell reads the command. */
 export interface CommandTarget {
   command: string;
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
   cwd?: string;
+  /** Receives the output of the server on stderr. Its end is also part of errors. Default: "ignore". */
+  stderr?: "inherit" | "ignore" | ((chunk: string) => void);
+  /** Maximum bytes of one line of the server. Default: 16 MiB. */
+  maxLineBytes?: number;
 }
 
 /** A server that can be connected to a transport: of this library, or a custom one. */

@@ -58,7 +58,7 @@ async function sendListen(
 ): Promise<void> {
   const { connection, revision } = session;
   const params = { notifications: toWire(listening.wanted), _meta: modernMeta(revision, offer) };
-  const answered = connection.request(Method.listen, params, {
+  const answered = connection.exchange(Method.listen, params, {
     what: Method.listen,
     signal,
     onId: (id) => (listening.id = id),
@@ -132,5 +132,5 @@ function requestFor(
 ): Promise<JsonObject> {
   const what = `${method} ${JSON.stringify(uri.slice(0, 200))}`;
   const idleTimeout = options.timeout?.idle ?? defaultTimeout;
-  return connection.request(method, { uri }, { what, idleTimeout, signal });
+  return connection.exchange(method, { uri }, { what, idleTimeout, signal });
 }

@@ -49,14 +49,14 @@ export class Listening {
     this.#onChange = onChange;
   }
 
-  notify(change: Change): void {
+  emit(change: Change): void {
     this.#onChange(change);
   }
 
   /** Reports everything as changed, after a time in which changes may have been missed. */
-  notifyAll(): void {
-    for (const kind of listKinds) if (this.acknowledged[kind]) this.notify({ kind });
-    for (const uri of this.acknowledged.uris ?? []) this.notify({ kind: "updated", uri });
+  emitAll(): void {
+    for (const kind of listKinds) if (this.acknowledged[kind]) this.emit({ kind });
+    for (const uri of this.acknowledged.uris ?? []) this.emit({ kind: "updated", uri });
   }
 
   /** Whether a change without a subscription id is for this one. An update may be of a part of a subscribed resource. */

@@ -79,25 +79,25 @@ export class Subscriptions {
     const id = isObject(params._meta) ? params._meta[MetaKey.subscriptionId] : undefined;
     if (method === Notification.acknowledged) {
       const filter = fromWire(isObject(params.notifications) ? params.notifications : {});
-      this.#find(connection, id)?.onAcknowledged?.(filter);
+      this.#listeningFor(connection, id)?.onAcknowledged?.(filter);
     } else if (method === Notification.cancelled) {
-      this.#find(connection, params.requestId)?.onEnded?.();
+      this.#listeningFor(connection, params.requestId)?.onEnded?.();
     } else {
       const change = readChange(method, params);
-      if (change) this.#notify(change, connection, id);
+      if (change) this.#emit(change, connection, id);
     }
   }
 
-  #notify(change: Change, connection: Connection, id: unknown): void {
+  #emit(change: Change, connection: Connection, id: unknown): void {
     this.#backoff.reset();
     for (const listening of this.#open) {
       if (listening.connection !== connection) continue;
       const isMeant = id === undefined ? listening.wants(change) : listening.id === id;
-      if (isMeant) listening.notify(change);
+      if (isMeant) listening.emit(change);
     }
   }
 
-  #find(connection: Connection, id: unknown): Listening | undefined {
+  #listeningFor(connection: Connection, id: unknown): Listening | undefined {
     if (id === undefined) return undefined;
     for (const listening of this.#open)
       if (listening.connection === connection && listening.id === id) return listening;
@@ -107,7 +107,7 @@ export class Subscriptions {
   /** Opens a subscription once, in the current session or in a new one. */
   async #begin(listening: Listening, life: AbortSignal, signal: AbortSignal): Promise<Ended> {
     const { sessions } = this.#core;
-    const session = await sessions.get();
+    const session = await sessions.ensure();
     listening.connection = session.connection;
     listening.id = undefined;
     try {
@@ -130,7 +130,7 @@ export class Subscriptions {
     try {
       while (open) {
         const since = clock.now();
-        const error = await errorOf(open.ended);
+        const error = await failureOf(open.ended);
         if (!error || life.signal.aborted) return;
         this.#core.report(error);
         if (clock.now() - since >= recovered) this.#backoff.reset();
@@ -147,7 +147,7 @@ export class Subscriptions {
   /** Changes may have been missed while it was broken, so everything is reported as changed. */
   #reopened(listening: Listening): void {
     this.#core.cache?.forget();
-    listening.notifyAll();
+    listening.emitAll();
   }
 
   /** Opens it again within the reconnect budget. Returns undefined if it was closed, or if no try succeeded. */
@@ -194,7 +194,7 @@ function readChange(method: string, { uri }: JsonObject): Change | undefined {
   return kind && { kind };
 }
 
-async function errorOf(running: Promise<void>): Promise<Error | undefined> {
+async function failureOf(running: Promise<void>): Promise<Error | undefined> {
   try {
     await running;
     return undefined;

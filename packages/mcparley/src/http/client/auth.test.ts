@@ -39,7 +39,7 @@ async function talk(auth: HttpAuth): Promise<Talk> {
   await channel.open();
   const call: Talk["call"] = (idleTimeout = 60_000, signal) =>
     channel
-      .request("ping", {}, { what: "ping", idleTimeout, totalTimeout: 2 * idleTimeout, signal })
+      .exchange("ping", {}, { what: "ping", idleTimeout, totalTimeout: 2 * idleTimeout, signal })
       .catch((e: unknown) => e);
   return { ...stub, clock, call };
 }

@@ -45,12 +45,12 @@ export class SharedAuth {
     const underWay = this.#challenges.get(401);
     if (underWay) await this.#waitFor(underWay, waiter);
     const generation = this.#generation;
-    return { headers: await this.#auth.headers(this.#request(url, method)), generation };
+    return { headers: await this.#auth.headers(this.#describe(url, method)), generation };
   }
 
   /** Whether the request must be sent again with a value from the response. */
   responded(url: URL, method: string, { status, headers }: Response): boolean {
-    return this.#auth.responded?.(this.#request(url, method), { status, headers }) ?? false;
+    return this.#auth.responded?.(this.#describe(url, method), { status, headers }) ?? false;
   }
 
   /**
@@ -68,7 +68,7 @@ export class SharedAuth {
     const by = challenge ? "shared" : "own";
     if (!challenge) {
       const controller = new AbortController();
-      const request = this.#request(sent.url, sent.method);
+      const request = this.#describe(sent.url, sent.method);
       const refused = { status, headers, request, shown: sent.headers, repeated: sent.repeated };
       const met = this.#auth.challenged(refused, controller.signal).then((hasNew) => {
         if (hasNew) this.#generation++;
@@ -78,18 +78,18 @@ export class SharedAuth {
       this.#challenges.set(status, challenge);
       const made = challenge;
       met.then(
-        () => this.#forget(made),
-        () => this.#forget(made),
+        () => this.#remove(made),
+        () => this.#remove(made),
       );
     }
     return (await this.#waitFor(challenge, waiter)) && by;
   }
 
-  #request(url: URL, method: string): HttpAuthRequest {
+  #describe(url: URL, method: string): HttpAuthRequest {
     return { url, method, server: this.#server };
   }
 
-  #forget(challenge: Challenge): void {
+  #remove(challenge: Challenge): void {
     if (this.#challenges.get(challenge.status) === challenge) this.#challenges.delete(challenge.status);
   }
 
@@ -101,7 +101,7 @@ export class SharedAuth {
     } finally {
       resume?.();
       if (pause && --challenge.waiting === 0) {
-        this.#forget(challenge);
+        this.#remove(challenge);
         challenge.controller.abort(signal.reason);
       }
     }

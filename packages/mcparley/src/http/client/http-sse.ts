@@ -7,7 +7,7 @@ import { Notification } from "../../mcp/methods.ts";
 import { isEventStream } from "../media-type.ts";
 import { encodeAll } from "./posted.ts";
 import { asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
-import { sendHttp, untilAccepted } from "./send.ts";
+import { sendHttp, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
 import { deliverEvent, readEvents } from "./sse.ts";
 
@@ -80,7 +80,7 @@ function readEndpoint(data: string, url: URL): URL {
   const endpoint = URL.canParse(data, url.href) ? new URL(data, url) : undefined;
   if (endpoint?.origin === url.origin && endpoint.username === "" && endpoint.password === "") return endpoint;
   const to = endpoint ? nameOf(endpoint) : "an invalid URL";
-  const message = `${nameOf(url)} wants messages to be posted to ${to}, which is refused since it has another origin.`;
+  const message = `${nameOf(url)} wants messages to be posted to ${to}, which is not of its own origin and therefore refused.`;
   throw new LocalError("http", message);
 }
 
@@ -106,9 +106,9 @@ class EventStream {
     this.first = new Promise((resolve) => {
       this.#settleFirst = resolve;
     });
-    readEvents(body, limit, { event: (event) => this.#take(event), retry: () => {} }).then(
-      () => this.#end(undefined),
-      (error: Error) => this.#end(error),
+    readEvents(body, limit, { event: (event) => this.#accept(event), retry: () => {} }).then(
+      () => this.#finish(undefined),
+      (error: Error) => this.#finish(error),
     );
   }
 
@@ -124,7 +124,7 @@ class EventStream {
     this.#lifetime.abort();
   }
 
-  #take(event: EventSourceMessage): void {
+  #accept(event: EventSourceMessage): void {
     if (this.#settleFirst) {
       this.#settleFirst(event);
       this.#settleFirst = undefined;
@@ -134,7 +134,7 @@ class EventStream {
     }
   }
 
-  #end(cause: Error | undefined): void {
+  #finish(cause: Error | undefined): void {
     this.#settleFirst?.(undefined);
     this.#ended = { cause };
     this.#reader?.ended(cause);
@@ -169,7 +169,7 @@ class HttpSseTransport implements Transport {
       deliver: (data) => {
         if (!this.#lifetime.signal.aborted) deliverEvent(data, receiver);
       },
-      ended: (cause) => this.#end(cause ?? new LocalError("closed", "The server ended its stream.")),
+      ended: (cause) => this.#finish(cause ?? new LocalError("closed", "The server ended its stream.")),
     });
   }
 
@@ -195,21 +195,21 @@ class HttpSseTransport implements Transport {
   }
 
   close(): Promise<void> {
-    this.#end(undefined);
+    this.#finish(undefined);
     return Promise.resolve();
   }
 
   async #post(body: string, what: string, pause: () => () => void): Promise<void> {
     await this.#initialized;
     const { signal } = this.#lifetime;
-    if (signal.aborted) throw closed();
+    if (signal.aborted) throw transportClosed();
     const headers = { "content-type": "application/json" };
     let response: Response;
     try {
       const outgoing = { method: "POST", url: this.#endpoint, headers, body, signal, pause } as const;
       response = await sendHttp(this.#settings, outgoing);
     } catch (error) {
-      throw signal.aborted ? closed() : error;
+      throw signal.aborted ? transportClosed() : error;
     }
     if (response.ok) return discard(response);
     if (response.status !== 404) throw await statusError(response, what, this.#settings.clock);
@@ -217,14 +217,10 @@ class HttpSseTransport implements Transport {
     throw sessionLost(what);
   }
 
-  #end(cause: Error | undefined): void {
+  #finish(cause: Error | undefined): void {
     if (this.#lifetime.signal.aborted) return;
-    this.#lifetime.abort(closed());
+    this.#lifetime.abort(transportClosed());
     this.#stream.close();
     this.#receiver?.closed(cause);
   }
-}
-
-function closed(): LocalError {
-  return new LocalError("closed", "The transport is closed.");
 }

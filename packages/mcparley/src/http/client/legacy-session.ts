@@ -6,7 +6,7 @@ import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import type { MessageSink } from "./sse.ts";
 
-/** How long `end` waits until the server has ended the session. */
+/** How long `terminate` waits until the server has ended the session. */
 const END_MS = 2_000;
 /** How long a standalone stream that was given up is left closed before a successful request opens it again. */
 const STANDALONE_REST_MS = 60_000;
@@ -63,7 +63,7 @@ export class LegacySession {
   }
 
   /** Asks the server to end the session (2025-11-25, transports, "Session Management"). */
-  async end(): Promise<void> {
+  async terminate(): Promise<void> {
     if (!this.hasId) return;
     const { clock } = this.#settings;
     const controller = new AbortController();

@@ -1,5 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest } from "../../rpc/messages.ts";
+import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest, isRequestId } from "../../rpc/messages.ts";
 import { encodeHeaderValue } from "../../mcp/header-values.ts";
 import { MetaKey } from "../../mcp/meta.ts";
 import { Method } from "../../mcp/methods.ts";
@@ -20,7 +20,7 @@ export interface Posted {
 
 /** The POSTs of a transport whose responses have not all arrived, by the id of each request. */
 export class PostedRequests {
-  readonly #byId = new Map<RequestId, Posted>();
+  readonly #byId = new Map<unknown, Posted>();
   readonly #open = new Set<Posted>();
 
   add(messages: readonly JsonRpcMessage[]): Posted {
@@ -38,8 +38,8 @@ export class PostedRequests {
     return posted;
   }
 
-  find(id: unknown): Posted | undefined {
-    return this.#byId.get(id as RequestId);
+  postOf(id: unknown): Posted | undefined {
+    return this.#byId.get(id);
   }
 
   /** Removes the requests that a received value answers. Returns whether it answers any. */
@@ -51,14 +51,14 @@ export class PostedRequests {
 
   /** Stops waiting for one response. Returns whether the request was waiting. */
   remove(id: unknown): boolean {
-    const posted = this.find(id);
-    if (!posted) return false;
-    posted.waiting.delete(id as RequestId);
-    return this.#byId.delete(id as RequestId);
+    const posted = this.postOf(id);
+    if (!posted || !isRequestId(id)) return false;
+    posted.waiting.delete(id);
+    return this.#byId.delete(id);
   }
 
   /** Removes a POST whose response has ended. Returns the ids that were not answered. */
-  end(posted: Posted): RequestId[] {
+  finish(posted: Posted): RequestId[] {
     this.#open.delete(posted);
     const unanswered = [...posted.waiting];
     for (const id of unanswered) this.remove(id);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../rpc/clock.ts";
 import { ErrorCode, LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
+import { type JsonObject, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 import { isJson, mediaType } from "../media-type.ts";
 import type { Posted } from "./posted.ts";
@@ -65,7 +65,7 @@ function errorsFor(ids: ReadonlySet<RequestId>, text: string): JsonObject[] {
   const candidates: unknown[] = Array.isArray(value) ? value : [value];
   return candidates.flatMap((candidate) => {
     if (!isObject(candidate) || candidate.jsonrpc !== "2.0" || !isObject(candidate.error)) return [];
-    if (ids.has(candidate.id as RequestId)) return [candidate];
+    if (isRequestId(candidate.id) && ids.has(candidate.id)) return [candidate];
     return candidate.id === undefined || candidate.id === null ? [...ids].map((id) => ({ ...candidate, id })) : [];
   });
 }

@@ -114,6 +114,10 @@ export async function untilAccepted(sending: Promise<unknown>, clock: Clock): Pr
   }
 }
 
+export function transportClosed(): LocalError {
+  return new LocalError("closed", "The transport is closed.");
+}
+
 /** The error for a request without a response: the host and the reason of the system. */
 export function unreachable(url: URL, error: unknown): LocalError {
   const { code, message } = deepest(error);

@@ -101,10 +101,10 @@ function readUrl(given: string | URL): URL {
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
     const shown = JSON.stringify(redact(text.slice(0, 200)));
     const cure = 'Give an http or https URL, or { command: "node", args: ["server.js"] } to start a program.';
-    throw invalid(`Cannot connect to ${shown}. ${cure}`);
+    throw invalidTarget(`Cannot connect to ${shown}. ${cure}`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalid(
+    throw invalidTarget(
       "A URL must not contain a user or password, since logs show it; give an Authorization header instead.",
     );
   }
@@ -118,7 +118,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): Record<string,
       new Headers().set(name, value);
     } catch {
       // The error of the engine contains the value, which may be a token.
-      throw invalid(`The header ${JSON.stringify(name)} has a name or a value that HTTP does not allow.`);
+      throw invalidTarget(`The header ${JSON.stringify(name)} has a name or a value that HTTP does not allow.`);
     }
   }
   return lowerCase(headers);
@@ -129,7 +129,7 @@ export function lowerCase(headers: Readonly<Record<string, string>>): Record<str
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function invalid(message: string): LocalError {
+function invalidTarget(message: string): LocalError {
   return new LocalError("invalid_target", message);
 }
 

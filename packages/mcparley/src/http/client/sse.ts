@@ -94,9 +94,8 @@ export interface MessageSink {
 /** Reads the messages of an event stream to its end, and keeps the position in `position`. */
 export async function readMessages(
   response: Response,
-  limit: number,
-  position: StreamPosition,
   sink: MessageSink,
+  { limit, position }: { limit: number; position: StreamPosition },
 ): Promise<void> {
   if (!response.body) return;
   await readEvents(response.body, limit, {

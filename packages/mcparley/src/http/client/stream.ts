@@ -98,7 +98,7 @@ async function readToEnd(
   const { clock, limits } = settings;
   let timer: unknown;
   try {
-    await readMessages(response, limits.message, position, {
+    const lingering: MessageSink = {
       message: (value) => {
         budget.reset();
         sink.message(value);
@@ -106,7 +106,8 @@ async function readToEnd(
         timer = clock.setTimeout(() => controller.abort(), LINGER_MS);
       },
       malformed: (error) => sink.malformed(error),
-    });
+    };
+    await readMessages(response, lingering, { limit: limits.message, position });
     return undefined;
   } catch (error) {
     // The server would send an event that is too large again.
@@ -195,7 +196,7 @@ async function readStandalone(
   try {
     const response = await getStream(settings, headers, { lastEventId: position.lastEventId, signal });
     if (response.ok && isEventStream(response)) {
-      await readMessages(response, settings.limits.unaskedEvent, position, sink);
+      await readMessages(response, sink, { limit: settings.limits.unaskedEvent, position });
       return undefined;
     }
     if (isTransient(response.status)) return await statusError(response, "GET", settings.clock);

@@ -8,7 +8,7 @@ import { isEventStream } from "../media-type.ts";
 import { LegacySession } from "./legacy-session.ts";
 import { type Posted, PostedRequests, encodeAll, modernHeaders, modernVersionOf, requireAnswers } from "./posted.ts";
 import { discard, isTransient, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
-import { type Outgoing, sendHttp, untilAccepted } from "./send.ts";
+import { type Outgoing, sendHttp, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
 import type { AnswerStreams } from "./stream.ts";
 
@@ -58,9 +58,9 @@ export class HttpTransport implements Transport {
    * For requests the promise resolves when the response has been read to its end.
    */
   async send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): Promise<void> {
-    if (this.#closing) throw closed();
+    if (this.#closing) throw transportClosed();
     const messages = Array.isArray(message) ? message : [message];
-    if (!messages.some(isRequest)) return this.#sendOneWay(messages, message, envelope);
+    if (!messages.some(isRequest)) return this.#postOneWay(messages, message, envelope);
     const posted = this.#posted.add(messages);
     try {
       if (this.#initialized) await this.#initialized;
@@ -73,7 +73,7 @@ export class HttpTransport implements Transport {
     } catch (error) {
       this.#fail(posted, error);
     } finally {
-      this.#posted.end(posted);
+      this.#posted.finish(posted);
     }
   }
 
@@ -109,28 +109,28 @@ export class HttpTransport implements Transport {
   async #read(response: Response, posted: Posted, inSession: boolean): Promise<void> {
     const { clock, limits } = this.#settings;
     if (!response.ok) {
-      for (const error of await readRefusal(response, posted, { inSession, clock })) this.#receive(error);
+      for (const error of await readRefusal(response, posted, { inSession, clock })) this.#deliver(error);
     } else {
-      if (posted.isInitialize) this.#openSession(response);
+      if (posted.isInitialize) this.#startSession(response);
       if (isEventStream(response)) {
         // Many servers answer with plain JSON only, so the reader of streams is not part of the start.
         this.#streams ??= import("./stream.ts").then(({ answerStreams }) =>
           answerStreams(this.#settings, {
-            message: (value) => this.#receive(value),
+            message: (value) => this.#deliver(value),
             malformed: (error) => this.#receiver?.malformed(error),
             headers: () => this.#session?.headers ?? {},
           }),
         );
         return (await this.#streams).read(response, posted);
       }
-      this.#receive(await readJson(response, posted.what, limits.message));
+      this.#deliver(await readJson(response, posted.what, limits.message));
     }
     requireAnswers(posted);
   }
 
-  #openSession(response: Response): void {
+  #startSession(response: Response): void {
     const sink = {
-      message: (value: unknown) => this.#receive(value),
+      message: (value: unknown) => this.#deliver(value),
       malformed: (error: Error) => {
         if (!this.#closing) this.#receiver?.malformed(error);
       },
@@ -138,9 +138,9 @@ export class HttpTransport implements Transport {
     this.#session = new LegacySession(response, this.#settings, { lifetime: this.#lifetime.signal, sink });
   }
 
-  #receive(value: unknown): void {
+  #deliver(value: unknown): void {
     if (this.#closing) return;
-    if (isObject(value) && this.#posted.find(value.id)?.isInitialize) this.#session?.negotiated(value.result);
+    if (isObject(value) && this.#posted.postOf(value.id)?.isInitialize) this.#session?.negotiated(value.result);
     if (this.#posted.answeredBy(value)) this.#session?.reopenStandalone();
     this.#receiver?.message(value);
   }
@@ -162,14 +162,14 @@ export class HttpTransport implements Transport {
       error instanceof LocalError
         ? error
         : new LocalError("closed", `The request could not be sent: ${reason}`, { cause: error });
-    for (const id of this.#posted.end(posted)) {
+    for (const id of this.#posted.finish(posted)) {
       if (this.#receiver?.failed) this.#receiver.failed(id, failure);
       else this.#receiver?.malformed(failure);
     }
   }
 
   /** Sends notifications and responses. */
-  #sendOneWay(
+  #postOneWay(
     messages: readonly JsonRpcMessage[],
     message: JsonRpcMessage | JsonRpcMessage[],
     envelope: Envelope | undefined,
@@ -178,7 +178,7 @@ export class HttpTransport implements Transport {
     if (!only || messages.length > 1) return this.#post(messages, message, envelope);
     // If a response is lost, the server waits without end. It does no harm to send it twice.
     if (!("method" in only)) return this.#postUntilAccepted(only, envelope);
-    if (only.method === Notification.cancelled) return this.#cancel(only, envelope);
+    if (only.method === Notification.cancelled) return this.#cancelRequest(only, envelope);
     if (only.method === Notification.initialized) return this.#postInitialized(only, envelope);
     return this.#post(messages, message, envelope);
   }
@@ -199,7 +199,7 @@ export class HttpTransport implements Transport {
       if (isGone) discard(response);
       throw isGone ? sessionLost(what) : await statusError(response, what, this.#settings.clock);
     } catch (error) {
-      throw signal.aborted ? closed() : error;
+      throw signal.aborted ? transportClosed() : error;
     }
   }
 
@@ -230,9 +230,9 @@ export class HttpTransport implements Transport {
    * Cancels a request. In modern revisions the end of the stream is the cancellation. In legacy revisions a dropped stream
    * means nothing, so the notification is sent and the stream closed after it.
    */
-  async #cancel(message: JsonRpcNotification, envelope: Envelope | undefined): Promise<void> {
+  async #cancelRequest(message: JsonRpcNotification, envelope: Envelope | undefined): Promise<void> {
     const id = message.params?.requestId;
-    const posted = this.#posted.find(id);
+    const posted = this.#posted.postOf(id);
     try {
       const mustNotify = posted ? !posted.isModern && !posted.isHeld : this.#session !== undefined;
       if (mustNotify) await this.#post([message], message, envelope);
@@ -245,9 +245,9 @@ export class HttpTransport implements Transport {
   async #close(): Promise<void> {
     // `#closing` must be set before the lines below cause further calls.
     await Promise.resolve();
-    this.#lifetime.abort(closed());
-    this.#posted.abortAll(closed());
-    await this.#session?.end();
+    this.#lifetime.abort(transportClosed());
+    this.#posted.abortAll(transportClosed());
+    await this.#session?.terminate();
     this.#receiver?.closed();
   }
 }
@@ -257,10 +257,6 @@ function isUnavailable(error: unknown): boolean {
   if (!(error instanceof LocalError)) return false;
   if (error.code === "unreachable") return true;
   return error.code === "http" && isObject(error.data) && isTransient(Number(error.data.status));
-}
-
-function closed(): LocalError {
-  return new LocalError("closed", "The transport is closed.");
 }
 
 /**
