@@ -16,7 +16,7 @@ export interface List<T> extends AsyncIterable<T> {
 }
 
 /** The requests and entries of a list. */
-export interface ListSource<T> {
+interface ListSource<T> {
   method: string;
   /** The member of the result that contains the page. */
   member: string;

@@ -13,7 +13,10 @@ export function mirrorArguments(headers: readonly McpHeader[], args: unknown): R
   const mirrored: Record<string, string> = {};
   for (const { header, path } of headers) {
     const value = valueAt(args, path);
-    if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw notExact(path, value);
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      const what = `The argument "${path.join(".")}" is ${String(value)}`;
+      throw new LocalError("invalid_message", `${what}, which no header can carry exactly; use at most 2^53 - 1.`);
+    }
     if (value !== undefined) mirrored[header] = encodeHeaderValue(value);
   }
   return mirrored;
@@ -27,9 +30,4 @@ function valueAt(args: unknown, path: readonly string[]): string | number | bool
   }
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
   return undefined;
-}
-
-function notExact(path: readonly string[], value: unknown): LocalError {
-  const what = `The argument "${path.join(".")}" is ${String(value)}`;
-  return new LocalError("invalid_message", `${what}, which no header can carry exactly; use at most 2^53 - 1.`);
 }

@@ -4,7 +4,6 @@ import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { ServerCapabilities } from "../../mcp/capabilities.ts";
 import { askable, completeType, inputRequiredType } from "../../mcp/input-required.ts";
 import { Method } from "../../mcp/methods.ts";
-import type { Revision } from "../../mcp/revisions/revision.ts";
 import { revisions } from "../../mcp/revisions/revisions.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { Session } from "../connect/session.ts";
@@ -114,15 +113,11 @@ function missingCapability({ revision, server }: Session, method: string): Local
     return new LocalError("not_capable", message);
   }
   const capability = Object.hasOwn(needed, method) ? needed[method] : undefined;
-  if (capability === undefined || server.capabilities[capability] || !hasCapability(revision, capability))
-    return undefined;
+  if (capability === undefined || server.capabilities[capability]) return undefined;
+  // Before a revision defined this capability, servers had the feature without declaring it.
+  if (capability === "completions" && !revision.completionsCapability) return undefined;
   const message = `${method} needs the server capability "${capability}", which the server has not declared.`;
   return new LocalError("not_capable", message, { data: { capability } });
-}
-
-/** Whether a revision defines the capability. Before it did, servers had the feature without declaring it. */
-function hasCapability({ completionsCapability }: Revision, capability: string): boolean {
-  return capability !== "completions" || completionsCapability;
 }
 
 async function observe(call: Call, next: Next): Promise<JsonObject> {

@@ -62,19 +62,17 @@ function repairOf(call: Call, session: Session, error: unknown): Repair | undefi
 }
 
 /** Adds to the error of a lost connection whether it is safe to repeat the call. Returns other errors unchanged. */
-function explain(call: Call, error: unknown): unknown {
+function explain({ core, method, params, what }: Call, error: unknown): unknown {
   const isLost = error instanceof LocalError && (error.code === "closed" || error.code === "exited");
-  if (!isLost || call.core.closing.aborted) return error;
-  const safeToRepeat = isSafeToRepeat(call);
+  if (!isLost || core.closing.aborted) return error;
+  const annotations = core.tools.get(params.name)?.annotations;
+  const safeToRepeat =
+    method === Method.callTool
+      ? annotations?.readOnlyHint === true || annotations?.idempotentHint === true
+      : Object.values<string>(Method).includes(method);
   const advice = safeToRepeat
     ? "It is safe to repeat it."
     : "The server may have run it: repeat it only if it does no harm to run it twice.";
-  const message = `The connection was lost before ${call.what} was answered. ${advice} ${error.message}`;
+  const message = `The connection was lost before ${what} was answered. ${advice} ${error.message}`;
   return new LocalError(error.code, message, { cause: error, data: { safeToRepeat } });
-}
-
-function isSafeToRepeat({ core, method, params }: Call): boolean {
-  if (method !== Method.callTool) return Object.values<string>(Method).includes(method);
-  const annotations = core.tools.get(params.name)?.annotations;
-  return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
 }

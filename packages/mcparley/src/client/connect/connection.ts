@@ -200,22 +200,22 @@ export class Connection {
     this.#incoming.set(id, controller);
     let reply: JsonRpcResponse | undefined;
     try {
-      if (this.#incoming.size > maxIncoming) throw tooMany();
+      if (this.#incoming.size > maxIncoming) {
+        const message = `More than ${maxIncoming} requests wait for an answer already.`;
+        throw new ProtocolError(ErrorCode.InvalidRequest, message);
+      }
       const result = await this.#handlers.request(request, controller.signal, this);
       if (result) reply = success(id, result);
     } catch (error) {
-      reply = failure(id, this.#toProtocolError(error, controller.signal).toBody());
+      // The server does not get errors of this side. They are reported here.
+      if (!(error instanceof ProtocolError) && !controller.signal.aborted) this.#handlers.report(error);
+      const known =
+        error instanceof ProtocolError ? error : new ProtocolError(ErrorCode.InternalError, "Internal error");
+      reply = failure(id, known.toBody());
     }
     this.#incoming.delete(id);
     if (!reply || controller.signal.aborted || this.#ended) return;
     this.#sendOneWay(reply);
-  }
-
-  /** The server does not get errors of this side. They are reported here. */
-  #toProtocolError(error: unknown, signal: AbortSignal): ProtocolError {
-    if (error instanceof ProtocolError) return error;
-    if (!signal.aborted) this.#handlers.report(error);
-    return new ProtocolError(ErrorCode.InternalError, "Internal error");
   }
 
   #abandon(id: RequestId, reason: string, silent: boolean): void {
@@ -246,10 +246,6 @@ export class Connection {
     this.#outbound.failAll(reason);
     this.#settleLost(reason);
   }
-}
-
-function tooMany(): ProtocolError {
-  return new ProtocolError(ErrorCode.InvalidRequest, `More than ${maxIncoming} requests wait for an answer already.`);
 }
 
 function replaced(): LocalError {

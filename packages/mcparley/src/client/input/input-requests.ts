@@ -66,10 +66,8 @@ async function createMessage(
 }
 
 function isMessage(message: unknown): boolean {
-  return isObject(message) && (message.role === "user" || message.role === "assistant") && isContent(message.content);
-}
-
-function isContent(content: unknown): boolean {
+  if (!isObject(message) || (message.role !== "user" && message.role !== "assistant")) return false;
+  const { content } = message;
   return isObject(content) || (Array.isArray(content) && content.every(isObject));
 }
 
@@ -77,7 +75,7 @@ function isContent(content: unknown): boolean {
  * Checks the roots of the host before they are sent: each is a `file:` URI, and none leaves the directory that it names
  * (client/roots, Security Considerations). Throws `invalid_result` for the first that does not.
  */
-export function checkRoots(roots: readonly Root[]): readonly Root[] {
+function checkRoots(roots: readonly Root[]): readonly Root[] {
   if (!Array.isArray(roots)) throw invalidRoots("must be an array of roots");
   for (const { uri } of roots as readonly { uri: unknown }[]) {
     const shown = JSON.stringify(String(uri).slice(0, 200));

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { checkRoots } from "./input-requests.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import type { RootsHandler } from "../options.ts";
+import { inputRequests } from "./input-requests.ts";
+
+function listRoots(roots: RootsHandler): Promise<JsonObject> {
+  const asker = { target: "test", server: undefined, during: undefined, signal: new AbortController().signal };
+  return inputRequests({ roots }, () => {})("roots/list", {}, asker);
+}
 
 test.each([
   "file:///",
@@ -8,8 +15,8 @@ test.each([
   "file:///C:/a",
   "file://host/share",
   "file:///a%20b",
-])("%s is a root", (uri) => {
-  expect(checkRoots([{ uri }])).toEqual([{ uri }]);
+])("%s is a root", async (uri) => {
+  expect(await listRoots([{ uri }])).toEqual({ roots: [{ uri }] });
 });
 
 test.each([
@@ -25,11 +32,11 @@ test.each([
   "file:///home%2f..%2fb",
   "file:///C:/a\\..\\b",
   "file:///a%5C..%5Cb",
-])("%s is none", (uri) => {
+])("%s is none", async (uri) => {
   const roots = [{ uri: "file:///a" }, { uri: uri as string }];
-  expect(() => checkRoots(roots)).toThrow(expect.objectContaining({ code: "invalid_result" }) as Error);
+  await expect(listRoots(roots)).rejects.toMatchObject({ code: "invalid_result" });
 });
 
-test("what is no array of roots is refused by name", () => {
-  expect(() => checkRoots("file:///a" as never)).toThrow("must be an array of roots");
+test("what is no array of roots is refused by name", async () => {
+  await expect(listRoots("file:///a" as never)).rejects.toThrow("must be an array of roots");
 });

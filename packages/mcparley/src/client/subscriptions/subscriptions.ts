@@ -130,24 +130,24 @@ export class Subscriptions {
     try {
       while (open) {
         const since = clock.now();
-        const error = await failureOf(open.ended);
+        const error = await open.ended.then(
+          () => undefined,
+          (reason: Error) => reason,
+        );
         if (!error || life.signal.aborted) return;
         this.#core.report(error);
         if (clock.now() - since >= recovered) this.#backoff.reset();
         open = await this.#reopen(listening, life.signal, error);
-        if (open) this.#reopened(listening);
+        if (!open) return;
+        // Changes may have been missed while it was broken, so everything is reported as changed.
+        this.#core.cache?.forget();
+        listening.emitAll();
       }
     } finally {
       this.#open.delete(listening);
       life.abort(undefined);
       life.unlink();
     }
-  }
-
-  /** Changes may have been missed while it was broken, so everything is reported as changed. */
-  #reopened(listening: Listening): void {
-    this.#core.cache?.forget();
-    listening.emitAll();
   }
 
   /** Opens it again within the reconnect budget. Returns undefined if it was closed, or if no try succeeded. */
@@ -192,15 +192,6 @@ function readChange(method: string, { uri }: JsonObject): Change | undefined {
   if (method === Notification.resourceUpdated) return typeof uri === "string" ? { kind: "updated", uri } : undefined;
   const kind = Object.hasOwn(changedLists, method) ? changedLists[method] : undefined;
   return kind && { kind };
-}
-
-async function failureOf(running: Promise<void>): Promise<Error | undefined> {
-  try {
-    await running;
-    return undefined;
-  } catch (error) {
-    return error as Error;
-  }
 }
 
 /** Whether another try cannot succeed: the server refuses, or the user must act first. */

@@ -2,7 +2,7 @@ import { unlessAborted } from "../../rpc/abort.ts";
 import type { HttpAuth, HttpAuthRequest } from "./settings.ts";
 
 /** A request that may wait for authorization. */
-export interface AuthWaiter {
+interface AuthWaiter {
   signal: AbortSignal;
   /**
    * Stops the timeouts of the requests until the returned function is called. Undefined if the request belongs to no call;

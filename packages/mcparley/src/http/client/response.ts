@@ -50,7 +50,8 @@ export async function readRefusal(
   const errors = errorsFor(waiting, text);
   // In a session 404 means that the session has ended (2025-11-25, transports, "Session Management"), whatever error is
   // in the body. The exception are servers that use 404 for unknown methods.
-  if (isGone && !errors.some(isMethodNotFound)) throw sessionLost(what);
+  const isMethodNotFound = errors.some(({ error }) => isObject(error) && error.code === ErrorCode.MethodNotFound);
+  if (isGone && !isMethodNotFound) throw sessionLost(what);
   if (errors.length > 0) return errors;
   throw errorOf(response, { what, body: redact(text.slice(0, EXCERPT_BYTES)), clock });
 }
@@ -68,10 +69,6 @@ function errorsFor(ids: ReadonlySet<RequestId>, text: string): JsonObject[] {
     if (isRequestId(candidate.id) && ids.has(candidate.id)) return [candidate];
     return candidate.id === undefined || candidate.id === null ? [...ids].map((id) => ({ ...candidate, id })) : [];
   });
-}
-
-function isMethodNotFound({ error }: JsonObject): boolean {
-  return isObject(error) && error.code === ErrorCode.MethodNotFound;
 }
 
 /** Whether a response asks for authorization. No authorization changes a 403 without a challenge. */

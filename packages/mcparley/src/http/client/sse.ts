@@ -2,7 +2,7 @@ import { type EventSourceMessage, createParser } from "eventsource-parser";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 
-export interface EventSink {
+interface EventSink {
   /** Called for each event, in order. `data` is empty for an event that only names an id. */
   event(event: EventSourceMessage): void;
   /** Called with the milliseconds that the server asks the client to wait before it connects again. */

@@ -22,7 +22,7 @@ const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
  *
  * Modern messages have a version in their `_meta` and are independent of each other. Legacy messages belong to a session.
  */
-export class HttpTransport implements Transport {
+class HttpTransport implements Transport {
   readonly network = "tcp";
   readonly #settings: HttpSettings;
   readonly #posted = new PostedRequests();
