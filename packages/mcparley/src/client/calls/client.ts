@@ -43,7 +43,7 @@ export class Client {
     });
   }
 
-  /** What the server said about itself when the last session was opened. */
+  /** The description that the server gave of itself in the last handshake. */
   get server(): ServerInfo {
     this.#server = this.#core.sessions.current?.server ?? this.#server;
     return this.#server;

@@ -5,7 +5,7 @@ import { MetaKey } from "../../mcp/meta.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Connection } from "./connection.ts";
 
-/** What a server said about itself when the session was opened. */
+/** The description that a server gives of itself in the handshake. */
 export interface ServerInfo {
   /** Its name and version; not verified. */
   readonly info: Implementation | undefined;

@@ -34,7 +34,7 @@ function notJson(response: Response, what: string): LocalError {
 /**
  * Reads a response with an error status. Returns the JSON-RPC errors in it that answer the requests of the POST.
  *
- * Throws `LocalError` if the response contains none: `session_lost`, `unauthorized` or `http`. `inSession` says that the
+ * Throws `LocalError` if the response contains none: `session_lost`, `unauthorized` or `http`. `inSession`: the
  * request named a session. An error without an id gets the id of the request, since it came in response to it.
  */
 export async function readRefusal(
