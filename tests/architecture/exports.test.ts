@@ -124,7 +124,7 @@ const expected: Record<string, string[]> = {
     "legacyPeer",
     "memoryPair",
     "modernPeer",
-    "peerDialer",
+    "peerTransports",
     "scriptedPeer",
     "settled",
   ],

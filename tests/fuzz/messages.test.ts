@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { afterEach, beforeAll, expect } from "vitest";
-import { forgetEras } from "../../packages/mcparley/src/client/connect/detect-era.ts";
+import { forgetEras } from "../../packages/mcparley/src/client/connect/find-revision.ts";
 import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
 import { LocalError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { McpError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";
 import { type JsonRpcResponse, classify } from "../../packages/mcparley/src/rpc/messages.ts";
 import { fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import { legacyPeer, modernPeer, peerDialer } from "../../packages/mcparley/src/testing/peer-dialer.ts";
+import { legacyPeer, modernPeer, peerTransports } from "../../packages/mcparley/src/testing/peer-transports.ts";
 import { anyMessage } from "./arbitraries/messages.ts";
 import { holds } from "./holds.ts";
 import { onlyOwnErrors } from "./own-errors.ts";
@@ -84,7 +84,7 @@ holds(
     const clock = fakeClock();
     const peer = isModern ? modernPeer() : legacyPeer();
     const reported: Error[] = [];
-    const client = await openClient(peerDialer(peer), {
+    const client = await openClient(peerTransports(peer), {
       clock,
       revision: isModern ? "2026-07-28" : "2025-11-25",
       onError: (error) => reported.push(error),

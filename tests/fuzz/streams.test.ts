@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { readEvents } from "../../packages/mcparley/src/http/client/sse-reader.ts";
+import { readEvents } from "../../packages/mcparley/src/http/client/sse.ts";
 import { McpError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { classify } from "../../packages/mcparley/src/rpc/messages.ts";
 import { redact } from "../../packages/mcparley/src/rpc/redact.ts";

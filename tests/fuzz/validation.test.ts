@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
-import { serverDialer } from "../../packages/mcparley/src/client/connect/local-dialers.ts";
+import { serverTransports } from "../../packages/mcparley/src/client/connect/transports.ts";
 import { LocalError, ProtocolError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { ToolError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { checkBudget } from "../../packages/mcparley/src/schema/budget.ts";
@@ -11,7 +11,7 @@ import { SchemaError } from "../../packages/mcparley/src/schema/schema.ts";
 import type { JsonSchema, Validator } from "../../packages/mcparley/src/schema/schema.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { createServer } from "../../packages/mcparley/src/server/server.ts";
-import { modernPeer, peerDialer } from "../../packages/mcparley/src/testing/peer-dialer.ts";
+import { modernPeer, peerTransports } from "../../packages/mcparley/src/testing/peer-transports.ts";
 import { hostileSchema, hostileValue } from "./arbitraries/hostile-schemas.ts";
 import { jsonValue } from "./arbitraries/messages.ts";
 import { holds } from "./holds.ts";
@@ -118,7 +118,7 @@ holds(
   "validation: a server answers a call with any hostile arguments",
   fc.tuple(fc.constantFrom(...Object.keys(hostileTools)), hostileValue),
   async ([name, list]) => {
-    const client = await openClient(serverDialer(server));
+    const client = await openClient(serverTransports(server));
     const called = await onlyOwnErrors(() => client.callTool(name, { list }), ToolError, ProtocolError);
     const isTooLarge = checkBudget({ list }) !== undefined;
     if ("error" in called) expect(called.error instanceof ProtocolError).toBe(isTooLarge);
@@ -134,7 +134,7 @@ holds(
     const listed = { name: "a", inputSchema: { type: "object" }, outputSchema };
     const result = { content: [], structuredContent };
     const peer = modernPeer({ answers: { "tools/list": () => ({ tools: [listed] }), "tools/call": () => result } });
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     await client.listTools().all();
     const called = await onlyOwnErrors(() => client.callTool("a"), LocalError);
     if ("error" in called) expect(called.error).toMatchObject({ code: "invalid_result" });

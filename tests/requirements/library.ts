@@ -5,11 +5,11 @@ export {
   protectedResource,
 } from "../../packages/mcparley/src/auth/server/protected-resource.ts";
 export { connect } from "../../packages/mcparley/src/connect.ts";
-export type { Dialer } from "../../packages/mcparley/src/client/connect/dialer.ts";
+export type { TransportFactory } from "../../packages/mcparley/src/client/connect/transports.ts";
 export { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
 export type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
 export type { ClientExtension } from "../../packages/mcparley/src/client/extension.ts";
-export { forgetEras } from "../../packages/mcparley/src/client/connect/detect-era.ts";
+export { forgetEras } from "../../packages/mcparley/src/client/connect/find-revision.ts";
 export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
 export { asTask, continueAsTask, followTasks, tasks, tasksOf } from "../../packages/mcparley/src/tasks.ts";
 export { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { memoryPair } from "./rpc/memory-transport.ts";
-import { forgetEras } from "./client/connect/detect-era.ts";
+import { forgetEras } from "./client/connect/find-revision.ts";
 import type { Change } from "./client/subscriptions/subscription.ts";
 import { fakeClock, settled } from "./testing/fake-clock.ts";
 import { connect } from "./client.ts";

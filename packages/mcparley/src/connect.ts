@@ -1,29 +1,35 @@
-import { commandDialer } from "#command-transport";
-import { checkExtensions } from "./client/client-capabilities.ts";
-import { type Attachable, serverDialer, transportDialer } from "./client/connect/local-dialers.ts";
+import { commandTransports } from "#command-transport";
 import type { Client } from "./client/calls/client.ts";
-import type { CommandTarget, Dialer } from "./client/connect/dialer.ts";
+import { checkExtensions } from "./client/client-capabilities.ts";
 import { openClient } from "./client/connect/open-client.ts";
+import {
+  type Attachable,
+  type CommandTarget,
+  type TransportFactory,
+  customTransport,
+  serverTransports,
+} from "./client/connect/transports.ts";
 import type { ConnectOptions } from "./client/options.ts";
 import type { TypedClient } from "./client/typed-client.ts";
-import { type HttpTarget, httpDialer } from "./http/client/dialer.ts";
+import type { HttpTarget } from "./http/client/settings.ts";
+import { httpTransports } from "./http/client/transport.ts";
 import { LocalError } from "./rpc/errors.ts";
 import { redact } from "./rpc/redact.ts";
 import type { Transport } from "./rpc/transport.ts";
 
-/** A URL, a program to start, a server of this process, or a transport of one's own. */
+/** A URL, a program to start, a server of this process, or a custom transport. */
 export type ConnectTarget = string | URL | CommandTarget | HttpTarget | Attachable | Transport;
 
-/** What a URL may be given besides: headers, a `fetch`, authorization and limits. Other targets ignore it. */
+/** Options for a URL: headers, a `fetch`, authorization and limits. Other targets ignore them. */
 export type HttpClientOptions = Omit<HttpTarget, "url" | "clock">;
 
 /**
- * Connects to a server and finds out which revision of the protocol it speaks.
+ * Connects to a server and finds the protocol revision that both sides support.
  *
  * `target` is the URL of an endpoint, `{ command, args, env, cwd }`, `{ url, headers }`, a server value, or a
- * `Transport`; give a server's type, `connect<typeof server>(...)`, for a typed client. Rejects with `LocalError`:
- * `invalid_target` for what is none of these, `unreachable`, `exited`, `unauthorized` or `timeout` where there is no
- * connection, and `unsupported_revision` where there is no version in common.
+ * `Transport`. Pass a server's type, `connect<typeof server>(...)`, for a typed client. Rejects with `LocalError`:
+ * `invalid_target` for another target, `unreachable`, `exited`, `unauthorized` or `timeout` if the connection fails, and
+ * `unsupported_revision` if there is no common version.
  */
 export function connect<S extends Attachable>(server: S, options?: ConnectOptions): Promise<Client & TypedClient<S>>;
 export function connect<S = unknown>(
@@ -35,48 +41,27 @@ export async function connect(
   options: ConnectOptions & HttpClientOptions = {},
 ): Promise<Client> {
   checkExtensions(options);
-  return openClient(dial(target, options), options);
+  return openClient(transportsOf(target, options), options);
 }
 
-function dial(target: ConnectTarget, options: ConnectOptions & HttpClientOptions): Dialer {
-  if (typeof target === "string" || target instanceof URL)
-    return httpDialer({ ...httpOf(options), url: readUrl(target) });
+function transportsOf(target: ConnectTarget, options: ConnectOptions & HttpClientOptions): TransportFactory {
+  if (typeof target === "string" || target instanceof URL) return httpTransports({ ...options, url: target });
   if (typeof target === "object" && target !== null) {
-    if ("attach" in target && typeof target.attach === "function") return serverDialer(target);
-    if ("start" in target && typeof target.start === "function") return transportDialer(target);
-    if ("command" in target) return commandDialer(target);
+    if ("attach" in target && typeof target.attach === "function") return serverTransports(target);
+    if ("start" in target && typeof target.start === "function") return customTransport(target);
+    if ("command" in target) return commandTransports(target);
     if ("url" in target) {
       const headers = { ...options.headers, ...target.headers };
-      return httpDialer({ ...httpOf(options), ...target, headers, url: readUrl(target.url) });
+      return httpTransports({ ...options, ...target, headers });
     }
   }
-  throw invalidTarget(target);
-}
-
-function httpOf({ headers, fetch, auth, limits, clock }: HttpClientOptions & ConnectOptions): Omit<HttpTarget, "url"> {
-  return {
-    ...(headers && { headers }),
-    ...(fetch && { fetch }),
-    ...(auth && { auth }),
-    ...(limits && { limits }),
-    ...(clock && { clock }),
-  };
-}
-
-function readUrl(given: unknown): URL {
-  const url = given instanceof URL ? given : URL.canParse(String(given)) ? new URL(String(given)) : undefined;
-  if (url?.protocol === "https:" || url?.protocol === "http:") return url;
-  throw invalidTarget(given);
-}
-
-function invalidTarget(target: unknown): LocalError {
   const accepted =
     'an http or https URL, { command: "node", args: ["server.js"] }, { url, headers }, a server, or a Transport';
-  return new LocalError("invalid_target", `Cannot connect to ${show(target)}. Give ${accepted}.`);
+  throw new LocalError("invalid_target", `Cannot connect to ${describeTarget(target)}. Give ${accepted}.`);
 }
 
-function show(target: unknown): string {
-  // The values of an object may be secrets; its keys tell enough.
+function describeTarget(target: unknown): string {
+  // The values of an object may be secrets.
   if (typeof target === "object" && target !== null) return `an object with the keys ${Object.keys(target).join(", ")}`;
   return typeof target === "string" ? JSON.stringify(redact(target.slice(0, 200))) : String(target);
 }

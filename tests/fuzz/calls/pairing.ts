@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
-import type { Dialer } from "../../../packages/mcparley/src/client/connect/dialer.ts";
+import type { TransportFactory } from "../../../packages/mcparley/src/client/connect/transports.ts";
 import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
 import type { ConnectOptions } from "../../../packages/mcparley/src/client/options.ts";
-import { httpDialer } from "../../../packages/mcparley/src/http/client/dialer.ts";
+import { httpTransports } from "../../../packages/mcparley/src/http/client/transport.ts";
 import { Endpoint } from "../../../packages/mcparley/src/http/server/endpoint.ts";
 import { FetchExchange } from "../../../packages/mcparley/src/http/fetch-exchange.ts";
 import { memoryPair } from "../../../packages/mcparley/src/rpc/memory-transport.ts";
@@ -26,7 +26,7 @@ export interface Pairing {
 }
 
 interface Wiring {
-  dialer: Dialer;
+  dialer: TransportFactory;
   disconnect(): void;
   close(): Promise<void>;
   left(): Record<string, number>;
@@ -118,7 +118,7 @@ function overHttp(server: Server, clock: FakeClock): Wiring {
     return Promise.race([exchange.response.then((response) => along(response, cable)), broken(cable.signal)]);
   };
   return {
-    dialer: httpDialer({ url: "http://localhost/mcp", fetch, clock }),
+    dialer: httpTransports({ url: "http://localhost/mcp", fetch, clock }),
     disconnect() {
       for (const cable of cables) cable.abort(new Error("connection reset"));
       cables.clear();

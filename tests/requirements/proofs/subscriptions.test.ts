@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Dialer, type JsonObject, MetaKey, openClient, prompt, resource } from "../library.ts";
+import { type TransportFactory, type JsonObject, MetaKey, openClient, prompt, resource } from "../library.ts";
 import { proves } from "../proves.ts";
 import { type Message, isNotification, turns } from "../world/inbox.ts";
 import type { Peer } from "../world/peer.ts";
@@ -234,8 +234,8 @@ proves("subscriptions.lost.resent", async (world) => {
   const answers = { "server/discover": () => discoverResult([world.version]) };
   const played = [stdioScripted(answers), stdioScripted(answers)];
   let opened = 0;
-  const open: Dialer["open"] = () => played[opened++]!.transport;
-  const dialer: Dialer = { kind: "stream", target: "a command", transient: true, open };
+  const open: TransportFactory["open"] = () => played[opened++]!.transport;
+  const dialer: TransportFactory = { kind: "stream", target: "a command", transient: true, open };
   const client = await openClient(dialer, { revision: world.version, clock: world.clock });
   const [first, second] = played.map(({ server }) => server);
   const opening = client.listen({ tools: true }, () => {});

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect } from "vitest";
 import {
-  type Dialer,
+  type TransportFactory,
   type Transport,
   connect,
   createServer,
@@ -217,7 +217,7 @@ function restarting(world: World) {
   const answers = { "server/discover": () => discoverResult([world.version]) };
   const played = Array.from({ length: 3 }, () => stdioScripted(answers));
   let opened = 0;
-  const dialer: Dialer = {
+  const dialer: TransportFactory = {
     kind: "stream",
     target: "a command",
     transient: true,

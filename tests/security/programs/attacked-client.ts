@@ -1,6 +1,6 @@
 import type { JsonObject, JsonRpcRequest } from "mcparley";
 import { LocalError, openClient } from "mcparley/client";
-import { modernPeer, peerDialer } from "mcparley/testing";
+import { modernPeer, peerTransports } from "mcparley/testing";
 import { hostileSchemas, schemaOf, valueOf } from "./hostile-schemas.ts";
 
 /*
@@ -33,7 +33,7 @@ const server = modernPeer({
   },
 });
 
-const client = await openClient(peerDialer(server), {
+const client = await openClient(peerTransports(server), {
   elicit: () => ({ action: "accept", content: valueOf(hostile) }),
   onError: () => {},
 });

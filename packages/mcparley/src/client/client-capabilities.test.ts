@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonObject, JsonRpcRequest } from "../rpc/messages.ts";
 import type { ClientCapabilities } from "../mcp/capabilities.ts";
-import { modernPeer, peerDialer } from "../testing/peer-dialer.ts";
+import { modernPeer, peerTransports } from "../testing/peer-transports.ts";
 import { openClient } from "./connect/open-client.ts";
 import type { ConnectOptions } from "./options.ts";
 
@@ -10,7 +10,7 @@ const way = "com.example/way";
 /** What a client declares that is connected by a way which is an extension itself. */
 async function declared(extensions?: ConnectOptions["extensions"]): Promise<unknown> {
   const peer = modernPeer();
-  const client = await openClient({ ...peerDialer(peer), extension: way }, extensions ? { extensions } : {});
+  const client = await openClient({ ...peerTransports(peer), extension: way }, extensions ? { extensions } : {});
   const [discover] = peer.arrived.map(({ message }) => message as JsonRpcRequest);
   await client.close();
   const meta = discover?.params?._meta as JsonObject;

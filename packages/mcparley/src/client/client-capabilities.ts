@@ -2,12 +2,12 @@ import { type ClientCapabilities, checkExtensionId } from "../mcp/capabilities.t
 import type { ClientExtension } from "./extension.ts";
 import type { ConnectOptions } from "./options.ts";
 
-/** What a client with these handlers can be asked, in the words of an era. */
+/** The capabilities of a client with these handlers, in modern or legacy form. */
 export function capabilitiesOf(options: ConnectOptions, era: "modern" | "legacy"): ClientCapabilities {
   const { sample, sampleTools, roots, extensions } = options;
   const modes = elicitModesOf(options);
   const capabilities: ClientCapabilities = {};
-  // Without a mode there is nothing to declare: an empty object would stand for forms (client/elicitation, Capabilities).
+  // Without a mode nothing is declared, because an empty object means forms (client/elicitation, Capabilities).
   if (modes.length > 0) capabilities.elicitation = Object.fromEntries(modes.map((mode) => [mode, {}]));
   if (sample) capabilities.sampling = sampleTools ? { tools: {} } : {};
   if (roots) capabilities.roots = era === "legacy" ? { listChanged: true } : {};
@@ -17,7 +17,7 @@ export function capabilitiesOf(options: ConnectOptions, era: "modern" | "legacy"
   return capabilities;
 }
 
-/** The options with one extension more. */
+/** Returns the options with an additional extension. */
 export function declaring(options: ConnectOptions, id: string): ConnectOptions {
   const { extensions = {} } = options;
   return {
@@ -26,18 +26,18 @@ export function declaring(options: ConnectOptions, id: string): ConnectOptions {
   };
 }
 
-/** Throws for an extension whose identifier no server would know it by. */
+/** Throws for an extension with an invalid identifier. */
 export function checkExtensions({ extensions = {} }: ConnectOptions): void {
   const ids = isExtensionList(extensions) ? extensions.map(({ id }) => id) : Object.keys(extensions);
   for (const id of ids) checkExtensionId(id);
 }
 
-/** Whether a client was given extensions with what they do. */
+/** Whether the option contains extensions with code, and not only their settings. */
 export function isExtensionList(extensions: ConnectOptions["extensions"]): extensions is readonly ClientExtension[] {
   return Array.isArray(extensions);
 }
 
-/** The kinds of question that can be shown to a person; none where nobody can be asked. */
+/** The elicitation modes that the client declares. None without an `elicit` handler. */
 export function elicitModesOf({ elicit, elicitModes = ["form", "url"] }: ConnectOptions): readonly ("form" | "url")[] {
   return elicit ? elicitModes : [];
 }

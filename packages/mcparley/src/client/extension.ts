@@ -4,46 +4,46 @@ import type { ServerCapabilities } from "../mcp/capabilities.ts";
 import type { Tool } from "../mcp/tools.ts";
 import type { Revision } from "../mcp/revisions/revision.ts";
 
-/** A request of the user that is about to be sent. */
+/** A call of the user before it is sent. */
 export interface PreparedRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly revision: Revision;
-  /** What the server has declared. */
+  /** The capabilities that the server has declared. */
   readonly capabilities: ServerCapabilities;
-  /** The tool that a `tools/call` names, from the list where it was not listed yet. */
+  /** Returns the tool that a `tools/call` names. Lists the tools if it is unknown. */
   tool(this: void): Promise<Tool | undefined>;
 }
 
-/** A request of the user whose result is not the final one. */
+/** A call of the user whose result is not the final one. */
 export interface FollowedRequest {
   readonly method: string;
-  /** Its method and what it names, for errors. */
+  /** The method and the name in the params, for error messages. */
   readonly what: string;
   readonly revision: Revision;
-  /** Aborted when the result is not wanted any more. */
+  /** Aborted when the call is cancelled. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** The milliseconds that are left of its total limit, where the user has set one; otherwise there is none. */
+  /** The milliseconds left of the total timeout. Infinity if the user has set none. */
   readonly left: number;
-  /** Sends another request on its behalf. Without `signal` it goes on when this one is given up. */
+  /** Sends another request for the call. Without `signal` the request continues when the call is cancelled. */
   send(this: void, method: string, params: JsonObject, options?: { signal?: AbortSignal }): Promise<JsonObject>;
-  /** Has the client's handlers answer questions, by their keys, as if the server had asked them one by one. */
+  /** Answers input requests with the client's handlers. Returns the answers by the keys of the requests. */
   answer(this: void, inputRequests: unknown): Promise<JsonObject>;
-  /** Tells the user of what belongs to no call. */
+  /** Reports an error that belongs to no call. */
   report(this: void, error: unknown): void;
 }
 
-/** Adds to a client what an extension brings. */
+/** An extension of the protocol on the client. */
 export interface ClientExtension {
   /** The identifier, with its prefix: `com.example/feature`. */
   readonly id: string;
-  /** What is declared under the identifier; an empty object unless given. */
+  /** The settings that are declared under the identifier. Default: an empty object. */
   readonly settings?: JsonObject;
-  /** The params that are to be mirrored in the `Mcp-Name` header, by method. */
+  /** The params that are mirrored in the `Mcp-Name` header, by method. */
   readonly mirroredNames?: Readonly<Record<string, string>>;
-  /** Gives params to add to a request. */
+  /** Returns params to add to a request. */
   prepare?(request: PreparedRequest): JsonObject | undefined | Promise<JsonObject | undefined>;
-  /** Gives what goes on from a result to the final one; undefined where the result is not of a type of its own. */
+  /** Returns a function that follows a result to the final one. Undefined if the result has no type of this extension. */
   follow?(result: JsonObject, request: FollowedRequest): (() => Promise<JsonObject>) | undefined;
 }

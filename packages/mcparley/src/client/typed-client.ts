@@ -2,14 +2,14 @@ import type { JsonObject } from "../rpc/messages.ts";
 import type { GetPromptResult } from "../mcp/prompts.ts";
 import type { RequestOptions } from "./options.ts";
 
-/** The types that a server carries of what it was defined with. */
+/** The types of a server's tools and prompts. They exist at compile time only. */
 interface Typed {
   readonly "~types"?: { tools: unknown; prompts: unknown } | undefined;
 }
 
 type Carried<S> = S extends { readonly "~types"?: infer T } ? NonNullable<T> : never;
 
-/** Arguments may be left out where none of them is needed. */
+/** Arguments may be omitted if all of them are optional. */
 type Args<A> = {} extends A ? [args?: A, options?: RequestOptions] : [args: A, options?: RequestOptions];
 
 type ToolCalls<T> = {
@@ -24,7 +24,7 @@ type PromptGets<P> = {
     : never;
 };
 
-/** What a client has besides, where the type of its server is known: its tools and prompts as functions. */
+/** The tools and prompts of a client as functions, if the type of its server is known. */
 export type TypedClient<S> = S extends Typed
   ? Carried<S> extends { tools: infer T; prompts: infer P }
     ? { readonly tools: ToolCalls<T>; readonly prompts: PromptGets<P> }
@@ -33,10 +33,10 @@ export type TypedClient<S> = S extends Typed
 
 type Run = (name: string, args: JsonObject, options: RequestOptions | undefined) => Promise<unknown>;
 
-/** An object each of whose properties is a function that runs what the property names. */
+/** Makes an object that has a function for every name. */
 export function byName(run: Run): Record<string, (args?: JsonObject, options?: RequestOptions) => Promise<unknown>> {
   return new Proxy(Object.create(null) as Record<string, never>, {
-    // `then` would make it look like a promise to whoever awaits it; symbols name nothing.
+    // With `then` the object would look like a promise to `await`. Symbols are no names.
     get: (_, name) =>
       typeof name === "symbol" || name === "then"
         ? undefined

@@ -3,7 +3,8 @@ import { afterEach, expect, test } from "vitest";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Transport } from "../rpc/transport.ts";
-import { type CommandTarget, commandDialer } from "./command-transport.ts";
+import type { CommandTarget } from "../client/connect/transports.ts";
+import { commandTransports } from "./command-transport.ts";
 import type { EndBounds } from "./end-process.ts";
 
 const peer = fileURLToPath(new URL("fixtures/peer.mjs", import.meta.url));
@@ -28,7 +29,7 @@ async function talk(
   bounds?: EndBounds,
 ): Promise<Conversation> {
   const { mode = "peer", ...rest } = target;
-  const transport = commandDialer({ command: process.execPath, args: [peer, mode], ...rest }, bounds).open();
+  const transport = commandTransports({ command: process.execPath, args: [peer, mode], ...rest }, bounds).open();
   opened.push(transport);
   const arrived: JsonObject[] = [];
   const waiting: ((message: JsonObject) => void)[] = [];
@@ -108,12 +109,12 @@ test.each([
   [{ command: "" }, /"command" must be/],
   [{ command: "x", args: ["--token", 1] as unknown as string[] }, /"args" must be an array of strings/],
 ])("a target that is no command is refused: %j", (target, message) => {
-  expect(() => commandDialer(target)).toThrow(message);
-  expect(() => commandDialer(target)).toThrow(LocalError);
+  expect(() => commandTransports(target)).toThrow(message);
+  expect(() => commandTransports(target)).toThrow(LocalError);
 });
 
 test("a target's name holds no secret", () => {
-  const dialer = commandDialer({ command: "npx", args: ["server", "--api-key", "s3cr3t", "--port", "1"] });
+  const dialer = commandTransports({ command: "npx", args: ["server", "--api-key", "s3cr3t", "--port", "1"] });
   expect(dialer.target).toBe("npx server --api-key [redacted] --port 1");
 });
 
@@ -188,7 +189,7 @@ test("half a message before the end is reported, before the end", async () => {
 test("closing twice, or before the start, ends in order", async () => {
   const { transport } = await talk();
   await Promise.all([transport.close(), transport.close()]);
-  const never = commandDialer({ command: process.execPath }).open();
+  const never = commandTransports({ command: process.execPath }).open();
   await never.close();
   await expect(never.start({ message() {}, malformed() {}, closed() {} })).rejects.toMatchObject({ code: "closed" });
 });

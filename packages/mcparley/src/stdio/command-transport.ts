@@ -1,30 +1,22 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { normalizeSpawnCommand } from "tinyexec";
-import type { CommandTarget as BareTarget, Dialer } from "../client/connect/dialer.ts";
-import { within } from "../rpc/abort.ts";
+import type { CommandTarget, TransportFactory } from "../client/connect/transports.ts";
 import { systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
 import { redact } from "../rpc/redact.ts";
 import type { Receiver, Transport } from "../rpc/transport.ts";
-import { type Exit, type StderrSink, childEnv, exitedError, spawnError, stderrTail } from "./child-process.ts";
+import { type Exit, childEnv, exitedError, spawnError, stderrTail } from "./child-process.ts";
 import { type EndBounds, defaultBounds, endProcess, endWithThisProcess } from "./end-process.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
 import { DEFAULT_MAX_LINE_BYTES, jsonLines, lineReader } from "./lines.ts";
-
-/** A server to start as a child process. The command is a name or a path, and is not passed to a shell. */
-export interface CommandTarget extends BareTarget {
-  /** Where the server's stderr is written. Errors contain its end in any case. Default: "ignore". */
-  stderr?: StderrSink;
-  /** Maximum size of a line from the server in bytes. Default: 16 MiB. */
-  maxLineBytes?: number;
-}
+import { within } from "../rpc/abort.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Returns a dialer that starts the server of a command each time that a transport is opened. */
-export function commandDialer(target: CommandTarget, bounds: EndBounds = defaultBounds): Dialer {
+/** Makes transports that start the server of a command. Each starts a process of its own. */
+export function commandTransports(target: CommandTarget, bounds: EndBounds = defaultBounds): TransportFactory {
   const { command, args = [] } = target;
   if (typeof command !== "string" || command === "") {
     throw new LocalError(

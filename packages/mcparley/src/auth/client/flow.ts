@@ -1,10 +1,6 @@
-/**
- * The OAuth flow of clients. `oauth.ts` loads this module, with oauth4webapi, jose and all files that use them, when a
- * client first needs a token.
- */
-import { unreachable } from "../../http/client/fetch.ts";
-import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { link } from "../../rpc/abort.ts";
+import { unreachable } from "../../http/client/send.ts";
+import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { memoryCredentials } from "./credentials.ts";

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { exportPKCS8, generateKeyPair } from "jose";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { sendHttp } from "../../http/client/fetch.ts";
+import { sendHttp } from "../../http/client/send.ts";
 import { type HttpAuth, readHttpTarget } from "../../http/client/settings.ts";
 import {
   type AnswerToken,

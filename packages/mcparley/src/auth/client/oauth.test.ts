@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sendHttp } from "../../http/client/fetch.ts";
+import { sendHttp } from "../../http/client/send.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";

@@ -3,14 +3,14 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
-import { legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { Cache } from "./cache.ts";
 import type { Client } from "./client.ts";
-import { serverDialer } from "../connect/local-dialers.ts";
+import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
-import "./input-rounds.ts";
-import "../input/questions.ts";
+import "./on-demand.ts";
+import "../input/input-requests.ts";
 import "../subscriptions/subscriptions.ts";
 
 const ttlMs = 1000;
@@ -36,7 +36,7 @@ async function connected(
       "prompts/get": () => ({ messages: [], ...hints }),
     },
   });
-  const client = await openClient(peerDialer(peer), { clock, ...(cache !== undefined && { cache }) });
+  const client = await openClient(peerTransports(peer), { clock, ...(cache !== undefined && { cache }) });
   return { clock, peer, client, count: () => peer.arrived.length - 1 };
 }
 
@@ -115,7 +115,7 @@ test.each([
 
 test("a result that was asked for before a change is not kept after it", async () => {
   const peer = modernPeer();
-  const client = await openClient(peerDialer(peer));
+  const client = await openClient(peerTransports(peer));
   const reading = client.readResource("a:1");
   const request = await peer.request("resources/read");
   peer.notify("notifications/resources/updated", { uri: "a:1" });
@@ -127,7 +127,7 @@ test("a result that was asked for before a change is not kept after it", async (
 
 test("what came of answers to questions is not kept", async () => {
   const peer = modernPeer();
-  const client = await openClient(peerDialer(peer), { roots: [] });
+  const client = await openClient(peerTransports(peer), { roots: [] });
   const reading = client.readResource("a:1");
   const inputRequests = { r: { method: "roots/list" } };
   peer.answer(await peer.request("resources/read"), { resultType: "input_required", inputRequests, ttlMs });
@@ -148,7 +148,7 @@ test("nor is what is answered to a request that carries answers or a state of it
 
 test("legacy results, which carry no hint, are not kept", async () => {
   const peer = legacyPeer({ answers: { "tools/list": () => ({ tools: [] }) } });
-  const client = await openClient(peerDialer(peer), { revision: "2025-11-25" });
+  const client = await openClient(peerTransports(peer), { revision: "2025-11-25" });
   await client.listTools().all();
   await client.listTools().all();
   expect(peer.arrived.length).toBe(4);
@@ -164,7 +164,7 @@ test("a real server's hints and changes are followed", async () => {
     tools: {},
     listCache: { ttlMs: 60_000 },
   });
-  const client = await openClient(serverDialer(server));
+  const client = await openClient(serverTransports(server));
   const read = async (): Promise<unknown> => (await client.readResource("note://a")).contents[0];
   await read();
   expect(await read()).toMatchObject({ text: "read 1" });

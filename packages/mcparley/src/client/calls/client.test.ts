@@ -4,8 +4,8 @@ import { prompt, resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
 import { supportedVersions } from "../../mcp/revisions/index.ts";
 import { settled } from "../../testing/fake-clock.ts";
-import { modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
-import { serverDialer } from "../connect/local-dialers.ts";
+import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
+import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 
 const server = createServer({
@@ -23,7 +23,7 @@ const server = createServer({
 describe.each([...supportedVersions, "2024-10-07"])("a client of a server that speaks %s", (revision) => {
   test("can do all that the server offers", async () => {
     const errors: Error[] = [];
-    const client = await openClient(serverDialer(server), { revision, onError: (error) => errors.push(error) });
+    const client = await openClient(serverTransports(server), { revision, onError: (error) => errors.push(error) });
     expect(client.target).toBe("memory:demo");
     expect(client.state).toBe("open");
     expect(client.server).toMatchObject({ info: { name: "demo" }, instructions: "Use it well.", revision });
@@ -51,14 +51,14 @@ describe.each([...supportedVersions, "2024-10-07"])("a client of a server that s
 
 test("await using closes it", async () => {
   const peer = modernPeer();
-  const client = await openClient(peerDialer(peer));
+  const client = await openClient(peerTransports(peer));
   await client[Symbol.asyncDispose]();
   expect(peer.isClosed).toBe(true);
 });
 
 test("calls are sent in the order in which they were made", async () => {
   const peer = modernPeer();
-  const client = await openClient(peerDialer(peer));
+  const client = await openClient(peerTransports(peer));
   const calls = [
     client.callTool("1"),
     client.readResource("2:"),
@@ -78,7 +78,7 @@ test("calls are sent in the order in which they were made", async () => {
 
 test("a server that is closed ends its clients; the next call attaches to it anew", async () => {
   const other = createServer({ name: "s", version: "1", tools: { a: tool({ call: () => "x" }) } });
-  const client = await openClient(serverDialer(other));
+  const client = await openClient(serverTransports(other));
   await other.close();
   await settled();
   expect(client.state).toBe("reconnecting");

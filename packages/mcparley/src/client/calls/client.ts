@@ -6,28 +6,26 @@ import { Method, Notification } from "../../mcp/methods.ts";
 import type { GetPromptResult, Prompt } from "../../mcp/prompts.ts";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { CallToolResult, Tool } from "../../mcp/tools.ts";
-import type { ServerInfo } from "../connect/connection.ts";
-import type { ClientCore } from "./core.ts";
-import { listPrompts, listResourceTemplates, listResources } from "./list-sources.ts";
-import type { List } from "./lists.ts";
+import type { ServerInfo } from "../connect/session.ts";
 import type { RequestOptions } from "../options.ts";
-import { perform, sendWithin } from "./perform.ts";
 import type { Change, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
-import { readToolResult, valueOf } from "./tool-value.ts";
 import { byName } from "../typed-client.ts";
+import type { ClientCore } from "./call.ts";
+import { readToolResult, valueOf } from "./known-tools.ts";
+import { type List, listPrompts, listResourceTemplates, listResources } from "./lists.ts";
+import { perform } from "./perform.ts";
 
-/** The parts of a client that `openClient` makes. */
-export interface ClientParts {
+interface ClientParts {
   core: ClientCore;
   server: ServerInfo;
   close: () => Promise<void>;
 }
 
 /**
- * A client of one server: made by `connect`, and to be closed when it is not needed any more.
+ * A client of one server. `connect` makes it, and `close` ends it.
  *
- * Every method that asks the server rejects with `ProtocolError` where the server refuses, and with `LocalError` for
- * what went wrong on this side: `timeout`, `aborted`, `closed`, `not_capable` and the rest of its codes.
+ * Every method that sends a request rejects with `ProtocolError` if the server refuses it, and with `LocalError` for errors
+ * of this side: `timeout`, `aborted`, `closed`, `not_capable` and other codes.
  */
 export class Client {
   readonly #parts: ClientParts;
@@ -36,7 +34,7 @@ export class Client {
   constructor(parts: ClientParts) {
     this.#parts = parts;
     this.#server = parts.server;
-    // No members of the class: only the type of a server says which names they have.
+    // They are no members of the class, because only the type of a server defines their names.
     Object.defineProperties(this, {
       tools: { value: byName((name, args, options) => this.callTool(name, args, options)) },
       prompts: {
@@ -45,37 +43,37 @@ export class Client {
     });
   }
 
-  /** What the server said of itself when it was connected to last. */
+  /** The description that the server gave of itself in the last handshake. */
   get server(): ServerInfo {
-    this.#server = this.#core.line.current?.server ?? this.#server;
+    this.#server = this.#core.sessions.current?.server ?? this.#server;
     return this.#server;
   }
 
-  /** What was connected to, without any secret. */
+  /** The target that the client is connected to, without secrets. */
   get target(): string {
-    return this.#core.dialer.target;
+    return this.#core.transports.target;
   }
 
-  /** The requests that have no result yet, those included for which somebody is being asked. */
+  /** The number of calls that have no result yet. */
   get inFlight(): number {
     return this.#core.running.size;
   }
 
-  /** `reconnecting` while the connection is gone; the next request, or an open subscription, opens it again. */
+  /** `reconnecting` if the connection is lost. The next request, or an open subscription, opens it again. */
   get state(): "open" | "reconnecting" | "closed" {
-    const { line } = this.#core;
-    if (line.isClosed) return "closed";
-    return line.current && !this.#core.subscriptions?.isReopening ? "open" : "reconnecting";
+    const { sessions } = this.#core;
+    if (sessions.isClosed) return "closed";
+    return sessions.current && !this.#core.subscriptions?.isReopening ? "open" : "reconnecting";
   }
 
-  /** Settles when the client is closed: by `close`, or because its transport ended and cannot be opened again. */
+  /** Settles when the client is closed: by `close`, or because its connection was lost and cannot be opened again. */
   get closed(): Promise<void> {
-    return this.#core.line.closed;
+    return this.#core.sessions.closed;
   }
 
   /**
-   * The tools of the server. Those that are malformed are left out and reported to `onError`, and so are icons that are
-   * neither at https nor in data URIs, but for http on this machine. The same holds for the other lists.
+   * The tools of the server. Malformed tools are left out and reported to `onError`. So are icons whose URI is not https,
+   * data, or http on this machine. The same holds for the other lists.
    */
   listTools(options: RequestOptions = {}): List<Tool> {
     return this.#core.listTools(options);
@@ -94,37 +92,35 @@ export class Client {
   }
 
   /**
-   * Calls a tool and gives its value: `structuredContent` where it has any, else its text where all of it is text, else
-   * its content blocks. Throws `ToolError`, with the whole result, where the tool says that it failed.
+   * Calls a tool and returns its value: `structuredContent`, or its text if all of its content is text, or its content
+   * blocks. Throws `ToolError`, with the whole result, if the tool fails.
    *
-   * A tool that was listed before has its result checked against its output schema (`invalid_result`). Over HTTP, with a
-   * modern revision, a tool that is not known is looked up in the list first, since its parameters may have to be sent
-   * as headers as well; elsewhere nothing is listed.
+   * If the tool was listed before, its result is checked against its output schema (`invalid_result`). Over HTTP with a
+   * modern revision, an unknown tool is first looked up in the list, since its parameters may have to be sent as headers.
    */
   async callTool(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<any> {
-    return valueOf(name, await this.callToolResult(name, args, options));
+    const result = await perform(this.#core, { method: Method.callTool, params: { name, arguments: args } }, options);
+    return valueOf(name, await this.#checked(name, result));
   }
 
-  /** Calls a tool and gives the whole result, that of a failure as well. */
+  /** Calls a tool and returns the whole result, also if the tool fails. */
   async callToolResult(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<CallToolResult> {
-    const answer = await perform(this.#core, Method.callTool, { name, arguments: args }, options);
-    const result = readToolResult(name, answer);
-    await this.#core.tools.checkResult(name, result);
-    return result;
+    const result = await perform(this.#core, { method: Method.callTool, params: { name, arguments: args } }, options);
+    return this.#checked(name, result);
   }
 
   /** Gets a prompt. Its arguments are all strings. */
   async getPrompt(name: string, args: Record<string, string> = {}, options?: RequestOptions): Promise<GetPromptResult> {
-    const result = await perform(this.#core, Method.getPrompt, { name, arguments: args }, options);
+    const result = await perform(this.#core, { method: Method.getPrompt, params: { name, arguments: args } }, options);
     return requireArray<GetPromptResult>(Method.getPrompt, result, "messages");
   }
 
   async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
-    const result = await perform(this.#core, Method.readResource, { uri }, options);
+    const result = await perform(this.#core, { method: Method.readResource, params: { uri } }, options);
     return requireArray<ReadResourceResult>(Method.readResource, result, "contents");
   }
 
-  /** Asks for suggestions for an argument of a prompt or a variable of a resource template. */
+  /** Returns suggestions for an argument of a prompt or a variable of a resource template. */
   async complete(
     ref: CompletionReference,
     argument: { name: string; value: string },
@@ -133,69 +129,77 @@ export class Client {
     const { context, ...request } = options;
     const params: JsonObject = { ref, argument };
     if (context) params.context = { arguments: context };
-    const { completion } = await perform(this.#core, Method.complete, params, request);
+    const { completion } = await perform(this.#core, { method: Method.complete, params }, request);
     if (isObject(completion) && Array.isArray(completion.values)) return completion as never;
     throw malformed(Method.complete, 'an object "completion" with an array "values"');
   }
 
-  /** Asks the server for a sign of life. */
+  /** Checks that the server answers. */
   async ping(options?: RequestOptions): Promise<void> {
-    await perform(this.#core, this.server.era === "modern" ? Method.discover : Method.ping, {}, options);
+    const method = this.server.era === "modern" ? Method.discover : Method.ping;
+    await perform(this.#core, { method, params: {} }, options);
   }
 
-  /** Says from which level on log messages are wanted: in the session where there is one, else for later requests. */
+  /** Sets the minimum level of log messages: of the session in legacy revisions, of later requests in modern ones. */
   async setLogLevel(level: LoggingLevel): Promise<void> {
     this.#core.logLevel = level;
-    if (this.server.era === "legacy") await perform(this.#core, Method.setLevel, { level });
+    if (this.server.era === "legacy") await perform(this.#core, { method: Method.setLevel, params: { level } });
   }
 
-  /** Says that the roots have changed. Modern servers need not be told: they ask when they need them. */
+  /** Notifies the server that the roots have changed. Modern servers get no notification: they ask when they need roots. */
   async rootsChanged(): Promise<void> {
     if (this.server.era === "legacy" && this.#core.options.roots) await this.notify(Notification.rootsChanged);
   }
 
-  /** Sends a request of any method, those of extensions included, and gives its result as it is. */
+  /** Sends a request with any method, also of an extension, and returns its result unchanged. */
   request(method: string, params: JsonObject = {}, options?: RequestOptions): Promise<JsonObject> {
-    return perform(this.#core, method, params, options);
+    return perform(this.#core, { method, params }, options);
   }
 
   /**
-   * Goes on from a result of a type that an extension brings, which `method` was answered with before, to the final
-   * result: as when it was kept over a restart.
+   * Returns the final result that a result of an extension leads to, for example one that was stored before a restart.
+   * `method` is the method that the result answered.
    */
   async follow(method: string, result: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
-    const { followKept } = await import("./extended.ts");
-    return followKept(this.#core, method, { result, options, send: sendWithin });
+    const { followStored } = await import("./on-demand.ts");
+    return followStored(this.#core, method, { result, options });
   }
 
-  /** Sends a notification. That it was sent does not say that it arrived. */
+  /** Sends a notification. The promise does not say whether it arrived. */
   async notify(method: string, params?: JsonObject): Promise<void> {
-    (await this.#core.line.get()).channel.notify(method, params);
+    (await this.#core.sessions.ensure()).connection.sendNotification(method, params);
   }
 
   /**
-   * Listens to changes. Settles once the server has acknowledged what it will tell of.
+   * Subscribes to changes. Settles when the server has acknowledged the subscription.
    *
-   * A subscription that breaks is opened again, with growing pauses; then each thing that is listened to is reported as
-   * changed once, since changes may have been missed.
+   * A subscription that breaks is opened again, with growing pauses. Then each part of it is reported as changed once, since
+   * changes may have been missed.
    */
   async listen(
     filter: ListenFilter,
     onChange: (change: Change) => void,
     options: RequestOptions = {},
   ): Promise<Subscription> {
+    // Many clients have no subscription, and its code is too large for the start.
     const { Subscriptions } = await import("../subscriptions/subscriptions.ts");
     this.#core.subscriptions ??= new Subscriptions(this.#core);
     return this.#core.subscriptions.listen(filter, onChange, options);
   }
 
-  /** Closes the client. What is in flight fails with `closed`. A second call does nothing. */
+  /** Closes the client. Calls in flight fail with `closed`. A second call does nothing. */
   close(): Promise<void> {
     return this.#parts.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #checked(name: string, given: JsonObject): Promise<CallToolResult> {
+    const result = readToolResult(name, given);
+    await this.#core.tools.checkResult(name, result);
+    return result;
   }
 
   get #core(): ClientCore {

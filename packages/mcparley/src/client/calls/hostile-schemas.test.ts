@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ElicitHandler } from "../options.ts";
 
@@ -13,7 +13,7 @@ async function result(
   const listed = { name: "a", inputSchema: { type: "object" }, outputSchema };
   const answer = { content: [], structuredContent };
   const peer = modernPeer({ answers: { "tools/call": () => answer, "tools/list": () => ({ tools: [listed] }) } });
-  const client = await openClient(peerDialer(peer), { onError: (error) => errors.push(error) });
+  const client = await openClient(peerTransports(peer), { onError: (error) => errors.push(error) });
   expect(await client.listTools().all()).toHaveLength(1);
   const outcome = await client.callTool("a").catch((error: unknown) => error);
   await client.close();
@@ -76,7 +76,7 @@ test("lists and calls a tool whose input schema is nested 100,000 levels deep", 
   const inputSchema = Array.from({ length: 100_000 }).reduce<JsonObject>((a) => ({ properties: { a } }), {});
   const tools = [{ name: "a", inputSchema }];
   const peer = modernPeer({ answers: { "tools/list": () => ({ tools }), "tools/call": () => ({ content: [] }) } });
-  const client = await openClient({ ...peerDialer(peer), kind: "http" });
+  const client = await openClient({ ...peerTransports(peer), kind: "http" });
   expect(await client.listTools().all()).toHaveLength(1);
   expect(await client.callTool("a")).toEqual([]);
   await client.close();
@@ -85,7 +85,7 @@ test("lists and calls a tool whose input schema is nested 100,000 levels deep", 
 describe("the form of a hostile server", () => {
   async function answer(requestedSchema: unknown, elicit: ElicitHandler): Promise<JsonObject> {
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer), { elicit });
+    const client = await openClient(peerTransports(peer), { elicit });
     const calling = client.callTool("a").catch((error: unknown) => error);
     const first = await peer.request("tools/call");
     const params = { message: "?", requestedSchema };

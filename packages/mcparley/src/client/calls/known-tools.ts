@@ -1,9 +1,12 @@
 import { LocalError } from "../../rpc/errors.ts";
+import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { CallToolResult, Tool } from "../../mcp/tools.ts";
+import type { ContentBlock, TextContent } from "../../mcp/content.ts";
 import type { McpHeader } from "../../mcp/mirrored-headers.ts";
+import type { CallToolResult, Tool } from "../../mcp/tools.ts";
 import type { PeerSchema } from "../../schema/peer-schema.ts";
 import { formatIssue } from "../../schema/schema.ts";
+import type { Call } from "./call.ts";
 
 interface Known {
   tool: Tool;
@@ -14,7 +17,7 @@ interface Known {
 
 /** The listed tools, with their prepared output schemas and header annotations. */
 export class KnownTools {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<unknown, Known>();
   readonly #report: (error: Error) => void;
   /** The whole list was read since the last change, so a tool that is not here does not exist. */
   isComplete = false;
@@ -24,7 +27,7 @@ export class KnownTools {
     this.#report = report;
   }
 
-  get(name: string): Tool | undefined {
+  get(name: unknown): Tool | undefined {
     return this.#known.get(name)?.tool;
   }
 
@@ -38,14 +41,10 @@ export class KnownTools {
     this.isComplete = false;
   }
 
-  /** The headers that mirror a call's arguments (2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters). */
-  async headers(name: unknown, args: unknown): Promise<Record<string, string> | undefined> {
-    const known = this.#known.get(name as string);
-    if (!known) return undefined;
-    known.headers ??= await headersOf(known.tool);
-    if (known.headers.length === 0) return {};
-    const { mirrorArguments } = await import("./mirror-arguments.ts");
-    return mirrorArguments(known.headers, args);
+  /** The arguments of a tool that are mirrored into headers. Undefined for an unknown tool. */
+  async headers(name: unknown): Promise<readonly McpHeader[] | undefined> {
+    const known = this.#known.get(name);
+    return known && (known.headers ??= await headersOf(known.tool));
   }
 
   /**
@@ -75,6 +74,7 @@ export class KnownTools {
   }
 
   async #prepare(name: string, schema: JsonObject): Promise<PeerSchema> {
+    // The reader of JSON Schemas is too large for the start, and many tools have no output schema.
     const { preparePeerSchema } = await import("../../schema/peer-schema.ts");
     const prepared = await preparePeerSchema(schema);
     for (const reason of prepared.unchecked) {
@@ -102,4 +102,49 @@ function mentions(schema: JsonObject, name: string): boolean {
     // Nested so deep that it exhausts the stack. No mark is valid there.
     return false;
   }
+}
+
+/**
+ * Makes the tool of a call known: lists the tools until it is found, at most once between two changes of the list. If the
+ * tool is not in the list, or the list cannot be read, the call is sent all the same.
+ */
+export async function findTool({ core, params, options: { signal } }: Call): Promise<void> {
+  const { tools } = core;
+  if (tools.isComplete || tools.get(params.name)) return;
+  try {
+    for await (const tool of core.listTools(signal ? { signal } : {})) if (tool.name === params.name) return;
+  } catch (error) {
+    if (signal?.aborted || core.closing.aborted) throw error;
+    core.report(error);
+    tools.isComplete = true;
+  }
+}
+
+/** Checks the form of a tool result. Content of unknown types is not checked. */
+export function readToolResult(name: string, result: JsonObject): CallToolResult {
+  const { content = [] } = result;
+  if (Array.isArray(content)) return { ...result, content };
+  throw new LocalError("invalid_message", `The tool "${name}" was answered with "content" that is no array.`);
+}
+
+/**
+ * Returns the value of a tool result: its structured content, or its text if all of its content is text, or its content.
+ * Throws `ToolError` for the result of a failed tool.
+ */
+export function valueOf(name: string, result: CallToolResult): unknown {
+  const { content, structuredContent, isError } = result;
+  if (isError === true) {
+    const text = textOf(content.filter(isText));
+    throw new ToolError(text || `The tool "${name}" failed without an error message.`, { result });
+  }
+  if (structuredContent !== undefined) return structuredContent;
+  return content.length > 0 && content.every(isText) ? textOf(content) : content;
+}
+
+function isText(block: ContentBlock): block is TextContent {
+  return block?.type === "text" && typeof block.text === "string";
+}
+
+function textOf(content: readonly TextContent[]): string {
+  return content.map(({ text }) => text).join("\n");
 }

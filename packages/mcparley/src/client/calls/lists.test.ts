@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
-import { modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { Client } from "./client.ts";
-import { serverDialer } from "../connect/local-dialers.ts";
+import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 
 type Pages = (cursor: string | undefined, request: number) => JsonObject;
@@ -21,7 +21,7 @@ async function paged(
   };
   const lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
   const peer = modernPeer({ answers: Object.fromEntries(lists.map((method) => [method, answer])) });
-  const dialer = Object.assign(peerDialer(peer), { kind });
+  const dialer = Object.assign(peerTransports(peer), { kind });
   return { errors, asked, client: await openClient(dialer, { onError: (error) => errors.push(error) }) };
 }
 
@@ -52,7 +52,7 @@ test("real servers page through cursors of their own, on every revision", async 
   const tools = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`t${index}`, tool({ call: () => "x" })]));
   const server = createServer({ name: "s", version: "1", tools, limits: { pageSize: 10 } });
   for (const revision of ["2026-07-28", "2025-11-25", "2024-11-05"]) {
-    const client = await openClient(serverDialer(server), { revision });
+    const client = await openClient(serverTransports(server), { revision });
     expect((await client.listTools().all()).length).toBe(25);
     await client.close();
   }
@@ -123,7 +123,7 @@ describe("M5: a malformed entry", () => {
         "resources/read": () => ({ contents: [{ uri: "a:b", hologram: 1 }] }),
       },
     });
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     expect(await client.callTool("a")).toEqual(content);
     expect((await client.getPrompt("a")).messages).toEqual([{ role: "narrator", content: content[0] }]);
     expect((await client.readResource("a:b")).contents).toEqual([{ uri: "a:b", hologram: 1 }]);
@@ -138,7 +138,7 @@ describe("M5: a malformed entry", () => {
         "completion/complete": () => ({ completion: {} }),
       },
     });
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     await expect(client.callTool("a")).rejects.toThrow('"content" that is no array');
     await expect(client.getPrompt("a")).rejects.toThrow('without an array "messages"');
     await expect(client.readResource("a:b")).rejects.toThrow('without an array "contents"');
@@ -177,7 +177,7 @@ describe("the cache", () => {
 
   test("is read anew from the start where a cursor of a kept page is not good any more", async () => {
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     const kept = { prompts: [{ name: "old" }], nextCursor: "2", ttlMs: 60_000 };
     const first = client.listPrompts().all();
     peer.answer(await peer.request("prompts/list"), kept);

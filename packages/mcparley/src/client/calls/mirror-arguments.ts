@@ -4,16 +4,19 @@ import { encodeHeaderValue } from "../../mcp/header-values.ts";
 import type { McpHeader } from "../../mcp/mirrored-headers.ts";
 
 /**
- * The headers for a call's arguments; an argument that is missing or null has none.
+ * Returns the headers that mirror a call's arguments. An argument that is missing or null has none.
  *
- * Throws `LocalError` `invalid_message` for an integer that JavaScript cannot count exactly, since the receiver would
- * compare it with another (2026-07-28, Streamable HTTP, "Schema Extension").
+ * Throws `LocalError` `invalid_message` for an integer that JavaScript cannot represent exactly, since the server would
+ * compare the header with another value (2026-07-28, Streamable HTTP, "Schema Extension").
  */
 export function mirrorArguments(headers: readonly McpHeader[], args: unknown): Record<string, string> {
   const mirrored: Record<string, string> = {};
   for (const { header, path } of headers) {
     const value = valueAt(args, path);
-    if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw notExact(path, value);
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      const what = `The argument "${path.join(".")}" is ${String(value)}`;
+      throw new LocalError("invalid_message", `${what}, which no header can carry exactly; use at most 2^53 - 1.`);
+    }
     if (value !== undefined) mirrored[header] = encodeHeaderValue(value);
   }
   return mirrored;
@@ -27,9 +30,4 @@ function valueAt(args: unknown, path: readonly string[]): string | number | bool
   }
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
   return undefined;
-}
-
-function notExact(path: readonly string[], value: unknown): LocalError {
-  const what = `The argument "${path.join(".")}" is ${String(value)}`;
-  return new LocalError("invalid_message", `${what}, which no header can carry exactly; use at most 2^53 - 1.`);
 }

@@ -1,40 +1,30 @@
 import { McpError } from "../../mcp/errors.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type CallEnd, startCall } from "../../mcp/observe.ts";
-import type { Connection } from "../connect/connection.ts";
-import type { Call, ClientCore } from "./core.ts";
-import type { ClientCall, ClientObserver } from "../observer.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import type { ClientCall } from "../observer.ts";
+import { type Call, type Next, sessionFor } from "./call.ts";
 import { endOf, nameOf } from "./outcome.ts";
 
-interface Observed {
-  core: ClientCore;
-  call: Call;
-  connection: Connection;
-  observers: readonly ClientObserver[];
-}
-
-/** Carries out a call inside all observers and notifies them exactly once of its end. */
-export async function observed(
-  { core, call, connection, observers }: Observed,
-  carryOut: (call: Call) => Promise<JsonObject>,
-): Promise<JsonObject> {
+/** Runs the rest of a call within its observers. Each is notified of its end exactly once. */
+export async function observed(call: Call, next: Next): Promise<JsonObject> {
+  const { core, method, params, options } = call;
+  const { revision, connection } = await sessionFor(call);
   const at = core.clock.now();
-  const { method, params, options } = call;
   const started: ClientCall = {
     side: "client",
     at,
     method,
     name: nameOf(params),
-    revision: connection.revision.version,
-    target: core.dialer.target,
-    network: connection.channel.network,
+    revision: revision.version,
+    target: core.transports.target,
+    network: connection.network,
   };
-  const run = startCall(observers, started, core.report);
+  const run = startCall(core.options.observers ?? [], started, core.report);
   const end = (how: Omit<CallEnd, "durationMs">): void => run.ended({ ...how, durationMs: core.clock.now() - at });
-  const sent: Call = { ...call, options: { ...options, meta: { ...run.meta, ...options.meta } } };
+  call.options = { ...options, meta: { ...run.meta, ...options.meta } };
   try {
-    const result = await run.within(() => carryOut(sent));
+    const result = await run.within(() => next.step(call, next.next));
     const failed = method === Method.callTool && result.isError === true;
     end({ outcome: failed ? "tool_error" : "ok", code: undefined, message: undefined });
     return result;

@@ -4,15 +4,15 @@ import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
-import { legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { Client } from "./client.ts";
-import { serverDialer } from "../connect/local-dialers.ts";
+import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { CallRecord } from "../../mcp/observe.ts";
 import type { ConnectOptions } from "../options.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
-import "./input-rounds.ts";
-import "../input/questions.ts";
+import "./on-demand.ts";
+import "../input/input-requests.ts";
 
 const text = (value: string): { content: object[] } => ({ content: [{ type: "text", text: value }] });
 
@@ -21,7 +21,7 @@ async function modern(
 ): Promise<{ peer: ReturnType<typeof modernPeer>; client: Client; errors: Error[] }> {
   const errors: Error[] = [];
   const peer = modernPeer();
-  const client = await openClient(peerDialer(peer), { onError: (error) => errors.push(error), ...options });
+  const client = await openClient(peerTransports(peer), { onError: (error) => errors.push(error), ...options });
   return { peer, client, errors };
 }
 
@@ -31,7 +31,7 @@ async function legacy(
   const errors: Error[] = [];
   const peer = legacyPeer();
   const given = { revision: "2025-11-25", onError: (error: Error) => errors.push(error), ...options };
-  const client = await openClient(peerDialer(peer), given);
+  const client = await openClient(peerTransports(peer), given);
   await peer.notification("notifications/initialized");
   return { peer, client, errors };
 }
@@ -50,7 +50,7 @@ describe("M1: progress", () => {
         },
       });
       const server = createServer({ name: "s", version: "1", tools: { many } });
-      const client = await openClient(serverDialer(server), { revision });
+      const client = await openClient(serverTransports(server), { revision });
       const seen: number[] = [];
       let before = -1;
       await client
@@ -109,7 +109,7 @@ describe("M2: answers", () => {
     expect(await calling).toBe("for the number");
     peer.answer({ id }, text("again"));
     expect(errors.length).toBe(4);
-    expect(errors[3]?.message).toContain("not open, with the id 1");
+    expect(errors[3]?.message).toContain("an unknown request with the id 1");
   });
 
   test("a malformed answer fails its call, and other calls go on", async () => {
@@ -368,7 +368,7 @@ describe("requests", () => {
 
   test("what the server has not declared fails before it is sent, and names the capability", async () => {
     const peer = modernPeer({ capabilities: { tools: {} } });
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     await expect(client.getPrompt("a")).rejects.toThrow('prompts/get needs the server capability "prompts"');
     await expect(client.readResource("a:b")).rejects.toMatchObject({ code: "not_capable" });
     await expect(client.listResources().all()).rejects.toMatchObject({ code: "not_capable" });
@@ -382,7 +382,7 @@ describe("requests", () => {
 
   test("a capability that the revision has no word for is not required", async () => {
     const peer = legacyPeer({ version: "2024-11-05", capabilities: { prompts: {} } });
-    const client = await openClient(peerDialer(peer), { revision: "2024-11-05" });
+    const client = await openClient(peerTransports(peer), { revision: "2024-11-05" });
     await peer.notification("notifications/initialized");
     const completing = client.complete(
       { type: "ref/prompt", name: "a" },

@@ -1,225 +1,183 @@
-import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
-import type { Awaitable } from "../../rpc/awaitable.ts";
+import { link, unlessAborted } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { Declined } from "../../mcp/errors.ts";
-import { MetaKey } from "../../mcp/methods.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
+import { revisions } from "../../mcp/revisions/index.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import type { ServerCapabilities } from "../../mcp/capabilities.ts";
+import { askable, completeType, inputRequiredType } from "../../mcp/input-required.ts";
 import { Method } from "../../mcp/methods.ts";
-import type { CallRecord } from "../../mcp/observe.ts";
-import type { Progress } from "../../mcp/progress.ts";
-import { link, unlessAborted } from "../../rpc/abort.ts";
 import { isExtensionList } from "../client-capabilities.ts";
-import { requireCapability } from "./capability-check.ts";
-import type { SendOptions } from "../connect/channel.ts";
-import { type Connection, modernMeta } from "../connect/connection.ts";
-import type { Call, ClientCore } from "./core.ts";
-import type { ConnectOptions, RequestOptions } from "../options.ts";
+import type { Session } from "../connect/session.ts";
+import type { CallRecord } from "../../mcp/observe.ts";
+import type { RequestOptions } from "../options.ts";
+import { fromCache } from "./cache.ts";
+import {
+  type Call,
+  type CallRequest,
+  type ClientCore,
+  type Next,
+  type Step,
+  end,
+  makeCall,
+  sessionFor,
+  unexpectedType,
+} from "./call.ts";
 import { endOf, nameOf } from "./outcome.ts";
-import { explain, findTool, repairOf } from "./repair.ts";
-import { maxRounds, wantsInput } from "./result-type.ts";
+import { repair } from "./repair.ts";
+import { sendRequest } from "./send-request.ts";
 
-const defaultTotal = 30 * 60_000;
-/** Timers cannot be set for longer; a limit beyond it is none. */
-const longestTimer = 2 ** 31 - 1;
-const noAnswers: JsonObject = Object.freeze({});
+const always = (): boolean => true;
 
-/**
- * Carries out one request of the user to its final result: from the cache, or through the line, with every question of
- * the server answered on the way and what can be repaired repaired once.
- */
+/** The steps of a call, in order. A step that does not concern a call is left out of it. */
+const steps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
+  { step: fromCache, concerns: ({ core, method }) => core.cache?.covers(method) === true },
+  { step: requireSession, concerns: (call) => !hasSession(call) },
+  { step: observe, concerns: ({ core }) => core.options.observers !== undefined },
+  { step: extend, concerns: ({ core }) => isExtensionList(core.options.extensions) },
+  { step: confirm, concerns: ({ core, method }) => core.options.confirm !== undefined && method === Method.callTool },
+  { step: answerInput, concerns: always },
+  { step: repair, concerns: always },
+  { step: sendRequest, concerns: always },
+];
+
+/** Makes one call and returns its final result. */
 export async function perform(
   core: ClientCore,
-  method: string,
-  params: JsonObject,
+  request: CallRequest,
   options: RequestOptions = {},
 ): Promise<JsonObject> {
-  const left = options.timeout?.total ?? core.options.timeout?.total ?? defaultTotal;
-  const call: Call = { method, params, options, what: describe(method, params), left, answers: noAnswers };
+  const call = makeCall(core, request, options);
   const at = core.clock.now();
-  let end: Pick<CallRecord, "outcome" | "code"> = { outcome: "ok", code: undefined };
+  let ended: Pick<CallRecord, "outcome" | "code"> = { outcome: "ok", code: undefined };
   core.running.add(call);
   try {
-    const result = await run(core, call);
-    if (method === Method.callTool && result.isError === true) end = { outcome: "tool_error", code: undefined };
+    const first = steps.reduceRight((next, { step, concerns }) => (concerns(call) ? { step, next } : next), end);
+    const result = await first.step(call, first.next);
+    if (call.method === Method.callTool && result.isError === true) ended = { outcome: "tool_error", code: undefined };
     return result;
   } catch (error) {
-    end = endOf(error);
+    ended = endOf(error);
     throw error;
   } finally {
     core.running.delete(call);
-    record(core, call, { at, ...end });
+    record(core, call, { at, ...ended });
   }
-}
-
-/** Gives what the cache holds, or carries the call out under the eyes of those who watch over it. */
-async function run(core: ClientCore, call: Call): Promise<JsonObject> {
-  const { cache } = core;
-  const key = cache?.keyOf(call.method, call.params);
-  const kept = key === undefined || call.options.fresh ? undefined : cache?.get(key);
-  if (kept) return kept;
-  const connection = await connected(core, call);
-  requireCapability(connection, call.method);
-  const { observers } = core.options;
-  if (!observers) return carryOut(core, call, { connection, key });
-  const { observed } = await import("./observed.ts");
-  return observed({ core, call, connection, observers }, (sent) => carryOut(core, sent, { connection, key }));
-}
-
-async function carryOut(
-  core: ClientCore,
-  given: Call,
-  { connection, key }: { connection: Connection; key: string | undefined },
-): Promise<JsonObject> {
-  const { cache } = core;
-  let call = given;
-  const { confirm: ask, extensions } = core.options;
-  const extended = isExtensionList(extensions) ? await import("./extended.ts") : undefined;
-  if (extended) call = await extended.prepare(core, call, connection);
-  if (ask && call.method === Method.callTool) await confirm(core, call, ask);
-  for (let round = 0; round < maxRounds; round++) {
-    const generation = cache?.generation;
-    const { result, answerer } = await send(core, call);
-    const followed =
-      extended && (await extended.follow(core, call, { result, revision: answerer.revision, send: sendWithin }));
-    if (followed) return followed;
-    if (!wantsInput(core, answerer, call, result)) {
-      // What came of answers depends on them, and they are no part of the key.
-      if (key !== undefined && round === 0) cache?.put(key, result, generation!);
-      return result;
-    }
-    const { answersTo } = await import("./input-rounds.ts");
-    call.answers = await answersTo(core, call, result, round);
-  }
-  throw new LocalError("invalid_message", `The server asked for input to ${call.what} more than ${maxRounds} times.`);
-}
-
-async function confirm(core: ClientCore, call: Call, ask: NonNullable<ConnectOptions["confirm"]>): Promise<void> {
-  const { name, arguments: args } = call.params as { name: string; arguments?: JsonObject };
-  const linked = link(call.options.signal, core.closing);
-  try {
-    const asked = ask(
-      { tool: core.tools.get(name), name, arguments: args ?? {} },
-      core.asker(call.what, linked.signal),
-    );
-    const confirmed: unknown = await unlessAborted(Promise.resolve(asked), linked.signal, call.what);
-    if (confirmed !== true) throw new Declined(`${call.what} was not confirmed.`);
-  } finally {
-    linked.unlink();
-  }
-}
-
-/** Sends a request that belongs to a call of the user, and is not one by itself. */
-export async function sendWithin(
-  core: ClientCore,
-  method: string,
-  params: JsonObject,
-  options: RequestOptions,
-): Promise<JsonObject> {
-  const left = options.timeout?.total ?? defaultTotal;
-  return (await send(core, { method, params, options, what: describe(method, params), left, answers: noAnswers }))
-    .result;
-}
-
-/** Sends one round; what went wrong in a way that can be repaired is, each way once. */
-async function send(core: ClientCore, call: Call): Promise<{ result: JsonObject; answerer: Connection }> {
-  const repaired = new Set<string>();
-  for (;;) {
-    const connection = await connected(core, call);
-    try {
-      return { result: await sendOnce(core, call, connection), answerer: connection };
-    } catch (error) {
-      const repair = repairOf(core, call, connection, error);
-      if (!repair || repaired.has(repair.kind)) throw explain(core, call, error);
-      repaired.add(repair.kind);
-      await repair.run();
-    }
-  }
-}
-
-async function sendOnce(core: ClientCore, call: Call, connection: Connection): Promise<JsonObject> {
-  const { clock } = core;
-  const envelope = connection.mirrors ? await mirror(core, call) : undefined;
-  const since = clock.now();
-  try {
-    return await connection.channel.request(call.method, paramsOf(core, call, connection), {
-      idleTimeout: unlessTooLong(call.options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT),
-      totalTimeout: unlessTooLong(call.left),
-      what: call.what,
-      signal: call.options.signal,
-      onProgress: progressOf(core, call),
-      onPaused: (ms) => void (call.left += ms),
-      wantsProgress: true,
-      envelope,
-    });
-  } finally {
-    call.left = Math.max(0, call.left - (clock.now() - since));
-  }
-}
-
-function connected(core: ClientCore, call: Call): Awaitable<Connection> {
-  const { signal } = call.options;
-  return (!signal && core.line.current) || unlessAborted(core.line.get(), signal, call.what);
-}
-
-function paramsOf(core: ClientCore, call: Call, { revision }: Connection): JsonObject {
-  const { options, params, answers } = call;
-  const isModern = revision.era === "modern";
-  let meta = isModern ? modernMeta(revision, core.offer) : {};
-  if (params._meta || options.meta) meta = { ...(params._meta as JsonObject | undefined), ...options.meta, ...meta };
-  const level = isModern ? (options.logLevel ?? core.logLevel) : undefined;
-  if (level !== undefined) meta[MetaKey.logLevel] = level;
-  return answers === noAnswers ? { ...params, _meta: meta } : { ...params, ...answers, _meta: meta };
-}
-
-/** The headers of a tool call. Its tool is looked up where it is not known: the server refuses a call that lacks them. */
-async function mirror(core: ClientCore, { method, params, options }: Call): Promise<SendOptions["envelope"]> {
-  const { extensions } = core.options;
-  if (method !== Method.callTool) {
-    return isExtensionList(extensions)
-      ? (await import("./extended.ts")).mirrored(extensions, method, params)
-      : undefined;
-  }
-  await findTool(core, params.name, options);
-  const headers = await core.tools.headers(params.name, params.arguments);
-  return headers && { headers };
-}
-
-function unlessTooLong(ms: number): number | undefined {
-  return ms <= longestTimer ? ms : undefined;
-}
-
-function progressOf(core: ClientCore, { options: { onProgress } }: Call): SendOptions["onProgress"] {
-  if (!onProgress) return undefined;
-  return (params) => {
-    const { progress, total, message } = params as unknown as Progress;
-    if (typeof progress !== "number") return;
-    try {
-      onProgress({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
-    } catch (error) {
-      core.report(error);
-    }
-  };
 }
 
 /** Calls `onCall` with the record of a finished call. */
-function record(core: ClientCore, { method, params }: Call, end: Pick<CallRecord, "at" | "outcome" | "code">): void {
-  const { clock, dialer, line, options } = core;
+function record(core: ClientCore, { method, params }: Call, ended: Pick<CallRecord, "at" | "outcome" | "code">): void {
+  const { clock, transports, sessions, options } = core;
   try {
     options.onCall?.({
       kind: "call",
-      ...end,
-      durationMs: clock.now() - end.at,
+      ...ended,
+      durationMs: clock.now() - ended.at,
       method,
       name: nameOf(params),
-      target: dialer.target,
-      revision: line.current?.revision.version,
+      target: transports.target,
+      revision: sessions.current?.revision.version,
     });
   } catch (error) {
     core.report(error);
   }
 }
 
-function describe(method: string, params: JsonObject): string {
-  const name = nameOf(params);
-  return name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`;
+/** Opens a session if there is none. Throws `not_capable` for a request that the server cannot answer. */
+async function requireSession(call: Call, next: Next): Promise<JsonObject> {
+  call.session = await sessionFor(call);
+  const missing = missingCapability(call.session, call.method);
+  if (missing) throw missing;
+  return next.step(call, next.next);
+}
+
+function hasSession({ session, method, options }: Call): boolean {
+  return session !== undefined && !options.signal?.aborted && !missingCapability(session, method);
+}
+
+/** The capabilities that methods need. */
+const needed: Record<string, keyof ServerCapabilities & string> = {
+  [Method.listTools]: "tools",
+  [Method.callTool]: "tools",
+  [Method.listPrompts]: "prompts",
+  [Method.getPrompt]: "prompts",
+  [Method.listResources]: "resources",
+  [Method.listResourceTemplates]: "resources",
+  [Method.readResource]: "resources",
+  [Method.subscribe]: "resources",
+  [Method.unsubscribe]: "resources",
+  [Method.complete]: "completions",
+  [Method.setLevel]: "logging",
+};
+
+/**
+ * Returns the `not_capable` error for a request that the server cannot answer: its revision has no such method, or it has
+ * not declared the capability of the method. Methods of extensions need no capability.
+ */
+function missingCapability({ revision, server }: Session, method: string): LocalError | undefined {
+  if (!revision.clientRequests.has(method)) {
+    const isKnown = revisions.some(({ clientRequests }) => clientRequests.has(method));
+    if (!isKnown) return undefined;
+    const message = `Protocol revision ${revision.version}, which the server speaks, has no ${method}.`;
+    return new LocalError("not_capable", message);
+  }
+  const capability = Object.hasOwn(needed, method) ? needed[method] : undefined;
+  if (capability === undefined || server.capabilities[capability]) return undefined;
+  // Before a revision defined this capability, servers had the feature without declaring it.
+  if (capability === "completions" && !revision.completionsCapability) return undefined;
+  const message = `${method} needs the server capability "${capability}", which the server has not declared.`;
+  return new LocalError("not_capable", message, { data: { capability } });
+}
+
+async function observe(call: Call, next: Next): Promise<JsonObject> {
+  const { observed } = await import("./on-demand.ts");
+  return observed(call, next);
+}
+
+async function extend(call: Call, next: Next): Promise<JsonObject> {
+  const { extended } = await import("./on-demand.ts");
+  return extended(call, next);
+}
+
+/** Asks the user before a tool call. Throws `Declined` if the call is not confirmed. */
+async function confirm(call: Call, next: Next): Promise<JsonObject> {
+  const { core, params, options, what } = call;
+  const name = String(params.name);
+  const args = isObject(params.arguments) ? params.arguments : {};
+  const linked = link(options.signal, core.closing);
+  try {
+    const asked = core.options.confirm?.(
+      { tool: core.tools.get(name), name, arguments: args },
+      core.asker(what, linked.signal),
+    );
+    const confirmed: unknown = await unlessAborted(Promise.resolve(asked), linked.signal, what);
+    if (confirmed !== true) throw new Declined(`${what} was not confirmed.`);
+  } finally {
+    linked.unlink();
+  }
+  return next.step(call, next.next);
+}
+
+/** Maximum number of rounds in which a server may ask for more input to one call. */
+const maxRounds = 32;
+
+/** Answers the input requests in a result, and sends the call again with the answers (2026-07-28, basic/patterns/mrtr). */
+async function answerInput(call: Call, next: Next): Promise<JsonObject> {
+  for (let round = 0; round < maxRounds; round++) {
+    const result = await next.step(call, next.next);
+    if (!wantsInput(call, result)) return result;
+    const { answersTo } = await import("./on-demand.ts");
+    call.answers = await answersTo(call, result, round);
+  }
+  throw new LocalError("invalid_message", `The server asked for input to ${call.what} more than ${maxRounds} times.`);
+}
+
+/** Whether a result asks for input. Throws if its type is unknown, or not allowed for the method. */
+function wantsInput(call: Call, { resultType = completeType }: JsonObject): boolean {
+  const { core, method, session } = call;
+  if (!session?.revision.typedResults || resultType === completeType) return false;
+  // The step `extend` checks the types of extensions. If they are only declared, the caller handles their results.
+  if (resultType !== inputRequiredType && core.options.extensions) return false;
+  const isAllowed = askable.has(method) || !session.revision.clientRequests.has(method);
+  if (resultType === inputRequiredType && isAllowed) return true;
+  throw unexpectedType(call, resultType);
 }

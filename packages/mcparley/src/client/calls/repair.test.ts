@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { settled } from "../../testing/fake-clock.ts";
-import { discoverResult, legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { discoverResult, legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { scriptedPeer } from "../../testing/scripted-peer.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ConnectOptions } from "../options.ts";
 
 const text = (value: string): JsonObject => ({ content: [{ type: "text", text: value }] });
-const http = (...peers: Parameters<typeof peerDialer>): ReturnType<typeof peerDialer> =>
-  Object.assign(peerDialer(...peers), { kind: "http" as const });
+const http = (...peers: Parameters<typeof peerTransports>): ReturnType<typeof peerTransports> =>
+  Object.assign(peerTransports(...peers), { kind: "http" as const });
 const lost = (): LocalError => new LocalError("session_lost", "404: the session is gone");
 const legacy = { revision: "2025-11-25" };
 
@@ -145,7 +145,7 @@ describe("C4: stale header maps", () => {
 
   test("C4: on a stream there are no headers, and nothing is listed for them", async () => {
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     const calling = client.callTool("a", { region: "x" });
     calling.catch(() => {});
     peer.refuse(await peer.request("tools/call"), { code: -32020, message: "odd" });
@@ -161,7 +161,7 @@ describe("a server that ends unexpectedly", () => {
   test("P4: fails what is in flight, saying whether repeating is safe, and is started again by the next call", async () => {
     const [first, second] = [modernPeer(), modernPeer()];
     const errors: Error[] = [];
-    const dialer = peerDialer(first, second);
+    const dialer = peerTransports(first, second);
     const client = await openClient(dialer, { onError: (error) => errors.push(error) });
     const [called, read] = [client.callTool("a"), client.readResource("a:b")];
     for (const call of [called, read]) call.catch(() => {});
@@ -169,7 +169,7 @@ describe("a server that ends unexpectedly", () => {
     first.close(exited());
     await expect(called).rejects.toMatchObject({ code: "exited", data: { safeToRepeat: false } });
     await expect(called).rejects.toThrow(
-      'The connection was lost before tools/call "a" was answered. It may have been carried out: repeat it only if doing it twice does no harm. node server.js exited with code 1.',
+      'The connection was lost before tools/call "a" was answered. The server may have run it: repeat it only if it does no harm to run it twice. node server.js exited with code 1.',
     );
     await expect(read).rejects.toThrow("It is safe to repeat it.");
     expect(client.state).toBe("reconnecting");
@@ -185,7 +185,7 @@ describe("a server that ends unexpectedly", () => {
   test("P4: a tool that says it changes nothing is safe to repeat", async () => {
     const tools = [{ name: "a", inputSchema: {}, annotations: { readOnlyHint: true } }];
     const peer = modernPeer({ answers: { "tools/list": () => ({ tools }) } });
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     await client.listTools().all();
     const calling = client.callTool("a");
     calling.catch(() => {});
@@ -196,7 +196,7 @@ describe("a server that ends unexpectedly", () => {
 
   test("is the end of a client on a transport of the caller's own", async () => {
     const peer = modernPeer();
-    const client = await openClient({ ...peerDialer(peer), once: true });
+    const client = await openClient({ ...peerTransports(peer), once: true });
     peer.close(exited());
     await client.closed;
     expect(client.state).toBe("closed");
@@ -206,7 +206,7 @@ describe("a server that ends unexpectedly", () => {
   test("a server that does not start again fails the call, and the next call tries again", async () => {
     const [first, second, third] = [modernPeer(), scriptedPeer(), modernPeer()];
     const client = await openClient(
-      peerDialer(
+      peerTransports(
         first,
         Object.assign(second, { transport: { ...second.transport, start: () => Promise.reject(exited()) } }),
         third,
@@ -228,7 +228,7 @@ describe("a server that ends unexpectedly", () => {
         return Promise.reject(new Error("EPIPE"));
       return transport.send(message, envelope);
     };
-    const client = await openClient(peerDialer({ ...peer, transport: { ...transport, send } }));
+    const client = await openClient(peerTransports({ ...peer, transport: { ...transport, send } }));
     await expect(client.callTool("bad")).rejects.toThrow(/connection was lost before tools\/call "bad" .* EPIPE$/);
     const calling = client.callTool("good");
     peer.answer(await peer.request("tools/call"), text("x"));
@@ -274,7 +274,7 @@ describe("a version that is not spoken any more", () => {
 
 test("closing while a server is being started again ends both", async () => {
   const [first, second] = [modernPeer(), scriptedPeer()];
-  const client = await openClient(peerDialer(first, second));
+  const client = await openClient(peerTransports(first, second));
   first.close();
   await settled();
   const calling = client.callTool("a");

@@ -3,9 +3,9 @@ import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
-import { modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { Client } from "./client.ts";
-import { serverDialer } from "../connect/local-dialers.ts";
+import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 
 const text = (value: string): JsonObject => ({ type: "text", text: value });
@@ -14,7 +14,7 @@ const image = { type: "image", data: "aa", mimeType: "image/png" };
 async function giving(result: JsonObject, outputSchema?: unknown): Promise<Client> {
   const listed = { name: "a", inputSchema: { type: "object" }, ...(outputSchema !== undefined && { outputSchema }) };
   const peer = modernPeer({ answers: { "tools/call": () => result, "tools/list": () => ({ tools: [listed] }) } });
-  return openClient(peerDialer(peer));
+  return openClient(peerTransports(peer));
 }
 
 describe("the value of a call", () => {
@@ -41,7 +41,7 @@ describe("the value of a call", () => {
 
   test("a failure without text says so", async () => {
     await expect((await giving({ content: [], isError: true })).callTool("a")).rejects.toThrow(
-      'The tool "a" failed without saying why.',
+      'The tool "a" failed without an error message.',
     );
   });
 });
@@ -91,7 +91,7 @@ test("a real tool's result, on revisions with and without structured content", a
     ["2025-06-18", { sum: 3 }],
     ["2024-11-05", '{"sum":3}'],
   ] as const) {
-    const client = await openClient(serverDialer(server), { revision });
+    const client = await openClient(serverTransports(server), { revision });
     await client.listTools().all();
     expect(await client.callTool("add")).toEqual(value);
     await client.close();

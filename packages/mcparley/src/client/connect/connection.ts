@@ -1,43 +1,260 @@
-import type { JsonObject } from "../../rpc/messages.ts";
-import type { ClientCapabilities, Implementation, ServerCapabilities } from "../../mcp/capabilities.ts";
-import { MetaKey } from "../../mcp/methods.ts";
-import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Channel } from "./channel.ts";
+import type { Clock } from "../../rpc/clock.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { PendingRequests, type WaitOptions } from "../../rpc/pending-requests.ts";
+import {
+  type JsonObject,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type RequestId,
+  classify,
+  failure,
+  isFailure,
+  notification,
+  success,
+} from "../../rpc/messages.ts";
+import type { Envelope, Transport } from "../../rpc/transport.ts";
+import { Notification } from "../../mcp/methods.ts";
 
-/** What a server said of itself when the connection was opened. */
-export interface ServerInfo {
-  /** Its name and version; not verified. */
-  readonly info: Implementation | undefined;
-  readonly capabilities: ServerCapabilities;
-  /** How to use it, for the model. */
-  readonly instructions: string | undefined;
-  /** The version of the protocol that is spoken. */
-  readonly revision: string;
-  readonly era: "modern" | "legacy";
-  /** The versions it says it speaks; a legacy server says one. */
-  readonly supportedVersions: readonly string[];
+/** The handlers of a connection. */
+export interface ConnectionHandlers {
+  /** Answers a request of the server. Undefined sends no response. A `ProtocolError` is sent to the server as it is. */
+  request(request: JsonRpcRequest, signal: AbortSignal, connection: Connection): Promise<JsonObject | undefined>;
+  /** Called with each notification except progress, in order of arrival. */
+  notification(message: JsonRpcNotification, connection: Connection): void;
+  /** Called with errors that belong to no call. */
+  report(error: unknown): void;
 }
 
-/** A channel on which the revision is agreed. */
-export interface Connection {
-  readonly channel: Channel;
-  readonly revision: Revision;
-  readonly server: ServerInfo;
-  /** Tool parameters are to be mirrored in headers. */
-  readonly mirrors: boolean;
+export interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
+  /** Sends no cancellation to the server: `initialize` must not be cancelled, and probes need not. */
+  silent?: boolean;
+  /**
+   * Asks for progress, which resets the idle timeout. The token is written into the `_meta` of the params, which must not
+   * be shared with other requests.
+   */
+  wantsProgress?: boolean;
+  envelope?: Envelope | undefined;
+  /** Called with the id of the request before it is sent. */
+  onId?: ((id: RequestId) => void) | undefined;
 }
 
-/** Who this client says it is. */
-export interface Offer {
-  info: Implementation;
-  capabilities: (era: "modern" | "legacy") => ClientCapabilities;
+/** The number of abandoned requests that are remembered. A late response to one of them is not reported. */
+const maxAbandoned = 1024;
+
+/** The number of requests of the server that may wait for an answer. Each may wait for the user. */
+const maxIncoming = 100;
+
+/** A transport and its messages in flight. Messages are handled strictly in order of arrival. */
+export class Connection {
+  /** Settles with the reason when no new requests can be sent. */
+  readonly lost: Promise<LocalError>;
+  readonly #transport: Transport;
+  readonly #handlers: ConnectionHandlers;
+  readonly #outbound: PendingRequests;
+  readonly #abandoned = new Set<RequestId>();
+  /** The requests of the server that have no answer yet. */
+  readonly #incoming = new Map<unknown, AbortController>();
+  /** Ids count up. Each number below this one was the id, and the progress token, of a request. */
+  #issued = 0;
+  #ended: LocalError | undefined;
+  #wasLost = false;
+  #retired = false;
+  #settleLost!: (reason: LocalError) => void;
+
+  constructor(transport: Transport, clock: Clock, handlers: ConnectionHandlers) {
+    this.#transport = transport;
+    this.#handlers = handlers;
+    this.#outbound = new PendingRequests(clock);
+    this.lost = new Promise((resolve) => {
+      this.#settleLost = resolve;
+    });
+  }
+
+  get network(): Transport["network"] {
+    return this.#transport.network;
+  }
+
+  get isOpen(): boolean {
+    return this.#ended === undefined && !this.#retired;
+  }
+
+  /** Whether the transport ended although this side did not close it. */
+  get wasLost(): boolean {
+    return this.#wasLost;
+  }
+
+  async open(): Promise<void> {
+    await this.#transport.start({
+      message: (value) => this.#receive(value),
+      failed: (id, error) => {
+        this.#outbound.fail(id, error);
+        this.#closeIfIdle();
+      },
+      waits: (id) => this.#outbound.pause(id),
+      malformed: (error) => this.#handlers.report(error),
+      closed: (cause) => {
+        this.#wasLost = this.#ended === undefined;
+        this.#end(toLocalError(cause));
+      },
+    });
+  }
+
+  /** Sends a request and waits for its result. */
+  exchange(method: string, params: JsonObject, options: SendOptions): Promise<JsonObject> {
+    const { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, envelope, silent = false } = options;
+    if (this.#ended) return Promise.reject(this.#ended);
+    const id = this.#outbound.nextId();
+    this.#issued = id + 1;
+    options.onId?.(id);
+    const onAbandoned = (reason: string): void => this.#abandon(id, reason, silent);
+    const wait = { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, onAbandoned };
+    const answer = this.#outbound.wait(id, wait);
+    if (signal?.aborted) return answer;
+    if (options.wantsProgress) (params._meta as JsonObject).progressToken = id;
+    const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, params };
+    const fail = (error: unknown): void => void this.#outbound.fail(id, toLocalError(error));
+    try {
+      this.#transport.send(request, envelope)?.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+    return answer;
+  }
+
+  sendNotification(method: string, params?: JsonObject): void {
+    if (!this.#ended) this.#sendOneWay(notification(method, params));
+  }
+
+  /** Stops the timeouts of all calls in flight until the returned function is called. */
+  pauseTimeouts(): () => void {
+    return this.#outbound.pauseAll();
+  }
+
+  /** Takes no new requests, and closes when the last request in flight has ended. */
+  retire(): void {
+    this.#retired = true;
+    this.#settleLost(replaced());
+    this.#closeIfIdle();
+  }
+
+  /** Fails the requests in flight and closes the transport. */
+  async close(reason: LocalError = new LocalError("closed", "The client was closed.")): Promise<void> {
+    this.#end(reason);
+    await this.#transport.close();
+  }
+
+  #receive(value: unknown): void {
+    for (const message of Array.isArray(value) ? value : [value]) this.#handle(message);
+    this.#closeIfIdle();
+  }
+
+  #handle(value: unknown): void {
+    const classified = classify(value);
+    switch (classified.kind) {
+      case "response":
+        return this.#settle(classified.message);
+      case "notification":
+        return this.#takeNotification(classified.message);
+      case "request":
+        return void this.#answer(classified.message);
+      default: {
+        const error = new LocalError("invalid_message", `The server sent an invalid message: ${classified.reason}.`);
+        const { id } = classified;
+        if (id === undefined || !this.#outbound.fail(id, error)) this.#handlers.report(error);
+      }
+    }
+  }
+
+  #settle(response: JsonRpcResponse): void {
+    const { id } = response;
+    if (this.#outbound.settle(response)) return;
+    if (id !== undefined && this.#abandoned.delete(id)) return;
+    const said = isFailure(response) ? ` Its error: ${response.error.message.slice(0, 200)}` : "";
+    const message = `The server answered an unknown request with the id ${JSON.stringify(id)}.${said}`;
+    this.#handlers.report(new LocalError("invalid_message", message));
+  }
+
+  #takeNotification(message: JsonRpcNotification): void {
+    const { method, params = {} } = message;
+    if (method === Notification.progress) return this.#progressed(params);
+    const cancelled = method === Notification.cancelled ? this.#incoming.get(params.requestId) : undefined;
+    if (cancelled) cancelled.abort(new LocalError("aborted", "The server cancelled its request."));
+    else this.#handlers.notification(message, this);
+  }
+
+  #progressed(params: JsonObject): void {
+    const { progressToken: token } = params;
+    if (this.#outbound.progress(token, params)) return;
+    // Progress may arrive after the response or a cancellation. If the token was a request once, it is only late.
+    const isLate = typeof token === "number" && Number.isInteger(token) && token >= 0 && token < this.#issued;
+    if (isLate) return;
+    const message = `The server reported progress for the unknown token ${JSON.stringify(token)}.`;
+    this.#handlers.report(new LocalError("invalid_message", message));
+  }
+
+  async #answer(request: JsonRpcRequest): Promise<void> {
+    const { id } = request;
+    const controller = new AbortController();
+    this.#incoming.set(id, controller);
+    let reply: JsonRpcResponse | undefined;
+    try {
+      if (this.#incoming.size > maxIncoming) {
+        const message = `More than ${maxIncoming} requests wait for an answer already.`;
+        throw new ProtocolError(ErrorCode.InvalidRequest, message);
+      }
+      const result = await this.#handlers.request(request, controller.signal, this);
+      if (result) reply = success(id, result);
+    } catch (error) {
+      // The server does not get errors of this side. They are reported here.
+      if (!(error instanceof ProtocolError) && !controller.signal.aborted) this.#handlers.report(error);
+      const known =
+        error instanceof ProtocolError ? error : new ProtocolError(ErrorCode.InternalError, "Internal error");
+      reply = failure(id, known.toBody());
+    }
+    this.#incoming.delete(id);
+    if (!reply || controller.signal.aborted || this.#ended) return;
+    this.#sendOneWay(reply);
+  }
+
+  #abandon(id: RequestId, reason: string, silent: boolean): void {
+    this.#abandoned.add(id);
+    if (this.#abandoned.size > maxAbandoned) this.#abandoned.delete(this.#abandoned.values().next().value!);
+    if (!silent) this.sendNotification(Notification.cancelled, { requestId: id, reason });
+    this.#closeIfIdle();
+  }
+
+  #sendOneWay(message: JsonRpcMessage): void {
+    const fail = (error: unknown): void => this.#handlers.report(toLocalError(error));
+    try {
+      this.#transport.send(message)?.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  #closeIfIdle(): void {
+    if (!this.#retired || this.#outbound.size > 0 || this.#ended) return;
+    void this.close(replaced()).catch(() => {});
+  }
+
+  #end(reason: LocalError): void {
+    if (this.#ended) return;
+    this.#ended = reason;
+    for (const controller of this.#incoming.values()) controller.abort(reason);
+    this.#outbound.failAll(reason);
+    this.#settleLost(reason);
+  }
 }
 
-/** The `_meta` that each request of a modern revision carries (2026-07-28, basic, Per-request protocol fields). */
-export function modernMeta(revision: Revision, offer: Offer): JsonObject {
-  return {
-    [MetaKey.protocolVersion]: revision.version,
-    [MetaKey.clientInfo]: offer.info,
-    [MetaKey.clientCapabilities]: offer.capabilities("modern"),
-  };
+function replaced(): LocalError {
+  return new LocalError("closed", "The session was replaced by a new one.");
+}
+
+function toLocalError(cause: unknown): LocalError {
+  if (cause instanceof LocalError) return cause;
+  const said = cause instanceof Error ? `: ${cause.message}` : ".";
+  return new LocalError("closed", `The connection was closed${said}`, { cause });
 }

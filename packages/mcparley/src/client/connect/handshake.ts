@@ -6,17 +6,17 @@ import type { Implementation } from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { findRevision, latestModern, revisions } from "../../mcp/revisions/index.ts";
-import type { Channel, SendOptions } from "./channel.ts";
-import { type Offer, type ServerInfo, modernMeta } from "./connection.ts";
+import type { Connection, SendOptions } from "./connection.ts";
+import { type Offer, type ServerInfo, modernMeta } from "./session.ts";
 import { withSafeIcons } from "../calls/safe-icons.ts";
 
-/** The revision that was agreed, and what the server said of itself. */
+/** The result of a handshake. */
 export interface Agreed {
   revision: Revision;
   server: ServerInfo;
 }
 
-/** A legacy revision is all that both sides speak: the way on is `initialize` with it. */
+/** The only revisions that both sides support are legacy ones. The client continues with `initialize`. */
 export class OnlyLegacy extends LocalError {
   readonly revision: Revision;
 
@@ -27,43 +27,43 @@ export class OnlyLegacy extends LocalError {
 }
 
 /**
- * Asks a server what it is, in a modern revision. A server that speaks another one is asked once more, in that one.
+ * Sends `server/discover` in the latest modern revision, and again in another one if the server supports only that.
  *
- * Throws `OnlyLegacy` where it names none but legacy versions.
+ * Throws `OnlyLegacy` if the server names only legacy versions.
  */
-export async function discover(channel: Channel, offer: Offer, options: SendOptions): Promise<Agreed> {
+export async function discoverServer(connection: Connection, offer: Offer, options: SendOptions): Promise<Agreed> {
   try {
-    return await discoverIn(latestModern, channel, offer, options);
+    return await discoverIn(connection, offer, { ...options, revision: latestModern });
   } catch (error) {
     const supported = supportedBy(error);
     if (!supported) throw error;
-    return discoverIn(choose(supported, "modern"), channel, offer, options);
+    return discoverIn(connection, offer, { ...options, revision: chooseModern(supported) });
   }
 }
 
-/** Asks in one revision and accepts no other. */
+/** Sends `server/discover` in one revision. */
 export async function discoverIn(
-  revision: Revision,
-  channel: Channel,
+  connection: Connection,
   offer: Offer,
-  options: SendOptions,
+  options: SendOptions & { revision: Revision },
 ): Promise<Agreed> {
+  const { revision, ...send } = options;
   const params = { _meta: modernMeta(revision, offer) };
-  const result = await channel.request(Method.discover, params, options);
+  const result = await connection.exchange(Method.discover, params, send);
   const versions = result.supportedVersions;
   if (!isStrings(versions)) {
     throw new LocalError("invalid_message", 'The server answered server/discover without "supportedVersions".');
   }
-  const agreed = versions.includes(revision.version) ? revision : choose(versions, "modern");
+  const agreed = versions.includes(revision.version) ? revision : chooseModern(versions);
   const meta = isObject(result._meta) ? result._meta : {};
-  // Servers of drafts before the release had the name in the result itself.
+  // Servers of earlier drafts have the name in the result itself.
   const info = readInfo(meta[MetaKey.serverInfo] ?? result.serverInfo);
-  return { revision: agreed, server: serverInfo(result, info, agreed, versions) };
+  return agreedOn(agreed, result, { info, supportedVersions: versions });
 }
 
-/** Opens a legacy session: offers a revision and takes any legacy one that the server answers with, or that one alone. */
+/** Opens a legacy session. Accepts any legacy revision that the server answers with, or with `exactly` only the offered one. */
 export async function initialize(
-  channel: Channel,
+  connection: Connection,
   offer: Offer,
   options: SendOptions & { revision: Revision; exactly?: boolean },
 ): Promise<Agreed> {
@@ -73,27 +73,27 @@ export async function initialize(
     capabilities: offer.capabilities("legacy"),
     clientInfo: offer.info,
   };
-  const result = await channel.request(Method.initialize, params, { ...send, silent: true });
+  const result = await connection.exchange(Method.initialize, params, { ...send, silent: true });
   const agreed = findRevision(result.protocolVersion);
   if (agreed?.era !== "legacy" || (exactly && agreed !== revision)) {
     throw unsupported([String(result.protocolVersion)], exactly ? revision.version : undefined);
   }
-  channel.notify(Notification.initialized);
+  connection.sendNotification(Notification.initialized);
   const info = readInfo(result.serverInfo);
-  return { revision: agreed, server: serverInfo(result, info, agreed, [agreed.version]) };
+  return agreedOn(agreed, result, { info, supportedVersions: [agreed.version] });
 }
 
-/** The versions that a modern error names; undefined where the error is none of those that only modern servers give. */
+/** Returns the versions that a modern error names. Undefined if the error may come from a legacy server. */
 export function supportedBy(error: unknown): readonly string[] | undefined {
   if (!(error instanceof ProtocolError)) return undefined;
   const supported = isObject(error.data) ? error.data.supported : undefined;
   if (error.code === ErrorCode.UnsupportedProtocolVersion) return isStrings(supported) ? supported : [];
-  // A server may say the same with a general code, as legacy ones do; that it names a modern version tells it apart.
+  // Some servers use a general code, as legacy servers do. Then a modern version in the error tells them apart.
   const namesModern = isStrings(supported) && supported.some((version) => findRevision(version)?.era === "modern");
   return namesModern ? supported : undefined;
 }
 
-/** Whether only a modern server gives this error (2026-07-28, basic/versioning, Backward Compatibility). */
+/** Whether the error can only come from a modern server (2026-07-28, basic/versioning, Backward Compatibility). */
 export function isModernError(error: unknown): boolean {
   if (error instanceof OnlyLegacy || !(error instanceof ProtocolError)) return false;
   const { code } = error;
@@ -101,10 +101,10 @@ export function isModernError(error: unknown): boolean {
   return recognized || supportedBy(error) !== undefined;
 }
 
-/** The newest revision of an era among the versions. */
-function choose(versions: readonly string[], era: "modern"): Revision {
+/** Returns the newest modern revision among the versions. */
+function chooseModern(versions: readonly string[]): Revision {
   const common = revisions.filter(({ version }) => versions.includes(version));
-  const chosen = common.find((revision) => revision.era === era);
+  const chosen = common.find((revision) => revision.era === "modern");
   if (chosen) return chosen;
   const [legacy] = common;
   throw legacy ? new OnlyLegacy(legacy, versions) : unsupported(versions, undefined);
@@ -117,23 +117,23 @@ export function unsupported(theirs: readonly string[], pinned: string | undefine
   return new LocalError("unsupported_revision", message, { cause, data: { supported: theirs } });
 }
 
-function serverInfo(
-  result: JsonObject,
-  info: Implementation | undefined,
+function agreedOn(
   revision: Revision,
-  supportedVersions: readonly string[],
-): ServerInfo {
-  return {
+  { capabilities, instructions }: JsonObject,
+  { info, supportedVersions }: Pick<ServerInfo, "info" | "supportedVersions">,
+): Agreed {
+  const server: ServerInfo = {
     info,
-    capabilities: isObject(result.capabilities) ? result.capabilities : {},
-    instructions: typeof result.instructions === "string" ? result.instructions : undefined,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === "string" ? instructions : undefined,
     revision: revision.version,
     era: revision.era,
     supportedVersions,
   };
+  return { revision, server };
 }
 
-/** A name is for display, so one that is malformed is no reason to refuse a server. */
+/** The name is only displayed, so a malformed one is ignored. */
 function readInfo(value: unknown): Implementation | undefined {
   const readable = isObject(value) && typeof value.name === "string";
   return readable ? withSafeIcons({ version: "", ...value } as unknown as Implementation) : undefined;

@@ -1,8 +1,8 @@
 import { LocalError } from "../../rpc/errors.ts";
-import type { CommandTarget, Dialer } from "./dialer.ts";
+import type { CommandTarget, TransportFactory } from "./transports.ts";
 
-/** Stands in where there are no processes, as in browsers and Workers: says so. */
-export function commandDialer({ command }: CommandTarget): Dialer {
-  const message = `"${command}" cannot be started: this runtime starts no programs. Connect to a URL instead.`;
+/** Replaces the command transport in runtimes without processes, such as browsers and Workers. Always throws. */
+export function commandTransports({ command }: CommandTarget): TransportFactory {
+  const message = `"${command}" cannot be started: this runtime cannot start programs. Connect to a URL instead.`;
   throw new LocalError("invalid_target", message);
 }

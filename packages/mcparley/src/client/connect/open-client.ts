@@ -1,45 +1,45 @@
-import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
+import { link } from "../../rpc/abort.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { link } from "../../rpc/abort.ts";
 import { Cache } from "../calls/cache.ts";
-import { Channel } from "./channel.ts";
-import { channelOwner } from "./channel-owner.ts";
-import { capabilitiesOf, declaring } from "../client-capabilities.ts";
+import type { ClientCore } from "../calls/call.ts";
 import { Client } from "../calls/client.ts";
-import type { Connection } from "./connection.ts";
-import type { ClientCore } from "../calls/core.ts";
-import { establish } from "./detect-era.ts";
-import type { Dialer } from "./dialer.ts";
 import { KnownTools } from "../calls/known-tools.ts";
-import { Line } from "./line.ts";
-import { listTools } from "../calls/list-sources.ts";
+import { listTools } from "../calls/lists.ts";
+import { sendWithin } from "../calls/send-request.ts";
+import { capabilitiesOf, declaring } from "../client-capabilities.ts";
+import type { AnswerInput } from "../input/input-requests.ts";
 import type { ConnectOptions } from "../options.ts";
-import type { Questions } from "../input/questions.ts";
-import { UrlVisits } from "../input/url-visits.ts";
+import { Connection } from "./connection.ts";
+import { negotiate } from "./find-revision.ts";
+import { UrlVisits, serverMessages } from "./server-messages.ts";
+import { type Session, Sessions } from "./session.ts";
+import type { TransportFactory } from "./transports.ts";
 
 const defaultInfo = { name: "mcparley", version: "0.1.0" };
 const defaultProbe = 5000;
+const defaultIdle = 60_000;
 
-/** Makes a client of what a dialer dials, connected. Rejects where no connection can be made. */
-export async function openClient(dialer: Dialer, options: ConnectOptions = {}): Promise<Client> {
+/** Connects to a server over a transport of `transports`. Rejects if no connection can be opened. */
+export async function openClient(transports: TransportFactory, options: ConnectOptions = {}): Promise<Client> {
   const closing = new AbortController();
   let { signal } = options;
-  const declared = dialer.extension === undefined ? options : declaring(options, dialer.extension);
-  const core: ClientCore = makeCore(dialer, declared, {
+  const declared = transports.extension === undefined ? options : declaring(options, transports.extension);
+  const core: ClientCore = makeCore(transports, declared, {
     closing: closing.signal,
-    line: new Line({
-      open: () => open(core, signal),
-      once: dialer.once === true,
+    sessions: new Sessions({
+      open: () => openSession(core, signal),
+      once: transports.once === true,
       lost: (reason) => core.report(reason),
     }),
   });
   const close = async (): Promise<void> => {
     closing.abort(new LocalError("closed", "The client was closed."));
-    await core.line.close();
+    await core.sessions.close();
   };
   try {
-    const { server } = await core.line.get();
+    const { server } = await core.sessions.ensure();
+    // The signal of the options only ends the first connection attempt.
     signal = undefined;
     return new Client({ core, server, close });
   } catch (error) {
@@ -48,46 +48,49 @@ export async function openClient(dialer: Dialer, options: ConnectOptions = {}): 
   }
 }
 
-async function open(core: ClientCore, signal: AbortSignal | undefined): Promise<Connection> {
-  const { dialer, clock, offer, options } = core;
-  const owner = channelOwner(core);
+async function openSession(core: ClientCore, signal: AbortSignal | undefined): Promise<Session> {
+  const { transports, clock, offer, options } = core;
+  const handlers = serverMessages(core);
   const linked = link(core.closing, signal);
   try {
-    const { channel, revision, server } = await establish({
-      dialer,
+    const { connection, revision, server } = await negotiate({
+      transports,
       clock,
       offer,
-      channel: (transport) => new Channel(transport, clock, owner),
+      makeConnection: (transport) => new Connection(transport, clock, handlers),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
-      timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
+      timeout: options.timeout?.idle ?? defaultIdle,
       signal: linked.signal,
     });
-    if (revision.era === "modern") owner.refuseRequests(channel);
+    if (revision.era === "modern") handlers.refuseRequests(connection);
     // It may be another server than before, or another version of it.
     core.cache?.forget();
     core.tools.clear();
-    return { channel, revision, server, mirrors: dialer.kind === "http" && revision.mirrorHeaders };
+    return { connection, revision, server, mirrors: transports.kind === "http" && revision.mirrorHeaders };
   } finally {
     linked.unlink();
   }
 }
 
 function makeCore(
-  dialer: Dialer,
+  transports: TransportFactory,
   options: ConnectOptions,
-  { closing, line }: Pick<ClientCore, "closing" | "line">,
+  { closing, sessions }: Pick<ClientCore, "closing" | "sessions">,
 ): ClientCore {
   const clock = options.clock ?? systemClock;
-  let questions: Promise<Questions> | undefined;
+  let answerInput: Promise<AnswerInput> | undefined;
   const core: ClientCore = {
     options,
-    dialer,
+    transports,
     clock,
     closing,
-    line,
-    questions: () =>
-      (questions ??= import("../input/questions.ts").then(({ Questions }) => new Questions(options, core.report))),
+    sessions,
+    // Most servers ask for no input, and the code needs the JSON Schema reader for forms.
+    inputRequests: () =>
+      (answerInput ??= import("../input/input-requests.ts").then(({ inputRequests }) =>
+        inputRequests(options, core.report),
+      )),
     subscriptions: undefined,
     offer: { info: options.info ?? defaultInfo, capabilities: (era) => capabilitiesOf(options, era) },
     cache: options.cache === false ? undefined : new Cache(clock),
@@ -96,12 +99,13 @@ function makeCore(
     running: new Set(),
     logLevel: undefined,
     listTools: (request) => listTools(core, request),
-    asker: (during, signal) => ({ target: dialer.target, server: line.current?.server.info, during, signal }),
+    sendWithin: (request, own) => sendWithin(core, request, own),
+    asker: (during, signal) => ({ target: transports.target, server: sessions.current?.server.info, during, signal }),
     report(error) {
       try {
         options.onError?.(error instanceof Error ? error : new Error(String(error)));
       } catch {
-        // Whoever is told of errors has nobody to be told of its own.
+        // There is nobody to report an error of `onError` to.
       }
     },
   };

@@ -1,13 +1,13 @@
 import type { RequestId } from "../../rpc/messages.ts";
 import type { SubscriptionFilter } from "../../mcp/subscriptions.ts";
-import type { Channel } from "../connect/channel.ts";
+import type { Connection } from "../connect/connection.ts";
 
-/** Which changes are wanted. */
+/** The changes to subscribe to. */
 export interface ListenFilter {
   tools?: boolean;
   prompts?: boolean;
   resources?: boolean;
-  /** The resources whose updates are wanted. */
+  /** The URIs of the resources whose updates to subscribe to. */
   uris?: readonly string[];
 }
 
@@ -17,29 +17,30 @@ export type ListKind = "tools" | "prompts" | "resources";
 /** A change on the server that a client subscribed to. */
 export type Change = { kind: ListKind } | { kind: "updated"; uri: string };
 
-/** Changes that are being listened to. */
+/** A subscription to changes. */
 export interface Subscription {
-  /** What of the filter the server tells of; the rest it has not declared. */
+  /** The part of the filter that the server accepted. */
   readonly acknowledged: ListenFilter;
-  /** Settles when it has ended: closed here, ended by the server, or not to be reopened any more. */
+  /** Settles when it has ended: it was closed, the server ended it, or it could not be opened again. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
 export const listKinds: readonly ListKind[] = ["tools", "prompts", "resources"];
 
-/** Wraps a promise so that it can be awaited later: it settles when a subscription ended in an orderly way. */
+/** Wraps a promise that settles when a subscription ends, so that an async function can return it without waiting. */
 export interface Ended {
   ended: Promise<void>;
 }
 
-/** One subscription, through all the times it is opened. */
+/** The state of one subscription, also after it was opened again. */
 export class Listening {
   readonly wanted: ListenFilter;
   readonly #onChange: (change: Change) => void;
   acknowledged: ListenFilter = {};
-  /** Where it is open: on a modern revision by the id of its request. */
-  channel: Channel | undefined;
+  /** The connection on which it is open. */
+  connection: Connection | undefined;
+  /** The id of its request in modern revisions. */
   id: RequestId | undefined;
   /** Called when the server acknowledges it. */
   onAcknowledged: ((filter: ListenFilter) => void) | undefined;
@@ -51,17 +52,17 @@ export class Listening {
     this.#onChange = onChange;
   }
 
-  tell(change: Change): void {
+  emit(change: Change): void {
     this.#onChange(change);
   }
 
-  /** Tells of everything once, as after a time in which changes may have been missed. */
-  tellAll(): void {
-    for (const kind of listKinds) if (this.acknowledged[kind]) this.tell({ kind });
-    for (const uri of this.acknowledged.uris ?? []) this.tell({ kind: "updated", uri });
+  /** Reports everything as changed, after a time in which changes may have been missed. */
+  emitAll(): void {
+    for (const kind of listKinds) if (this.acknowledged[kind]) this.emit({ kind });
+    for (const uri of this.acknowledged.uris ?? []) this.emit({ kind: "updated", uri });
   }
 
-  /** Whether a change that names no subscription is for this one; an update may be of a part of what was subscribed. */
+  /** Whether a change without a subscription id is for this one. An update may be of a part of a subscribed resource. */
   wants(change: Change): boolean {
     if (change.kind !== "updated") return this.wanted[change.kind] === true;
     return this.wanted.uris?.some((uri) => change.uri.startsWith(uri)) === true;

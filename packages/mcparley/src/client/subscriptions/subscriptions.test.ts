@@ -4,10 +4,10 @@ import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
 import { resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
-import { legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";
 import type { Client } from "../calls/client.ts";
-import { serverDialer } from "../connect/local-dialers.ts";
+import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { Change, Subscription } from "./subscription.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
@@ -50,7 +50,7 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
 
   test("changes that are wanted arrive, and no others", async () => {
     const server = define();
-    const client = await openClient(serverDialer(server), { revision });
+    const client = await openClient(serverTransports(server), { revision });
     const changes: Change[] = [];
     const wanted = { tools: true, prompts: true, uris: ["note://a"] };
     const subscription = await client.listen(wanted, (change) => changes.push(change));
@@ -73,7 +73,7 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
 
   test("two subscriptions do not disturb each other", async () => {
     const server = define();
-    const client = await openClient(serverDialer(server), { revision });
+    const client = await openClient(serverTransports(server), { revision });
     const one: Change[] = [];
     const two: Change[] = [];
     const first = await client.listen({ uris: ["note://a"] }, (change) => one.push(change));
@@ -93,7 +93,7 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
 describe("on a modern revision", () => {
   test("the filter and the acknowledgment travel in the wire's words", async () => {
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     const opening = client.listen({ tools: true, prompts: false, resources: true, uris: ["a:b"] }, () => {});
     const request = await peer.request("subscriptions/listen");
     expect(request.params).toMatchObject({
@@ -109,7 +109,7 @@ describe("on a modern revision", () => {
 
   test("notifications go to the subscription that they name", async () => {
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     const one = await listening(client, peer, { tools: true });
     const two = await listening(client, peer, { tools: true });
     const meta = (id: unknown): JsonObject => ({ _meta: { [subscriptionId]: id } });
@@ -120,7 +120,7 @@ describe("on a modern revision", () => {
 
   test("closing cancels the request", async () => {
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     const { request, subscription } = await listening(client, peer, { tools: true });
     await subscription.close();
     expect((await peer.notification("notifications/cancelled")).params).toMatchObject({ requestId: request.id });
@@ -137,7 +137,7 @@ describe("on a modern revision", () => {
   ])("the server may end it with %s; it is not opened again", async (_, end) => {
     const errors: Error[] = [];
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer), { onError: (error) => errors.push(error) });
+    const client = await openClient(peerTransports(peer), { onError: (error) => errors.push(error) });
     const { request, subscription, changes } = await listening(client, peer, { tools: true });
     end(peer, request);
     await subscription.closed;
@@ -148,7 +148,7 @@ describe("on a modern revision", () => {
   test("a refusal fails listen, and so does silence", async () => {
     const clock = fakeClock();
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer), { clock });
+    const client = await openClient(peerTransports(peer), { clock });
     const refused = client.listen({ tools: true }, () => {});
     refused.catch(() => {});
     peer.refuse(await peer.request("subscriptions/listen"), { code: -32601, message: "no" });
@@ -164,7 +164,7 @@ describe("on a modern revision", () => {
 
   test("the caller's signal ends the opening; later it ends nothing", async () => {
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     const controller = new AbortController();
     const opening = client.listen({ tools: true }, () => {}, { signal: controller.signal });
     opening.catch(() => {});
@@ -179,7 +179,7 @@ describe("on a modern revision", () => {
   test("an onChange that throws is reported", async () => {
     const errors: Error[] = [];
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer), { onError: (error) => errors.push(error) });
+    const client = await openClient(peerTransports(peer), { onError: (error) => errors.push(error) });
     const opening = client.listen({ tools: true }, () => expect.fail("mine"));
     acknowledge(peer, await peer.request("subscriptions/listen"));
     await opening;
@@ -192,7 +192,7 @@ describe("C6, H9: a subscription that breaks", () => {
   test("C6: is opened again after its server was started again, and everything is told of once", async () => {
     const clock = fakeClock();
     const [first, second] = [modernPeer(), modernPeer()];
-    const client = await openClient(peerDialer(first, second), { clock });
+    const client = await openClient(peerTransports(first, second), { clock });
     const one = await listening(client, first, { tools: true, uris: ["a:b"] });
     const two = await listening(client, first, { prompts: true });
     first.close(new LocalError("exited", "gone"));
@@ -213,7 +213,7 @@ describe("C6, H9: a subscription that breaks", () => {
     const clock = fakeClock();
     const subscribing = { "resources/subscribe": () => ({}), "resources/unsubscribe": () => ({}) };
     const [first, second] = [legacyPeer({ answers: subscribing }), legacyPeer({ answers: subscribing })];
-    const client = await openClient(peerDialer(first, second), { clock, revision: "2025-11-25" });
+    const client = await openClient(peerTransports(first, second), { clock, revision: "2025-11-25" });
     const changes: Change[] = [];
     await client.listen({ resources: true, uris: ["a:b"] }, (change) => changes.push(change));
     first.close();
@@ -231,7 +231,7 @@ describe("C6, H9: a subscription that breaks", () => {
     const clock = fakeClock();
     const subscribing = { "resources/subscribe": () => ({}) };
     const [first, second] = [legacyPeer({ answers: subscribing }), legacyPeer({ answers: subscribing })];
-    const dialer = Object.assign(peerDialer(first, second), { kind: "http" as const });
+    const dialer = Object.assign(peerTransports(first, second), { kind: "http" as const });
     const client = await openClient(dialer, { clock, revision: "2025-11-25" });
     await first.notification("notifications/initialized");
     const changes: Change[] = [];
@@ -257,7 +257,7 @@ describe("C6, H9: a subscription that breaks", () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = modernPeer();
-    const dialer = Object.assign(peerDialer(peer), { kind: "http" as const });
+    const dialer = Object.assign(peerTransports(peer), { kind: "http" as const });
     const client = await openClient(dialer, { clock, onError: (error) => errors.push(error) });
     const { request, changes } = await listening(client, peer, { tools: true });
     peer.fail(request, new LocalError("closed", "the stream broke"));
@@ -275,7 +275,7 @@ describe("C6, H9: a subscription that breaks", () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = modernPeer();
-    const dialer = Object.assign(peerDialer(peer), { kind: "http" as const });
+    const dialer = Object.assign(peerTransports(peer), { kind: "http" as const });
     const client = await openClient(dialer, { clock, onError: (error) => errors.push(error) });
     const { request, subscription } = await listening(client, peer, { tools: true });
     peer.fail(request, new LocalError("closed", "broke"));
@@ -307,7 +307,7 @@ describe("C6, H9: a subscription that breaks", () => {
   test("H9: one that breaks right after it is acknowledged uses up the budget too", async () => {
     const clock = fakeClock();
     const peer = modernPeer();
-    const dialer = Object.assign(peerDialer(peer), { kind: "http" as const });
+    const dialer = Object.assign(peerTransports(peer), { kind: "http" as const });
     const client = await openClient(dialer, { clock });
     const { request, subscription } = await listening(client, peer, { tools: true });
     let last = request;
@@ -326,7 +326,7 @@ describe("C6, H9: a subscription that breaks", () => {
   test("H9: the budget is whole again after a change came through", async () => {
     const clock = fakeClock();
     const peer = modernPeer();
-    const dialer = Object.assign(peerDialer(peer), { kind: "http" as const });
+    const dialer = Object.assign(peerTransports(peer), { kind: "http" as const });
     const client = await openClient(dialer, { clock });
     let { request } = await listening(client, peer, { tools: true });
     for (let time = 0; time < 25; time++) {
@@ -343,7 +343,7 @@ describe("C6, H9: a subscription that breaks", () => {
   test("a refusal while it is opened again ends it", async () => {
     const clock = fakeClock();
     const [first, second] = [modernPeer(), modernPeer()];
-    const client = await openClient(peerDialer(first, second), { clock });
+    const client = await openClient(peerTransports(first, second), { clock });
     const { subscription } = await listening(client, first, { tools: true });
     first.close();
     await clock.advance(500);
@@ -355,7 +355,7 @@ describe("C6, H9: a subscription that breaks", () => {
   test("closing ends the waiting", async () => {
     const clock = fakeClock();
     const [first, second] = [modernPeer(), scriptedPeer()];
-    const client = await openClient(peerDialer(first, second), { clock });
+    const client = await openClient(peerTransports(first, second), { clock });
     const { subscription } = await listening(client, first, { tools: true });
     first.close();
     await settled();

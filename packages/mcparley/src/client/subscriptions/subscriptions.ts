@@ -1,15 +1,14 @@
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
 import { MetaKey } from "../../mcp/methods.ts";
-import { wakefulClock } from "../../rpc/clock.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { type Linked, link, unlessAborted } from "../../rpc/abort.ts";
 import { Backoff } from "../../rpc/backoff.ts";
-import type { Channel } from "../connect/channel.ts";
-import type { ClientCore } from "../calls/core.ts";
-import { listenLegacy } from "./listen-legacy.ts";
-import { listenModern } from "./listen-modern.ts";
+import { wakefulClock } from "../../rpc/clock.ts";
+import type { ClientCore } from "../calls/call.ts";
+import type { Connection } from "../connect/connection.ts";
 import type { RequestOptions } from "../options.ts";
+import { listenLegacy, listenModern } from "./listen.ts";
 import {
   type Change,
   type Ended,
@@ -26,10 +25,10 @@ const changedLists: Record<string, ListKind> = {
   [Notification.resourcesChanged]: "resources",
 };
 
-/** A subscription that stayed open for so long, in milliseconds, has recovered from whatever broke it before. */
+/** A subscription that was open for this long, in milliseconds, gets the whole reconnect budget again. */
 const recovered = 60_000;
 
-/** The subscriptions of one client, kept open for as long as they are wanted: the same on every revision. */
+/** The subscriptions of a client in all revisions. They are opened again if they break. */
 export class Subscriptions {
   readonly #core: ClientCore;
   readonly #backoff: Backoff;
@@ -41,12 +40,12 @@ export class Subscriptions {
     this.#backoff = new Backoff(core.options.clock ?? wakefulClock, core.closing);
   }
 
-  /** Whether any subscription is broken and about to be opened again. */
+  /** Whether a broken subscription is being opened again. */
   get isReopening(): boolean {
     return this.#reopening > 0;
   }
 
-  /** Opens a subscription. Settles once the server has acknowledged it. */
+  /** Opens a subscription. Settles when the server has acknowledged it. */
   async listen(
     wanted: ListenFilter,
     onChange: (change: Change) => void,
@@ -75,68 +74,74 @@ export class Subscriptions {
     }
   }
 
-  /** Takes a notification that may be about a subscription. */
-  notified({ method, params = {} }: JsonRpcNotification, channel: Channel): void {
+  /** Handles a notification that may belong to a subscription. */
+  notified({ method, params = {} }: JsonRpcNotification, connection: Connection): void {
     const id = isObject(params._meta) ? params._meta[MetaKey.subscriptionId] : undefined;
     if (method === Notification.acknowledged) {
       const filter = fromWire(isObject(params.notifications) ? params.notifications : {});
-      this.#find(channel, id)?.onAcknowledged?.(filter);
+      this.#listeningFor(connection, id)?.onAcknowledged?.(filter);
     } else if (method === Notification.cancelled) {
-      this.#find(channel, params.requestId)?.onEnded?.();
+      this.#listeningFor(connection, params.requestId)?.onEnded?.();
     } else {
       const change = readChange(method, params);
-      if (change) this.#tell(change, channel, id);
+      if (change) this.#emit(change, connection, id);
     }
   }
 
-  #tell(change: Change, channel: Channel, id: unknown): void {
+  #emit(change: Change, connection: Connection, id: unknown): void {
     this.#backoff.reset();
     for (const listening of this.#open) {
-      if (listening.channel !== channel) continue;
+      if (listening.connection !== connection) continue;
       const isMeant = id === undefined ? listening.wants(change) : listening.id === id;
-      if (isMeant) listening.tell(change);
+      if (isMeant) listening.emit(change);
     }
   }
 
-  #find(channel: Channel, id: unknown): Listening | undefined {
+  #listeningFor(connection: Connection, id: unknown): Listening | undefined {
     if (id === undefined) return undefined;
-    for (const listening of this.#open) if (listening.channel === channel && listening.id === id) return listening;
+    for (const listening of this.#open)
+      if (listening.connection === connection && listening.id === id) return listening;
     return undefined;
   }
 
-  /** Opens it once, on the connection that is there or on a new one. */
+  /** Opens a subscription once, in the current session or in a new one. */
   async #begin(listening: Listening, life: AbortSignal, signal: AbortSignal): Promise<Ended> {
-    const { line } = this.#core;
-    const connection = await line.get();
-    listening.channel = connection.channel;
+    const { sessions } = this.#core;
+    const session = await sessions.ensure();
+    listening.connection = session.connection;
     listening.id = undefined;
     try {
-      if (connection.revision.era === "modern") {
-        return await listenModern(this.#core, listening, connection, { life, signal });
-      }
-      return await listenLegacy(this.#core, listening, connection, { life, signal, others: () => this.#open });
+      if (session.revision.era === "modern")
+        return await listenModern(this.#core, listening, { session, life, signal });
+      return await listenLegacy(this.#core, listening, { session, life, signal, others: () => this.#open });
     } catch (error) {
       if (!(error instanceof LocalError) || error.code !== "session_lost") throw error;
-      line.drop(connection);
-      // A new session is asked at once; one that is lost again counts as a break.
-      if (signal.aborted || line.current) throw error;
+      sessions.drop(session);
+      // A new session is tried at once. If it is lost again, that counts as a break.
+      if (signal.aborted || sessions.current) throw error;
       return this.#begin(listening, life, signal);
     }
   }
 
-  /** Keeps it open until it is closed here, its server ends it, or it cannot be opened again. */
+  /** Keeps a subscription open until it is closed, the server ends it, or it cannot be opened again. */
   async #keep(listening: Listening, life: Linked, begun: Ended): Promise<void> {
     const { clock } = this.#core;
     let open: Ended | undefined = begun;
     try {
       while (open) {
         const since = clock.now();
-        const error = await errorOf(open.ended);
+        const error = await open.ended.then(
+          () => undefined,
+          (reason: Error) => reason,
+        );
         if (!error || life.signal.aborted) return;
         this.#core.report(error);
         if (clock.now() - since >= recovered) this.#backoff.reset();
         open = await this.#reopen(listening, life.signal, error);
-        if (open) this.#reopened(listening);
+        if (!open) return;
+        // Changes may have been missed while it was broken, so everything is reported as changed.
+        this.#core.cache?.forget();
+        listening.emitAll();
       }
     } finally {
       this.#open.delete(listening);
@@ -145,18 +150,12 @@ export class Subscriptions {
     }
   }
 
-  /** What changed while it was broken was missed, so all of it counts as changed. */
-  #reopened(listening: Listening): void {
-    this.#core.cache?.forget();
-    listening.tellAll();
-  }
-
-  /** Opens it again, as often as the budget allows. Undefined where it is not wanted any more or cannot be had. */
+  /** Opens it again within the reconnect budget. Returns undefined if it was closed, or if no try succeeded. */
   async #reopen(listening: Listening, life: AbortSignal, broken: Error): Promise<Ended | undefined> {
     let reason: unknown = broken;
     this.#reopening++;
     try {
-      while (!this.#backoff.isSpent && !isFinal(reason) && !this.#core.line.isClosed) {
+      while (!this.#backoff.isSpent && !isFinal(reason) && !this.#core.sessions.isClosed) {
         await unlessAborted(this.#backoff.wait(), life, "Reopening");
         const again = await this.#begin(listening, life, life).catch((error: unknown) => {
           reason = error;
@@ -195,16 +194,7 @@ function readChange(method: string, { uri }: JsonObject): Change | undefined {
   return kind && { kind };
 }
 
-async function errorOf(running: Promise<void>): Promise<Error | undefined> {
-  try {
-    await running;
-    return undefined;
-  } catch (error) {
-    return error as Error;
-  }
-}
-
-/** Whether trying again cannot help: the server refuses, or asks for what only a person can do. */
+/** Whether another try cannot succeed: the server refuses, or the user must act first. */
 function isFinal(error: unknown): boolean {
   if (error instanceof ProtocolError) return true;
   return error instanceof LocalError && /^(unauthorized|unsupported_revision|not_capable|aborted)$/.test(error.code);

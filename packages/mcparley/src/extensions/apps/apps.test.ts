@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Client } from "../../client/calls/client.ts";
-import { serverDialer } from "../../client/connect/local-dialers.ts";
+import { serverTransports } from "../../client/connect/transports.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { Tool } from "../../mcp/tools.ts";
@@ -26,7 +26,7 @@ const definition: Partial<AnyServerDefinition> = {
 };
 
 function connectTo(given: Partial<AnyServerDefinition>, options: ConnectOptions = {}): Promise<Client> {
-  return openClient(serverDialer(createServer({ name: "x", version: "1", ...given })), options);
+  return openClient(serverTransports(createServer({ name: "x", version: "1", ...given })), options);
 }
 
 /** The two tools of the definition, as they are listed. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { settled } from "../../testing/fake-clock.ts";
 import { fetchStub } from "mcparley-tests/support/fetch-stub.ts";
-import { sendHttp } from "./fetch.ts";
+import { sendHttp } from "./send.ts";
 import { type HttpAuth, type HttpSettings, readHttpTarget } from "./settings.ts";
 
 const url = "https://example.com/mcp";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { Channel } from "../../client/connect/channel.ts";
+import { Connection } from "../../client/connect/connection.ts";
 import type { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
-import { httpDialer } from "./dialer.ts";
+import { httpTransports } from "./transport.ts";
 import type { HttpAuth, HttpAuthRefusal } from "./settings.ts";
 
 /** An authorization whose challenges are met by hand. */
@@ -33,13 +33,13 @@ interface Talk extends FetchStub {
 async function talk(auth: HttpAuth): Promise<Talk> {
   const stub = fetchStub();
   const clock = fakeClock();
-  const dialer = httpDialer({ url: "https://example.com/mcp", fetch: stub.fetch, clock, auth });
-  const owner = { asked: () => Promise.resolve({}), notified: () => {}, report: () => {} };
-  const channel = new Channel(dialer.open(), clock, owner);
+  const dialer = httpTransports({ url: "https://example.com/mcp", fetch: stub.fetch, clock, auth });
+  const owner = { request: () => Promise.resolve({}), notification: () => {}, report: () => {} };
+  const channel = new Connection(dialer.open(), clock, owner);
   await channel.open();
   const call: Talk["call"] = (idleTimeout = 60_000, signal) =>
     channel
-      .request("ping", {}, { what: "ping", idleTimeout, totalTimeout: 2 * idleTimeout, signal })
+      .exchange("ping", {}, { what: "ping", idleTimeout, totalTimeout: 2 * idleTimeout, signal })
       .catch((e: unknown) => e);
   return { ...stub, clock, call };
 }

@@ -1,34 +1,37 @@
 import { unlessAborted } from "../../rpc/abort.ts";
 import type { HttpAuth, HttpAuthRequest } from "./settings.ts";
 
-/** A request that may have to wait for authorization. */
-export interface AuthWaiter {
+/** A request that may wait for authorization. */
+interface AuthWaiter {
   signal: AbortSignal;
-  /** Stops the clocks of what waits for its answer, until the function that it returns is called. What has none is no call of anybody. */
+  /**
+   * Stops the timeouts of the requests until the returned function is called. Undefined if the request belongs to no call;
+   * a challenge is aborted when no call waits for it.
+   */
   pause?: (() => () => void) | undefined;
 }
 
-/** What authorized a request that was sent. */
+/** The authorization of a request that was sent. */
 export interface Shown {
   headers: Readonly<Record<string, string>>;
-  /** Which of the authorizations it was; there is a new one after each challenge that was met. */
+  /** The number of challenges that had been answered before. */
   generation: number;
 }
 
 interface Challenge {
   status: number;
   met: Promise<boolean>;
-  /** How many calls wait for it; with the last one that is given up, it is given up as well. */
+  /** The number of calls that wait for it. It is aborted when the last of them is cancelled. */
   waiting: number;
   controller: AbortController;
 }
 
-/** One authorization for all requests to a target, so that requests refused together lead to one challenge. */
+/** The authorization that all requests to a target share. Requests that are refused together cause one challenge. */
 export class SharedAuth {
   readonly #auth: HttpAuth;
   readonly #server: URL;
   #generation = 0;
-  /** The challenges under way, by status: a sign-in and a request for more scopes are two things. */
+  /** The challenges in progress, by status: a sign-in and a request for more scopes are different. */
   readonly #challenges = new Map<number, Challenge>();
 
   constructor(auth: HttpAuth, server: URL) {
@@ -36,23 +39,23 @@ export class SharedAuth {
     this.#server = server;
   }
 
-  /** What a request is to show. Rejects as the sign-in does that it waits for. */
+  /** Returns the headers for a request. Waits for a sign-in in progress, and rejects if the sign-in fails. */
   async show(url: URL, method: string, waiter: AuthWaiter): Promise<Shown> {
-    // While a sign-in is under way, a request could only be refused as well.
+    // During a sign-in the server would refuse the request as well.
     const underWay = this.#challenges.get(401);
     if (underWay) await this.#waitFor(underWay, waiter);
     const generation = this.#generation;
-    return { headers: await this.#auth.headers(this.#request(url, method)), generation };
+    return { headers: await this.#auth.headers(this.#describe(url, method)), generation };
   }
 
-  /** Whether the request is to be sent once more because of what the response has told. */
+  /** Whether the request must be sent again with a value from the response. */
   responded(url: URL, method: string, { status, headers }: Response): boolean {
-    return this.#auth.responded?.(this.#request(url, method), { status, headers }) ?? false;
+    return this.#auth.responded?.(this.#describe(url, method), { status, headers }) ?? false;
   }
 
   /**
-   * Whether a refused request is worth repeating, as there is something new to show since it was sent: because it asked for
-   * that, or somebody else did, perhaps for something else.
+   * Answers the challenge of a refused request. Returns whether the request should be repeated with new headers: `own` if
+   * this request caused the challenge, `shared` if another one did.
    */
   async challenged(
     response: Response,
@@ -65,7 +68,7 @@ export class SharedAuth {
     const by = challenge ? "shared" : "own";
     if (!challenge) {
       const controller = new AbortController();
-      const request = this.#request(sent.url, sent.method);
+      const request = this.#describe(sent.url, sent.method);
       const refused = { status, headers, request, shown: sent.headers, repeated: sent.repeated };
       const met = this.#auth.challenged(refused, controller.signal).then((hasNew) => {
         if (hasNew) this.#generation++;
@@ -75,18 +78,18 @@ export class SharedAuth {
       this.#challenges.set(status, challenge);
       const made = challenge;
       met.then(
-        () => this.#forget(made),
-        () => this.#forget(made),
+        () => this.#remove(made),
+        () => this.#remove(made),
       );
     }
     return (await this.#waitFor(challenge, waiter)) && by;
   }
 
-  #request(url: URL, method: string): HttpAuthRequest {
+  #describe(url: URL, method: string): HttpAuthRequest {
     return { url, method, server: this.#server };
   }
 
-  #forget(challenge: Challenge): void {
+  #remove(challenge: Challenge): void {
     if (this.#challenges.get(challenge.status) === challenge) this.#challenges.delete(challenge.status);
   }
 
@@ -98,7 +101,7 @@ export class SharedAuth {
     } finally {
       resume?.();
       if (pause && --challenge.waiting === 0) {
-        this.#forget(challenge);
+        this.#remove(challenge);
         challenge.controller.abort(signal.reason);
       }
     }

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Client } from "../../client/calls/client.ts";
-import { forgetEras } from "../../client/connect/detect-era.ts";
+import { forgetEras } from "../../client/connect/find-revision.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
-import { httpDialer } from "./dialer.ts";
+import { httpTransports } from "./transport.ts";
 import type { HttpTarget } from "./settings.ts";
 
 afterEach(forgetEras);
@@ -23,7 +23,7 @@ interface Connecting {
 function connecting(options: ConnectOptions = {}, target: Partial<HttpTarget> = {}, stub = fetchStub()): Connecting {
   const clock = fakeClock();
   const reports: Error[] = [];
-  const dialer = httpDialer({ url, fetch: stub.fetch, clock, ...target });
+  const dialer = httpTransports({ url, fetch: stub.fetch, clock, ...target });
   const client = openClient(dialer, { clock, onError: (error) => reports.push(error), ...options });
   client.catch(() => {});
   return { stub, clock, reports, client };

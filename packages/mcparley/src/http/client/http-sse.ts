@@ -1,54 +1,180 @@
-import { pause } from "../../rpc/abort.ts";
+import type { EventSourceMessage } from "eventsource-parser";
+import { abortedError } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonRpcMessage, encode, isRequest } from "../../rpc/messages.ts";
-import { redact } from "../../rpc/redact.ts";
+import { type JsonRpcMessage, isRequest } from "../../rpc/messages.ts";
 import type { Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
-import { discard } from "./body.ts";
-import { sendHttp } from "./fetch.ts";
-import type { OpenStream } from "./open-stream.ts";
-import type { HttpSettings } from "./settings.ts";
-import { sessionLost, statusError } from "./status.ts";
+import { isEventStream } from "../media-type.ts";
+import { encodeAll } from "./posted.ts";
+import { asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
+import { sendHttp, transportClosed, untilAccepted } from "./send.ts";
+import { type HttpSettings, nameOf } from "./settings.ts";
+import { deliverEvent, readEvents } from "./sse.ts";
 
-/** How long what follows `notifications/initialized` waits for the server to take it. */
-const INITIALIZED_MS = 5_000;
+/** How long a server has to open its stream and to name its endpoint. */
+const ENDPOINT_MS = 10_000;
 
 /**
- * The HTTP+SSE transport (2024-11-05, basic/transports), from the client's side: one stream carries all that the server
- * says, and each message to it is a POST that is only acknowledged. The session lives as long as the stream.
+ * Opens the transport of 2024-11-05 at a URL (2026-07-28, Streamable HTTP, "Backward Compatibility"). Returns undefined if
+ * the server does not have it: it opens no stream, or the first event is not `endpoint`, or does not arrive in time.
+ *
+ * Throws `LocalError` `http` if the endpoint has another origin, `unauthorized` if the server asks for a sign-in, errors
+ * of the authorization, and `aborted` if the signal is aborted.
  */
-export class HttpSseTransport implements Transport {
+export async function openHttpSse(
+  settings: HttpSettings,
+  signal: AbortSignal | undefined,
+): Promise<Transport | undefined> {
+  const { clock } = settings;
+  const lifetime = new AbortController();
+  const abort = (): void => lifetime.abort();
+  signal?.addEventListener("abort", abort);
+  let timer = clock.setTimeout(abort, ENDPOINT_MS);
+  const pause = (): (() => void) => {
+    clock.clearTimeout(timer);
+    return () => (timer = clock.setTimeout(abort, ENDPOINT_MS));
+  };
+  let transport: Transport | undefined;
+  try {
+    if (signal?.aborted) abort();
+    const stream = await getEvents(settings, lifetime, pause);
+    const first = await stream?.first;
+    if (stream && first?.event === "endpoint") {
+      transport = new HttpSseTransport(settings, stream, readEndpoint(first.data, settings.url));
+    }
+    return transport;
+  } finally {
+    clock.clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+    if (!transport) lifetime.abort();
+    // oxlint-disable-next-line no-unsafe-finally -- the abort of the caller has precedence over other errors
+    if (signal?.aborted) throw abortedError("Connecting", signal);
+  }
+}
+
+/** Sends the GET for the stream. Returns undefined if the response is no event stream. */
+async function getEvents(
+  settings: HttpSettings,
+  lifetime: AbortController,
+  pause: () => () => void,
+): Promise<EventStream | undefined> {
+  const { signal } = lifetime;
+  let response: Response;
+  try {
+    response = await sendHttp(settings, { method: "GET", headers: { accept: "text/event-stream" }, signal, pause });
+  } catch (error) {
+    // Errors of the authorization are about this server. Other errors say that it does not have this transport.
+    if (error instanceof LocalError && !/^(unreachable|http|aborted)$/.test(error.code)) throw error;
+    return undefined;
+  }
+  if (asksForAuthorization(response)) throw await statusError(response, "GET for a stream", settings.clock);
+  if (response.ok && isEventStream(response) && response.body) {
+    return new EventStream(response.body, settings.limits.message, lifetime);
+  }
+  discard(response);
+  return undefined;
+}
+
+/** Another origin would receive the messages and the headers that authorize them. */
+function readEndpoint(data: string, url: URL): URL {
+  const endpoint = URL.canParse(data, url.href) ? new URL(data, url) : undefined;
+  if (endpoint?.origin === url.origin && endpoint.username === "" && endpoint.password === "") return endpoint;
+  const to = endpoint ? nameOf(endpoint) : "an invalid URL";
+  const message = `${nameOf(url)} wants messages to be posted to ${to}, which is not of its own origin and therefore refused.`;
+  throw new LocalError("http", message);
+}
+
+interface StreamReader {
+  deliver: (data: string) => void;
+  ended: (cause: Error | undefined) => void;
+}
+
+/** An event stream whose first event is read before the reader of the other events exists. */
+class EventStream {
+  /** Settles with the first event, or with undefined if the stream ends before it. */
+  readonly first: Promise<EventSourceMessage | undefined>;
+  readonly #lifetime: AbortController;
+  #settleFirst: ((event: EventSourceMessage | undefined) => void) | undefined;
+  #reader: StreamReader | undefined;
+  /** The data of events that arrived before `read` was called. */
+  #early: string[] = [];
+  #ended: { cause: Error | undefined } | undefined;
+
+  /** Aborting `lifetime` ends the request whose body this is. */
+  constructor(body: ReadableStream<Uint8Array>, limit: number, lifetime: AbortController) {
+    this.#lifetime = lifetime;
+    this.first = new Promise((resolve) => {
+      this.#settleFirst = resolve;
+    });
+    readEvents(body, limit, { event: (event) => this.#accept(event), retry: () => {} }).then(
+      () => this.#finish(undefined),
+      (error: Error) => this.#finish(error),
+    );
+  }
+
+  /** Begins to deliver the data of messages. `ended` is called once. */
+  read(reader: StreamReader): void {
+    this.#reader = reader;
+    for (const data of this.#early) reader.deliver(data);
+    this.#early = [];
+    if (this.#ended) reader.ended(this.#ended.cause);
+  }
+
+  close(): void {
+    this.#lifetime.abort();
+  }
+
+  #accept(event: EventSourceMessage): void {
+    if (this.#settleFirst) {
+      this.#settleFirst(event);
+      this.#settleFirst = undefined;
+    } else if (event.data !== "" && (event.event === undefined || event.event === "message")) {
+      if (this.#reader) this.#reader.deliver(event.data);
+      else this.#early.push(event.data);
+    }
+  }
+
+  #finish(cause: Error | undefined): void {
+    this.#settleFirst?.(undefined);
+    this.#ended = { cause };
+    this.#reader?.ended(cause);
+  }
+}
+
+/**
+ * The client's HTTP+SSE transport (2024-11-05, basic/transports). One stream carries all messages of the server. Each
+ * message to the server is a POST, which the server only acknowledges. The session ends with the stream.
+ */
+class HttpSseTransport implements Transport {
+  readonly network = "tcp";
   readonly #settings: HttpSettings;
-  readonly #stream: OpenStream;
-  /** Where messages are posted. */
+  readonly #stream: EventStream;
+  /** The URL for POST requests. */
   readonly #endpoint: URL;
   /** Aborted when the transport is closed. */
   readonly #lifetime = new AbortController();
   #receiver: Receiver | undefined;
-  /** Settles when the server has taken `notifications/initialized`, which nothing may overtake. */
-  #initialized: Promise<unknown> | undefined;
+  /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
+  #initialized: Promise<void> | undefined;
 
-  constructor(settings: HttpSettings, stream: OpenStream, endpoint: URL) {
+  constructor(settings: HttpSettings, stream: EventStream, endpoint: URL) {
     this.#settings = settings;
     this.#stream = stream;
     this.#endpoint = endpoint;
   }
 
-  get network(): "tcp" {
-    return "tcp";
-  }
-
   start(receiver: Receiver): void {
     this.#receiver = receiver;
     this.#stream.read({
-      deliver: (data) => this.#deliver(data),
-      ended: (cause) => this.#end(cause ?? new LocalError("closed", "The server ended its stream.")),
+      deliver: (data) => {
+        if (!this.#lifetime.signal.aborted) deliverEvent(data, receiver);
+      },
+      ended: (cause) => this.#finish(cause ?? new LocalError("closed", "The server ended its stream.")),
     });
   }
 
   send(message: JsonRpcMessage | JsonRpcMessage[]): void | Promise<void> {
     const messages = Array.isArray(message) ? message : [message];
-    const body = Array.isArray(message) ? `[${message.map(encode).join(",")}]` : encode(message);
     const [first] = messages;
     const what = first && "method" in first ? first.method : "a response";
     const requests = messages.filter(isRequest);
@@ -56,8 +182,12 @@ export class HttpSseTransport implements Transport {
       const resumes = requests.map(({ id }) => this.#receiver?.waits?.(id));
       return () => resumes.forEach((resume) => resume?.());
     };
-    const posting = this.#post(body, what, pause);
-    if (what === Notification.initialized) this.#holdOthers(posting);
+    const posting = this.#post(encodeAll(message), what, pause);
+    if (what === Notification.initialized) {
+      this.#initialized = untilAccepted(posting, this.#settings.clock).then(() => {
+        this.#initialized = undefined;
+      });
+    }
     if (requests.length === 0) return posting;
     posting.catch((error: Error) => {
       for (const { id } of requests) this.#receiver?.failed?.(id, error);
@@ -65,21 +195,21 @@ export class HttpSseTransport implements Transport {
   }
 
   close(): Promise<void> {
-    this.#end(undefined);
+    this.#finish(undefined);
     return Promise.resolve();
   }
 
   async #post(body: string, what: string, pause: () => () => void): Promise<void> {
     await this.#initialized;
     const { signal } = this.#lifetime;
-    if (signal.aborted) throw closed();
+    if (signal.aborted) throw transportClosed();
     const headers = { "content-type": "application/json" };
     let response: Response;
     try {
       const outgoing = { method: "POST", url: this.#endpoint, headers, body, signal, pause } as const;
       response = await sendHttp(this.#settings, outgoing);
     } catch (error) {
-      throw signal.aborted ? closed() : error;
+      throw signal.aborted ? transportClosed() : error;
     }
     if (response.ok) return discard(response);
     if (response.status !== 404) throw await statusError(response, what, this.#settings.clock);
@@ -87,38 +217,10 @@ export class HttpSseTransport implements Transport {
     throw sessionLost(what);
   }
 
-  #holdOthers(posting: Promise<void>): void {
-    const limit = new AbortController();
-    const held = Promise.race([posting, pause(this.#settings.clock, INITIALIZED_MS, limit.signal)])
-      .catch(() => {})
-      .finally(() => {
-        limit.abort();
-        this.#initialized = undefined;
-      });
-    this.#initialized = held;
-  }
-
-  #deliver(data: string): void {
+  #finish(cause: Error | undefined): void {
     if (this.#lifetime.signal.aborted) return;
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch (cause) {
-      const message = `The server sent an event that is not JSON: ${JSON.stringify(redact(data.slice(0, 100)))}.`;
-      this.#receiver?.malformed(new LocalError("invalid_message", message, { cause }));
-      return;
-    }
-    this.#receiver?.message(value);
-  }
-
-  #end(cause: Error | undefined): void {
-    if (this.#lifetime.signal.aborted) return;
-    this.#lifetime.abort(closed());
+    this.#lifetime.abort(transportClosed());
     this.#stream.close();
     this.#receiver?.closed(cause);
   }
-}
-
-function closed(): LocalError {
-  return new LocalError("closed", "The transport is closed.");
 }

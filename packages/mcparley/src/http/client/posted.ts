@@ -1,27 +1,29 @@
-import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../../rpc/messages.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest, isRequestId } from "../../rpc/messages.ts";
+import { encodeHeaderValue } from "../../mcp/header-values.ts";
+import { MetaKey } from "../../mcp/methods.ts";
 import { Method } from "../../mcp/methods.ts";
-import { modernVersionOf } from "./headers.ts";
+import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 
-/** One POST and the answers it waits for. */
+/** One POST and the requests in it that have no response yet. */
 export interface Posted {
-  /** The requests in it that are not answered yet. */
   readonly waiting: Set<RequestId>;
-  /** Names it in errors. */
+  /** The methods of the requests, for error messages. */
   readonly what: string;
   readonly isModern: boolean;
   readonly isInitialize: boolean;
-  /** It waits for authorization: the server has not taken it. */
+  /** The POST waits for authorization, so the server has not accepted it. */
   isHeld: boolean;
-  /** Ends its request and the stream of its response. */
+  /** Aborts the HTTP request and the stream of its response. */
   readonly controller: AbortController;
 }
 
-/** The POSTs of one transport whose answers have not all arrived, by the id of each request. */
+/** The POSTs of a transport whose responses have not all arrived, by the id of each request. */
 export class PostedRequests {
-  readonly #byId = new Map<RequestId, Posted>();
+  readonly #byId = new Map<unknown, Posted>();
   readonly #open = new Set<Posted>();
 
-  open(messages: readonly JsonRpcMessage[]): Posted {
+  add(messages: readonly JsonRpcMessage[]): Posted {
     const requests = messages.filter(isRequest);
     const posted: Posted = {
       waiting: new Set(requests.map(({ id }) => id)),
@@ -36,36 +38,79 @@ export class PostedRequests {
     return posted;
   }
 
-  find(id: unknown): Posted | undefined {
-    return this.#byId.get(id as RequestId);
+  postOf(id: unknown): Posted | undefined {
+    return this.#byId.get(id);
   }
 
-  /** Notes the answers among what has arrived; says whether the value holds any. */
-  note(value: unknown): boolean {
-    if (Array.isArray(value)) return value.map((one) => this.note(one)).includes(true);
+  /** Removes the requests that a received value answers. Returns whether it answers any. */
+  answeredBy(value: unknown): boolean {
+    if (Array.isArray(value)) return value.map((one) => this.answeredBy(one)).includes(true);
     if (!isObject(value) || "method" in value) return false;
-    return this.settle(value.id as RequestId);
+    return this.remove(value.id);
   }
 
-  /** Stops waiting for one answer. */
-  settle(id: RequestId): boolean {
-    const posted = this.#byId.get(id);
-    if (!posted) return false;
+  /** Stops waiting for one response. Returns whether the request was waiting. */
+  remove(id: unknown): boolean {
+    const posted = this.postOf(id);
+    if (!posted || !isRequestId(id)) return false;
     posted.waiting.delete(id);
-    this.#byId.delete(id);
-    return true;
+    return this.#byId.delete(id);
   }
 
-  /** Forgets a POST whose response has ended; gives the ids that were not answered. */
-  end(posted: Posted): RequestId[] {
+  /** Removes a POST whose response has ended. Returns the ids that were not answered. */
+  finish(posted: Posted): RequestId[] {
     this.#open.delete(posted);
     const unanswered = [...posted.waiting];
-    for (const id of unanswered) this.settle(id);
+    for (const id of unanswered) this.remove(id);
     return unanswered;
   }
 
-  /** Ends every request and response without waiting for more. */
+  /** Aborts all POSTs and their responses. */
   abortAll(reason: Error): void {
     for (const { controller } of this.#open) controller.abort(reason);
   }
+}
+
+/** Throws `invalid_message` if a response has left requests of its POST without an answer. */
+export function requireAnswers({ waiting, what }: Posted): void {
+  if (waiting.size === 0) return;
+  const ids = [...waiting].map((id) => JSON.stringify(id)).join(", ");
+  throw new LocalError("invalid_message", `The reply to ${what} contains no response with the id ${ids}.`);
+}
+
+/** The JSON of a message or a batch. */
+export function encodeAll(message: JsonRpcMessage | JsonRpcMessage[]): string {
+  return Array.isArray(message) ? `[${message.map(encode).join(",")}]` : encode(message);
+}
+
+/** The protocol version in the `_meta` of a message. Only modern messages have one. */
+export function modernVersionOf(message: JsonRpcMessage): string | undefined {
+  const meta = "method" in message ? message.params?._meta : undefined;
+  const version = isObject(meta) ? meta[MetaKey.protocolVersion] : undefined;
+  return typeof version === "string" ? version : undefined;
+}
+
+/**
+ * The headers that mirror a modern message (2026-07-28, Streamable HTTP, "Request Metadata").
+ *
+ * Throws `LocalError` `invalid_message` for a method or version that no header can carry: only names and arguments may
+ * be encoded.
+ */
+export function modernHeaders(message: JsonRpcMessage, version: string): Record<string, string> {
+  const headers: Record<string, string> = { [PROTOCOL_VERSION_HEADER]: plain(version) };
+  if (!("method" in message)) return headers;
+  const { method, params } = message;
+  headers[METHOD_HEADER] = plain(method);
+  const isNamed = method === Method.callTool || method === Method.getPrompt || method === Method.readResource;
+  const name = method === Method.readResource ? params?.uri : params?.name;
+  if (isNamed && typeof name === "string") headers[NAME_HEADER] = encodeHeaderValue(name);
+  return headers;
+}
+
+function plain(value: string): string {
+  if (/^[!-~](?:[ -~]*[!-~])?$/.test(value)) return value;
+  throw new LocalError(
+    "invalid_message",
+    `${JSON.stringify(value.slice(0, 100))} cannot be sent in an HTTP header; use printable ASCII.`,
+  );
 }

@@ -1,15 +1,14 @@
-import type { HttpTarget as BareTarget } from "../../client/connect/dialer.ts";
 import { type Clock, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import { SharedAuth } from "./auth.ts";
 
-/** A request that is to be authorized. */
+/** A request that needs authorization. */
 export interface HttpAuthRequest {
-  /** Where it goes: to the server itself, or to where that takes messages. */
+  /** The URL of the request: the endpoint, a redirect target, or the POST endpoint of HTTP+SSE. */
   readonly url: URL;
   readonly method: string;
-  /** The MCP endpoint that was connected to. */
+  /** The MCP endpoint that the client is connected to. */
   readonly server: URL;
 }
 
@@ -19,54 +18,57 @@ export interface HttpAuthRefusal {
   readonly status: number;
   readonly headers: Headers;
   readonly request: HttpAuthRequest;
-  /** The headers that authorized the request and were not enough. */
+  /** The authorization headers of the refused request. */
   readonly shown: Readonly<Record<string, string>>;
-  /** How often the request was repeated before, each time with something new to show. */
+  /** The number of times the request was repeated before, each time with new headers. */
   readonly repeated: number;
 }
 
-/** The way to a server's authorization, such as OAuth. */
+/** Authorizes the requests to a server, for example with OAuth. */
 export interface HttpAuth {
-  /** The headers that authorize one request; asked before each one, also where a redirect leads to another URL. */
+  /** Returns the headers that authorize one request. Called before each request, also before one to a redirect target. */
   headers(request: HttpAuthRequest): Promise<Readonly<Record<string, string>>>;
   /**
-   * Told of each response. True where the request is to be sent once more, with other headers, before anything is made of
-   * the response: the server has just told what has to be in them, such as a nonce (RFC 9449, 9).
+   * Called with each response. True repeats the request once with new headers before the response is read, because the
+   * response contains a value that they must have, such as a nonce (RFC 9449, 9).
    */
   responded?(request: HttpAuthRequest, response: { status: number; headers: Headers }): boolean;
   /**
-   * Told of a response that asks for authorization. True where there is something new to show: the request is then
-   * repeated, at most 3 times for what it was refused itself.
+   * Called with a response that asks for authorization. True repeats the request with new headers: at most 3 times for
+   * its own refusals.
    *
-   * It is called once for requests that are refused at the same time, and those wait for it: their clocks stand still
-   * meanwhile, as a person may be asked, and they fail as it rejects. The signal is aborted when all of them were given up.
+   * It is called once for requests that are refused at the same time. Those requests wait for it with their timeouts
+   * stopped, since a person may be asked, and fail if it rejects. The signal is aborted when all of them are cancelled.
    */
   challenged(refusal: HttpAuthRefusal, signal: AbortSignal): Promise<boolean>;
-  /** The extension of the protocol that it is, which `connect` declares to the server. */
+  /** The protocol extension of this authorization. `connect` declares it to the server. */
   readonly extension?: string | undefined;
 }
 
 /** Size limits of what the client reads over HTTP. */
 export interface HttpClientLimits {
-  /** Bytes of a JSON answer, and characters of an event that may answer a request. 16 MiB. */
+  /** Maximum bytes of a JSON response, and characters of an event that may answer a request. Default: 16 MiB. */
   message: number;
-  /** Characters of an event that the server sends unasked. 1 MiB. */
+  /** Maximum characters of an event on the standalone stream. Default: 1 MiB. */
   unaskedEvent: number;
 }
 
 const defaultLimits: HttpClientLimits = { message: 16_777_216, unaskedEvent: 1_048_576 };
 
-/** An MCP endpoint on the web, and how it is spoken to. */
-export interface HttpTarget extends BareTarget {
-  /** What sends the requests, such as one that goes through a proxy. The global `fetch` unless given. */
+/** An MCP endpoint on the web, and the settings of the connection to it. */
+export interface HttpTarget {
+  url: string | URL;
+  /** Headers of each request. */
+  headers?: Readonly<Record<string, string>>;
+  /** Sends the requests, for example through a proxy. Default: the global `fetch`. */
   fetch?: typeof fetch;
-  /** How the server is given authorization, such as `oauth()` of `mcparley/auth`. */
+  /** Authorizes the requests, for example `oauth()` of `mcparley/auth`. */
   auth?: HttpAuth;
   limits?: Partial<HttpClientLimits>;
   clock?: Clock;
 }
 
-/** A target that was checked, with what its transports share. */
+/** A checked target, with the state that its transports share. */
 export interface HttpSettings {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -74,7 +76,7 @@ export interface HttpSettings {
   readonly auth: SharedAuth | undefined;
   readonly limits: HttpClientLimits;
   readonly clock: Clock;
-  /** Like `clock`, but its timers keep the process alive: for a wait that a call depends on. */
+  /** Like `clock`, but its timers keep the process alive: for a pause that a call depends on. */
   readonly wakefulClock: Clock;
 }
 
@@ -85,7 +87,7 @@ export function readHttpTarget(target: HttpTarget): HttpSettings {
   return {
     url,
     headers: checkHeaders(headers),
-    // Called as a method of anything but the global object, the browsers' fetch throws.
+    // The `fetch` of browsers throws if it is called as a method of an object other than the global one.
     fetch: target.fetch ?? ((input, init) => fetch(input, init)),
     auth: auth && new SharedAuth(auth, url),
     limits: { ...defaultLimits, ...target.limits },
@@ -95,32 +97,29 @@ export function readHttpTarget(target: HttpTarget): HttpSettings {
 }
 
 function readUrl(given: string | URL): URL {
-  let url: URL;
-  try {
-    url = new URL(given);
-  } catch (cause) {
-    throw invalid(
-      `${JSON.stringify(redact(String(given)))} is not a URL; give one such as https://example.com/mcp.`,
-      cause,
-    );
-  }
-  if (url.protocol !== "https:" && url.protocol !== "http:") {
-    throw invalid(`An MCP endpoint has an http or https URL; got one with ${url.protocol}`);
+  const text = String(given);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
+    const shown = JSON.stringify(redact(text.slice(0, 200)));
+    const cure = 'Give an http or https URL, or { command: "node", args: ["server.js"] } to start a program.';
+    throw invalidTarget(`Cannot connect to ${shown}. ${cure}`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalid("A URL must hold no user or password, as it is shown in logs; give an Authorization header instead.");
+    throw invalidTarget(
+      "A URL must not contain a user or password, since logs show it; give an Authorization header instead.",
+    );
   }
   url.hash = "";
   return url;
 }
 
-function checkHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function checkHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     try {
       new Headers().set(name, value);
     } catch {
-      // The engine's own error shows the value, which may be a token.
-      throw invalid(`The header ${JSON.stringify(name)} has a name or a value that HTTP does not allow.`);
+      // The error of the engine contains the value, which may be a token.
+      throw invalidTarget(`The header ${JSON.stringify(name)} has a name or a value that HTTP does not allow.`);
     }
   }
   return lowerCase(headers);
@@ -131,11 +130,11 @@ export function lowerCase(headers: Readonly<Record<string, string>>): Record<str
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function invalid(message: string, cause?: unknown): LocalError {
-  return new LocalError("invalid_target", message, { cause });
+function invalidTarget(message: string): LocalError {
+  return new LocalError("invalid_target", message);
 }
 
-/** How a URL is named in errors and in what is remembered: without what may be a secret. */
+/** The URL for error messages and for remembered revisions, with secrets redacted. */
 export function nameOf(url: URL): string {
   return redact(url.href);
 }

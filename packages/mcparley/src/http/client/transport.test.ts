@@ -4,9 +4,9 @@ import type { JsonObject, JsonRpcMessage, RequestId } from "../../rpc/messages.t
 import type { Transport } from "../../rpc/transport.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
-import { type HttpTarget, httpDialer } from "./dialer.ts";
+import type { HttpTarget } from "./settings.ts";
+import { httpTransports } from "./transport.ts";
 // Loaded on first use: here before it, so that no test waits for the disk while its clock stands still.
-import "./standalone.ts";
 import "./stream.ts";
 
 interface Talk extends FetchStub {
@@ -22,7 +22,7 @@ interface Talk extends FetchStub {
 function talk(target: Partial<HttpTarget> = {}): Talk {
   const stubbed = fetchStub();
   const clock = fakeClock();
-  const dialer = httpDialer({ url: "https://example.com/mcp", fetch: stubbed.fetch, clock, ...target });
+  const dialer = httpTransports({ url: "https://example.com/mcp", fetch: stubbed.fetch, clock, ...target });
   const transport = dialer.open();
   const messages: unknown[] = [];
   const failures: [RequestId, LocalError][] = [];
@@ -367,7 +367,7 @@ test.each([
   [
     "the answer to another request",
     (hit: SentRequest) => hit.json(result("1")),
-    /something else than a response to 1\./,
+    /contains no response with the id 1\./,
   ],
 ])("a request that is answered with %s fails", async (_, answer, message) => {
   const { send, next, failures } = talk();

@@ -1,68 +1,49 @@
+import type { TransportFactory } from "../../client/connect/transports.ts";
 import { pause } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest } from "../../rpc/messages.ts";
+import { type JsonRpcMessage, type JsonRpcNotification, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { findRevision } from "../../mcp/revisions/index.ts";
-import { AnswerReader } from "./answer.ts";
-import { discard } from "./body.ts";
-import { type Outgoing, sendHttp } from "./fetch.ts";
-import { type LegacyHeaders, legacyHeaders, mirroredHeaders, modernVersionOf } from "./headers.ts";
-import { type Posted, PostedRequests } from "./posted.ts";
-import { type HttpSettings, lowerCase } from "./settings.ts";
-import { isPassing, sessionLost, statusError } from "./status.ts";
-import { SESSION_ID_HEADER } from "../header-names.ts";
+import { isEventStream } from "../media-type.ts";
+import { LegacySession } from "./legacy-session.ts";
+import { type Posted, PostedRequests, encodeAll, modernHeaders, modernVersionOf, requireAnswers } from "./posted.ts";
+import { discard, isTransient, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
+import { type Outgoing, sendHttp, transportClosed, untilAccepted } from "./send.ts";
+import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
+import type { AnswerStreams } from "./stream.ts";
 
-/** How long the requests after `notifications/initialized` wait for the server to take it. */
-const INITIALIZED_MS = 5_000;
-/** How long the client waits before it says again what did not reach the server. */
-const TELL_DELAYS = [250, 500, 1_000, 2_000];
-/** How long `close` waits for the server to end its session. */
-const GOODBYE_MS = 2_000;
-/** What a server of HTTP+SSE may answer to a POST at the URL of its stream. */
+/** The pauses before a notification or a response is sent again that did not reach the server. */
+const RETRY_DELAYS = [250, 500, 1_000, 2_000];
+/** The statuses with which a server of HTTP+SSE may refuse a POST to the URL of its stream. */
 const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
-/** How long a standing stream that was given up is left alone before a request that succeeds opens it again. */
-const STANDALONE_REST_MS = 60_000;
 
 /**
- * Streamable HTTP, from the client's side, in every revision that has it: each message is a POST of its own.
+ * The client's Streamable HTTP transport for all revisions that have it. Each message is a POST.
  *
- * Modern messages are known by the version in their `_meta` and stand by themselves. For the others the transport
- * keeps what the legacy revisions share between requests: the session's id, the version that was agreed, and the stream
- * for what the server says by itself.
+ * Modern messages have a version in their `_meta` and are independent of each other. Legacy messages belong to a session.
  */
-export class HttpTransport implements Transport {
+class HttpTransport implements Transport {
+  readonly network = "tcp";
   readonly #settings: HttpSettings;
   readonly #posted = new PostedRequests();
-  readonly #answers: AnswerReader;
   /** Aborted when the transport is closed. */
   readonly #lifetime = new AbortController();
   #receiver: Receiver | undefined;
-  /** What names the legacy session; undefined until `initialize` was answered. */
-  #legacy: LegacyHeaders | undefined;
-  /** The version that modern messages named last, for those that name none. */
+  #streams: Promise<AnswerStreams> | undefined;
+  /** Undefined until `initialize` was answered. */
+  #session: LegacySession | undefined;
+  /** The version of the last modern message, for messages that name none. */
   #modernVersion: string | undefined;
-  /** Settles when the server has taken `notifications/initialized`, which nothing may overtake. */
-  #initialized: Promise<unknown> | undefined;
-  #standalone: "off" | "on" | { restUntil: number } = "off";
+  /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
+  #initialized: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #mayBeHttpSse = false;
 
   constructor(settings: HttpSettings) {
     this.#settings = settings;
-    this.#answers = new AnswerReader(settings, {
-      message: (value) => this.#receive(value),
-      malformed: (error) => this.#receiver?.malformed(error),
-      headers: () => this.#legacyHeaders(),
-      opened: (response) => this.#openSession(response),
-    });
   }
 
-  get network(): "tcp" {
-    return "tcp";
-  }
-
-  /** Whether `initialize` was refused in the way by which a server of HTTP+SSE is known (2025-11-25, transports). */
+  /** Whether `initialize` was refused as a server of HTTP+SSE refuses it (2025-11-25, transports). */
   get mayBeHttpSse(): boolean {
     return this.#mayBeHttpSse;
   }
@@ -71,18 +52,29 @@ export class HttpTransport implements Transport {
     this.#receiver = receiver;
   }
 
-  send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
-    if (this.#closing) return Promise.reject(closed());
+  /**
+   * Sends a message or a batch. A failure of a request is reported to the receiver. Otherwise the promise rejects.
+   *
+   * For requests the promise resolves when the response has been read to its end.
+   */
+  async send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): Promise<void> {
+    if (this.#closing) throw transportClosed();
     const messages = Array.isArray(message) ? message : [message];
-    if (messages.some(isRequest)) return void this.#request(message, messages, envelope);
-    const [only] = messages;
-    if (only && "method" in only && messages.length === 1) {
-      if (only.method === Notification.cancelled) return this.#cancel(only, envelope);
-      if (only.method === Notification.initialized) return this.#tellInitialized(only, envelope);
+    if (!messages.some(isRequest)) return this.#postOneWay(messages, message, envelope);
+    const posted = this.#posted.add(messages);
+    try {
+      if (this.#initialized) await this.#initialized;
+      const inSession = !posted.isModern && !posted.isInitialize && this.#session?.hasId === true;
+      const { signal } = posted.controller;
+      const outgoing = { ...this.#outgoing(messages, message, envelope), signal, pause: () => this.#pause(posted) };
+      const response = await sendHttp(this.#settings, outgoing);
+      this.#mayBeHttpSse = posted.isInitialize && httpSseStatuses.has(response.status);
+      await this.#read(response, posted, inSession);
+    } catch (error) {
+      this.#fail(posted, error);
+    } finally {
+      this.#posted.finish(posted);
     }
-    // A response that is lost leaves the server waiting, and to hear it twice does it no harm.
-    if (only && !("method" in only) && messages.length === 1) return this.#tellUntilTaken(only, envelope);
-    return this.#tell(message, messages, envelope);
   }
 
   close(): Promise<void> {
@@ -90,141 +82,70 @@ export class HttpTransport implements Transport {
     return this.#closing;
   }
 
-  /** Sends what is to be answered; what goes wrong is told to the requests that it concerns. */
-  async #request(
-    message: JsonRpcMessage | JsonRpcMessage[],
-    messages: JsonRpcMessage[],
-    envelope?: Envelope,
-  ): Promise<void> {
-    const posted = this.#posted.open(messages);
-    try {
-      if (this.#initialized) await this.#initialized;
-      const inSession = !posted.isModern && !posted.isInitialize && this.#legacy?.sessionId !== undefined;
-      const outgoing = this.#outgoing(message, messages, { envelope, signal: posted.controller.signal });
-      const response = await sendHttp(this.#settings, { ...outgoing, pause: () => this.#pause(posted) });
-      this.#mayBeHttpSse = posted.isInitialize && httpSseStatuses.has(response.status);
-      await this.#answers.read(response, posted, inSession);
-    } catch (error) {
-      this.#fail(posted, error);
-    } finally {
-      this.#posted.end(posted);
-    }
-  }
-
-  /** Sends what has no answer. */
-  async #tell(
-    message: JsonRpcMessage | JsonRpcMessage[],
-    messages: JsonRpcMessage[],
-    envelope?: Envelope,
-  ): Promise<void> {
-    const { signal } = this.#lifetime;
-    try {
-      if (this.#initialized) await this.#initialized;
-      const response = await sendHttp(this.#settings, this.#outgoing(message, messages, { envelope, signal }));
-      if (response.ok) return discard(response);
-      const [first] = messages;
-      const what = first && "method" in first ? first.method : "a response";
-      const isGone = response.status === 404 && this.#legacy?.sessionId !== undefined;
-      if (isGone) discard(response);
-      throw isGone ? sessionLost(what) : await statusError(response, what, this.#settings.clock);
-    } catch (error) {
-      throw signal.aborted ? closed() : error;
-    }
-  }
-
-  /**
-   * Gives a request up. In modern revisions ending its stream says so; in legacy ones a dropped stream means nothing and
-   * the server is told, after which the stream is of no use.
-   */
-  async #cancel(message: JsonRpcMessage & { params?: object }, envelope?: Envelope): Promise<void> {
-    const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
-    const posted = this.#posted.find(requestId);
-    try {
-      const mustTell = posted ? !posted.isModern && !posted.isHeld : this.#legacy !== undefined;
-      if (mustTell) await this.#tell(message, [message], envelope);
-    } finally {
-      this.#posted.settle(requestId as RequestId);
-      if (posted?.waiting.size === 0) posted.controller.abort(new LocalError("aborted", "The request was given up."));
-    }
-  }
-
-  async #tellInitialized(message: JsonRpcMessage, envelope?: Envelope): Promise<void> {
-    const telling = this.#tellUntilTaken(message, envelope);
-    const limit = new AbortController();
-    const taken = Promise.race([telling, pause(this.#settings.clock, INITIALIZED_MS, limit.signal)]);
-    const settled = taken
-      .catch(() => {})
-      .finally(() => {
-        limit.abort();
-        if (this.#initialized === settled) this.#initialized = undefined;
-      });
-    this.#initialized = settled;
-    await telling;
-    if (this.#legacy?.sessionId !== undefined) this.#openStandalone();
-  }
-
-  /** Sends again, a few times, what a proxy could not pass on: a server that was never told waits, or says nothing by itself. */
-  async #tellUntilTaken(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
-    for (const delay of TELL_DELAYS) {
-      try {
-        return await this.#tell(message, [message], envelope);
-      } catch (error) {
-        const { code, data } = error as LocalError;
-        const { status } = (data ?? {}) as { status?: number };
-        if (code !== "unreachable" && !(code === "http" && isPassing(status ?? 0))) throw error;
-      }
-      await pause(this.#settings.clock, delay, this.#lifetime.signal);
-    }
-    return this.#tell(message, [message], envelope);
-  }
-
   #outgoing(
+    messages: readonly JsonRpcMessage[],
     message: JsonRpcMessage | JsonRpcMessage[],
-    messages: JsonRpcMessage[],
-    { envelope, signal }: { envelope: Envelope | undefined; signal: AbortSignal },
-  ): Outgoing {
-    const body = Array.isArray(message) ? `[${message.map(encode).join(",")}]` : encode(message);
+    envelope: Envelope | undefined,
+  ): Omit<Outgoing, "signal"> {
     const headers = {
-      ...this.#headersFor(messages, envelope),
+      ...this.#headersFor(messages[0], envelope),
       accept: "application/json, text/event-stream",
       "content-type": "application/json",
     };
-    return { method: "POST", headers, body, signal };
+    return { method: "POST", headers, body: encodeAll(message) };
   }
 
-  #headersFor(messages: readonly JsonRpcMessage[], envelope: Envelope | undefined): Record<string, string> {
-    const [first] = messages;
+  #headersFor(first: JsonRpcMessage | undefined, envelope: Envelope | undefined): Record<string, string> {
     if (!first) return {};
     const named = modernVersionOf(first);
     if (named !== undefined) this.#modernVersion = named;
-    const version = named ?? (this.#legacy || isRequest(first) ? undefined : this.#modernVersion);
-    if (version !== undefined) return { ...lowerCase(envelope?.headers ?? {}), ...mirroredHeaders(first, version) };
+    const version = named ?? (this.#session || isRequest(first) ? undefined : this.#modernVersion);
+    if (version !== undefined) return { ...lowerCase(envelope?.headers ?? {}), ...modernHeaders(first, version) };
     const opensSession = isRequest(first) && first.method === Method.initialize;
-    return opensSession ? {} : this.#legacyHeaders();
+    return opensSession ? {} : { ...this.#session?.headers };
   }
 
-  #legacyHeaders(): Record<string, string> {
-    return this.#legacy ? legacyHeaders(this.#legacy) : {};
-  }
-
-  #openSession(response: Response): void {
-    const sessionId = response.headers.get(SESSION_ID_HEADER) ?? undefined;
-    // Visible ASCII only (2025-11-25, transports); anything else could not be sent back.
-    const isUsable = sessionId !== undefined && /^[!-~]+$/.test(sessionId);
-    this.#legacy = { sessionId: isUsable ? sessionId : undefined, version: undefined };
-  }
-
-  #receive(value: unknown): void {
-    if (this.#closing) return;
-    const answered = isObject(value) && this.#posted.find(value.id);
-    if (answered && answered.isInitialize && this.#legacy && isObject(value.result)) {
-      const revision = findRevision(value.result.protocolVersion);
-      if (revision?.versionHeader) this.#legacy.version = revision.version;
+  /** Delivers the messages of a response. Throws if it leaves a request without an answer. */
+  async #read(response: Response, posted: Posted, inSession: boolean): Promise<void> {
+    const { clock, limits } = this.#settings;
+    if (!response.ok) {
+      for (const error of await readRefusal(response, posted, { inSession, clock })) this.#deliver(error);
+    } else {
+      if (posted.isInitialize) this.#startSession(response);
+      if (isEventStream(response)) {
+        // Many servers answer with plain JSON only, so the reader of streams is not part of the start.
+        this.#streams ??= import("./stream.ts").then(({ answerStreams }) =>
+          answerStreams(this.#settings, {
+            message: (value) => this.#deliver(value),
+            malformed: (error) => this.#receiver?.malformed(error),
+            headers: () => this.#session?.headers ?? {},
+          }),
+        );
+        return (await this.#streams).read(response, posted);
+      }
+      this.#deliver(await readJson(response, posted.what, limits.message));
     }
-    if (this.#posted.note(value)) this.#openStandaloneAgain();
+    requireAnswers(posted);
+  }
+
+  #startSession(response: Response): void {
+    const sink = {
+      message: (value: unknown) => this.#deliver(value),
+      malformed: (error: Error) => {
+        if (!this.#closing) this.#receiver?.malformed(error);
+      },
+    };
+    this.#session = new LegacySession(response, this.#settings, { lifetime: this.#lifetime.signal, sink });
+  }
+
+  #deliver(value: unknown): void {
+    if (this.#closing) return;
+    if (isObject(value) && this.#posted.postOf(value.id)?.isInitialize) this.#session?.negotiated(value.result);
+    if (this.#posted.answeredBy(value)) this.#session?.reopenStandalone();
     this.#receiver?.message(value);
   }
 
+  /** Stops the timeouts of a POST's requests while the POST waits for authorization. */
   #pause(posted: Posted): () => void {
     const resumes = [...posted.waiting].map((id) => this.#receiver?.waits?.(id));
     posted.isHeld = true;
@@ -236,69 +157,125 @@ export class HttpTransport implements Transport {
 
   #fail(posted: Posted, error: unknown): void {
     if (this.#closing) return;
-    const failed = error instanceof LocalError ? error : new LocalError("closed", messageOf(error), { cause: error });
-    for (const id of this.#posted.end(posted)) {
-      if (this.#receiver?.failed) this.#receiver.failed(id, failed);
-      else this.#receiver?.malformed(failed);
+    const reason = error instanceof Error ? error.message : String(error);
+    const failure =
+      error instanceof LocalError
+        ? error
+        : new LocalError("closed", `The request could not be sent: ${reason}`, { cause: error });
+    for (const id of this.#posted.finish(posted)) {
+      if (this.#receiver?.failed) this.#receiver.failed(id, failure);
+      else this.#receiver?.malformed(failure);
     }
   }
 
-  #openStandalone(): void {
-    if (this.#standalone === "on" || this.#closing) return;
-    this.#standalone = "on";
-    const stream = {
-      settings: this.#settings,
-      headers: this.#legacyHeaders(),
-      signal: this.#lifetime.signal,
-      sink: {
-        message: (value: unknown) => this.#receive(value),
-        malformed: (error: Error) => {
-          if (!this.#closing) this.#receiver?.malformed(error);
-        },
-      },
-    };
-    const kept = import("./standalone.ts").then(({ keepStandalone }) => keepStandalone(stream));
-    void kept.then((isWorthMore) => {
-      this.#standalone = isWorthMore ? { restUntil: this.#settings.clock.now() + STANDALONE_REST_MS } : "off";
-    });
+  /** Sends notifications and responses. */
+  #postOneWay(
+    messages: readonly JsonRpcMessage[],
+    message: JsonRpcMessage | JsonRpcMessage[],
+    envelope: Envelope | undefined,
+  ): Promise<void> {
+    const [only] = messages;
+    if (!only || messages.length > 1) return this.#post(messages, message, envelope);
+    // If a response is lost, the server waits without end. It does no harm to send it twice.
+    if (!("method" in only)) return this.#postUntilAccepted(only, envelope);
+    if (only.method === Notification.cancelled) return this.#cancelRequest(only, envelope);
+    if (only.method === Notification.initialized) return this.#postInitialized(only, envelope);
+    return this.#post(messages, message, envelope);
   }
 
-  /** A server that answers may have recovered from what kept the standing stream from being opened. */
-  #openStandaloneAgain(): void {
-    if (typeof this.#standalone === "object" && this.#settings.clock.now() >= this.#standalone.restUntil) {
-      this.#openStandalone();
+  async #post(
+    messages: readonly JsonRpcMessage[],
+    message: JsonRpcMessage | JsonRpcMessage[],
+    envelope: Envelope | undefined,
+  ): Promise<void> {
+    const { signal } = this.#lifetime;
+    try {
+      if (this.#initialized) await this.#initialized;
+      const response = await sendHttp(this.#settings, { ...this.#outgoing(messages, message, envelope), signal });
+      if (response.ok) return discard(response);
+      const [first] = messages;
+      const what = first && "method" in first ? first.method : "a response";
+      const isGone = response.status === 404 && this.#session?.hasId;
+      if (isGone) discard(response);
+      throw isGone ? sessionLost(what) : await statusError(response, what, this.#settings.clock);
+    } catch (error) {
+      throw signal.aborted ? transportClosed() : error;
+    }
+  }
+
+  /** Sends a message, up to five times if the server is unavailable. */
+  async #postUntilAccepted(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
+    for (const delay of RETRY_DELAYS) {
+      try {
+        return await this.#post([message], message, envelope);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+      }
+      await pause(this.#settings.clock, delay, this.#lifetime.signal);
+    }
+    return this.#post([message], message, envelope);
+  }
+
+  async #postInitialized(message: JsonRpcNotification, envelope: Envelope | undefined): Promise<void> {
+    const posting = this.#postUntilAccepted(message, envelope);
+    const accepted = untilAccepted(posting, this.#settings.clock).then(() => {
+      if (this.#initialized === accepted) this.#initialized = undefined;
+    });
+    this.#initialized = accepted;
+    await posting;
+    void this.#session?.openStandalone();
+  }
+
+  /**
+   * Cancels a request. In modern revisions the end of the stream is the cancellation. In legacy revisions a dropped stream
+   * means nothing, so the notification is sent and the stream closed after it.
+   */
+  async #cancelRequest(message: JsonRpcNotification, envelope: Envelope | undefined): Promise<void> {
+    const id = message.params?.requestId;
+    const posted = this.#posted.postOf(id);
+    try {
+      const mustNotify = posted ? !posted.isModern && !posted.isHeld : this.#session !== undefined;
+      if (mustNotify) await this.#post([message], message, envelope);
+    } finally {
+      this.#posted.remove(id);
+      if (posted?.waiting.size === 0) posted.controller.abort(new LocalError("aborted", "The request was cancelled."));
     }
   }
 
   async #close(): Promise<void> {
-    // Set before anything that could come back here.
+    // `#closing` must be set before the lines below cause further calls.
     await Promise.resolve();
-    this.#lifetime.abort(closed());
-    this.#posted.abortAll(closed());
-    if (this.#legacy?.sessionId !== undefined) await this.#sayGoodbye();
+    this.#lifetime.abort(transportClosed());
+    this.#posted.abortAll(transportClosed());
+    await this.#session?.terminate();
     this.#receiver?.closed();
   }
-
-  /** Ends the session, as far as the server lets itself be told (2025-11-25, transports, "Session Management"). */
-  async #sayGoodbye(): Promise<void> {
-    const { clock } = this.#settings;
-    const controller = new AbortController();
-    const timer = clock.setTimeout(() => controller.abort(), GOODBYE_MS);
-    try {
-      const headers = this.#legacyHeaders();
-      discard(await sendHttp(this.#settings, { method: "DELETE", headers, signal: controller.signal }));
-    } catch {
-      // The session ends by its idle limit then.
-    } finally {
-      clock.clearTimeout(timer);
-    }
-  }
 }
 
-function closed(): LocalError {
-  return new LocalError("closed", "The transport is closed.");
+/** Whether a proxy or the network kept a message from the server, so that a retry may succeed. */
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof LocalError)) return false;
+  if (error.code === "unreachable") return true;
+  return error.code === "http" && isObject(error.data) && isTransient(Number(error.data.status));
 }
 
-function messageOf(error: unknown): string {
-  return `The request could not be sent: ${error instanceof Error ? error.message : String(error)}`;
+/**
+ * Makes transports to an MCP endpoint. They share one authorization.
+ *
+ * Throws `LocalError` `invalid_target` for a URL or a header that cannot be used.
+ */
+export function httpTransports(target: HttpTarget): TransportFactory {
+  const settings = readHttpTarget(target);
+  return {
+    kind: "http",
+    target: nameOf(settings.url),
+    extension: target.auth?.extension,
+    open: () => new HttpTransport(settings),
+    async openOlder({ refused, signal }) {
+      if (refused && !(refused instanceof HttpTransport && refused.mayBeHttpSse)) return undefined;
+      // Only servers of the first revision have this transport.
+      const { openHttpSse } = await import("./http-sse.ts");
+      return openHttpSse(settings, signal);
+    },
+  };
 }

@@ -143,11 +143,11 @@ test("candidates are lower-cased once, and the typed value once for each request
       argument: { name: "city", value: "BER" },
     });
   await ask();
-  const lowering = vi.spyOn(String.prototype, "toLowerCase");
+  const encoder = vi.spyOn(String.prototype, "toLowerCase");
   try {
     expect((await ask()).result.completion).toMatchObject({ values: ["Berlin", "Bern"] });
-    expect(lowering).toHaveBeenCalledTimes(1);
+    expect(encoder).toHaveBeenCalledTimes(1);
   } finally {
-    lowering.mockRestore();
+    encoder.mockRestore();
   }
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Client } from "../../../client/calls/client.ts";
-import { serverDialer } from "../../../client/connect/local-dialers.ts";
+import { serverTransports } from "../../../client/connect/transports.ts";
 import { openClient } from "../../../client/connect/open-client.ts";
 import { Declined } from "../../../mcp/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
@@ -39,7 +39,7 @@ interface Hosted {
 }
 
 async function hostOf(server: Server, options: Partial<SkillHostOptions> = {}, revision = "auto"): Promise<Hosted> {
-  const client = await openClient(serverDialer(server), { revision });
+  const client = await openClient(serverTransports(server), { revision });
   onTestFinished(() => client.close());
   const [asked, errors]: [ApprovalRequest["reason"][], string[]] = [[], []];
   const approve = ({ reason }: ApprovalRequest): boolean => asked.push(reason) > 0;

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { Client } from "../../../client/calls/client.ts";
-import { serverDialer } from "../../../client/connect/local-dialers.ts";
+import { serverTransports } from "../../../client/connect/transports.ts";
 import { openClient } from "../../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../../client/options.ts";
 import { ProtocolError } from "../../../rpc/errors.ts";
@@ -11,7 +11,7 @@ import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
-import { initializeResult, modernPeer, peerDialer } from "../../../testing/peer-dialer.ts";
+import { initializeResult, modernPeer, peerTransports } from "../../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../../testing/scripted-peer.ts";
 import { asTask, continueAsTask } from "../server/beginning.ts";
 import { tasks } from "../server/tasks.ts";
@@ -30,8 +30,8 @@ beforeAll(() =>
   Promise.all([
     import("../../../server/input/ask-client.ts"),
     import("../../../server/input/questions.ts"),
-    import("../../../client/input/questions.ts"),
-    import("../../../client/calls/extended.ts"),
+    import("../../../client/input/input-requests.ts"),
+    import("../../../client/calls/extensions.ts"),
   ]),
 );
 beforeEach(() => {
@@ -95,7 +95,7 @@ function serve(): Server {
 
 async function connected(server: Server, options: ConnectOptions = {}): Promise<Client> {
   const extensions = [followTasks({ onTask })];
-  return openClient(serverDialer(server), { clock, onError, onCall, extensions, ...options });
+  return openClient(serverTransports(server), { clock, onError, onCall, extensions, ...options });
 }
 
 /** Lets time pass until a promise settles. */
@@ -141,7 +141,7 @@ describe.each([
     for await (const _tool of client.listTools());
     expect(await eventually(client.callTool("must"))).toEqual({ name: "must" });
     expect(onTask).toHaveBeenCalled();
-    const bare = await openClient(serverDialer(serve()), { clock, ...pinned });
+    const bare = await openClient(serverTransports(serve()), { clock, ...pinned });
     await expect(bare.callTool("must")).rejects.toMatchObject({ code: isLegacy ? -32601 : -32021 });
   });
 
@@ -271,7 +271,7 @@ describe("whatever a server says", () => {
     ttlMs: null,
   };
   const open = (peer: ScriptedPeer, options: ConnectOptions = {}): Promise<Client> =>
-    openClient(peerDialer(peer), { clock, onError, extensions: [followTasks({ onTask })], ...options });
+    openClient(peerTransports(peer), { clock, onError, extensions: [followTasks({ onTask })], ...options });
   const working = { ...created, resultType: "complete" };
 
   test("declares the extension in each request", async () => {
@@ -400,7 +400,7 @@ describe("whatever a server says", () => {
     });
     await client.close();
     const bare = modernPeer();
-    const without = await openClient(peerDialer(bare), { clock });
+    const without = await openClient(peerTransports(bare), { clock });
     const unasked = without.callTool("t");
     bare.answer(await bare.request("tools/call"), created);
     await expect(unasked).rejects.toMatchObject({ code: "invalid_message" });
@@ -410,7 +410,7 @@ describe("whatever a server says", () => {
   test("a connection that breaks is opened again, and the task is still there", async () => {
     const first = modernPeer();
     const second = modernPeer();
-    const client = await openClient(peerDialer(first, second), { clock, onError, extensions: [followTasks()] });
+    const client = await openClient(peerTransports(first, second), { clock, onError, extensions: [followTasks()] });
     const running = client.callTool("t");
     first.answer(await first.request("tools/call"), created);
     await clock.advance(1000);
@@ -424,7 +424,7 @@ describe("whatever a server says", () => {
 
   test("a server that stays out of reach is given up on, with the task named", async () => {
     const peers = Array.from({ length: 6 }, () => modernPeer());
-    const client = await openClient(peerDialer(...peers), { clock, onError, extensions: [followTasks()] });
+    const client = await openClient(peerTransports(...peers), { clock, onError, extensions: [followTasks()] });
     const running = client.callTool("t");
     running.catch(() => {});
     const [first] = peers as [ScriptedPeer];
@@ -478,7 +478,11 @@ describe("servers of 2025-11-25", () => {
       initialize: () => initializeResult("2025-11-25", declared),
       "tools/list": () => listed(support),
     });
-    const client = await openClient(peerDialer(peer), { clock, revision: "2025-11-25", extensions: [followTasks()] });
+    const client = await openClient(peerTransports(peer), {
+      clock,
+      revision: "2025-11-25",
+      extensions: [followTasks()],
+    });
     await peer.notification("notifications/initialized");
     const running = client.callTool("t");
     const request = await peer.request("tools/call");
@@ -493,7 +497,7 @@ describe("servers of 2025-11-25", () => {
       initialize: () => initializeResult("2025-11-25", capabilities),
       "tools/list": () => listed("required"),
     });
-    const client = await openClient(peerDialer(peer), {
+    const client = await openClient(peerTransports(peer), {
       clock,
       revision: "2025-11-25",
       extensions: [followTasks()],

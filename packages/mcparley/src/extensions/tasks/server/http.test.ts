@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openClient } from "../../../client/connect/open-client.ts";
-import { httpDialer } from "../../../http/client/dialer.ts";
+import { httpTransports } from "../../../http/client/transport.ts";
 import { toFetch } from "../../../http/to-fetch.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { type Listening, listen } from "../../../node/listen.ts";
@@ -72,7 +72,7 @@ beforeAll(async () => {
 afterAll(() => listening.close());
 
 test.each([undefined, "2025-11-25"])("a client follows a task over HTTP, in both forms: %s", async (revision) => {
-  const client = await openClient(httpDialer({ url: new URL(listening.url) }), {
+  const client = await openClient(httpTransports({ url: new URL(listening.url) }), {
     extensions: [followTasks()],
     elicit: () => ({ action: "accept", content: { name: "Ann" } }),
     ...(revision !== undefined && { revision }),

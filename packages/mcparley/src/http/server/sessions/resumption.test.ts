@@ -8,7 +8,7 @@ import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type Gate, gate } from "mcparley-tests/support/gate.ts";
 import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { httpDialer } from "../../client/dialer.ts";
+import { httpTransports } from "../../client/transport.ts";
 import type { HttpOptions } from "../options.ts";
 import { toFetch } from "../../to-fetch.ts";
 
@@ -440,7 +440,7 @@ test("H6: our own client is none the wiser when its connection is ended again an
     if (request.method === "GET") sent.push(request.headers.get("last-event-id"));
     return handler.fetch(request);
   };
-  const dialer = httpDialer({ url: "http://localhost/mcp", fetch: counted, clock });
+  const dialer = httpTransports({ url: "http://localhost/mcp", fetch: counted, clock });
   const client = await openClient(dialer, { clock, revision: "2025-11-25" });
   const results: unknown[] = [];
   void client.callTool("slow", {}, { timeout: { idle: 1e9, total: 1e9 } }).then((value) => results.push(value));

@@ -5,15 +5,14 @@ import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/server.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
-import { legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { Client } from "../calls/client.ts";
-import { serverDialer } from "../connect/local-dialers.ts";
+import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { Asker, ConnectOptions } from "../options.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
-import "../calls/input-rounds.ts";
-import "./questions.ts";
-import "./visit-urls.ts";
+import "../calls/on-demand.ts";
+import "./input-requests.ts";
 
 const text = (value: string): JsonObject => ({ content: [{ type: "text", text: value }] });
 const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
@@ -33,7 +32,7 @@ async function modern(options: ConnectOptions = {}): Promise<Connected> {
   return {
     peer,
     errors,
-    client: await openClient(peerDialer(peer), { onError: (error) => errors.push(error), ...options }),
+    client: await openClient(peerTransports(peer), { onError: (error) => errors.push(error), ...options }),
   };
 }
 
@@ -41,7 +40,7 @@ async function legacy(options: ConnectOptions = {}): Promise<Connected> {
   const errors: Error[] = [];
   const peer = legacyPeer();
   const given = { revision: "2025-11-25", onError: (error: Error) => errors.push(error), ...options };
-  const client = await openClient(peerDialer(peer), given);
+  const client = await openClient(peerTransports(peer), given);
   await peer.notification("notifications/initialized");
   return { peer, client, errors };
 }
@@ -85,7 +84,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
 
   test("one handler answers every kind of question", async () => {
     const askers: Asker[] = [];
-    const client = await openClient(serverDialer(server), {
+    const client = await openClient(serverTransports(server), {
       revision,
       elicit: (question, asker) => {
         askers.push(asker);
@@ -105,7 +104,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
   test("forms come one after another, though they were asked together", async () => {
     let shown = 0;
     let most = 0;
-    const client = await openClient(serverDialer(server), {
+    const client = await openClient(serverTransports(server), {
       revision,
       elicit: async ({ message }) => {
         most = Math.max(most, ++shown);
@@ -124,7 +123,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
       [new Declined(), "declined"],
       [new Cancelled(), "dismissed"],
     ] as const) {
-      const client = await openClient(serverDialer(server), {
+      const client = await openClient(serverTransports(server), {
         revision,
         elicit: () => {
           throw thrown;
@@ -217,7 +216,7 @@ describe("on a modern revision", () => {
       { resultType: "input_required", inputRequests: [] },
       "its inputRequests are no object",
     ],
-    ["a question without a method", "tools/call", asks({ a: {} }), "a question has no method"],
+    ["a question without a method", "tools/call", asks({ a: {} }), "an input request has no method"],
     ["an unknown question", "tools/call", asks({ a: { method: "a/b" } }), "Method not found"],
     [
       "what was not declared",
@@ -606,7 +605,7 @@ describe("confirm", () => {
     const peer = modernPeer({
       answers: { "tools/list": () => ({ tools: [{ name: "a", inputSchema: { type: "object" } }] }) },
     });
-    const client = await openClient(peerDialer(peer), {
+    const client = await openClient(peerTransports(peer), {
       confirm: ({ tool: listed }) => {
         tools.push(listed?.name);
         return "yes" as never;

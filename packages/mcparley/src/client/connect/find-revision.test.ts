@@ -1,9 +1,15 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
-import { discoverResult, initializeResult, legacyPeer, modernPeer, peerDialer } from "../../testing/peer-dialer.ts";
+import {
+  discoverResult,
+  initializeResult,
+  legacyPeer,
+  modernPeer,
+  peerTransports,
+} from "../../testing/peer-transports.ts";
 import { scriptedPeer } from "../../testing/scripted-peer.ts";
-import { forgetEras } from "./detect-era.ts";
+import { forgetEras } from "./find-revision.ts";
 import { openClient } from "./open-client.ts";
 
 afterEach(forgetEras);
@@ -13,7 +19,7 @@ const refusal = { code: -32601, message: "Method not found" };
 describe("on a stream", () => {
   test("a server that answers server/discover is modern, and is asked nothing else", async () => {
     const peer = modernPeer();
-    const client = await openClient(peerDialer(peer));
+    const client = await openClient(peerTransports(peer));
     expect(client.server).toMatchObject({
       era: "modern",
       revision: "2026-07-28",
@@ -42,7 +48,7 @@ describe("on a stream", () => {
     ["0", { code: 0, message: "method 'server/discover' is invalid during session initialization" }],
   ])("any error that is not a modern one (%s) leads to initialize on the same transport", async (_, error) => {
     const peer = legacyPeer();
-    const connecting = openClient(peerDialer(peer));
+    const connecting = openClient(peerTransports(peer));
     peer.refuse(await peer.request("server/discover"), error);
     const client = await connecting;
     await peer.notification("notifications/initialized");
@@ -52,14 +58,14 @@ describe("on a stream", () => {
 
   test("a result that is no discovery leads to initialize", async () => {
     const peer = legacyPeer();
-    const connecting = openClient(peerDialer(peer));
+    const connecting = openClient(peerTransports(peer));
     peer.answer(await peer.request("server/discover"), {});
     expect((await connecting).server.era).toBe("legacy");
   });
 
   test("a modern error means a modern server: it is asked again in a version that both speak", async () => {
     const peer = scriptedPeer();
-    const connecting = openClient(peerDialer(peer));
+    const connecting = openClient(peerTransports(peer));
     const error = { code: -32022, message: "no", data: { supported: ["2026-07-28", "2025-11-25"], requested: "x" } };
     peer.refuse(await peer.request("server/discover"), error);
     const again = await peer.request("server/discover");
@@ -69,7 +75,7 @@ describe("on a stream", () => {
 
   test("a modern server that names legacy versions alone is opened with the newest of them", async () => {
     const peer = legacyPeer({ version: "2025-06-18" });
-    const connecting = openClient(peerDialer(peer));
+    const connecting = openClient(peerTransports(peer));
     const error = { code: -32022, message: "no", data: { supported: ["2025-03-26", "2025-06-18"] } };
     peer.refuse(await peer.request("server/discover"), error);
     expect((await connecting).server.revision).toBe("2025-06-18");
@@ -80,7 +86,7 @@ describe("on a stream", () => {
     "a modern error without versions (%d) fails, and initialize is not sent",
     async (code) => {
       const peer = scriptedPeer();
-      const connecting = openClient(peerDialer(peer));
+      const connecting = openClient(peerTransports(peer));
       connecting.catch(() => {});
       peer.refuse(await peer.request("server/discover"), { code, message: "needs sampling" });
       await expect(connecting).rejects.toMatchObject({ code, message: "needs sampling" });
@@ -91,7 +97,7 @@ describe("on a stream", () => {
 
   test("versions that nobody here speaks fail with both sides named", async () => {
     const peer = scriptedPeer();
-    const connecting = openClient(peerDialer(peer));
+    const connecting = openClient(peerTransports(peer));
     connecting.catch(() => {});
     peer.refuse(await peer.request("server/discover"), {
       code: -32022,
@@ -107,7 +113,7 @@ describe("on a stream", () => {
   test("an answer to initialize in an unknown or modern version is not accepted", async () => {
     for (const version of ["2023-01-01", "2026-07-28"]) {
       const peer = scriptedPeer({ initialize: () => initializeResult(version) });
-      const connecting = openClient(peerDialer(peer));
+      const connecting = openClient(peerTransports(peer));
       connecting.catch(() => {});
       peer.refuse(await peer.request("server/discover"), refusal);
       await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision" });
@@ -122,7 +128,7 @@ describe("on a stream", () => {
   test("every older revision in the answer to initialize is accepted", async () => {
     for (const version of ["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
       const peer = legacyPeer({ version });
-      const connecting = openClient(peerDialer(peer));
+      const connecting = openClient(peerTransports(peer));
       peer.refuse(await peer.request("server/discover"), refusal);
       expect((await connecting).server.revision).toBe(version);
     }
@@ -134,7 +140,7 @@ describe("P5: a server that is silent", () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = scriptedPeer();
-    const dialer = peerDialer(peer);
+    const dialer = peerTransports(peer);
     const connecting = openClient(dialer, { clock, onError: (error) => errors.push(error) });
     const probe = await peer.request("server/discover");
     await clock.advance(4999);
@@ -156,7 +162,7 @@ describe("P5: a server that is silent", () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = legacyPeer();
-    const connecting = openClient(peerDialer(peer), { clock, onError: (error) => errors.push(error) });
+    const connecting = openClient(peerTransports(peer), { clock, onError: (error) => errors.push(error) });
     const probe = await peer.request("server/discover");
     await clock.advance(5000);
     const client = await connecting;
@@ -176,7 +182,7 @@ describe("P5: a server that is silent", () => {
   test("P5: a late refusal of the probe waits for initialize, which is not sent twice", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
-    const connecting = openClient(peerDialer(peer), { clock });
+    const connecting = openClient(peerTransports(peer), { clock });
     const probe = await peer.request("server/discover");
     await clock.advance(5000);
     const open = await peer.request("initialize");
@@ -189,7 +195,7 @@ describe("P5: a server that is silent", () => {
   test("P5: a refusal of initialize waits for the probe", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
-    const connecting = openClient(peerDialer(peer), { clock });
+    const connecting = openClient(peerTransports(peer), { clock });
     const probe = await peer.request("server/discover");
     await clock.advance(5000);
     peer.refuse(await peer.request("initialize"), { code: -32601, message: "this server is modern" });
@@ -200,7 +206,7 @@ describe("P5: a server that is silent", () => {
   test("P5: on both fails with a timeout, and nothing stays behind", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
-    const connecting = openClient(peerDialer(peer), { clock, probeTimeout: 100, timeout: { idle: 1000 } });
+    const connecting = openClient(peerTransports(peer), { clock, probeTimeout: 100, timeout: { idle: 1000 } });
     connecting.catch(() => {});
     await clock.advance(1200);
     await expect(connecting).rejects.toMatchObject({ code: "timeout" });
@@ -213,7 +219,7 @@ describe("P5: a server that is silent", () => {
   test("P5: a server that dies of the probe is started again, once, and spoken to the legacy way", async () => {
     const first = scriptedPeer();
     const second = legacyPeer();
-    const dialer = peerDialer(first, second);
+    const dialer = peerTransports(first, second);
     const connecting = openClient(dialer);
     await first.request("server/discover");
     first.close(new LocalError("exited", "exited with code 1"));
@@ -226,7 +232,7 @@ describe("P5: a server that is silent", () => {
 
   test("P5: a server that dies again fails with its own reason", async () => {
     const [first, second] = [scriptedPeer(), scriptedPeer()];
-    const connecting = openClient(peerDialer(first, second));
+    const connecting = openClient(peerTransports(first, second));
     connecting.catch(() => {});
     await first.request("server/discover");
     first.close(new LocalError("exited", "exited with code 1"));
@@ -237,7 +243,7 @@ describe("P5: a server that is silent", () => {
 
   test("P5: a transport of the caller's own cannot be started again", async () => {
     const peer = scriptedPeer();
-    const connecting = openClient({ ...peerDialer(peer), once: true });
+    const connecting = openClient({ ...peerTransports(peer), once: true });
     connecting.catch(() => {});
     await peer.request("server/discover");
     peer.close(new LocalError("exited", "gone"));
@@ -246,8 +252,8 @@ describe("P5: a server that is silent", () => {
 });
 
 describe("over HTTP", () => {
-  const http = (...peers: Parameters<typeof peerDialer>): ReturnType<typeof peerDialer> =>
-    Object.assign(peerDialer(...peers), { kind: "http" as const });
+  const http = (...peers: Parameters<typeof peerTransports>): ReturnType<typeof peerTransports> =>
+    Object.assign(peerTransports(...peers), { kind: "http" as const });
 
   test("a status without a modern error leads to initialize", async () => {
     const peer = legacyPeer();
@@ -292,7 +298,7 @@ describe("over HTTP", () => {
 describe("a pinned revision", () => {
   test("a modern one never falls back", async () => {
     const peer = scriptedPeer();
-    const connecting = openClient(peerDialer(peer), { revision: "2026-07-28" });
+    const connecting = openClient(peerTransports(peer), { revision: "2026-07-28" });
     connecting.catch(() => {});
     peer.refuse(await peer.request("server/discover"), refusal);
     await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision", cause: expect.any(ProtocolError) });
@@ -303,12 +309,12 @@ describe("a pinned revision", () => {
   test("a modern one is asked for once more, and no more, where the server refuses it and yet names it", async () => {
     const error = { code: -32022, message: "no", data: { supported: ["2026-07-28"], requested: "2026-07-28" } };
     const peer = scriptedPeer();
-    const connecting = openClient(peerDialer(peer), { revision: "2026-07-28" });
+    const connecting = openClient(peerTransports(peer), { revision: "2026-07-28" });
     peer.refuse(await peer.request("server/discover"), error);
     peer.answer(await peer.request("server/discover"), discoverResult());
     expect((await connecting).server.revision).toBe("2026-07-28");
     const stubborn = scriptedPeer();
-    const refused = openClient(peerDialer(stubborn), { revision: "2026-07-28" });
+    const refused = openClient(peerTransports(stubborn), { revision: "2026-07-28" });
     refused.catch(() => {});
     stubborn.refuse(await stubborn.request("server/discover"), error);
     stubborn.refuse(await stubborn.request("server/discover"), error);
@@ -318,14 +324,14 @@ describe("a pinned revision", () => {
 
   test("a legacy one goes straight to initialize", async () => {
     const peer = legacyPeer({ version: "2025-06-18" });
-    const client = await openClient(peerDialer(peer), { revision: "2025-06-18" });
+    const client = await openClient(peerTransports(peer), { revision: "2025-06-18" });
     expect(client.server.revision).toBe("2025-06-18");
     expect(peer.arrived[0]?.message).toMatchObject({ method: "initialize", params: { protocolVersion: "2025-06-18" } });
   });
 
   test("a legacy one that is answered with another is not spoken", async () => {
     const peer = legacyPeer({ version: "2025-06-18" });
-    await expect(openClient(peerDialer(peer), { revision: "2025-11-25" })).rejects.toThrow(
+    await expect(openClient(peerTransports(peer), { revision: "2025-11-25" })).rejects.toThrow(
       "the server speaks 2025-06-18; this client speaks 2025-11-25 (pinned)",
     );
   });
@@ -335,14 +341,14 @@ describe("a pinned revision", () => {
     ["2025-11-25", "initialize"],
   ])("%s is not called unknown where something went wrong within the server", async (revision, method) => {
     const peer = scriptedPeer();
-    const connecting = openClient(peerDialer(peer), { revision });
+    const connecting = openClient(peerTransports(peer), { revision });
     connecting.catch(() => {});
     peer.refuse(await peer.request(method), { code: -32603, message: "The store is out of reach." });
     await expect(connecting).rejects.toMatchObject({ code: -32603, message: "The store is out of reach." });
   });
 
   test("one that does not exist is refused before anything is dialed", async () => {
-    const dialer = peerDialer();
+    const dialer = peerTransports();
     await expect(openClient(dialer, { revision: "2025-12-01" })).rejects.toThrow(
       'revision: "2025-12-01" is no version of the protocol. Known are auto, 2026-07-28',
     );
@@ -351,8 +357,8 @@ describe("a pinned revision", () => {
 });
 
 describe("what was found", () => {
-  const remembered = (...peers: Parameters<typeof peerDialer>): ReturnType<typeof peerDialer> =>
-    Object.assign(peerDialer(...peers), { transient: false });
+  const remembered = (...peers: Parameters<typeof peerTransports>): ReturnType<typeof peerTransports> =>
+    Object.assign(peerTransports(...peers), { transient: false });
 
   test("is kept for the target, so that a legacy server is probed once", async () => {
     const first = legacyPeer();
@@ -388,7 +394,7 @@ describe("what was found", () => {
 test("the caller's signal ends connecting, and the transport with it", async () => {
   const peer = scriptedPeer();
   const controller = new AbortController();
-  const connecting = openClient(peerDialer(peer), { signal: controller.signal });
+  const connecting = openClient(peerTransports(peer), { signal: controller.signal });
   connecting.catch(() => {});
   await peer.request("server/discover");
   controller.abort(new Error("enough"));

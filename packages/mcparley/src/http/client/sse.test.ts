@@ -1,7 +1,7 @@
 import type { EventSourceMessage } from "eventsource-parser";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readEvents } from "./sse-reader.ts";
+import { readEvents } from "./sse.ts";
 
 const bytes = new TextEncoder();
 

@@ -1,4 +1,4 @@
-import type { Dialer } from "../client/connect/dialer.ts";
+import type { TransportFactory } from "../client/connect/transports.ts";
 import type { JsonObject, JsonRpcRequest } from "../rpc/messages.ts";
 import { MetaKey } from "../mcp/methods.ts";
 import { latestLegacy, latestModern } from "../mcp/revisions/index.ts";
@@ -15,7 +15,9 @@ const allCapabilities = {
 };
 
 /** Dials scripted peers, one after another; once all are used, dialing fails the test. */
-export function peerDialer(...peers: ScriptedPeer[]): Dialer & { kind: "stream" | "http"; opened: number } {
+export function peerTransports(
+  ...peers: ScriptedPeer[]
+): TransportFactory & { kind: "stream" | "http"; opened: number } {
   return {
     kind: "stream",
     target: "scripted",

@@ -1,0 +1,117 @@
+import { link } from "../../rpc/abort.ts";
+import { wakefulClock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { encodeHeaderValue } from "../../mcp/header-values.ts";
+import { completeType } from "../../mcp/input-required.ts";
+import type { Tool } from "../../mcp/tools.ts";
+import { isExtensionList } from "../client-capabilities.ts";
+import type { ClientExtension, FollowedRequest } from "../extension.ts";
+import type { RequestOptions } from "../options.ts";
+import { type Call, type ClientCore, type Next, makeCall, sessionFor, unexpectedType } from "./call.ts";
+import { answersTo } from "./input-rounds.ts";
+import { findTool } from "./known-tools.ts";
+
+/** Lets the extensions add params to a call and follow its result, if the result is of one of their types. */
+export async function extended(call: Call, next: Next): Promise<JsonObject> {
+  await prepare(call);
+  const result = await next.step(call, next.next);
+  const final = await follow(call, result);
+  if (final) {
+    call.generation = undefined;
+    return final;
+  }
+  const { resultType = completeType } = result;
+  if (call.session?.revision.typedResults && resultType !== completeType) throw unexpectedType(call, resultType);
+  return result;
+}
+
+async function prepare(call: Call): Promise<void> {
+  const { core, method } = call;
+  const { revision, server } = await sessionFor(call);
+  const { capabilities } = server;
+  const tool = async (): Promise<Tool | undefined> => {
+    await findTool(call);
+    return core.tools.get(call.params.name);
+  };
+  for (const extension of extensionsOf(core)) {
+    const added = await extension.prepare?.({ method, params: call.params, revision, capabilities, tool });
+    if (added) call.params = { ...call.params, ...added };
+  }
+}
+
+/** Returns the final result that a result of an extension leads to. Undefined if no extension knows the result. */
+async function follow(call: Call, result: JsonObject): Promise<JsonObject | undefined> {
+  const linked = link(call.options.signal, call.core.closing);
+  try {
+    const request = await followedRequest(call, linked.signal);
+    for (const extension of extensionsOf(call.core)) {
+      const goOn = extension.follow?.(result, request);
+      if (goOn) return call.options.follow === false ? result : await goOn();
+    }
+    return undefined;
+  } finally {
+    linked.unlink();
+  }
+}
+
+/** Follows a result that the caller has stored. */
+export async function followStored(
+  core: ClientCore,
+  method: string,
+  { result, options }: { result: JsonObject; options: RequestOptions },
+): Promise<JsonObject> {
+  const call: Call = makeCall(core, { method, params: {} }, options);
+  core.running.add(call);
+  try {
+    const final = await follow(call, result);
+    if (final) return final;
+  } finally {
+    core.running.delete(call);
+  }
+  throw new LocalError("not_capable", `No extension of this client can follow this result of ${method}.`);
+}
+
+async function followedRequest(call: Call, signal: AbortSignal): Promise<FollowedRequest> {
+  const { core, method, what, options } = call;
+  const { idle, total } = { ...core.options.timeout, ...options.timeout };
+  const { revision } = call.session ?? (await sessionFor(call));
+  return {
+    method,
+    what,
+    revision,
+    signal,
+    // The server has answered, so the default timeout for the answer does not apply. A timeout of the user does.
+    left: total === undefined ? Infinity : call.left,
+    clock: core.options.clock ?? wakefulClock,
+    send: (other, params, { signal: until } = {}) =>
+      core.sendWithin(
+        { method: other, params },
+        {
+          ...(until && { signal: until }),
+          ...(options.meta && { meta: options.meta }),
+          ...(idle !== undefined && { timeout: { idle } }),
+        },
+      ),
+    async answer(inputRequests) {
+      const { inputResponses } = await answersTo(call, { inputRequests }, 0);
+      return isObject(inputResponses) ? inputResponses : {};
+    },
+    report: (error) => core.report(error),
+  };
+}
+
+/** The `Mcp-Name` header of an extension's request, if the extension asks for it. */
+export function extensionHeaders(
+  extensions: readonly ClientExtension[],
+  method: string,
+  params: JsonObject,
+): { headers: Record<string, string> } | undefined {
+  const named = extensions.map(({ mirroredNames }) => mirroredNames?.[method]).find((name) => name !== undefined);
+  const value = named === undefined ? undefined : params[named];
+  return typeof value === "string" ? { headers: { "mcp-name": encodeHeaderValue(value) } } : undefined;
+}
+
+function extensionsOf({ options: { extensions } }: ClientCore): readonly ClientExtension[] {
+  return isExtensionList(extensions) ? extensions : [];
+}

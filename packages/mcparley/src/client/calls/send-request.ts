@@ -1,0 +1,93 @@
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import type { Envelope } from "../../rpc/transport.ts";
+import { MetaKey } from "../../mcp/methods.ts";
+import { Method } from "../../mcp/methods.ts";
+import { isExtensionList } from "../client-capabilities.ts";
+import { type Session, modernMeta } from "../connect/session.ts";
+import { type Call, type CallRequest, type ClientCore, defaultTotal, end, makeCall, sessionFor } from "./call.ts";
+import type { RequestOptions } from "../options.ts";
+import { findTool } from "./known-tools.ts";
+import { repair } from "./repair.ts";
+
+const defaultIdle = 60_000;
+/** Timers cannot be longer. A longer timeout means none. */
+const longestTimer = 2 ** 31 - 1;
+
+/** The last step of a call: sends the request and waits for its result. */
+export async function sendRequest(call: Call): Promise<JsonObject> {
+  const { core, method, options, what } = call;
+  const session = call.session ?? (await sessionFor(call));
+  const envelope = session.mirrors ? await mirroredHeaders(call) : undefined;
+  const since = core.clock.now();
+  // A result that depends on answers is not cached: they are no part of its key.
+  call.generation = call.answers ? undefined : core.cache?.generation;
+  try {
+    return await session.connection.exchange(method, paramsOf(call, session), {
+      idleTimeout: unlessTooLong(options.timeout?.idle ?? core.options.timeout?.idle ?? defaultIdle),
+      totalTimeout: unlessTooLong(call.left),
+      what,
+      signal: options.signal,
+      onProgress: progressOf(call),
+      onPaused: (ms) => void (call.left += ms),
+      wantsProgress: true,
+      envelope,
+    });
+  } finally {
+    call.left = Math.max(0, call.left - (core.clock.now() - since));
+  }
+}
+
+/** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
+export function sendWithin(core: ClientCore, request: CallRequest, options: RequestOptions): Promise<JsonObject> {
+  // The timeout of the client's options is for the whole call of the user.
+  const left = options.timeout?.total ?? defaultTotal;
+  return repair({ ...makeCall(core, request, options), left }, { step: sendRequest, next: end });
+}
+
+function paramsOf({ core, options, params, answers }: Call, { revision }: Session): JsonObject {
+  const isModern = revision.era === "modern";
+  let meta = isModern ? modernMeta(revision, core.offer) : {};
+  if (params._meta || options.meta) meta = { ...(isObject(params._meta) && params._meta), ...options.meta, ...meta };
+  const level = isModern ? (options.logLevel ?? core.logLevel) : undefined;
+  if (level !== undefined) meta[MetaKey.logLevel] = level;
+  return { ...params, ...answers, _meta: meta };
+}
+
+/**
+ * The headers that mirror the params of a call. The tool of a call is looked up first if it is unknown: the server refuses
+ * the call without its headers.
+ */
+async function mirroredHeaders(call: Call): Promise<Envelope | undefined> {
+  const { core, method, params } = call;
+  const { extensions } = core.options;
+  if (method === Method.callTool) {
+    await findTool(call);
+    const headers = await core.tools.headers(params.name);
+    if (!headers || headers.length === 0) return undefined;
+    const { mirrorArguments } = await import("./on-demand.ts");
+    return { headers: mirrorArguments(headers, params.arguments) };
+  }
+  if (!isExtensionList(extensions)) return undefined;
+  const { extensionHeaders } = await import("./on-demand.ts");
+  return extensionHeaders(extensions, method, params);
+}
+
+function unlessTooLong(ms: number): number | undefined {
+  return ms <= longestTimer ? ms : undefined;
+}
+
+function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObject) => void) | undefined {
+  if (!onProgress) return undefined;
+  return ({ progress, total, message }) => {
+    if (typeof progress !== "number") return;
+    try {
+      onProgress({
+        progress,
+        ...(typeof total === "number" && { total }),
+        ...(typeof message === "string" && { message }),
+      });
+    } catch (error) {
+      core.report(error);
+    }
+  };
+}

@@ -1,0 +1,71 @@
+import { memoryPair } from "../../rpc/memory-transport.ts";
+import type { Transport } from "../../rpc/transport.ts";
+
+/** Makes transports to one target, as often as they are needed. */
+export interface TransportFactory {
+  /**
+   * `stream`: one stream carries all messages, as with a pipe, so a server may leave unknown messages unanswered. `http`:
+   * the server answers each request, at least with a status.
+   */
+  readonly kind: "stream" | "http";
+  /** The name of the target for error messages and for the remembered revision. It contains no secret. */
+  readonly target: string;
+  /** The same name may mean another server later, so its revision is not remembered. Default: false. */
+  readonly transient?: boolean;
+  /** `open` works only once, so a lost connection cannot be opened again. Default: false. */
+  readonly once?: boolean;
+  /** An extension that the transport implies. The client declares it like those of its options. */
+  readonly extension?: string | undefined;
+  /** Makes a transport that is not started yet. */
+  open(): Transport;
+  /**
+   * Opens the transport of the first revision (HTTP+SSE) at the same address. Returns undefined if the server does not
+   * have it, or if `refused`, the transport that refused `initialize`, excludes it.
+   *
+   * Rejects if the server has that transport but cannot be used.
+   */
+  openOlder?(given: { refused?: Transport; signal: AbortSignal | undefined }): Promise<Transport | undefined>;
+}
+
+/** A server program to start as a child process, found by its name or path. No shell reads the command. */
+export interface CommandTarget {
+  command: string;
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  /** Receives the output of the server on stderr. Its end is also part of errors. Default: "ignore". */
+  stderr?: "inherit" | "ignore" | ((chunk: string) => void);
+  /** Maximum bytes of one line of the server. Default: 16 MiB. */
+  maxLineBytes?: number;
+}
+
+/** A server that can be connected to a transport: of this library, or a custom one. */
+export interface Attachable {
+  attach(transport: Transport): Promise<unknown>;
+  readonly name?: unknown;
+}
+
+/** Makes transports to a server in this process. Each is attached to the server separately. */
+export function serverTransports(server: Attachable): TransportFactory {
+  const name = typeof server.name === "string" ? server.name : "server";
+  return {
+    kind: "stream",
+    target: `memory:${name}`,
+    transient: true,
+    open() {
+      const [ours, theirs] = memoryPair();
+      return {
+        ...ours,
+        async start(receiver) {
+          await ours.start(receiver);
+          await server.attach(theirs);
+        },
+      };
+    },
+  };
+}
+
+/** Wraps a transport of the caller, which can be opened only once. */
+export function customTransport(transport: Transport): TransportFactory {
+  return { kind: "stream", target: "transport", transient: true, once: true, open: () => transport };
+}

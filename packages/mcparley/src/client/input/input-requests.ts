@@ -1,0 +1,93 @@
+import { unlessAborted } from "../../rpc/abort.ts";
+import { LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { Method } from "../../mcp/methods.ts";
+import type { Root } from "../../mcp/roots.ts";
+import { type CreateMessageParams, findToolImbalance } from "../../mcp/sampling.ts";
+import type { Asker, ConnectOptions } from "../options.ts";
+import { elicit, readElicitation } from "./elicitation.ts";
+
+/** Answers a request of a server for input: elicitation, sampling or roots. */
+export type AnswerInput = (method: string, params: JsonObject, asker: Asker) => Promise<JsonObject>;
+
+/**
+ * Makes the function that answers the input requests of a server with the client's handlers, in all revisions.
+ *
+ * It rejects an invalid request with a `ProtocolError` for the server, before a handler is called. Any other error is one
+ * of this side. Elicitations are handled one after another, so that the user sees one at a time. `report` receives errors
+ * that reject nothing, for example about a part of a form's schema that cannot be checked.
+ */
+export function inputRequests(options: ConnectOptions, report: (error: Error) => void): AnswerInput {
+  const { sample, roots } = options;
+  /** Settles when the user is free for the next elicitation. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(() => {
+      signal.throwIfAborted();
+      return unlessAborted(run(), signal, "The elicitation");
+    });
+    turn = mine.catch(() => {});
+    return mine;
+  };
+  return async (method, params, asker) => {
+    asker.signal.throwIfAborted();
+    if (method === Method.elicit && options.elicit) {
+      const elicitation = await readElicitation(params, options, report);
+      return inTurn(asker.signal, () => elicit(elicitation, options, asker));
+    }
+    if (method === Method.createMessage && sample) return createMessage(params, options, asker);
+    if (method === Method.listRoots && roots) {
+      return { roots: checkRoots(typeof roots === "function" ? await roots(asker) : roots) };
+    }
+    const message = `Method not found, or its capability was not declared: ${method.slice(0, 200)}`;
+    throw new ProtocolError(ErrorCode.MethodNotFound, message);
+  };
+}
+
+async function createMessage(
+  params: JsonObject,
+  { sample, sampleTools }: ConnectOptions,
+  asker: Asker,
+): Promise<JsonObject> {
+  const { messages, tools, toolChoice } = params;
+  if (!Array.isArray(messages) || !messages.every(isMessage)) {
+    throw invalidParams("params.messages must be an array of messages, each with a role and content");
+  }
+  if ((tools !== undefined || toolChoice !== undefined) && !sampleTools) {
+    const given = tools === undefined ? "toolChoice" : "tools";
+    throw invalidParams(`params.${given}: this client has not declared the capability sampling.tools`);
+  }
+  const request = params as unknown as CreateMessageParams;
+  const imbalance = findToolImbalance(request.messages);
+  if (imbalance) throw invalidParams(`params.${imbalance}`);
+  const result = await unlessAborted(Promise.resolve(sample?.(request, asker)), asker.signal, "Sampling");
+  if (isObject(result)) return { ...result };
+  throw new LocalError("invalid_result", "The sample handler must return an object with role, content and model.");
+}
+
+function isMessage(message: unknown): boolean {
+  if (!isObject(message) || (message.role !== "user" && message.role !== "assistant")) return false;
+  const { content } = message;
+  return isObject(content) || (Array.isArray(content) && content.every(isObject));
+}
+
+/**
+ * Checks the roots of the host before they are sent: each is a `file:` URI, and none leaves the directory that it names
+ * (client/roots, Security Considerations). Throws `invalid_result` for the first that does not.
+ */
+function checkRoots(roots: readonly Root[]): readonly Root[] {
+  if (!Array.isArray(roots)) throw invalidRoots("must be an array of roots");
+  for (const { uri } of roots as readonly { uri: unknown }[]) {
+    const shown = JSON.stringify(String(uri).slice(0, 200));
+    if (typeof uri !== "string" || !uri.startsWith("file://")) throw invalidRoots(`must be file:// URIs; got ${shown}`);
+    if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(uri.replaceAll(/%2f/gi, "/").replaceAll(/%5c/gi, "\\"))) {
+      throw invalidRoots(`must not contain "." or ".." in their paths; got ${shown}`);
+    }
+  }
+  return roots;
+}
+
+function invalidRoots(why: string): LocalError {
+  return new LocalError("invalid_result", `The roots that were given to connect ${why}.`);
+}

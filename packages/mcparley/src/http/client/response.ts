@@ -1,0 +1,163 @@
+import type { Clock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { type JsonObject, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
+import { redact } from "../../rpc/redact.ts";
+import { isJson, mediaType } from "../media-type.ts";
+import type { Posted } from "./posted.ts";
+
+const EXCERPT_BYTES = 1_024;
+const DISCARDED_BYTES = 65_536;
+/** Maximum size of an error body that is searched for JSON-RPC errors. */
+const ERROR_BYTES = 1_048_576;
+
+/** Reads the JSON value of a successful response. Throws `invalid_message` if it has none, and `too_large`. */
+export async function readJson(response: Response, what: string, limit: number): Promise<unknown> {
+  if (!isJson(response)) throw notJson(response, what);
+  const text = await readText(response, limit);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const excerpt = JSON.stringify(redact(text.slice(0, 200)));
+    throw new LocalError("invalid_message", `The server answered ${what} with no JSON: ${excerpt}.`, { cause });
+  }
+}
+
+function notJson(response: Response, what: string): LocalError {
+  discard(response);
+  const { status } = response;
+  const type = mediaType(response);
+  const got = type === "" ? "no answer" : `"${type.slice(0, 100)}"`;
+  const message = `The server answered ${what} with ${status} and ${got} instead of JSON. Is this the URL of an MCP endpoint?`;
+  return new LocalError("invalid_message", message, { data: { status, contentType: type } });
+}
+
+/**
+ * Reads a response with an error status. Returns the JSON-RPC errors in it that answer the requests of the POST.
+ *
+ * Throws `LocalError` if the response contains none: `session_lost`, `unauthorized` or `http`. `inSession`: the
+ * request named a session. An error without an id gets the id of the request, since it came in response to it.
+ */
+export async function readRefusal(
+  response: Response,
+  { what, waiting }: Posted,
+  { inSession, clock }: { inSession: boolean; clock: Clock },
+): Promise<JsonObject[]> {
+  const isGone = response.status === 404 && inSession;
+  if (asksForAuthorization(response) || !isJson(response)) {
+    throw isGone ? sessionLost(what) : await statusError(response, what, clock);
+  }
+  const text = await readText(response, ERROR_BYTES);
+  const errors = errorsFor(waiting, text);
+  // In a session 404 means that the session has ended (2025-11-25, transports, "Session Management"), whatever error is
+  // in the body. The exception are servers that use 404 for unknown methods.
+  const isMethodNotFound = errors.some(({ error }) => isObject(error) && error.code === ErrorCode.MethodNotFound);
+  if (isGone && !isMethodNotFound) throw sessionLost(what);
+  if (errors.length > 0) return errors;
+  throw errorOf(response, { what, body: redact(text.slice(0, EXCERPT_BYTES)), clock });
+}
+
+function errorsFor(ids: ReadonlySet<RequestId>, text: string): JsonObject[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  const candidates: unknown[] = Array.isArray(value) ? value : [value];
+  return candidates.flatMap((candidate) => {
+    if (!isObject(candidate) || candidate.jsonrpc !== "2.0" || !isObject(candidate.error)) return [];
+    if (isRequestId(candidate.id) && ids.has(candidate.id)) return [candidate];
+    return candidate.id === undefined || candidate.id === null ? [...ids].map((id) => ({ ...candidate, id })) : [];
+  });
+}
+
+/** Whether a response asks for authorization. No authorization changes a 403 without a challenge. */
+export function asksForAuthorization({ status, headers }: Response): boolean {
+  return status === 401 || (status === 403 && headers.has("www-authenticate"));
+}
+
+/** Whether a later request may get another status. */
+export function isTransient(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
+/** Makes the error for a response with an error status. Reads the beginning of its body. */
+export async function statusError(response: Response, what: string, clock: Clock): Promise<LocalError> {
+  return errorOf(response, { what, body: await excerptOf(response), clock });
+}
+
+function errorOf(response: Response, { what, body, clock }: { what: string; body: string; clock: Clock }): LocalError {
+  const { status, statusText } = response;
+  const reason = body === "" ? "" : `: ${body}`;
+  if (asksForAuthorization(response) || status === 403) {
+    const challenge = response.headers.get("www-authenticate") ?? undefined;
+    const cure = status === 401 ? "asks for a sign-in" : "refuses access";
+    const message = `The server ${cure} (${status}) for ${what}${reason}`;
+    return new LocalError("unauthorized", message, { data: { status, challenge, body } });
+  }
+  const name = statusText === "" ? "" : ` ${redact(statusText)}`;
+  const message = `The server answered ${what} with ${status}${name}${reason}`;
+  const retryAfterMs = readRetryAfter(response, clock);
+  return new LocalError("http", message, {
+    data: retryAfterMs === undefined ? { status, body } : { status, body, retryAfterMs },
+  });
+}
+
+export function sessionLost(what: string): LocalError {
+  const message = `The server has ended the session, or does not know it (404 for ${what}). Open a new one.`;
+  return new LocalError("session_lost", message, { data: { status: 404 } });
+}
+
+/** The milliseconds that the server asks to wait, given as seconds or a date (RFC 9110, 10.2.3). */
+function readRetryAfter(response: Response, clock: Clock): number | undefined {
+  const value = response.headers.get("retry-after");
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - clock.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/** Reads a body as text. Rejects with `LocalError` `too_large` as soon as it has more than `limit` bytes. */
+export async function readText(response: Response, limit: number): Promise<string> {
+  const length = response.headers.get("content-length");
+  const isPlain = length !== null && !response.headers.has("content-encoding");
+  // HTTP itself limits a plain body to its announced length. A compressed body may have any size.
+  if (isPlain && Number(length) <= limit) return response.text();
+  const { text, isWhole } = await readStart(response, limit);
+  if (isWhole) return text;
+  const message = `The server answered with more than ${limit} bytes; see the limits of the target.`;
+  throw new LocalError("too_large", message, { data: { limit } });
+}
+
+/** The beginning of a body for an error message: one line, with secrets redacted. */
+async function excerptOf(response: Response): Promise<string> {
+  try {
+    const { text } = await readStart(response, EXCERPT_BYTES);
+    return redact(text.replace(/\s+/g, " ").trim());
+  } catch {
+    return "";
+  }
+}
+
+/** Ends a response that nobody reads. A short body is read, so that its connection can be used again. */
+export function discard(response: Response): void {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  const ending = isStream ? response.body?.cancel() : readStart(response, DISCARDED_BYTES);
+  ending?.catch(() => {});
+}
+
+async function readStart({ body }: Response, limit: number): Promise<{ text: string; isWhole: boolean }> {
+  if (!body) return { text: "", isWhole: true };
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  let size = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    parts.push(decoder.decode(next.value.subarray(0, limit - size), { stream: true }));
+    size += next.value.length;
+    if (size <= limit) continue;
+    await reader.cancel().catch(() => {});
+    return { text: parts.join(""), isWhole: false };
+  }
+  return { text: parts.join("") + decoder.decode(), isWhole: true };
+}

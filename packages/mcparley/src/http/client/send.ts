@@ -1,0 +1,155 @@
+import { pause } from "../../rpc/abort.ts";
+import type { Clock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { redact } from "../../rpc/redact.ts";
+import type { Shown } from "./auth.ts";
+import { asksForAuthorization, discard } from "./response.ts";
+import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
+
+export interface Outgoing {
+  method: "POST" | "GET" | "DELETE";
+  /** Header names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  signal: AbortSignal;
+  /** The URL, if it is not the target's own. */
+  url?: URL;
+  /** Stops the timeouts of the requests in the body until the returned function is called. */
+  pause?: () => () => void;
+}
+
+const MAX_HOPS = 3;
+/** A sign-in, missing scopes, and one more. A server that challenges again accepts no authorization. */
+const MAX_CHALLENGES = 3;
+/** A request is also repeated after the challenges of other requests, but not without end. */
+const MAX_REPEATS = 30;
+/** How long the messages after `notifications/initialized` wait for the server to accept it. */
+const INITIALIZED_MS = 5_000;
+
+const unauthorized: Shown = { headers: {}, generation: 0 };
+
+/**
+ * Sends one HTTP request and returns the response, whatever its status.
+ *
+ * Each attempt has these steps: authorize, fetch, repeat with a nonce, follow a redirect, answer a challenge.
+ *
+ * Throws `LocalError` `unreachable` without a response, `http` for a redirect that is not followed, and errors of the
+ * authorization. If the signal is aborted, it throws the error of `fetch`.
+ */
+export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Promise<Response> {
+  const { auth, fetch } = settings;
+  const { method, signal, url: target = settings.url } = outgoing;
+  let url = target;
+  let hops = 0;
+  let challenges = 0;
+  let repeated = 0;
+  let withNonce = false;
+  for (;;) {
+    const shown = auth ? await auth.show(url, method, outgoing) : unauthorized;
+    let response: Response;
+    try {
+      response = await fetch(url, requestInit(settings, outgoing, shown));
+    } catch (error) {
+      throw signal.aborted ? error : unreachable(url, error);
+    }
+    // The response may contain a nonce that the next request must have (RFC 9449, 9). One repetition per URL.
+    const isNonceNew = auth?.responded(url, method, response) === true;
+    withNonce = isNonceNew && !withNonce;
+    if (withNonce) {
+      discard(response);
+      continue;
+    }
+    if (isRedirect(response)) {
+      discard(response);
+      url = redirectTarget(response, url, hops++);
+      continue;
+    }
+    const isLast = challenges === MAX_CHALLENGES || repeated === MAX_REPEATS;
+    if (!auth || isLast || !asksForAuthorization(response)) return response;
+    const met = await auth.challenged(response, { ...shown, url, method, repeated }, outgoing);
+    if (!met) return response;
+    discard(response);
+    if (met === "own") challenges++;
+    repeated++;
+    url = target;
+    hops = 0;
+  }
+}
+
+function requestInit(settings: HttpSettings, { method, signal, headers, body }: Outgoing, shown: Shown): RequestInit {
+  // All names are in lower case, so that a later header replaces an earlier one with the same name.
+  const all = { ...settings.headers, ...lowerCase(shown.headers), ...headers };
+  const init: RequestInit = { method, signal, redirect: "manual", headers: all };
+  if (body !== undefined) init.body = body;
+  return init;
+}
+
+function isRedirect({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
+}
+
+/** The URL of a redirect within the origin that keeps the method. Others would send messages and headers elsewhere. */
+function redirectTarget(response: Response, from: URL, hops: number): URL {
+  const { status } = response;
+  const location = response.headers.get("location");
+  const to = location === null || !URL.canParse(location, from.href) ? undefined : new URL(location, from);
+  const follows = to?.origin === from.origin && (status === 307 || status === 308);
+  if (follows && hops < MAX_HOPS) return to;
+  const where = to ? ` to ${nameOf(to)}` : "";
+  const why = follows ? `more than ${MAX_HOPS} times` : "which is not followed";
+  const cure = to ? " Connect to that URL if you trust it." : "";
+  const message = `${nameOf(from)} redirects${where} (${status}), ${why}.${cure}`;
+  throw new LocalError("http", message, { data: { status, location: to && nameOf(to) } });
+}
+
+/** Returns a promise that settles when the server has accepted `notifications/initialized`, or after five seconds. */
+export async function untilAccepted(sending: Promise<unknown>, clock: Clock): Promise<void> {
+  const limit = new AbortController();
+  try {
+    await Promise.race([sending, pause(clock, INITIALIZED_MS, limit.signal)]);
+  } catch {
+    // The sender gets the error. Later messages are sent in any case.
+  } finally {
+    limit.abort();
+  }
+}
+
+export function transportClosed(): LocalError {
+  return new LocalError("closed", "The transport is closed.");
+}
+
+/** The error for a request without a response: the host and the reason of the system. */
+export function unreachable(url: URL, error: unknown): LocalError {
+  const { code, message } = deepest(error);
+  const reason = redact(code === undefined ? message : `${code}${hints.has(code) ? `, ${hints.get(code)}` : ""}`);
+  return new LocalError("unreachable", `Cannot reach ${url.host}: ${reason}.`, {
+    cause: error,
+    data: { host: url.host, code },
+  });
+}
+
+const hints: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "nothing listens there"],
+  ["ENOTFOUND", "there is no such host"],
+  ["EAI_AGAIN", "the name could not be looked up"],
+  ["ECONNRESET", "the connection was cut off"],
+  ["UND_ERR_SOCKET", "the connection was cut off"],
+  ["UND_ERR_HEADERS_TIMEOUT", "it took too long to answer"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "its certificate is self-signed"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "its certificate comes from an authority that is not trusted here"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "its certificate comes from an authority that is not trusted here"],
+  ["CERT_HAS_EXPIRED", "its certificate has expired"],
+]);
+
+/** Engines throw `fetch failed` and put the reason into its cause, or into the first of several errors. */
+function deepest(error: unknown): { code: string | undefined; message: string } {
+  let at: unknown = error;
+  for (let depth = 0; depth < 5; depth++) {
+    const { cause, errors } = at as { cause?: unknown; errors?: unknown[] };
+    const next = Array.isArray(errors) && errors[0] instanceof Error ? errors[0] : cause;
+    if (!(next instanceof Error)) break;
+    at = next;
+  }
+  const { code, message } = at as { code?: unknown; message?: unknown };
+  return { code: typeof code === "string" ? code : undefined, message: String(message ?? at).replace(/\.$/, "") };
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { httpTransports } from "./transport.ts";
+
+test.each([
+  ["not a url", /Cannot connect to "not a url"\. Give an http or https URL/],
+  ["ftp://example.com/", /Cannot connect to "ftp:/],
+  ["https://user:pw@example.com/", /must not contain a user or password/],
+])("the target %s is refused, without its secrets", (url, message) => {
+  expect(() => httpTransports({ url })).toThrow(message);
+  expect(() => httpTransports({ url })).not.toThrow(/pw/);
+});
+
+test("a header that HTTP does not allow is refused without its value", () => {
+  const open = (): unknown =>
+    httpTransports({ url: "https://example.com", headers: { authorization: "Bearer s3cr3t\n" } });
+  expect(open).not.toThrow(/s3cr3t/);
+});
+
+test("a target's name holds no secret of its URL", () => {
+  expect(httpTransports({ url: "https://example.com/mcp?api_key=abc&x=1#y" }).target).toBe(
+    "https://example.com/mcp?api_key=[redacted]&x=1",
+  );
+});
+
+test("the extension that an authorization is goes with the way to the server", () => {
+  const auth = {
+    headers: () => Promise.resolve({}),
+    challenged: () => Promise.resolve(false),
+    extension: "com.example/way",
+  };
+  expect(httpTransports({ url: "https://example.com/mcp", auth }).extension).toBe("com.example/way");
+});

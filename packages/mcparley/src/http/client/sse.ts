@@ -1,0 +1,123 @@
+import { type EventSourceMessage, createParser } from "eventsource-parser";
+import { LocalError } from "../../rpc/errors.ts";
+import { redact } from "../../rpc/redact.ts";
+
+interface EventSink {
+  /** Called for each event, in order. `data` is empty for an event that only names an id. */
+  event(event: EventSourceMessage): void;
+  /** Called with the milliseconds that the server asks the client to wait before it connects again. */
+  retry(ms: number): void;
+}
+
+/** Characters that the parser gets at a time. Its own limit cannot be exceeded by more than this. */
+const SLICE = 65_536;
+
+/**
+ * Reads a stream of Server-Sent Events to its end.
+ *
+ * An event may have up to `limit` characters. Rejects with `LocalError` `too_large` for a larger one and cancels the
+ * stream. Rejects with the stream's own error if it breaks. An event that the end of the stream cuts off is left out, as
+ * the HTML standard requires.
+ */
+export async function readEvents(body: ReadableStream<Uint8Array>, limit: number, sink: EventSink): Promise<void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const normalize = lineFeeds();
+  let overflow: LocalError | undefined;
+  const parser = createParser({
+    maxBufferSize: limit,
+    onEvent: (event) => {
+      // The parser limits its buffer, but not an event that arrives in one piece.
+      if (event.data.length > limit) overflow = tooLarge(limit);
+      if (!overflow) sink.event(event);
+    },
+    onRetry: (ms) => sink.retry(ms),
+    onError: (error) => {
+      if (error.type === "max-buffer-size-exceeded") overflow = tooLarge(limit);
+    },
+  });
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      const text = normalize(decoder.decode(next.value, { stream: true }));
+      for (let start = 0; start < text.length; start += SLICE) {
+        parser.feed(text.length <= SLICE ? text : text.slice(start, start + SLICE));
+        if (overflow) throw overflow;
+      }
+    }
+  } catch (error) {
+    await reader.cancel(error).catch(() => {});
+    throw error;
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+/**
+ * Replaces the three allowed line endings by one, across chunks. If a chunk contains a carriage return, the parser searches
+ * the rest of the chunk twice for each line, which takes quadratic time; and it delays a line that ends in a lone one.
+ */
+function lineFeeds(): (text: string) => string {
+  let endsInReturn = false;
+  return (text) => {
+    if (text === "") return text;
+    const rest = endsInReturn && text.startsWith("\n") ? text.slice(1) : text;
+    endsInReturn = text.endsWith("\r");
+    return rest.includes("\r") ? rest.replace(/\r\n?/g, "\n") : rest;
+  };
+}
+
+function tooLarge(limit: number): LocalError {
+  const message = `The server sent an event of more than ${limit} characters; see the limits of the target.`;
+  return new LocalError("too_large", message, { data: { limit } });
+}
+
+/** The position in a stream from which it can be resumed. */
+export interface StreamPosition {
+  lastEventId: string | undefined;
+  /** Milliseconds that the server asks the client to wait before it connects again. */
+  retryMs: number | undefined;
+}
+
+/**
+ * Whether a stream that ended without an error was ended so that the client polls: the server gave an event id and a
+ * retry time before (2025-11-25, transports, "Sending Messages to the Server").
+ */
+export function isPolled({ lastEventId, retryMs }: StreamPosition): boolean {
+  return lastEventId !== undefined && retryMs !== undefined;
+}
+
+export interface MessageSink {
+  message(value: unknown): void;
+  malformed(error: Error): void;
+}
+
+/** Reads the messages of an event stream to its end, and keeps the position in `position`. */
+export async function readMessages(
+  response: Response,
+  sink: MessageSink,
+  { limit, position }: { limit: number; position: StreamPosition },
+): Promise<void> {
+  if (!response.body) return;
+  await readEvents(response.body, limit, {
+    event({ id, event, data }) {
+      // An empty id cancels the id before it (HTML standard, server-sent events).
+      if (id !== undefined) position.lastEventId = id === "" ? undefined : id;
+      if (data !== "" && (event === undefined || event === "message")) deliverEvent(data, sink);
+    },
+    retry(ms) {
+      position.retryMs = ms;
+    },
+  });
+}
+
+/** Parses the data of an event and delivers the message. */
+export function deliverEvent(data: string, sink: MessageSink): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch (cause) {
+    const message = `The server sent an event that is not JSON: ${JSON.stringify(redact(data.slice(0, 100)))}.`;
+    return sink.malformed(new LocalError("invalid_message", message, { cause }));
+  }
+  sink.message(value);
+}
