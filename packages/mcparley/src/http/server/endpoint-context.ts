@@ -4,9 +4,9 @@ import type { Store } from "../../store/store.ts";
 import type { Accepted } from "../accept.ts";
 import type { Exchange } from "../exchange.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";
-import type { SharedChanges } from "../cluster/shared-changes.ts";
+import type { SharedChanges } from "../../cluster/shared-changes.ts";
 import type { HttpServerAuth } from "./server-auth.ts";
-import type { Resumption } from "./sessions/resumption.ts";
+import type { Resumption } from "../../cluster/resumption.ts";
 import type { SessionTable } from "./sessions/sessions.ts";
 
 /** What an endpoint shares with the others of its server by way of a store. */

@@ -5,7 +5,7 @@ import type { ServerCore } from "../../server/dispatch/core.ts";
 import { readAccept } from "../accept.ts";
 import { type BodyLimits, readMessage } from "./body.ts";
 import type { Store } from "../../store/store.ts";
-import type { SharedChanges } from "../cluster/shared-changes.ts";
+import type { SharedChanges } from "../../cluster/shared-changes.ts";
 import type { CheckSender } from "./check-sender.ts";
 import type { EndpointContext, Posted, Sender, Sharing } from "./endpoint-context.ts";
 import type { Exchange } from "../exchange.ts";
@@ -233,7 +233,7 @@ export class Endpoint {
 function share(core: ServerCore, store: Store): Sharing {
   let using: Promise<{ changes: SharedChanges; stop: () => Promise<void> }> | undefined;
   const changes = (): Promise<SharedChanges> => {
-    using ??= import("../cluster/shared-changes.ts").then(({ useChanges }) => useChanges(core, store));
+    using ??= import("../../cluster/shared-changes.ts").then(({ useChanges }) => useChanges(core, store));
     return using.then((used) => used.changes);
   };
   core.store = store;

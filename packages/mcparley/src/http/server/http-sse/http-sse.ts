@@ -2,7 +2,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
 import { readAccept } from "../../accept.ts";
 import { type BodyLimits, readMessage } from "../body.ts";
-import type { SharedSse } from "../../cluster/shared-sse.ts";
+import type { SharedSse } from "../../../cluster/shared-sse.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";
 import { EventStream } from "../event-stream.ts";
 import type { Exchange } from "../../exchange.ts";
@@ -100,7 +100,7 @@ export class HttpSse {
     const { core, sharing } = this.#context;
     this.#shared ??=
       sharing &&
-      import("../../cluster/shared-sse.ts").then(
+      import("../../../cluster/shared-sse.ts").then(
         ({ SharedSse }) => new SharedSse(core, sharing.store, (...posted) => this.#takePosted(...posted)),
       );
     return this.#shared;
@@ -153,6 +153,6 @@ export class HttpSse {
 
 /** Runs what needs the store that sessions are shared through, and refuses the request where that is out of reach. */
 async function reached<T>(operation: () => Promise<T>): Promise<T> {
-  const { refuseUnavailable } = await import("../../cluster/refuse-unavailable.ts");
+  const { refuseUnavailable } = await import("../../../cluster/refuse-unavailable.ts");
   return refuseUnavailable(operation);
 }

@@ -56,7 +56,7 @@ export async function openLegacyEndpoint(context: EndpointContext, options: Http
   if (!sessions) return new LegacyEndpoint({ ...context, sessions: undefined, resumption: undefined });
   const limits = sessions === true ? {} : sessions;
   if (context.sharing) {
-    const { shareLegacy } = await import("../../cluster/shared-legacy.ts");
+    const { shareLegacy } = await import("../../../cluster/shared-legacy.ts");
     return shareLegacy(context, context.sharing, { limits, events });
   }
   const kept = new Sessions(context.core.clock, limits);

@@ -1,5 +1,5 @@
-import { type JsonRpcMessage, encode } from "../../rpc/messages.ts";
-import type { LogEntry } from "../../store/store.ts";
+import { type JsonRpcMessage, encode } from "../rpc/messages.ts";
+import type { LogEntry } from "../store/store.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import type { PlacedChange, SharedChanges } from "./shared-changes.ts";
 import type { SharedSession } from "./shared-session.ts";

@@ -1,8 +1,8 @@
-import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from "../../rpc/messages.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
-import { LogTail, tell } from "../../store/log-tail.ts";
-import type { LogEntry, Store } from "../../store/store.ts";
+import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from "../rpc/messages.ts";
+import type { Principal } from "../server/dispatch/context.ts";
+import type { ServerCore } from "../server/dispatch/core.ts";
+import { LogTail, tell } from "../store/log-tail.ts";
+import type { LogEntry, Store } from "../store/store.ts";
 
 /** What one node has to tell another, about a session. */
 export type Mail = { session: string } & (

@@ -1,7 +1,7 @@
-import { type Principal, principalKey } from "../../server/dispatch/context.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
-import { reaching } from "../../store/reaching.ts";
-import type { Store } from "../../store/store.ts";
+import { type Principal, principalKey } from "../server/dispatch/context.ts";
+import type { ServerCore } from "../server/dispatch/core.ts";
+import { reaching } from "../store/reaching.ts";
+import type { Store } from "../store/store.ts";
 import { ClusterNode, nodeIn } from "./cluster-node.ts";
 
 /** Milliseconds for which other nodes know of a session whose node says nothing any more. */

@@ -1,10 +1,10 @@
-import type { JsonRpcRequest, RequestId } from "../../rpc/messages.ts";
-import { Method } from "../../mcp/methods.ts";
-import { principalKey } from "../../server/dispatch/context.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
-import type { Session } from "../../server/protocol/session.ts";
-import type { Store } from "../../store/store.ts";
-import type { EventLog } from "../server/sessions/resumable-stream.ts";
+import type { JsonRpcRequest, RequestId } from "../rpc/messages.ts";
+import { Method } from "../mcp/methods.ts";
+import { principalKey } from "../server/dispatch/context.ts";
+import type { ServerCore } from "../server/dispatch/core.ts";
+import type { Session } from "../server/protocol/session.ts";
+import type { Store } from "../store/store.ts";
+import type { EventLog } from "./resumable-stream.ts";
 
 /** What is known of a stream beside its events. */
 export interface StreamHead {

@@ -1,8 +1,8 @@
-import type { Clock } from "../../../rpc/clock.ts";
-import type { LogEntry } from "../../../store/store.ts";
-import { EventStream, type Events } from "../event-stream.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
+import type { Clock } from "../rpc/clock.ts";
+import type { LogEntry } from "../store/store.ts";
+import { EventStream, type Events } from "../http/server/event-stream.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 
 /** The log in which the events of one stream are kept. */
 export interface EventLog {

@@ -1,9 +1,9 @@
-import { encode } from "../../rpc/messages.ts";
-import { type Change, type Elsewhere, keyOf, toNotification } from "../../server/changes.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
-import { LogTail, tell } from "../../store/log-tail.ts";
-import { reaching } from "../../store/reaching.ts";
-import type { LogEntry, Store } from "../../store/store.ts";
+import { encode } from "../rpc/messages.ts";
+import { type Change, type Elsewhere, keyOf, toNotification } from "../server/changes.ts";
+import type { ServerCore } from "../server/dispatch/core.ts";
+import { LogTail, tell } from "../store/log-tail.ts";
+import { reaching } from "../store/reaching.ts";
+import type { LogEntry, Store } from "../store/store.ts";
 
 /** The most changes that wait while the store is out of reach; of the same thing one waits. */
 const maxWaiting = 1_000;

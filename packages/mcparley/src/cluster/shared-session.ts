@@ -1,4 +1,4 @@
-import { ErrorCode, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode, ProtocolError } from "../rpc/errors.ts";
 import {
   type JsonObject,
   type JsonRpcMessage,
@@ -7,13 +7,13 @@ import {
   type JsonRpcResponse,
   type RequestId,
   isRequestId,
-} from "../../rpc/messages.ts";
-import { Notification } from "../../mcp/methods.ts";
-import { type Reply, replyToError } from "../../server/dispatch/answer.ts";
-import { notified } from "../../server/protocol/legacy.ts";
-import { isUnavailable } from "../../store/reaching.ts";
-import { type Heard, HttpSession } from "../server/sessions/http-session.ts";
-import type { Standalone } from "../server/sessions/standalone.ts";
+} from "../rpc/messages.ts";
+import { Notification } from "../mcp/methods.ts";
+import { type Reply, replyToError } from "../server/dispatch/answer.ts";
+import { notified } from "../server/protocol/legacy.ts";
+import { isUnavailable } from "../store/reaching.ts";
+import { type Heard, HttpSession } from "../http/server/sessions/http-session.ts";
+import type { Standalone } from "../http/server/sessions/standalone.ts";
 import { type ClusterNode, nodeIn } from "./cluster-node.ts";
 import { type StateChange, changeBy, madeReady } from "./session-record.ts";
 import type { SessionStream } from "./session-stream.ts";

@@ -1,8 +1,8 @@
-import type { InitializeParams } from "../../mcp/lifecycle.ts";
-import { Method } from "../../mcp/methods.ts";
-import type { LoggingLevel } from "../../mcp/logging.ts";
-import type { JsonRpcRequest } from "../../rpc/messages.ts";
-import type { Session, SessionState } from "../../server/protocol/session.ts";
+import type { InitializeParams } from "../mcp/lifecycle.ts";
+import { Method } from "../mcp/methods.ts";
+import type { LoggingLevel } from "../mcp/logging.ts";
+import type { JsonRpcRequest } from "../rpc/messages.ts";
+import type { Session, SessionState } from "../server/protocol/session.ts";
 
 /** A session as the store keeps it: what it takes for any node to serve it. */
 export interface SessionRecord {

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { openClient } from "../../../client/connect/open-client.ts";
-import type { Context, Principal } from "../../../server/dispatch/context.ts";
-import { tool } from "../../../server/definition.ts";
-import { createServer, type Server } from "../../../server/server.ts";
-import { memoryStore } from "../../../store/memory-store.ts";
-import type { Store } from "../../../store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
-import { type Gate, gate } from "../../../testing/gate.ts";
-import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../../../testing/raw-http.ts";
-import { httpDialer } from "../../client/dialer.ts";
-import type { HttpOptions } from "../options.ts";
-import { toFetch } from "../../to-fetch.ts";
+import { openClient } from "../client/connect/open-client.ts";
+import type { Context, Principal } from "../server/dispatch/context.ts";
+import { tool } from "../server/definition.ts";
+import { createServer, type Server } from "../server/server.ts";
+import { memoryStore } from "../store/memory-store.ts";
+import type { Store } from "../store/store.ts";
+import { type FakeClock, fakeClock, settled } from "../testing/fake-clock.ts";
+import { type Gate, gate } from "../testing/gate.ts";
+import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../testing/raw-http.ts";
+import { httpDialer } from "../http/client/dialer.ts";
+import type { HttpOptions } from "../http/server/options.ts";
+import { toFetch } from "../http/to-fetch.ts";
 
 interface Served {
   client: RawHttp;

@@ -1,11 +1,11 @@
-import { ErrorCode } from "../../rpc/errors.ts";
-import { type RequestId, encode, failure, isObject } from "../../rpc/messages.ts";
-import { LogTail } from "../../store/log-tail.ts";
-import type { LogEntry } from "../../store/store.ts";
-import { EventStream } from "../server/event-stream.ts";
-import type { Exchange } from "../exchange.ts";
-import type { OpenExchange, OpenExchanges } from "../server/open-exchanges.ts";
-import { endMark, eventId, firstEvent, writeEntry } from "../server/sessions/resumable-stream.ts";
+import { ErrorCode } from "../rpc/errors.ts";
+import { type RequestId, encode, failure, isObject } from "../rpc/messages.ts";
+import { LogTail } from "../store/log-tail.ts";
+import type { LogEntry } from "../store/store.ts";
+import { EventStream } from "../http/server/event-stream.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
+import { endMark, eventId, firstEvent, writeEntry } from "./resumable-stream.ts";
 import { type ClusterNode, nodeLease } from "./cluster-node.ts";
 import type { StreamHead, StreamLog } from "./stream-log.ts";
 

@@ -1,8 +1,8 @@
-import { reaching } from "../../store/reaching.ts";
-import type { EndpointContext, Sharing } from "../server/endpoint-context.ts";
-import { LegacyEndpoint } from "../server/sessions/legacy-endpoint.ts";
-import type { EventOptions, SessionOptions } from "../server/options.ts";
-import { Resumption } from "../server/sessions/resumption.ts";
+import { reaching } from "../store/reaching.ts";
+import type { EndpointContext, Sharing } from "../http/server/endpoint-context.ts";
+import { LegacyEndpoint } from "../http/server/sessions/legacy-endpoint.ts";
+import type { EventOptions, SessionOptions } from "../http/server/options.ts";
+import { Resumption } from "./resumption.ts";
 import { refuseUnavailable } from "./refuse-unavailable.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 

@@ -1,7 +1,7 @@
-import type { AnswerStream } from "../answering.ts";
-import type { Events } from "../event-stream.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
+import type { AnswerStream } from "../http/server/answering.ts";
+import type { Events } from "../http/server/event-stream.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 import type { Connection, ResumableStream } from "./resumable-stream.ts";
 
 /** The answer to a POST that becomes a resumable stream if it becomes a stream. */

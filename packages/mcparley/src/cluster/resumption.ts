@@ -1,17 +1,17 @@
-import type { JsonRpcRequest } from "../../../rpc/messages.ts";
-import type { AnswerStream } from "../answering.ts";
-import type { ClusterNode } from "../../cluster/cluster-node.ts";
-import { type FollowedInit, FollowedStream } from "../../cluster/followed-stream.ts";
-import { type StreamHead, StreamLog, isRepeatable } from "../../cluster/stream-log.ts";
-import type { EndpointContext } from "../endpoint-context.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { HttpSession } from "./http-session.ts";
-import { type OpenExchange, OpenExchanges } from "../open-exchanges.ts";
-import type { EventOptions } from "../options.ts";
-import { HttpRefusal, shown } from "../refusal.ts";
+import type { JsonRpcRequest } from "../rpc/messages.ts";
+import type { AnswerStream } from "../http/server/answering.ts";
+import type { ClusterNode } from "./cluster-node.ts";
+import { type FollowedInit, FollowedStream } from "./followed-stream.ts";
+import { type StreamHead, StreamLog, isRepeatable } from "./stream-log.ts";
+import type { EndpointContext } from "../http/server/endpoint-context.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { HttpSession } from "../http/server/sessions/http-session.ts";
+import { type OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
+import type { EventOptions } from "../http/server/options.ts";
+import { HttpRefusal, shown } from "../http/server/refusal.ts";
 import { ResumableAnswer } from "./resumable-answer.ts";
 import { ResumableStream } from "./resumable-stream.ts";
-import { Standalone } from "./standalone.ts";
+import { Standalone } from "../http/server/sessions/standalone.ts";
 
 /** Streams that a session's GETs opened and that are known without a connection; the logs of others outlive them. */
 const maxStandby = 8;

@@ -1,6 +1,6 @@
-import { ErrorCode } from "../../rpc/errors.ts";
-import { isUnavailable } from "../../store/reaching.ts";
-import { HttpRefusal } from "../server/refusal.ts";
+import { ErrorCode } from "../rpc/errors.ts";
+import { isUnavailable } from "../store/reaching.ts";
+import { HttpRefusal } from "../http/server/refusal.ts";
 
 /**
  * Serves a request that needs the store, and refuses it with 503 where that is out of reach. What fails for want of the
