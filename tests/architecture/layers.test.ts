@@ -9,7 +9,7 @@ const mayImport: Record<string, readonly string[]> = {
   store: ["rpc"],
   server: ["rpc", "mcp", "schema", "store"],
   client: ["rpc", "mcp", "schema", "store"],
-  http: ["rpc", "mcp", "schema", "store", "server", "client", "cluster"],
+  http: ["rpc", "mcp", "schema", "store", "server", "client"],
   cluster: ["rpc", "mcp", "store", "server", "http"],
   stdio: ["rpc", "mcp", "schema", "server", "client"],
   auth: ["rpc", "mcp", "schema", "store", "server", "client", "http"],
@@ -18,6 +18,9 @@ const mayImport: Record<string, readonly string[]> = {
   otel: ["rpc", "mcp", "server", "client"],
   testing: ["rpc", "mcp", "server", "client"],
 };
+
+/** Where a layer loads the implementation of an interface that it declares. */
+const compositionEdges = new Set(["http/server/cluster.ts imports cluster/index.ts"]);
 
 /** The composition roots: what a package's user imports. They may import everything, and nothing imports them. */
 const isRoot = (name: string): boolean => !name.includes("/");
@@ -41,7 +44,7 @@ test("imports point one way", () => {
       if (target !== folder && !mayImport[folder]?.includes(target)) wrong.push(`${file.name} imports ${imported}`);
     }
   }
-  expect(wrong).toEqual([]);
+  expect(wrong.filter((edge) => !compositionEdges.has(edge))).toEqual([]);
 });
 
 test("only what runs on Node alone imports its modules", () => {

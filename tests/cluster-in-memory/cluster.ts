@@ -42,20 +42,16 @@ export interface ClusterInit {
   nodes?: number;
   options?: HttpOptions;
   store?: (clock: FakeClock) => Store;
-  /** Adds to the definition what uses the store of its node. */
-  extend?: (store: Store) => Partial<AnyServerDefinition>;
 }
 
 const url = "http://localhost/mcp";
 
 /** Makes endpoints that share one store, behind a balancer that sends each request to the next. */
 export function cluster(init: ClusterInit): Cluster {
-  const { definition, nodes: count = 3, options = {}, store: make, extend = () => ({}) } = init;
+  const { definition, nodes: count = 3, options = {}, store: make } = init;
   const clock = fakeClock(1_000_000);
   const store = make ? make(clock) : memoryStore({ clock });
-  const nodes = Array.from({ length: count }, (_, index) =>
-    startNode({ clock, store, options, extend }, definition(index)),
-  );
+  const nodes = Array.from({ length: count }, (_, index) => startNode({ clock, store, options }, definition(index)));
   let turn = 0;
   const client = rawHttp(url, (request) => {
     for (;;) {
@@ -70,12 +66,7 @@ export function cluster(init: ClusterInit): Cluster {
 }
 
 function startNode(
-  {
-    clock,
-    store,
-    options,
-    extend,
-  }: Required<Pick<ClusterInit, "options" | "extend">> & { clock: FakeClock; store: Store },
+  { clock, store, options }: { options: HttpOptions; clock: FakeClock; store: Store },
   definition: Partial<AnyServerDefinition>,
 ): Node & { isDead: boolean } {
   const errors: unknown[] = [];
@@ -86,10 +77,10 @@ function startNode(
     version: "1.0.0",
     clock: mortal(clock, isOver),
     onError: (error: unknown) => errors.push(error),
+    store: own,
     ...definition,
-    ...extend(own),
   });
-  const http = toFetch(server, { store: own, ...options });
+  const http = toFetch(server, options);
   const node = {
     server,
     http,

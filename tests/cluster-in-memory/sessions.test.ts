@@ -189,7 +189,7 @@ describe("while the store is out of reach", () => {
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toBe("1");
     expect((await refused.json()).error?.message).toBe(
-      "The server's store is out of reach. Nothing was done: send the request again.",
+      "The server's store is unavailable. Nothing was done: send the request again.",
     );
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } };
     expect((await request(client, {}, "initialize", { params })).status).toBe(503);

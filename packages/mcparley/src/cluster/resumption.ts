@@ -3,6 +3,7 @@ import type { AnswerStream } from "../http/server/answering.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { type FollowedInit, FollowedStream } from "./followed-stream.ts";
 import { type StreamHead, StreamLog, isRepeatable } from "./stream-log.ts";
+import type { Resumption as EndpointResumption } from "../http/server/cluster.ts";
 import type { EndpointContext } from "../http/server/endpoint-context.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { HttpSession } from "../http/server/sessions/http-session.ts";
@@ -25,7 +26,7 @@ const eventPattern = /^(([pg])([0-9a-f]{16})\.[0-9a-f-]+)_(.*)$/;
  * Makes the streams of legacy sessions resumable, on the logs of a store, by whichever endpoint of it their clients come
  * back to.
  */
-export class Resumption {
+export class Resumption implements EndpointResumption {
   readonly #context: EndpointContext;
   readonly #node: ClusterNode;
   readonly #options: { ttl: number; maxLength: number; retry: number };

@@ -208,11 +208,11 @@ export class SessionStream {
   }
 
   get #key(): string {
-    return this.#init.node.keyOf("session-stream", this.#init.session.id);
+    return `session-stream:${this.#init.session.id}`;
   }
 
   get #outbox(): string {
-    return this.#init.node.keyOf("outbox", this.#init.session.id);
+    return `outbox:${this.#init.session.id}`;
   }
 
   /** Where the store is out of reach, it is taken up again once it is there. */

@@ -317,6 +317,6 @@ export class SharedSessions implements SessionTable {
   }
 
   #keyOf(id: string): string {
-    return this.node.keyOf("session", id);
+    return `session:${id}`;
   }
 }

@@ -38,7 +38,7 @@ export class StreamLog implements EventLog {
 
   constructor(init: StreamLogInit) {
     this.#init = init;
-    this.name = `events ${principalKey(init.session.principal)} ${init.sessionId} ${init.id}`;
+    this.name = `events:${principalKey(init.session.principal)} ${init.sessionId} ${init.id}`;
   }
 
   async open(): Promise<void> {

@@ -4,10 +4,10 @@ import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
 import { readAccept } from "../accept.ts";
 import { type BodyLimits, readMessage } from "./body.ts";
-import type { Store } from "../../store/store.ts";
-import type { SharedChanges } from "../../cluster/shared-changes.ts";
+import { refuseStore } from "../../store/server-store.ts";
 import type { CheckSender } from "./check-sender.ts";
-import type { EndpointContext, Posted, Sender, Sharing } from "./endpoint-context.ts";
+import { useCluster } from "./cluster.ts";
+import type { EndpointContext, Posted, Sender } from "./endpoint-context.ts";
 import type { Exchange } from "../exchange.ts";
 import { type Guard, makeGuard } from "./guards.ts";
 import { checkMirroredHeaders } from "./mirrored-headers.ts";
@@ -37,11 +37,12 @@ export class Endpoint {
 
   /**
    * `boundHost` is what the server listens on, where that is known. Throws a LocalError `invalid_definition` for a tool
-   * whose arguments cannot be mirrored in headers as its `x-mcp-header` annotations say, and where two paths are the
-   * same.
+   * whose arguments cannot be mirrored in headers as its `x-mcp-header` annotations say, for two equal paths, and for an
+   * option `store`, which belongs to `createServer`.
    */
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
     checkMirroredHeaders(core);
+    refuseStore(options, "The endpoint");
     const { allowedHosts, allowedOrigins, auth, keepAlive = 15_000 } = options;
     const { maxBody = 4 * 1024 * 1024, bodyTimeout = 30_000 } = options;
     this.#options = options;
@@ -54,7 +55,7 @@ export class Endpoint {
       core,
       open: new OpenExchanges(core.clock, keepAlive),
       auth: typeof auth === "function" ? { authenticate: auth } : auth,
-      sharing: options.store && share(core, options.store),
+      cluster: useCluster(core),
     };
   }
 
@@ -105,7 +106,7 @@ export class Endpoint {
     const cause = new LocalError("closed", "The server is shutting down.");
     await this.#legacy?.end(cause);
     await this.#sse?.end(cause);
-    await this.#context.sharing?.stop();
+    await this.#context.cluster?.leave();
     open.stop();
     this.#bodies?.requests.stop();
   }
@@ -123,7 +124,11 @@ export class Endpoint {
 
   /** Serves a request after its CORS and authentication checks, and after its client's address was looked up. */
   async #serveChecked(exchange: Exchange): Promise<void> {
-    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, this.#context.auth);
+    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(
+      this.#options,
+      this.#context.auth,
+      this.#context.core.store,
+    );
     const sender = await this.#checkSender(exchange, () => this.#admit(exchange));
     if (sender) await this.#serveFor(sender, exchange, this.#admit(exchange));
   }
@@ -227,20 +232,4 @@ export class Endpoint {
     this.#context.core.report(error, undefined);
     refuse(exchange, new HttpRefusal(500, "Internal error", { code: ErrorCode.InternalError }));
   }
-}
-
-/** Shares the changes of a server through a store. What it takes is loaded when there is something to share. */
-function share(core: ServerCore, store: Store): Sharing {
-  let using: Promise<{ changes: SharedChanges; stop: () => Promise<void> }> | undefined;
-  const changes = (): Promise<SharedChanges> => {
-    using ??= import("../../cluster/shared-changes.ts").then(({ useChanges }) => useChanges(core, store));
-    return using.then((used) => used.changes);
-  };
-  core.store = store;
-  core.changes.elsewhere = {
-    tell: (change) => void changes().then((shared) => shared.tell(change)),
-    join: () => changes().then((shared) => shared.join()),
-    told: () => changes().then((shared) => shared.told()),
-  };
-  return { store, changes, stop: async () => (await using)?.stop() };
 }

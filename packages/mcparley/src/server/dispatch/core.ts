@@ -19,6 +19,7 @@ import type { Observing, RefusalError } from "../observe/observing.ts";
 import { Offering } from "../offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "../options.ts";
 import { settle } from "./settle.ts";
+import { serverStore } from "../../store/server-store.ts";
 import type { Store } from "../../store/store.ts";
 
 /** An open stream of `subscriptions/listen`. */
@@ -37,8 +38,8 @@ export class ServerCore {
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly changes: Changes = new Changes();
-  /** What the server shares with other processes that serve it; undefined where there are none. */
-  store: Store | undefined;
+  /** The server's part of the definition's `store`. Undefined if the definition has none. */
+  readonly store: Store | undefined;
   readonly listCache: CacheHint;
   readonly offering: Offering;
   readonly #middleware: Middleware[] = [];
@@ -54,6 +55,7 @@ export class ServerCore {
     this.info = infoOf(definition);
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
+    this.store = definition.store && serverStore(definition.store, this.info.name);
     const { audit, logger, observers } = definition;
     this.#isObserved = Boolean(audit ?? logger ?? observers);
     checkStateKeys(definition.stateKeys);

@@ -65,7 +65,7 @@ export class SharedKeys implements StateKeys {
   }
 
   async #read(): Promise<SealingKey[]> {
-    const name = `mcparley:state-keys:${this.#core.info.name}`;
+    const name = "state-keys";
     for (;;) {
       const text = await this.#store.get(name);
       const kept = text === undefined ? [] : (JSON.parse(text) as KeptKey[]);

@@ -8,7 +8,6 @@ import { Declined, ProtocolError, ToolError } from "../../../rpc/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../../rpc/messages.ts";
 import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/server.ts";
-import { memoryStore } from "../../../store/memory-store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { initializeResult, modernPeer, peerDialer } from "../../../testing/peer-dialer.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../../testing/scripted-peer.ts";
@@ -45,7 +44,7 @@ function serve(): Server {
     name: "x",
     version: "1",
     clock,
-    extensions: [tasks({ store: memoryStore({ clock }), pollIntervalMs: 2000 })],
+    extensions: [tasks({ pollIntervalMs: 2000 })],
     tools: {
       slow: tool({
         extensions: [asTask()],

@@ -1,10 +1,10 @@
 import type { Clock } from "../../../rpc/clock.ts";
 import type { Store } from "../../../store/store.ts";
 
-const runnersKey = (server: string): string => `mcparley:task-runners:${server}`;
-const sweepKey = (server: string): string => `mcparley:task-sweep:${server}`;
-const aliveKey = (runner: string): string => `mcparley:task-runner:${runner}`;
-const begunLog = (runner: string): string => `mcparley:tasks-begun:${runner}`;
+const runnersKey = "task-runners";
+const sweepKey = "task-sweep";
+const aliveKey = (runner: string): string => `task-runner:${runner}`;
+const begunLog = (runner: string): string => `tasks-begun:${runner}`;
 
 /** The most tasks that one process is known to have begun; those that go on are noted again before they drop out. */
 const maxNoted = 10_000;
@@ -13,8 +13,6 @@ const pageSize = 200;
 const listTtl = 30 * 86_400_000;
 
 export interface OrphansInit {
-  /** The name of the server: another one has other tools. */
-  server: string;
   store: Store;
   clock: Clock;
   lease: number;
@@ -98,9 +96,9 @@ export class Orphans {
   async #beat(): Promise<void> {
     try {
       if (this.#joined) await this.#live();
-      const { store, lease, server } = this.#init;
-      // Once in a lease among them all, whoever comes first.
-      if (await store.compareAndSet(sweepKey(server), undefined, this.#id, { ttl: lease })) await this.#sweep();
+      const { store, lease } = this.#init;
+      // Of all processes, the first one sweeps, once in the time of a lease.
+      if (await store.compareAndSet(sweepKey, undefined, this.#id, { ttl: lease })) await this.#sweep();
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#init.report(error);
@@ -130,17 +128,17 @@ export class Orphans {
   }
 
   async #runners(): Promise<string[]> {
-    const text = await this.#init.store.get(runnersKey(this.#init.server));
+    const text = await this.#init.store.get(runnersKey);
     return text === undefined ? [] : (JSON.parse(text) as string[]);
   }
 
   async #changeRunners(change: (runners: string[]) => string[]): Promise<void> {
-    const { store, server } = this.#init;
+    const { store } = this.#init;
     for (;;) {
-      const text = await store.get(runnersKey(server));
+      const text = await store.get(runnersKey);
       const runners = text === undefined ? [] : (JSON.parse(text) as string[]);
       const changed = JSON.stringify(change(runners));
-      if (await store.compareAndSet(runnersKey(server), text, changed, { ttl: listTtl })) return;
+      if (await store.compareAndSet(runnersKey, text, changed, { ttl: listTtl })) return;
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Tool as ListedTool } from "../../../mcp/tools.ts";
-import type { Store } from "../../../store/store.ts";
+import { refuseStore } from "../../../store/server-store.ts";
 
 /** How long a task is kept, and how often to look at it. */
 export interface TaskTiming {
@@ -10,8 +10,6 @@ export interface TaskTiming {
 }
 
 export interface TasksOptions extends TaskTiming {
-  /** Where tasks are kept. Give one that outlives the process, such as `fileStore`, and their results do. */
-  store: Store;
   /** The longest `ttlMs` of any task; clients of 2025-11-25 may ask for one. 7 days. */
   maxTtlMs?: number;
   /** Milliseconds after which a process that is silent counts as dead, and its tasks are looked after by others. 30 s. */
@@ -31,8 +29,9 @@ export type TaskDefaults = Required<TasksOptions>;
 
 const day = 86_400_000;
 
-/** Checks the options and fills in what was left out. Throws `TypeError`, naming the option, for a wrong one. */
+/** Checks the options and adds the defaults. Throws `TypeError`, with the name of the option, for a wrong value. */
 export function readOptions(options: TasksOptions): TaskDefaults {
+  refuseStore(options, "tasks");
   const defaults = {
     ttlMs: day,
     pollIntervalMs: 1000,
@@ -43,11 +42,6 @@ export function readOptions(options: TasksOptions): TaskDefaults {
     listForAnyone: false,
     ...options,
   };
-  if (typeof options.store?.compareAndSet !== "function") {
-    throw new TypeError(
-      "tasks() needs a store: memoryStore() of mcparley/server, or fileStore(folder) of mcparley/node.",
-    );
-  }
   checkMilliseconds(defaults, ["ttlMs", "pollIntervalMs", "maxTtlMs", "lease", "maxRunning", "maxRunningPerCaller"]);
   return defaults;
 }

@@ -6,9 +6,9 @@ import type { TaskRecord } from "./record.ts";
 /** The most tasks of one caller that a list knows; older ones drop out of it, and are still there by their id. */
 const maxListed = 10_000;
 
-const taskKey = (taskId: string): string => `mcparley:task:${taskId}`;
-const leaseKey = (taskId: string): string => `mcparley:task-lease:${taskId}`;
-const ownerKey = (owner: string): string => `mcparley:tasks-of:${owner}`;
+const taskKey = (taskId: string): string => `task:${taskId}`;
+const leaseKey = (taskId: string): string => `task-lease:${taskId}`;
+const ownerKey = (owner: string): string => `tasks-of:${owner}`;
 
 /** The tasks in a store, with the leases that say that somebody is at work on them. */
 export class TaskTable {

@@ -8,6 +8,8 @@ import { postLegacy } from "./post-legacy.ts";
 import { deleteSession, getStream } from "./session-methods.ts";
 import { Sessions } from "./sessions.ts";
 
+/** Runs what serves one request, and may turn its failure into a refusal. */
+type Guard = <T>(serve: () => Awaitable<T>) => Awaitable<T>;
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
 /**
@@ -17,9 +19,12 @@ type Message = Exclude<Classified, { kind: "invalid" }>;
  */
 export class LegacyEndpoint {
   readonly #context: LegacyContext;
+  readonly #guard: Guard;
 
-  constructor(context: LegacyContext) {
+  /** `guard` runs each request. */
+  constructor(context: LegacyContext, guard: Guard = (serve) => serve()) {
     this.#context = context;
+    this.#guard = guard;
   }
 
   /** Sessions that are open. */
@@ -28,37 +33,36 @@ export class LegacyEndpoint {
   }
 
   post(posted: Posted, message: Message): Awaitable<void> {
-    return postLegacy(this.#context, posted, message);
+    return this.#guard(() => postLegacy(this.#context, posted, message));
   }
 
-  postBatch(posted: Posted, batch: readonly unknown[]): Promise<void> {
-    return postBatch(this.#context, posted, batch);
+  postBatch(posted: Posted, batch: readonly unknown[]): Awaitable<void> {
+    return this.#guard(() => postBatch(this.#context, posted, batch));
   }
 
-  get(exchange: Exchange, sender: Sender): Promise<void> {
-    return getStream(this.#context, exchange, sender);
+  get(exchange: Exchange, sender: Sender): Awaitable<void> {
+    return this.#guard(() => getStream(this.#context, exchange, sender));
   }
 
-  delete(exchange: Exchange, sender: Sender): Promise<void> {
-    return deleteSession(this.#context, exchange, sender);
+  delete(exchange: Exchange, sender: Sender): Awaitable<void> {
+    return this.#guard(() => deleteSession(this.#context, exchange, sender));
   }
 
-  /** Ends the sessions, and what goes on in them; those that other processes serve as well are let go for them. */
+  /** Ends the sessions and their calls. Sessions in a store stay there for the other processes. */
   async end(cause: Error): Promise<void> {
     this.#context.resumption?.stop();
     await this.#context.sessions?.clear(cause);
   }
 }
 
-/** Makes the legacy side of an endpoint. Without sessions each request is served by itself, and no stream lasts. */
+/** Makes the legacy side of an endpoint. Without sessions, each request is served by itself and no stream is resumable. */
 export async function openLegacyEndpoint(context: EndpointContext, options: HttpOptions): Promise<LegacyEndpoint> {
   const { sessions = true, events } = options;
   if (!sessions) return new LegacyEndpoint({ ...context, sessions: undefined, resumption: undefined });
   const limits = sessions === true ? {} : sessions;
-  if (context.sharing) {
-    const { shareLegacy } = await import("../../../cluster/shared-legacy.ts");
-    return shareLegacy(context, context.sharing, { limits, events });
-  }
+  const cluster = await context.cluster?.load();
+  if (cluster)
+    return new LegacyEndpoint({ ...context, ...cluster.openSessions(context, { limits, events }) }, cluster.guard);
   const kept = new Sessions(context.core.clock, limits);
   return new LegacyEndpoint({ ...context, sessions: kept, resumption: undefined });
 }
