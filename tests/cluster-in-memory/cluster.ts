@@ -109,6 +109,32 @@ function mortal(clock: FakeClock, isDead: () => boolean): FakeClock {
   return { ...clock, setTimeout: (fn, ms) => clock.setTimeout(() => isDead() || fn(), ms) };
 }
 
+/** A store that records the names that were written, with the operations. */
+export function recording(store: Store): Store & { writes: string[]; keys(): Promise<string[]> } {
+  const writes: string[] = [];
+  const names = new Set<string>();
+  const write = (operation: string, name: string): void => {
+    writes.push(`${operation} ${name}`);
+    names.add(name);
+  };
+  return {
+    ...store,
+    writes,
+    /** The keys that have a value now. */
+    async keys() {
+      const found = await Promise.all(
+        [...names].map(async (name) => ((await store.get(name)) === undefined ? [] : name)),
+      );
+      return found.flat();
+    },
+    set: (key, ...rest) => (write("set", key), store.set(key, ...rest)),
+    compareAndSet: (key, ...rest) => (write("compareAndSet", key), store.compareAndSet(key, ...rest)),
+    append: (log, ...rest) => (write("append", log), store.append(log, ...rest)),
+    delete: (key) => (write("delete", key), store.delete(key)),
+    publish: (channel, message) => (write("publish", channel), store.publish(channel, message)),
+  };
+}
+
 /** A store that fails while it is told to. */
 export function failing(store: Store): Store & { isAway: boolean; operations: string[] } {
   const state = { isAway: false, operations: [] as string[] };

@@ -99,7 +99,8 @@ const server = createServer({
   version: "1.0.0",
   tools: { add, count, ask, think, change, job, keep, recall, who },
   resources: { note },
-  extensions: store ? [tasks({ store, pollIntervalMs: 200, lease: Number(LEASE) })] : [],
+  ...(store && { store }),
+  extensions: [tasks({ pollIntervalMs: 200, lease: Number(LEASE) })],
   // The same for all of them.
   stateKeys: [new Uint8Array(32).fill(7)],
   onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
@@ -113,7 +114,6 @@ const caller = (request) => {
 
 const listening = await listen(server, {
   port: Number(PORT),
-  ...(store && { store }),
   ...(WHO && { auth: caller }),
   sessions: { max: 100_000 },
   keepAlive: 5_000,

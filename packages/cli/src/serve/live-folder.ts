@@ -1,4 +1,4 @@
-import { type Audit, type Prompt, type Server, type Tool, createServer, rateLimit } from "mcparley/server";
+import { type Audit, type Prompt, type Server, type Store, type Tool, createServer, rateLimit } from "mcparley/server";
 import { type Skills, skills } from "mcparley/skills";
 import { liveRegistry } from "./live-registry.ts";
 import { type FolderContents, type LoaderOptions, folderLoader } from "./load-folder.ts";
@@ -8,6 +8,8 @@ export interface LiveOptions extends LoaderOptions {
   /** Whether the folder will be read again: then each kind of thing is offered even while there is none. */
   watch?: boolean;
   audit?: Audit;
+  /** The store of the server. */
+  store?: Store;
   /** Told of what went wrong in a handler, and of what was called. */
   onError?: (error: unknown, what: string) => void;
 }
@@ -52,7 +54,7 @@ export async function openFolder(path: string, options: LiveOptions = {}): Promi
 function makeServer(
   contents: FolderContents,
   offered: Skills,
-  { watch, audit, onError }: LiveOptions,
+  { watch, audit, store, onError }: LiveOptions,
 ): Server<any, any, any> {
   const {
     name,
@@ -81,6 +83,7 @@ function makeServer(
     ...(offers("resources") && { resources: {} }),
     ...(offers("skills") && { extensions: [offered] }),
     ...(audit && { audit }),
+    ...(store && { store }),
     onError: (error, call) => onError?.(error, describeCall(call)),
   });
   return limit ? server.use(rateLimit(limit)) : server;

@@ -7,63 +7,79 @@ import {
   type JsonRpcResponse,
   type RequestId,
   isRequestId,
+  notification,
 } from "../rpc/messages.ts";
 import { Notification } from "../mcp/methods.ts";
 import { type Reply, replyToError } from "../server/dispatch/answer.ts";
 import { notified } from "../server/protocol/legacy.ts";
+import type { SharedBy } from "../server/protocol/session.ts";
 import { isUnavailable } from "../store/reaching.ts";
 import { type Heard, HttpSession } from "../http/server/sessions/http-session.ts";
 import type { Standalone } from "../http/server/sessions/standalone.ts";
-import { type ClusterNode, nodeIn } from "./cluster-node.ts";
+import type { ClusterNode } from "./cluster-node.ts";
+import { PendingRequests, askerOf } from "./pending-requests.ts";
 import { type StateChange, changeBy, madeReady } from "./session-record.ts";
 import type { SessionStream } from "./session-stream.ts";
 
-/** Characters of what clients say that all nodes are told: the id of a call, and why it is given up. */
+/** Maximum length of the id and of the reason of a cancellation that is sent to all nodes, in characters. */
 const maxId = 1_000;
 const maxReason = 200;
 
-/** What a session in this process needs of the sessions that it is one of. */
+/** What a copy of a session needs of the table that it is in. */
 export interface SharedSessionInit {
   id: string;
   now: number;
   caller: string;
   node: ClusterNode;
-  /** Tells this copy of the session from all others there were and will be. */
+  /** A number that no other copy on this node has, also of the same session. */
   copy: number;
-  /** Writes a change of the session's state to the store. Rejects where it is out of reach. */
+  /** Milliseconds after which an input request expires in the store if its node no longer renews it. */
+  requestTtl: number;
+  /** Writes a change of the session's state to the store. Rejects if the store is unavailable. */
   change: (session: SharedSession, change: StateChange) => Promise<void>;
   streamOf: (session: SharedSession) => SessionStream;
-  /** Settles once what this process told of changes is where it outlasts the process. */
+  /** Called when a stream of the session was opened here. */
+  onStream: (session: SharedSession) => void;
+  /** Resolves when the changes that this process sent would outlive it. */
   told: () => Promise<void>;
 }
 
 /**
- * A legacy session that any node may serve: this one's copy of it.
+ * One node's copy of a legacy session that any node may serve.
  *
- * What its client tells of it is in the store before it is acknowledged. What concerns a call of it that runs on another
- * node is handed on to that node.
+ * What the client tells of its session is in the store before it is acknowledged. Messages about a call on another node are
+ * sent on to that node.
  */
 export class SharedSession extends HttpSession {
-  override readonly shared: { questions: string };
-  /** What the store holds of it, as this copy has read it last. */
+  override readonly shared: SharedBy;
+  /** The session's record in the store, as this copy read it last. */
   known = "";
-  /** When the store was told last that it is in use. */
-  touched = 0;
-  /** How far the changes of the server had come when it was opened. */
+  /** The number of its seat; see `SessionSeats`. */
+  seat = -1;
+  /** Time of the last renewal in the store. */
+  touched: number = -Infinity;
+  /** Position of the last change when the session was opened. */
   openedAt: string | undefined;
   readonly #init: SharedSessionInit;
+  readonly #requests: PendingRequests;
   #stream: SessionStream | undefined;
 
   constructor(init: SharedSessionInit) {
     super(init.id, init.now, init.caller);
     this.#init = init;
-    this.shared = { questions: `${init.node.id}.${init.copy}.` };
+    const requests = new PendingRequests(init.node, init.id, init.requestTtl);
+    this.#requests = requests;
+    this.shared = {
+      questions: `${init.node.id}.${init.copy}.`,
+      asking: (id) => requests.asking(id),
+      settled: (id) => requests.settled(id),
+    };
   }
 
   override async hear(heard: Heard): Promise<void> {
-    if (heard.kind === "response") return this.#route(heard, heard.message.id);
+    if (heard.kind === "response") return this.#routeAnswer(heard);
     const { method, params = {} } = heard.message;
-    if (method === Notification.progress) return this.#route(heard, params.progressToken);
+    if (method === Notification.progress) return this.#routeProgress(heard, params);
     if (method === Notification.cancelled && !this.session.isAnswering(params.requestId as RequestId)) {
       return this.#announceCancelled(params);
     }
@@ -82,13 +98,13 @@ export class SharedSession extends HttpSession {
       if (error instanceof ProtocolError) return replyToError(request.id, error, this.session.revision);
       if (!isUnavailable(error)) throw error;
       this.#init.node.core.report(error, undefined);
-      const message = "This could not be kept, since the server's store is out of reach. Send it again.";
+      const message = "The server's store is unavailable, so nothing was changed. Send the request again.";
       const refusal = new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
       return replyToError(request.id, refusal, this.session.revision);
     }
   }
 
-  /** Sends what belongs to no request: on the stream that is open, on whichever node, or on the next one. */
+  /** Sends a message that belongs to no request: on the open stream, on whichever node, or on the next one. */
   override send(message: JsonRpcMessage): void {
     this.outgoing.send(message);
   }
@@ -96,6 +112,7 @@ export class SharedSession extends HttpSession {
   override attach(stream: Standalone): void {
     super.attach(stream);
     this.outgoing.attached();
+    this.#init.onStream(this);
   }
 
   override detach(stream: Standalone): void {
@@ -103,36 +120,58 @@ export class SharedSession extends HttpSession {
     if (!this.stream) this.outgoing.detached();
   }
 
-  /** What is sent on the session's stream. */
+  /** The delivery of messages that belong to no request. */
   get outgoing(): SessionStream {
     return (this.#stream ??= this.#init.streamOf(this));
   }
 
-  /** Takes what another node was told of a question of this one. */
+  /** Takes an answer or progress that the client sent to another node. */
   heardElsewhere(message: JsonRpcResponse | JsonRpcNotification): void {
     if ("method" in message) notified(this.session, message);
     else this.session.answered(message);
   }
 
-  /** Settles when all that was to be written of its stream until now is written. */
+  /** Renews the input requests that still wait for an answer. */
+  renewRequests(): void {
+    this.#requests.renew();
+  }
+
+  /** Resolves when all writes about its stream so far are done. */
   async settled(): Promise<void> {
     await this.#stream?.settled();
   }
 
-  /** Tells all nodes that a call is given up which is on one of the others, if it is there at all. */
+  /** Tells all nodes of a cancelled call that is not on this node, because nobody knows which node has it. */
   async #announceCancelled({ requestId, reason }: JsonObject): Promise<void> {
     if (!isRequestId(requestId) || String(requestId).length > maxId) return;
     const params = { requestId, ...(typeof reason === "string" && { reason: reason.slice(0, maxReason) }) };
     await this.#init.node.announce({ about: "cancelled", session: this.id, params });
   }
 
-  /** Hands on what is about a question to the node that asked it. */
-  async #route(heard: Heard, id: unknown): Promise<void> {
+  /** Sends an answer to the node that asked, if it waits for one. Other answers are dropped, as without a store. */
+  async #routeAnswer(heard: Heard & { kind: "response" }): Promise<void> {
     const { node } = this.#init;
-    const asker = nodeIn(id);
-    if (asker === node.id) void super.hear(heard);
-    else if (asker !== undefined) {
-      await node.post(asker, { about: "heard", session: this.id, message: heard.message });
+    const { message } = heard;
+    const asker = askerOf(message.id);
+    if (asker === undefined || asker === node.id) return void super.hear(heard);
+    const id = message.id as string;
+    if (!(await this.#requests.isWaiting(id)) || !(await this.#requests.claim(id))) return;
+    try {
+      await node.post(asker, { about: "heard", session: this.id, message });
+    } catch (error) {
+      await this.#requests.release(id);
+      throw error;
     }
+  }
+
+  /** Sends progress to the node that asked, whose time limit it restarts. The rest of the notification has no use there. */
+  async #routeProgress(heard: Heard, { progressToken: id, progress }: JsonObject): Promise<void> {
+    const { node } = this.#init;
+    const asker = askerOf(id);
+    if (asker === undefined || asker === node.id) return void super.hear(heard);
+    if (!this.#requests.takesProgress(id as string) || !(await this.#requests.isWaiting(id as string))) return;
+    const params = { progressToken: id, ...(typeof progress === "number" && { progress }) };
+    const message = notification(Notification.progress, params);
+    await node.post(asker, { about: "heard", session: this.id, message });
   }
 }
