@@ -42,14 +42,15 @@ export interface ClusterInit {
   nodes?: number;
   options?: HttpOptions;
   store?: (clock: FakeClock) => Store;
+  /** A clock that several clusters share. */
+  clock?: FakeClock;
 }
 
 const url = "http://localhost/mcp";
 
 /** Makes endpoints that share one store, behind a balancer that sends each request to the next. */
 export function cluster(init: ClusterInit): Cluster {
-  const { definition, nodes: count = 3, options = {}, store: make } = init;
-  const clock = fakeClock(1_000_000);
+  const { definition, nodes: count = 3, options = {}, store: make, clock = fakeClock(1_000_000) } = init;
   const store = make ? make(clock) : memoryStore({ clock });
   const nodes = Array.from({ length: count }, (_, index) => startNode({ clock, store, options }, definition(index)));
   let turn = 0;

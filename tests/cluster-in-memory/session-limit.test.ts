@@ -26,7 +26,8 @@ function world(max: number): World {
   const store = recording(memoryStore({ clock }));
   const start = (options: HttpOptions = {}): Cluster =>
     cluster({
-      definition: () => ({ clock, tools: { t: tool({ call: () => "done" }) } }),
+      clock,
+      definition: () => ({ tools: { t: tool({ call: () => "done" }) } }),
       store: () => store,
       options: {
         sessions: { max, idle },
