@@ -86,8 +86,9 @@ test("an answer for a process that has died writes nothing to the store", async 
   a.kill();
   await clock.advance(10_000);
   store.writes.length = 0;
-  expect((await respond(b, session, id)).status).toBe(202);
-  await settled();
+  const responding = respond(b, session, id);
+  await clock.advance(5_000);
+  expect((await responding).status).toBe(202);
   expect(store.writes.filter((write) => write.includes(":mail:"))).toEqual([]);
 });
 
@@ -101,6 +102,45 @@ test("one answer is sent on, however many arrive on other processes", async () =
   for (const { status } of await Promise.all(all)) expect(status).toBe(202);
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
   expect(store.writes.filter((write) => /^append .*:mail:/.test(write))).toHaveLength(1);
+});
+
+test("an answer arrives though its process could not renew its lease for a moment", async () => {
+  const { a, b, store, clock } = servers();
+  const session = await openOn([a, b]);
+  const { answer, id } = await asked(a, session);
+  await store.delete(`mcparley:test:alive:${id.split(".")[0]}`);
+  const responding = respond(b, session, id);
+  await clock.advance(5_000);
+  expect((await responding).status).toBe(202);
+  expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
+});
+
+test("an answer can be repeated a second after the store failed while it was sent on", async () => {
+  const { a, b, store, clock } = servers();
+  const session = await openOn([a, b]);
+  const { answer, id } = await asked(a, session);
+  await settled();
+  const { append } = store;
+  store.append = (log, ...rest) => (log.includes(":mail:") ? Promise.reject(new Error("down")) : append(log, ...rest));
+  expect((await respond(b, session, id)).status).toBe(503);
+  store.append = append;
+  await clock.advance(1_000);
+  expect((await respond(b, session, id)).status).toBe(202);
+  expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
+});
+
+test("an input request is sent when the store is available again, so that its answer is not lost", async () => {
+  const { a, b, store, clock } = servers();
+  const session = await openOn([a, b]);
+  const { set } = store;
+  store.set = (key, ...rest) => (key.includes("input-request") ? Promise.reject(new Error("down")) : set(key, ...rest));
+  const asking = asked(a, session);
+  await clock.advance(3_000);
+  store.set = set;
+  await clock.advance(1_000);
+  const { answer, id } = await asking;
+  expect((await respond(b, session, id)).status).toBe(202);
+  expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
 });
 
 test("a large answer arrives whole", async () => {

@@ -4,15 +4,15 @@ import type { ClusterNode } from "./cluster-node.ts";
 import type { PlacedChange, SharedChanges } from "./shared-changes.ts";
 import type { SharedSession } from "./shared-session.ts";
 
-/** Who sends what belongs to no request of a session, and how far it has come. */
-interface Holding {
-  /** The node that holds the newest stream of the client; undefined where it has none open. */
+/** Stored per session: the node that owns the session's standalone stream, and the position up to which messages were sent. */
+interface StreamOwnership {
+  /** Id of the owning node. Undefined if the client has no stream open. */
   node?: string | undefined;
-  /** Whom it took that from, who may have an older one open still. */
+  /** Id of the previous owner, which may still have an older stream open. */
   previous?: string | undefined;
-  /** The last change that the client was told of. */
+  /** Position of the last change sent, in the server's change log. */
   changes?: string | undefined;
-  /** The last entry of the outbox that it was sent. */
+  /** Position of the last message sent from the session's outbox. */
   outbox?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface SessionStreamInit {
   session: SharedSession;
   node: ClusterNode;
   changes: SharedChanges;
-  /** Milliseconds for which what could not be sent is kept. */
+  /** Milliseconds for which unsent messages are kept. */
   ttl: number;
 }
 
@@ -28,19 +28,29 @@ const maxOutbox = 100;
 const retryInterval = 1_000;
 
 /**
- * What belongs to no request of a session, on the stream that its client has open: on one node at a time, the one where the
- * newest was opened (2025-11-25, transports, "Multiple Connections").
+ * Delivers messages that belong to no request (2025-11-25, Transports, "Multiple Connections"). Exactly one node owns the
+ * delivery: the one on which the client last opened its GET stream. The owner sends list and resource changes from the
+ * server's change log, and other messages from the session's outbox, starting at the stored positions.
  *
- * The changes of the server are in one log for all, and what else there is in an outbox of the session. Whoever holds the
- * stream sends both from where the one before has stopped, so that nothing is left out or said twice when the client comes
- * back to another node. Where a node died the client may be told again of what it was told shortly before.
+ * Delivery is exactly once if ownership moves in an orderly way, and at least once if the owner crashed.
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> idle
+ *   idle --> claiming: the client opens a stream here, or the owner has none any more
+ *   claiming --> owner: ownership is stored, and everything after its positions was read
+ *   owner --> idle: another node claimed ownership
+ *   owner --> released: the last stream here is gone
+ *   released --> [*]: the positions are stored for the next owner
+ * ```
  */
 export class SessionStream {
   readonly #init: SessionStreamInit;
-  #holding: Holding | undefined;
-  /** The text of what was written last. */
+  /** Undefined unless this node is the owner. */
+  #owned: StreamOwnership | undefined;
+  /** The record that this node wrote last. */
   #written: string | undefined;
-  /** What is to go to the outbox, or on the stream. */
+  /** Messages for the stream or the outbox, in order. */
   #unsent: string[] = [];
   #unfollow: (() => void) | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -53,27 +63,27 @@ export class SessionStream {
   /** Called when the client opened a stream here. */
   attached(): void {
     void this.#inOrder(async () => {
-      await this.#letGoIfMoved();
+      await this.#releaseIfLost();
       await this.#take();
     });
   }
 
-  /** Called when the last of its streams here is gone. */
+  /** Called when the last stream here is gone. */
   detached(): void {
     void this.#inOrder(() => this.#release());
   }
 
-  /** Called when another node has taken the stream. */
+  /** Called when another node has claimed ownership. */
   moved(): void {
-    void this.#inOrder(() => this.#letGoIfMoved());
+    void this.#inOrder(() => this.#releaseIfLost());
   }
 
-  /** Called when the node that held the stream has none any more. */
+  /** Called when the owner has no stream any more. */
   freed(): void {
     void this.#inOrder(() => this.#take());
   }
 
-  /** Called when there is something in the outbox. */
+  /** Called when the outbox has a message. */
   arrived(): void {
     void this.#inOrder(() => this.#drain());
   }
@@ -84,63 +94,63 @@ export class SessionStream {
     void this.#inOrder(() => this.#sendAll());
   }
 
-  /** Settles when all that was asked of it until now is done. */
+  /** Resolves when all actions so far are done. */
   async settled(): Promise<void> {
     await this.#last;
   }
 
-  /** Writes down how far the stream has come. */
+  /** Stores the positions. */
   save(): void {
     void this.#inOrder(() => this.#save());
   }
 
   async #take(): Promise<void> {
     const { session, node, changes } = this.#init;
-    if (!session.stream || this.#holding) return;
-    const held = await this.#claim();
-    // Followed from before the past is read, and in the same turn as it is known how far that goes.
+    if (!session.stream || this.#owned) return;
+    const owned = await this.#claim();
+    // Changes are followed before the past is read, so that none is missed in between.
     const meanwhile: PlacedChange[] = [];
     let tell = (placed: PlacedChange): void => void meanwhile.push(placed);
     this.#unfollow = changes.follow((placed) => tell(placed));
     const [past, entries] = await Promise.all([
-      changes.since(held.changes),
-      this.#readOutbox(held),
-      held.previous !== undefined && node.post(held.previous, { about: "moved", session: session.id }),
+      changes.since(owned.changes),
+      this.#readOutbox(owned),
+      owned.previous !== undefined && node.post(owned.previous, { about: "moved", session: session.id }),
     ]).catch((error: unknown) => {
-      this.#letGo();
+      this.#lose();
       throw error;
     });
-    this.#holding = held;
+    this.#owned = owned;
     this.#sendOn(entries);
     for (const placed of [...past, ...meanwhile]) this.#tell(placed);
     tell = (placed) => this.#tell(placed);
   }
 
-  /** Becomes the one who holds the stream, and knows how far it has come. */
-  async #claim(): Promise<Holding> {
+  /** Stores this node as the owner. Returns the record, with the positions of the previous owner. */
+  async #claim(): Promise<StreamOwnership> {
     const { node, session } = this.#init;
     for (;;) {
       const text = await node.store.get(this.#key);
-      const found = text === undefined ? { changes: session.openedAt } : (JSON.parse(text) as Holding);
-      const holding: Holding = { ...found, node: node.id };
-      if (found.node !== node.id) holding.previous = found.node;
-      if (await this.#write(text, holding)) return holding;
+      const found = text === undefined ? { changes: session.openedAt } : (JSON.parse(text) as StreamOwnership);
+      const owned: StreamOwnership = { ...found, node: node.id };
+      if (found.node !== node.id) owned.previous = found.node;
+      if (await this.#write(text, owned)) return owned;
     }
   }
 
   #tell({ change, position, json }: PlacedChange): void {
     const { session } = this.#init;
-    const holding = this.#holding;
-    // Without a stream it is for the next one to catch up with.
-    if (!holding || !session.stream || (holding.changes !== undefined && position <= holding.changes)) return;
-    holding.changes = position;
+    const owned = this.#owned;
+    // Without a stream, the next one starts at this change.
+    if (!owned || !session.stream || (owned.changes !== undefined && position <= owned.changes)) return;
+    owned.changes = position;
     if (session.session.wants(change)) session.stream.sendEncoded(json);
   }
 
   async #sendAll(): Promise<void> {
     const { session } = this.#init;
     for (let [json] = this.#unsent; json !== undefined; [json] = this.#unsent) {
-      if (this.#holding && session.stream) session.stream.sendEncoded(json);
+      if (this.#owned && session.stream) session.stream.sendEncoded(json);
       else await this.#putOut(json);
       this.#unsent.shift();
     }
@@ -149,59 +159,59 @@ export class SessionStream {
   async #putOut(json: string): Promise<void> {
     const { session, node, ttl } = this.#init;
     await node.store.append(this.#outbox, json, { ttl, maxLength: maxOutbox });
-    // Read after it was written: whoever takes the stream now reads the outbox after that, and finds it there.
+    // The owner is read after the message was written. A later owner reads the outbox, and finds the message there.
     const text = await node.store.get(this.#key);
-    const holder = text === undefined ? undefined : (JSON.parse(text) as Holding).node;
-    if (holder === node.id) await this.#drain();
-    else if (holder !== undefined) await node.post(holder, { about: "outbox", session: session.id });
+    const owner = text === undefined ? undefined : (JSON.parse(text) as StreamOwnership).node;
+    if (owner === node.id) await this.#drain();
+    else if (owner !== undefined) await node.post(owner, { about: "outbox", session: session.id });
   }
 
   async #drain(): Promise<void> {
-    if (this.#holding) this.#sendOn(await this.#readOutbox(this.#holding));
+    if (this.#owned) this.#sendOn(await this.#readOutbox(this.#owned));
   }
 
-  #readOutbox({ outbox }: Holding): Promise<LogEntry[]> {
+  #readOutbox({ outbox }: StreamOwnership): Promise<LogEntry[]> {
     return this.#init.node.store.readFrom(this.#outbox, outbox, maxOutbox);
   }
 
   #sendOn(entries: readonly LogEntry[]): void {
     for (const { position, value } of entries) {
-      // Without a stream it stays in the outbox for the next one.
-      if (!this.#holding || !this.#init.session.stream) return;
+      // Without a stream, the message stays in the outbox for the next one.
+      if (!this.#owned || !this.#init.session.stream) return;
       this.#init.session.stream.sendEncoded(value);
-      this.#holding.outbox = position;
+      this.#owned.outbox = position;
     }
   }
 
-  /** Leaves the stream to whoever the client comes back to. */
+  /** Gives up ownership, because the last stream here is gone. */
   async #release(): Promise<void> {
     const { session, node } = this.#init;
-    const holding = this.#holding;
-    if (!holding || session.stream) return;
-    const { previous, changes, outbox } = holding;
-    this.#letGo();
+    const owned = this.#owned;
+    if (!owned || session.stream) return;
+    const { previous, changes, outbox } = owned;
+    this.#lose();
     const isMine = await this.#write(this.#written, { changes, outbox });
     if (isMine && previous !== undefined) await node.post(previous, { about: "free", session: session.id });
   }
 
   async #save(): Promise<void> {
-    if (this.#holding && !(await this.#write(this.#written, this.#holding))) this.#letGo();
+    if (this.#owned && !(await this.#write(this.#written, this.#owned))) this.#lose();
   }
 
-  /** The stream may have come back to this node since another took it, or have gone there unnoticed. */
-  async #letGoIfMoved(): Promise<void> {
-    if (this.#holding && (await this.#init.node.store.get(this.#key)) !== this.#written) this.#letGo();
+  /** Another node may have taken ownership, even and back again; compare the stored record with the one this node wrote. */
+  async #releaseIfLost(): Promise<void> {
+    if (this.#owned && (await this.#init.node.store.get(this.#key)) !== this.#written) this.#lose();
   }
 
-  #letGo(): void {
+  #lose(): void {
     this.#unfollow?.();
     this.#unfollow = undefined;
-    this.#holding = undefined;
+    this.#owned = undefined;
   }
 
-  async #write(before: string | undefined, holding: Holding): Promise<boolean> {
+  async #write(before: string | undefined, owned: StreamOwnership): Promise<boolean> {
     const { node, ttl } = this.#init;
-    const text = JSON.stringify(holding);
+    const text = JSON.stringify(owned);
     const isMine = await node.store.compareAndSet(this.#key, before, text, { ttl });
     if (isMine) this.#written = text;
     return isMine;
@@ -215,7 +225,7 @@ export class SessionStream {
     return `outbox:${this.#init.session.id}`;
   }
 
-  /** Where the store is out of reach, it is taken up again once it is there. */
+  /** Runs actions one after another. If the store fails, retries everything after one second. */
   #inOrder(act: () => Promise<void> | void): Promise<unknown> {
     this.#last = this.#last.then(act).catch((error: unknown) => {
       const { core } = this.#init.node;

@@ -154,14 +154,8 @@ export class SharedSession extends HttpSession {
     const { message } = heard;
     const asker = askerOf(message.id);
     if (asker === undefined || asker === node.id) return void super.hear(heard);
-    const id = message.id as string;
-    if (!(await this.#requests.isWaiting(id)) || !(await this.#requests.claim(id))) return;
-    try {
-      await node.post(asker, { about: "heard", session: this.id, message });
-    } catch (error) {
-      await this.#requests.release(id);
-      throw error;
-    }
+    if (!(await this.#requests.claim(message.id as string))) return;
+    await node.post(asker, { about: "heard", session: this.id, message });
   }
 
   /** Sends progress to the node that asked, whose time limit it restarts. The rest of the notification has no use there. */
@@ -169,7 +163,7 @@ export class SharedSession extends HttpSession {
     const { node } = this.#init;
     const asker = askerOf(id);
     if (asker === undefined || asker === node.id) return void super.hear(heard);
-    if (!this.#requests.takesProgress(id as string) || !(await this.#requests.isWaiting(id as string))) return;
+    if (!(await this.#requests.takesProgress(id as string))) return;
     const params = { progressToken: id, ...(typeof progress === "number" && { progress }) };
     const message = notification(Notification.progress, params);
     await node.post(asker, { about: "heard", session: this.id, message });

@@ -28,7 +28,7 @@ export interface SessionInit {
 export interface SharedBy {
   /** The start of the ids of this copy's input requests. No other copy uses it. */
   questions: string;
-  /** Called before an input request is sent; it is sent when this resolves. Must not reject. */
+  /** Called before an input request is sent. It is sent when this resolves. Never rejects. */
   asking(id: string): Promise<void>;
   /** Called when an input request is answered or abandoned. */
   settled(id: string): void;
