@@ -126,6 +126,24 @@ describe("refused with 401 and invalid_dpop_proof:", () => {
   });
 });
 
+test("a proof is accepted once by all processes of a server with a store, and once by each without", async () => {
+  for (const [store, second] of [
+    [memoryStore({ clock }), 401],
+    [undefined, 200],
+  ] as const) {
+    const { server, proof, issuer, token } = await open({}, store);
+    const verifier = jwtVerifier({ issuer: issuer.issuer, audience: server.url, fetch: issuer.fetch, clock });
+    const other = await serveProtected({
+      protect: () => ({ resource: server.url, issuers: [issuer.issuer], verifier, clock }),
+      ...(store && { definition: { store } }),
+    });
+    opened.push(other);
+    const headers = { authorization: `DPoP ${token}`, dpop: await proof() };
+    expect((await server.call("whoami", headers)).status).toBe(200);
+    expect((await other.call("whoami", headers)).status).toBe(second);
+  }
+});
+
 test("of many requests with one proof at the same time, one is accepted", async () => {
   const { proof, show } = await open();
   const used = await proof();
