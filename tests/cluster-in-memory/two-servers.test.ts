@@ -266,6 +266,7 @@ describe("two endpoints of one server", () => {
     await subscribe(one);
     const second = await subscribe(two);
     await one.close();
+    await one.close();
     const other = toFetch(makeServer("test", store, fakeClock(1_000_000)));
     await change(other);
     await settled();

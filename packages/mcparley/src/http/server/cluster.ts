@@ -79,7 +79,10 @@ export function useCluster(core: ServerCore): ClusterUse | undefined {
   const used = shared.get(core) ?? share(core);
   shared.set(core, used);
   used.users++;
+  let hasLeft = false;
   const leave = async (): Promise<void> => {
+    if (hasLeft) return;
+    hasLeft = true;
     if (--used.users > 0) return;
     shared.delete(core);
     await used.stop();

@@ -6,10 +6,10 @@ const sweepKey = "task-sweep";
 const aliveKey = (runner: string): string => `task-runner:${runner}`;
 const begunLog = (runner: string): string => `tasks-begun:${runner}`;
 
-/** The most tasks that one process is known to have begun; those that go on are noted again before they drop out. */
+/** Maximum length of the log of the tasks that one process began. Running tasks are appended again before they drop out. */
 const maxNoted = 10_000;
 const pageSize = 200;
-/** The list of processes is gone where none of them has been there for so long. */
+/** Milliseconds after which the list of processes expires. */
 const listTtl = 30 * 86_400_000;
 
 export interface OrphansInit {
@@ -20,16 +20,16 @@ export interface OrphansInit {
   maxTtlMs: number;
   /** The tasks that run here. */
   running: () => Iterable<string>;
-  /** Looks after a task whose process has died. Gives whether it is looked after: over, or run by somebody else. */
+  /** Takes over a task whose process has died. Returns whether it needs nothing more: it has ended, or runs somewhere. */
   adopt: (taskId: string) => Promise<boolean>;
   report: (error: unknown) => void;
 }
 
 /**
- * Finds the tasks of processes that died, without anybody asking for them.
+ * Finds the tasks of dead processes of this server, also if no client asks for them.
  *
- * Each process notes what it begins in a log of its own, and keeps a lease as long as it lives. Once in the time of a lease
- * one of them looks for those whose lease has run out.
+ * Each process has a log of the tasks that it began, and a lease that it renews. Once per lease, one of the processes looks for
+ * those whose lease has expired.
  */
 export class Orphans {
   readonly #init: OrphansInit;
@@ -44,7 +44,7 @@ export class Orphans {
     this.#init = init;
   }
 
-  /** Begins to look, now and then. */
+  /** Starts the renewal of the lease and the search for dead processes. */
   watch(): void {
     if (this.#timer !== undefined || this.#ended) return;
     const { clock, lease } = this.#init;
@@ -58,7 +58,7 @@ export class Orphans {
     next();
   }
 
-  /** Notes a task before it begins. Rejects where the store is out of reach: then it must not begin. */
+  /** Logs a task before it begins. Rejects if the store is unavailable; the task must not begin then. */
   async note(taskId: string): Promise<void> {
     this.#joined ??= this.#join().catch((error: unknown) => {
       this.#joined = undefined;
@@ -71,7 +71,7 @@ export class Orphans {
     for (const running of this.#init.running()) await this.#append(running);
   }
 
-  /** Says that this process is gone; what it leaves behind is found at once. */
+  /** Deletes the lease of this process, so that its tasks are found at the next search. */
   async end(): Promise<void> {
     this.#ended = true;
     if (this.#timer !== undefined) this.#init.clock.clearTimeout(this.#timer);
@@ -116,7 +116,7 @@ export class Orphans {
     if (gone.size > 0) await this.#changeRunners((runners) => runners.filter((runner) => !gone.has(runner)));
   }
 
-  /** Gives whether all that a dead process has left behind is looked after. */
+  /** Returns whether no task of a dead process needs anything more. */
   async #adoptAllOf(runner: string): Promise<boolean> {
     let isDone = true;
     for (let after: string | undefined; ;) {
