@@ -120,10 +120,11 @@ test("an answer can be repeated a second after the store failed while it was sen
   const session = await openOn([a, b]);
   const { answer, id } = await asked(a, session);
   await settled();
-  const { append } = store;
-  store.append = (log, ...rest) => (log.includes(":mail:") ? Promise.reject(new Error("down")) : append(log, ...rest));
+  const working = { ...store };
+  store.append = (log, ...rest) =>
+    log.includes(":mail:") ? Promise.reject(new Error("down")) : working.append(log, ...rest);
   expect((await respond(b, session, id)).status).toBe(503);
-  store.append = append;
+  store.append = (...given) => working.append(...given);
   await clock.advance(1_000);
   expect((await respond(b, session, id)).status).toBe(202);
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
@@ -132,11 +133,12 @@ test("an answer can be repeated a second after the store failed while it was sen
 test("an input request is sent when the store is available again, so that its answer is not lost", async () => {
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
-  const { set } = store;
-  store.set = (key, ...rest) => (key.includes("input-request") ? Promise.reject(new Error("down")) : set(key, ...rest));
+  const working = { ...store };
+  store.set = (key, ...rest) =>
+    key.includes("input-request") ? Promise.reject(new Error("down")) : working.set(key, ...rest);
   const asking = asked(a, session);
   await clock.advance(3_000);
-  store.set = set;
+  store.set = (...given) => working.set(...given);
   await clock.advance(1_000);
   const { answer, id } = await asking;
   expect((await respond(b, session, id)).status).toBe(202);
