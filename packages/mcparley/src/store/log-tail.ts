@@ -2,9 +2,9 @@ import type { Clock } from "../rpc/clock.ts";
 import { isUnavailable } from "./reaching.ts";
 import type { AppendOptions, LogEntry, Store } from "./store.ts";
 
-/** Number of entries that are read at a time. */
+/** Entries that are read at a time. */
 const pageSize = 200;
-/** Number of tries, and milliseconds between them, to process an entry while the store is unavailable. */
+/** How often, and after how many milliseconds each time, an entry is taken that needs a store which is out of reach. */
 const maxTries = 30;
 const retryInterval = 1_000;
 
@@ -12,21 +12,21 @@ export interface LogTailInit {
   store: Store;
   log: string;
   clock: Clock;
-  /** Milliseconds between two reads without a notification, in case one was lost. */
+  /** Milliseconds between two looks that nobody asked for, lest a message that was lost is never made up for. */
   interval: number;
   /**
-   * Called for each entry, one after another. If it throws `store_unavailable` it is called again with the same entry, for at
-   * least half a minute. Other errors are reported, and the next entry follows.
+   * Called for each entry, one after the other. Where it throws `store_unavailable` it is called again with the same entry,
+   * for half a minute at least; what else it throws is reported, and the next entry is taken.
    */
   take: (entry: LogEntry) => void | Promise<void>;
   report: (error: unknown) => void;
 }
 
 /**
- * Follows a log to which others append with `tell`. Each entry is processed once, in order.
+ * Follows a log that others append to with `tell`: each entry is taken once, in order.
  *
- * The notification that is published with an entry only triggers a read, so a lost one delays an entry and loses none. While
- * the store is unavailable, the tail retries and reports the failure once.
+ * The entries are what counts, and the messages that are published with them only say that it is time to look: one that is
+ * lost delays an entry and loses none. While the store is out of reach it goes on looking, and says so once.
  */
 export class LogTail {
   readonly #init: LogTailInit;
@@ -43,14 +43,14 @@ export class LogTail {
     this.#init = init;
   }
 
-  /** The position of the last processed entry. */
+  /** The position of the entry that was taken last. */
   get position(): string | undefined {
     return this.#position;
   }
 
   /**
-   * Starts after a position, or with the oldest entry. Further calls do nothing. Rejects if the store is unavailable; call it
-   * again then.
+   * Begins after a position, or with the oldest entry; where it has begun already it goes on as it is. Rejects where the
+   * store is out of reach, and can be begun again then.
    */
   start(after: string | undefined): Promise<void> {
     this.#starting ??= this.#start(after).catch((error: unknown) => {
@@ -62,7 +62,7 @@ export class LogTail {
 
   async #start(after: string | undefined): Promise<void> {
     const { store, log } = this.#init;
-    // Notifications before the start are ignored, because the first read follows right after.
+    // What is said before it is known where to begin is looked for right after that.
     const look = (): void => void (this.#unsubscribe && this.look());
     const unsubscribe = await store.subscribe(log, look, look);
     if (this.#stopped) return unsubscribe();
@@ -72,7 +72,7 @@ export class LogTail {
     await this.look();
   }
 
-  /** Processes all entries so far. Never rejects. */
+  /** Takes all that there is by now. Never rejects. */
   look(): Promise<void> {
     this.#again = true;
     this.#looking ??= this.#lookUntilDone().finally(() => {
@@ -113,7 +113,7 @@ export class LogTail {
     }
   }
 
-  /** Retries an entry while the store is unavailable, because the tail never reads it again. */
+  /** The log can be read again and the entry is not: to go on without it is to lose it. */
   async #takeOne(entry: LogEntry): Promise<void> {
     const { take, report, clock } = this.#init;
     for (let tries = 1; ; tries++) {
@@ -137,7 +137,7 @@ export class LogTail {
   }
 }
 
-/** Appends to a log that others follow. Resolves when the entry is in the log, even if the notification failed. */
+/** Appends to a log that others follow. Settles once the entry is in it, whether or not anyone could be told. */
 export async function tell(store: Store, log: string, value: string, options: AppendOptions): Promise<string> {
   const position = await store.append(log, value, options);
   await store.publish(log, "").catch(() => {});

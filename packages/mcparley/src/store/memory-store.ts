@@ -3,12 +3,12 @@ import type { Store } from "./store.ts";
 import { Tables } from "./tables.ts";
 
 export interface MemoryStoreOptions {
-  /** Maximum number of keys, and of logs. Above it, the least recently written one is dropped. Default: 100,000. */
+  /** The most keys and logs that are held, each; beyond that the one that was written the longest ago goes. 100,000. */
   maxKeys?: number;
   clock?: Clock;
 }
 
-/** Creates a store in the memory of this process, which is lost when the process ends. */
+/** Makes a store in this process's memory: for one process, and lost with it. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { maxKeys = 100_000, clock = systemClock } = options;
   const tables = new Tables(maxKeys);
@@ -32,7 +32,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     async subscribe(channel, listener) {
       const listeners = channels.get(channel) ?? new Set();
-      // A new function for each subscription, so that one listener can subscribe twice.
+      // A listener of its own for each subscription, so that one function can subscribe twice.
       const own = (message: string): void => listener(message);
       channels.set(channel, listeners.add(own));
       return async () => {

@@ -2,8 +2,8 @@ import { LocalError } from "../rpc/errors.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Wraps a store so that every failure is a `LocalError` `store_unavailable`, which callers can tell from other errors.
- * `onFailure` is called for each. Closing it does not close the wrapped store.
+ * A store whose every failure is a `LocalError` `store_unavailable`, whatever the one behind it rejects with, so that who
+ * depends on it can tell its failures from all others; `onFailure` is called for each. It does not close the one behind it.
  */
 export function reaching(store: Store, onFailure: () => void = () => {}): Store {
   const reached = async <T>(operation: () => Promise<T>): Promise<T> => {
@@ -29,10 +29,10 @@ export function reaching(store: Store, onFailure: () => void = () => {}): Store 
 
 function unavailable(cause: unknown): LocalError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new LocalError("store_unavailable", `The store is unavailable: ${why}`, { cause });
+  return new LocalError("store_unavailable", `The store is out of reach: ${why}`, { cause });
 }
 
-/** Whether an operation failed because a store is unavailable. */
+/** Whether something failed because a store is out of reach. */
 export function isUnavailable(error: unknown): error is LocalError {
   return error instanceof LocalError && error.code === "store_unavailable";
 }

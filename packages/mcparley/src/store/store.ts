@@ -1,34 +1,34 @@
-/** An entry of a log, with the position from which to continue. */
+/** An entry of a log, with the position that reading on from it needs. */
 export interface LogEntry {
-  /** Opaque. Greater than the positions of all entries before it, compared as strings. */
+  /** Opaque, and greater than that of every entry before it. */
   readonly position: string;
   readonly value: string;
 }
 
 export interface Lifetime {
-  /** Milliseconds after which the value expires. Everything in a store expires, so that nothing stays forever. */
+  /** Milliseconds after which the value is gone. Everything in a store has an end, so that nothing is left behind. */
   ttl: number;
 }
 
 export interface AppendOptions extends Lifetime {
-  /** Maximum number of entries. Older ones are dropped. */
+  /** The most entries that are kept; older ones are dropped. */
   maxLength: number;
 }
 
 /**
- * Keeps state that outlives a request or is shared between processes, such as sessions, event logs and tasks. Pass it to
- * `createServer({ store })`.
+ * Where state lives that outlasts a request: sessions, event logs, subscriptions, tasks, tokens.
  *
- * Keys and values are strings without lone surrogates. If the store is unavailable, an operation rejects with the `LocalError`
- * `store_unavailable` in bounded time. It was then done completely or not at all.
+ * Values are strings, without lone surrogates. Keys are the caller's to choose, apart from each other by a prefix of its
+ * own. Where the store is out of reach an operation rejects with the `LocalError` `store_unavailable`, in bounded time; it
+ * was then done or not, and never in part.
  */
 export interface Store {
-  /** Returns the value, or undefined if there is none or it has expired. */
+  /** The value, or undefined where there is none or it has expired. */
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, options: Lifetime): Promise<void>;
   /**
-   * Sets the value if the current one is `expected`; undefined means no value. A `value` of undefined deletes the key. Returns
-   * whether the value was set. Two callers that expect the same value never both succeed.
+   * Sets the value only where the present one is `expected`, undefined meaning none; a `value` of undefined deletes.
+   * Returns whether it did. Two callers that expect the same never both succeed.
    */
   compareAndSet(
     key: string,
@@ -38,17 +38,17 @@ export interface Store {
   ): Promise<boolean>;
   /** Returns whether there was a value. */
   delete(key: string): Promise<boolean>;
-  /** Appends an entry to a log and returns its position. The log's lifetime starts again. */
+  /** Adds an entry to the end of a log and gives its position. The log's lifetime starts anew. */
   append(log: string, value: string, options: AppendOptions): Promise<string>;
-  /** Returns the entries after a position, or from the start if it is undefined. At most `limit`, the oldest first. */
+  /** The entries after a position, or from the start where it is undefined; at most `limit`, the oldest first. */
   readFrom(log: string, after: string | undefined, limit: number): Promise<LogEntry[]>;
-  /** Sends a message to the current subscribers. It is not kept. */
+  /** Hands a message to everyone who is subscribed now; nobody hears of it later. */
   publish(channel: string, message: string): Promise<void>;
   /**
-   * Calls `listener` for each message, in order, until the returned function is called. `missed` is called if messages may have
-   * been lost, such as after a broken connection; the subscriber must then read the state again.
+   * Calls `listener` for each message, in order, until the function it gives is called. `missed` is called where messages
+   * may have been lost, as after a connection broke: whoever depends on them looks again at what they were about.
    */
   subscribe(channel: string, listener: (message: string) => void, missed?: () => void): Promise<() => Promise<void>>;
-  /** Releases the connections and files of the store. */
+  /** Lets go of what the store holds open. */
   close(): Promise<void>;
 }

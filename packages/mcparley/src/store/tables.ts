@@ -10,7 +10,7 @@ export interface KeptValue extends Expiring {
 
 export interface KeptLog extends Expiring {
   entries: LogEntry[];
-  /** Number of the next entry. Dropped entries count too. */
+  /** Of the entry that comes next, whatever has been dropped before it. */
   next: number;
 }
 
@@ -20,15 +20,15 @@ const positionDigits = 16;
 /**
  * The values and logs of a store, in memory.
  *
- * It has no clock: the time is a parameter of each operation, so that the same operations at the same times lead to the same
- * state. Reads change nothing.
+ * It has no clock: each operation is told the time, so that the same operations at the same times always lead to the
+ * same state. Reading changes nothing.
  */
 export class Tables {
   readonly values: Map<string, KeptValue> = new Map();
   readonly logs: Map<string, KeptLog> = new Map();
   readonly #maxKeys: number;
 
-  /** `maxKeys` limits the values, and the logs. Above it, the least recently written one is dropped. */
+  /** `maxKeys` bounds the values and the logs, each; beyond it the one that was written the longest ago goes. */
   constructor(maxKeys: number) {
     this.#maxKeys = maxKeys;
   }
@@ -43,7 +43,7 @@ export class Tables {
     else this.#put(this.values, key, { value, expires: now + ttl }, now);
   }
 
-  /** Writes a value if the current one is the expected one. Returns whether it did. */
+  /** Writes a value where the present one is the expected one, and says whether it did. */
   compareAndSet(
     key: string,
     change: { expected: string | undefined; value: string | undefined },
@@ -82,7 +82,7 @@ export class Tables {
   }
 }
 
-/** Returns an entry unless it has expired. */
+/** What is there, unless its time is over. */
 function live<T extends Expiring>(map: Map<string, T>, key: string, now: number): T | undefined {
   const found = map.get(key);
   return found && found.expires > now ? found : undefined;
