@@ -49,7 +49,7 @@ const bundles = [
     limit: 20 * kib,
     limitWithReader: 24 * kib,
     forbidden: ["auth", "client", "http/client", "node", "otel", "stdio", "testing"],
-    forbiddenAtStart: ["http/cluster", "http/server/http-sse", "http/server/sessions"],
+    forbiddenAtStart: ["cluster", "http/server/http-sse", "http/server/sessions"],
   },
   {
     name: "HTTP client",
@@ -57,7 +57,7 @@ const bundles = [
     platform: /** @type {const} */ ("browser"),
     limit: 20 * kib,
     limitWithReader: 20 * kib,
-    forbidden: ["auth", "http/cluster", "http/server", "node", "otel", "server", "stdio", "testing"],
+    forbidden: ["auth", "cluster", "http/server", "node", "otel", "server", "stdio", "testing"],
   },
 ];
 

@@ -9,13 +9,12 @@ const { port, host, allowedHosts, allowedOrigins, trustProxy, redisUrl, stateKey
 const redis = redisUrl === undefined ? undefined : await connectRedis(redisUrl);
 const store = redis && redisStore({ client: redis });
 
-const listening = await listen(makeServer({ stateKeys }), {
+const listening = await listen(makeServer({ stateKeys, store }), {
   port,
   host,
   ...(allowedHosts.length > 0 && { allowedHosts }),
   ...(allowedOrigins.length > 0 && { allowedOrigins, cors: true }),
   ...(trustProxy && { trustProxy }),
-  ...(store && { store }),
   closeTimeout: 20_000,
 });
 process.stdout.write(`${listening.url}\n`);

@@ -26,15 +26,16 @@ const summarize = prompt({
 /**
  * Makes the definition that every process serves.
  *
- * @param {{ stateKeys?: readonly Uint8Array[] | undefined }} settings
+ * @param {{ stateKeys?: readonly Uint8Array[] | undefined, store?: import("mcparley/server").Store | undefined }} settings
  */
-export function makeServer({ stateKeys }) {
+export function makeServer({ stateKeys, store }) {
   return createServer({
     name: "deployed",
     version: "1.0.0",
     tools: { count_words: countWords },
     prompts: { summarize },
     observers: [logTo(jsonLogger({ fields: { pid: process.pid } }))],
+    ...(store && { store }),
     ...(stateKeys && { stateKeys }),
   });
 }

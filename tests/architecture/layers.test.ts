@@ -59,7 +59,7 @@ describe("what is planted is found", () => {
   });
 
   const cluster = 'import { Endpoint } from "../http/server/endpoint.ts"; export const share = Endpoint;';
-  const endpoint = (text: string, from = "http/server/endpoint.ts"): Source[] => [
+  const endpoint = (text: string, from = "http/server/cluster.ts"): Source[] => [
     parseSource("cluster/share.ts", cluster),
     parseSource(from, text),
   ];
@@ -76,15 +76,15 @@ describe("what is planted is found", () => {
   test("a static import and an import type of the cluster, which may only be loaded", () => {
     const wrong = endpoint('import "../../cluster/share.ts"; import type { share } from "../../cluster/share.ts";');
     expect(importsAgainstOrder(wrong)).toEqual([
-      "http/server/endpoint.ts imports cluster/share.ts (static)",
-      "http/server/endpoint.ts imports cluster/share.ts (type)",
+      "http/server/cluster.ts imports cluster/share.ts (static)",
+      "http/server/cluster.ts imports cluster/share.ts (type)",
     ]);
   });
 
   test("a second place that loads the cluster", () => {
     const load = 'import("../../cluster/share.ts");';
     expect(repeatedCompositions(endpoint(load))).toEqual([]);
-    expect(repeatedCompositions(endpoint(load + load))).toEqual(["http/server/endpoint.ts loads cluster"]);
+    expect(repeatedCompositions(endpoint(load + load))).toEqual(["http/server/cluster.ts loads cluster"]);
   });
 
   test("a circle of static imports, and not one that an import() or a type closes", () => {

@@ -34,7 +34,7 @@ interface CompositionEdge {
  */
 const compositionEdges: readonly CompositionEdge[] = [
   {
-    from: "http/server/endpoint.ts",
+    from: "http/server/cluster.ts",
     to: "cluster",
     reason: "The endpoint loads the implementation of its interface for several processes if the server has a store.",
   },

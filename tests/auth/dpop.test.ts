@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type CryptoKey, type JWK, SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
 import { type DpopOptions, jwtVerifier } from "mcparley/auth";
-import { memoryStore } from "mcparley/server";
+import { type Store, memoryStore } from "mcparley/server";
 import { fakeClock } from "mcparley/testing";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type CallAnswer, type ProtectedServer, serveProtected } from "./protected-server.ts";
@@ -42,7 +42,7 @@ interface World {
   readonly show: (proof: string | undefined, scheme?: string) => Promise<CallAnswer>;
 }
 
-async function open(dpop?: DpopOptions): Promise<World> {
+async function open(dpop?: DpopOptions, store?: Store): Promise<World> {
   let issuer: TokenIssuer | undefined;
   const server = await serveProtected({
     async protect(resource) {
@@ -50,6 +50,7 @@ async function open(dpop?: DpopOptions): Promise<World> {
       const verifier = jwtVerifier({ issuer: issuer.issuer, audience: resource, fetch: issuer.fetch, clock });
       return { resource, issuers: [issuer.issuer], verifier, clock, ...(dpop && { dpop }) };
     },
+    ...(store && { definition: { store } }),
   });
   opened.push(server);
   const token = await issuer!.sign({ cnf: { jkt: holder.jkt } });
@@ -114,7 +115,7 @@ describe("refused with 401 and invalid_dpop_proof:", () => {
   });
 
   test("a proof that was used before, for as long as it would be good", async () => {
-    const { proof, show } = await open({ store: memoryStore({ clock }) });
+    const { proof, show } = await open({}, memoryStore({ clock }));
     const used = await proof();
     expect((await show(used)).status).toBe(200);
     expect(await show(used)).toMatchObject({ status: 401, said: expect.stringContaining("used before") });
@@ -123,6 +124,24 @@ describe("refused with 401 and invalid_dpop_proof:", () => {
     await clock.advance(2_000);
     expect(await show(used)).toMatchObject({ status: 401, said: expect.stringContaining("not of now") });
   });
+});
+
+test("a proof is accepted once by all processes of a server with a store, and once by each without", async () => {
+  for (const [store, second] of [
+    [memoryStore({ clock }), 401],
+    [undefined, 200],
+  ] as const) {
+    const { server, proof, issuer, token } = await open({}, store);
+    const verifier = jwtVerifier({ issuer: issuer.issuer, audience: server.url, fetch: issuer.fetch, clock });
+    const other = await serveProtected({
+      protect: () => ({ resource: server.url, issuers: [issuer.issuer], verifier, clock }),
+      ...(store && { definition: { store } }),
+    });
+    opened.push(other);
+    const headers = { authorization: `DPoP ${token}`, dpop: await proof() };
+    expect((await server.call("whoami", headers)).status).toBe(200);
+    expect((await other.call("whoami", headers)).status).toBe(second);
+  }
 });
 
 test("of many requests with one proof at the same time, one is accepted", async () => {
@@ -135,7 +154,7 @@ test("of many requests with one proof at the same time, one is accepted", async 
 
 test("where proofs are remembered is out of reach, none is accepted, and the operator is told", async () => {
   const broken = { ...memoryStore(), compareAndSet: () => Promise.reject(new Error("down")) };
-  const { proof, show, server } = await open({ store: broken });
+  const { proof, show, server } = await open({}, broken);
   expect((await show(await proof())).status).toBe(500);
   expect(server.errors).toEqual([new Error("down")]);
 });

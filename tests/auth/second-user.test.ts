@@ -59,8 +59,8 @@ beforeAll(async () => {
       ];
       return { resource: url, issuers: [as.issuer, issuer.issuer], verifier };
     },
-    definition: { ...definition, extensions: [tasks({ store: memoryStore() })] },
-    http: { store, legacySse: true },
+    definition: { ...definition, store, extensions: [tasks()] },
+    http: { legacySse: true },
   });
   client = rawHttp(server.url, fetch);
   const signIn = async (user: string): Promise<Headers> => {

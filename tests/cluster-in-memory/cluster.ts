@@ -37,20 +37,17 @@ export interface ClusterInit {
   nodes?: number;
   options?: HttpOptions;
   store?: (clock: FakeClock) => Store;
-  /** Adds to the definition what uses the store of its node. */
-  extend?: (store: Store) => Partial<AnyServerDefinition>;
+  /** A clock that several clusters share. */
+  clock?: FakeClock;
 }
 
 const url = "http://localhost/mcp";
 
 /** Makes endpoints that share one store, behind a balancer that sends each request to the next. */
 export function cluster(init: ClusterInit): Cluster {
-  const { definition, nodes: count = 3, options = {}, store: make, extend = () => ({}) } = init;
-  const clock = fakeClock(1_000_000);
+  const { definition, nodes: count = 3, options = {}, store: make, clock = fakeClock(1_000_000) } = init;
   const store = make ? make(clock) : memoryStore({ clock });
-  const nodes = Array.from({ length: count }, (_, index) =>
-    startNode({ clock, store, options, extend }, definition(index)),
-  );
+  const nodes = Array.from({ length: count }, (_, index) => startNode({ clock, store, options }, definition(index)));
   let turn = 0;
   const client = rawHttp(url, (request) => {
     for (;;) {
@@ -65,12 +62,7 @@ export function cluster(init: ClusterInit): Cluster {
 }
 
 function startNode(
-  {
-    clock,
-    store,
-    options,
-    extend,
-  }: Required<Pick<ClusterInit, "options" | "extend">> & { clock: FakeClock; store: Store },
+  { clock, store, options }: { options: HttpOptions; clock: FakeClock; store: Store },
   definition: Partial<AnyServerDefinition>,
 ): Node & { isDead: boolean } {
   const errors: unknown[] = [];
@@ -81,10 +73,10 @@ function startNode(
     version: "1.0.0",
     clock: mortal(clock, isOver),
     onError: (error: unknown) => errors.push(error),
+    store: own,
     ...definition,
-    ...extend(own),
   });
-  const http = toFetch(server, { store: own, ...options });
+  const http = toFetch(server, options);
   const node = {
     server,
     http,
@@ -113,6 +105,32 @@ function mortal(clock: FakeClock, isDead: () => boolean): FakeClock {
   return { ...clock, setTimeout: (fn, ms) => clock.setTimeout(() => isDead() || fn(), ms) };
 }
 
+/** A store that records the names that were written, with the operations. */
+export function recording(store: Store): Store & { writes: string[]; keys(): Promise<string[]> } {
+  const writes: string[] = [];
+  const names = new Set<string>();
+  const write = (operation: string, name: string): void => {
+    writes.push(`${operation} ${name}`);
+    names.add(name);
+  };
+  return {
+    ...store,
+    writes,
+    /** The keys that have a value now. */
+    async keys() {
+      const found = await Promise.all(
+        [...names].map(async (name) => ((await store.get(name)) === undefined ? [] : name)),
+      );
+      return found.flat();
+    },
+    set: (key, ...rest) => (write("set", key), store.set(key, ...rest)),
+    compareAndSet: (key, ...rest) => (write("compareAndSet", key), store.compareAndSet(key, ...rest)),
+    append: (log, ...rest) => (write("append", log), store.append(log, ...rest)),
+    delete: (key) => (write("delete", key), store.delete(key)),
+    publish: (channel, message) => (write("publish", channel), store.publish(channel, message)),
+  };
+}
+
 /** A store that fails while it is told to. */
 export function failing(store: Store): Store & { isAway: boolean; operations: string[] } {
   const state = { isAway: false, operations: [] as string[] };
@@ -129,7 +147,7 @@ export function failing(store: Store): Store & { isAway: boolean; operations: st
   });
 }
 
-const known: Record<string, Principal> = {
+export const known: Record<string, Principal> = {
   "Bearer alice": { issuer: "https://as.example", subject: "alice", scopes: [] },
   "Bearer bob": { issuer: "https://as.example", subject: "bob", scopes: [] },
 };

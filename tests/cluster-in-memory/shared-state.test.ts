@@ -138,7 +138,7 @@ describe("a rate limit that is shared", () => {
       options: authenticated,
       store: () => store,
     });
-    for (const { server } of nodes) server.use(rateLimit({ perSecond: 1, burst: 3, store, clock }));
+    for (const { server } of nodes) server.use(rateLimit({ perSecond: 1, burst: 3, clock }));
     return nodes;
   }
 

@@ -29,13 +29,13 @@ function servers(call: Handler): Cluster & { shared: ReturnType<typeof failing> 
   const made = cluster({
     store: (clock) => (shared = failing(memoryStore({ clock }))),
     definition: (node) => ({
+      extensions: [tasks({ lease })],
       tools: {
         once: tool({ extensions: [asTask()], call: (_, ctx) => call(node, ctx) }),
         again: tool({ extensions: [asTask({ runAgain: true })], call: (_, ctx) => call(node, ctx) }),
         plain: tool({ call: () => "plain" }),
       },
     }),
-    extend: (store) => ({ extensions: [tasks({ store, lease })] }),
   });
   return { ...made, shared };
 }
@@ -53,7 +53,7 @@ const begin = async (node: Node, name: string): Promise<string> =>
 
 /** What the store says of a task, without anybody looking after it. */
 const kept = async (store: { get(key: string): Promise<string | undefined> }, taskId: string) =>
-  JSON.parse((await store.get(`mcparley:task:${taskId}`)) ?? "{}") as { status: string; result?: unknown };
+  JSON.parse((await store.get(`mcparley:test:task:${taskId}`)) ?? "{}") as { status: string; result?: unknown };
 
 describe("a task", () => {
   test("is looked at, answered and cancelled through any node", async () => {

@@ -30,7 +30,8 @@ const server: Server = createServer({
   } satisfies Record<string, Tool>,
   prompts,
   resources,
-  extensions: [tasks({ store: memoryStore(), pollIntervalMs: 200 }), offeredSkills],
+  store: memoryStore(),
+  extensions: [tasks({ pollIntervalMs: 200 }), offeredSkills],
 });
 
 /** Adds a definition and takes it away again: the list is as before, and those who listen are told. */
@@ -41,5 +42,5 @@ function comeAndGo<D>(registry: Registry<D>, name: string, definition: D): strin
 }
 
 const events = { maxStream: 1_000, retry: 500 };
-const { url } = await listen(server, { port: 0, host: "127.0.0.1", store: memoryStore(), events });
+const { url } = await listen(server, { port: 0, host: "127.0.0.1", events });
 process.stdout.write(`${url.replace("127.0.0.1", "localhost")}\n`);

@@ -94,7 +94,7 @@ holds(
   },
 );
 
-const seal = new StateSeal(fixedKeys([new Uint8Array(32)]), 1_000, fakeClock());
+const seal = new StateSeal({ keys: fixedKeys([new Uint8Array(32)]), server: "x", ttl: 1_000, clock: fakeClock() });
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".split("");
 
 holds(

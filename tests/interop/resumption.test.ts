@@ -25,6 +25,7 @@ test("H6: a call of the official client (v1) outlives the connections that our s
   const server = createServer({
     name: "ours",
     version: "1.0.0",
+    store: memoryStore(),
     tools: {
       work: tool({
         call: async (_, ctx) => {
@@ -38,7 +39,6 @@ test("H6: a call of the official client (v1) outlives the connections that our s
   });
   const listening = await listen(server, {
     port: 0,
-    store: memoryStore(),
     events: { maxStream: 100, retry: 10 },
     auth: (head) => void (head.header("last-event-id")?.startsWith("p") && resumed.happened()),
   });

@@ -161,7 +161,7 @@ describe("tasks", () => {
       name: "tasks",
       version: "1.0.0",
       tools: { long: tool({ extensions: [asTask()], call }) },
-      extensions: [tasks({ store: memoryStore() })],
+      extensions: [tasks()],
     });
   }
 
@@ -216,12 +216,12 @@ describe("tasks", () => {
 describe("resumed streams", () => {
   const talk = { name: "talk", arguments: {}, _meta: { progressToken: 1 } };
 
-  function talkingServer(): Server<any, any, any> {
+  function talkingServer(store = memoryStore()): Server<any, any, any> {
     const call = (_: unknown, ctx: { progress(done: number, total: number, message: string): void }): string => {
       ctx.progress(1, 1, "secret progress");
       return "secret result";
     };
-    return createServer({ name: "talking", version: "1.0.0", tools: { talk: tool({ call }) } });
+    return createServer({ name: "talking", version: "1.0.0", store, tools: { talk: tool({ call }) } });
   }
 
   /** Calls the tool in a session, and returns the ids of the events that were sent. */
@@ -236,7 +236,7 @@ describe("resumed streams", () => {
     client.send({ method: "GET", headers: { ...headers, accept: "text/event-stream", "last-event-id": id } });
 
   test("GHSA-84j6-jc92-77jm: replays events to no other session, principal or anonymous caller", async () => {
-    const client = await serve(talkingServer(), { store: memoryStore() });
+    const client = await serve(talkingServer());
     const alice = await open(client, { authorization: "alice" });
     const bob = await open(client, { authorization: "bob" });
     const second = await open(client, { authorization: "alice" });
@@ -256,7 +256,7 @@ describe("resumed streams", () => {
 
   test("GHSA-84j6-jc92-77jm: replays nothing for guessed event ids of standalone streams", async () => {
     const server = talkingServer();
-    const client = await serve(server, { store: memoryStore() });
+    const client = await serve(server);
     const alice = await open(client, { authorization: "alice" });
     const stream = await client.send({ method: "GET", headers: { ...alice, accept: "text/event-stream" } });
     const first = await nextEvent(stream);
@@ -277,7 +277,7 @@ describe("resumed streams", () => {
 
   test("GHSA-84j6-jc92-77jm: processes that share a store replay events to their session only", async () => {
     const store = memoryStore();
-    const [one, other] = [await serve(talkingServer(), { store }), await serve(talkingServer(), { store })];
+    const [one, other] = [await serve(talkingServer(store)), await serve(talkingServer(store))];
     const alice = await open(one, { authorization: "alice" });
     const ids = await eventsOf(one, alice);
     const bob = await open(other, { authorization: "bob" });

@@ -29,17 +29,19 @@ class Broken extends Error {
  * @param {Conversation} conversation
  * @returns {Promise<Outcome>}
  */
-export async function hold(url, { name, revision, steps }) {
+export async function hold(url, { name, server, revision, steps }) {
   /** @type {string[]} */
   const errors = [];
   /** @type {string[]} */
   const noted = [];
-  const at = { conversation: `${name} (${revision})`, errors };
+  /** @type {string[]} */
+  const tasks = [];
+  const at = { conversation: `${name} (${revision}, ${server})`, errors, server, tasks };
   /** @type {Client | undefined} */
   let client;
   try {
     client = await persist(() => open(url, revision, (error) => noted.push(error.message)), errors);
-    for (const step of steps) await take(client, step, { errors, noted });
+    for (const step of steps) await take(client, step, { server, errors, noted, tasks });
     return { ...at, verdict: errors.length === 0 ? "undisturbed" : "after repeating" };
   } catch (error) {
     const why = [error instanceof Error ? error.message : String(error), ...noted.slice(-5)].join("\n      ");
@@ -68,38 +70,49 @@ function open(url, revision, onError) {
 }
 
 /**
- * What failed along the way, and what the client told its user beside that.
+ * The server of a conversation, what failed along the way, what the client told its user beside that, and the tasks.
  *
- * @typedef {{ errors: string[], noted: string[] }} Notes
+ * @typedef {Pick<Outcome, "server" | "errors" | "tasks"> & { noted: string[] }} Notes
  */
 
+/** The text of a result as its server signs it. @param {Pick<Notes, "server">} notes @param {string} text */
+const signed = ({ server }, text) => (server === "cluster" ? text : `${server}: ${text}`);
+
 /** @param {Client} client @param {Step} step @param {Notes} notes */
-async function take(client, step, { errors, noted }) {
+async function take(client, step, notes) {
+  const { errors } = notes;
   /** @param {string} name @param {import("mcparley").JsonObject} args */
   const call = (name, args) => persist(() => client.callTool(name, args), errors);
   switch (step.does) {
     case "add":
-      return expectSame(await call("add", { a: step.a, b: step.b }), String(step.a + step.b));
+      return expectSame(await call("add", { a: step.a, b: step.b }), signed(notes, String(step.a + step.b)));
     case "count":
-      return persist(() => count(client, step), errors);
+      return persist(() => count(client, step, notes), errors);
     case "ask":
-      return expectSame(await call("ask", { tag: step.tag }), `${step.tag} is word for A word for ${step.tag}?`);
+      return expectSame(
+        await call("ask", { tag: step.tag }),
+        signed(notes, `${step.tag} is word for A word for ${step.tag}?`),
+      );
     case "think": {
       const asked = [{ role: "user", content: { type: "text", text: step.tag } }];
-      return expectSame(await call("think", { tag: step.tag }), `thought of ${JSON.stringify(asked)}`);
+      return expectSame(await call("think", { tag: step.tag }), signed(notes, `thought of ${JSON.stringify(asked)}`));
     }
     case "keep":
       expectSame(await call("keep", { key: step.key, value: step.value }), "kept");
       return expectSame(await call("recall", { key: step.key }), step.value, "lost");
     case "watch":
-      return persist(() => watch(client, step.id, { errors, noted }), errors);
+      return persist(() => watch(client, step.id, notes), errors);
     case "job":
-      return work(client, step, errors);
+      return work(client, step, notes);
   }
 }
 
-/** All of the progress is heard, in order, before a result. @param {Client} client @param {Step & { does: "count" }} step */
-async function count(client, { to, pause: ms }) {
+/**
+ * All of the progress is heard, in order, before a result.
+ *
+ * @param {Client} client @param {Step & { does: "count" }} step @param {Notes} notes
+ */
+async function count(client, { to, pause: ms }, notes) {
   /** @type {number[]} */
   const heard = [];
   const result = await client.callTool(
@@ -107,7 +120,7 @@ async function count(client, { to, pause: ms }) {
     { to, pause: ms },
     { onProgress: ({ progress }) => heard.push(progress) },
   );
-  expectSame(result, `counted to ${to}`);
+  expectSame(result, signed(notes, `counted to ${to}`));
   expectSame(heard.join(), Array.from({ length: to }, (_, n) => n + 1).join(), "lost");
 }
 
@@ -134,12 +147,14 @@ async function watch(client, id, { errors, noted }) {
   }
 }
 
-/** A task that was begun comes to its result. @param {Client} client @param {Step & { does: "job" }} step @param {string[]} errors */
-async function work(client, { tag, steps, pause: ms }, errors) {
+/** A task that was begun comes to its result. @param {Client} client @param {Step & { does: "job" }} step @param {Notes} notes */
+async function work(client, { tag, steps, pause: ms }, notes) {
+  const { errors } = notes;
   const tasks = tasksOf(client);
   const { task, result } = await persist(() => tasks.start("job", { tag, steps, pause: ms }), errors);
+  if (task) notes.tasks.push(task.taskId);
   const { content } = task ? await persist(() => tasks.result(task.taskId), errors, "lost") : result;
-  expectSame(content.map((block) => (block.type === "text" ? block.text : "")).join(), `${tag} is done`);
+  expectSame(content.map((block) => (block.type === "text" ? block.text : "")).join(), signed(notes, `${tag} is done`));
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 import { Random } from "./random.mjs";
 
-/** @import { Conversation, Fault, Plan, Step } from "./types.ts" */
+/** @import { Conversation, Fault, Plan, ServerName, Step } from "./types.ts" */
 
 const revisions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 /** Milliseconds after the beginning in which nothing is broken, and on average from one fault to the next. */
@@ -28,10 +28,12 @@ export function makePlan(seed, { conversations, seconds, nodes }) {
 function makeConversation(random, index) {
   const revision = random.of(revisions);
   const name = `c${index}`;
+  /** @type {ServerName} */
+  const server = index % 3 === 2 ? "other" : "cluster";
   const steps = Array.from({ length: random.between(3, 7) }, (_, step) =>
     makeStep(random, `${name}-${step}`, revision),
   );
-  return { name, revision, steps };
+  return { name, server, revision, steps };
 }
 
 /** @param {Random} random @param {string} tag @param {string} revision @returns {Step} */

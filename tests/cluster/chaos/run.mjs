@@ -3,39 +3,50 @@ import { deploy } from "../servers/deployment.mjs";
 import { Proxy } from "../servers/proxy.mjs";
 import { startRedis } from "../servers/redis.mjs";
 import { breakThings } from "./break.mjs";
+import { findCrossings } from "./crossings.mjs";
 import { hold } from "./hold.mjs";
 import { makePlan } from "./plan.mjs";
 
-/** @import { Outcome, Verdict } from "./types.ts" */
+/** @import { Outcome, ServerName, Verdict } from "./types.ts" */
 
 /** @type {readonly Verdict[]} */
 export const good = ["undisturbed", "after repeating", "failed clearly"];
 
+/** Number of processes of each server. @type {Record<ServerName, number>} */
+const processes = { cluster: 3, other: 2 };
+
 /**
- * Holds conversations with three nodes behind nginx while things are broken, and says how each ended.
+ * Holds conversations with two servers on one store while things are broken, and says how each ended: one of three
+ * processes and one of two, each behind nginx. After that it looks whether anything of one server can be seen on the other.
  *
  * @param {{ seed: number, conversations: number, atOnce: number, kinds?: readonly string[] }} options `kinds`: what of
  *   the plan's faults is to happen; all of it unless given
  */
 export async function runChaos({ seed, conversations, atOnce, kinds }) {
-  const nodes = 3;
+  const nodes = processes.cluster + processes.other;
   // Faults for longer than the conversations can take; they end with the last of them.
   const plan = makePlan(seed, { conversations, seconds: 3_600, nodes });
   const faults = plan.faults.filter(({ breaks }) => kinds?.includes(breaks) ?? true);
   const redis = await startRedis();
   const proxies = await Promise.all(Array.from({ length: nodes }, () => new Proxy(redis.port).start()));
-  const deployment = await deploy({
-    nodes,
-    env: (index) => ({ REDIS_URL: `redis://127.0.0.1:${proxies[index]?.port}` }),
+  const urlOf = (/** @type {number} */ index) => `redis://127.0.0.1:${proxies[index]?.port}`;
+  const cluster = await deploy({ nodes: processes.cluster, env: (index) => ({ REDIS_URL: urlOf(index) }) });
+  const other = await deploy({
+    nodes: processes.other,
+    env: (index) => ({ REDIS_URL: urlOf(processes.cluster + index), NAME: "other" }),
   });
+  const deployment = together(cluster, other);
+  const urls = { cluster: cluster.url, other: other.url };
   const over = new AbortController();
   try {
     const begun = performance.now();
     const breaking = breakThings({ deployment, redis, proxies }, faults, over.signal);
-    const outcomes = await holdAll(deployment.url, plan.conversations, atOnce);
+    const outcomes = await holdAll(urls, plan.conversations, atOnce);
     over.abort();
     const broken = await breaking;
-    return { outcomes, broken, seconds: (performance.now() - begun) / 1_000, errors: deployment.errors() };
+    const seconds = (performance.now() - begun) / 1_000;
+    const crossings = await findCrossings(urls, outcomes);
+    return { outcomes, broken, seconds, crossings, errors: deployment.errors() };
   } finally {
     over.abort();
     await deployment.end();
@@ -44,20 +55,42 @@ export async function runChaos({ seed, conversations, atOnce, kinds }) {
   }
 }
 
-/** @param {string} url @param {readonly import("./types.ts").Conversation[]} conversations @param {number} atOnce */
-async function holdAll(url, conversations, atOnce) {
+/**
+ * Two deployments as what is broken: the processes of the second are numbered after those of the first.
+ *
+ * @typedef {Awaited<ReturnType<typeof deploy>>} Deployment
+ * @param {Deployment} first @param {Deployment} second @returns {Deployment}
+ */
+function together(first, second) {
+  const count = first.nodes.length;
+  const at = (/** @type {number} */ index) =>
+    index < count ? { of: first, index } : { of: second, index: index - count };
+  return {
+    url: first.url,
+    get nodes() {
+      return [...first.nodes, ...second.nodes];
+    },
+    kill: (index) => at(index).of.kill(at(index).index),
+    restart: (index) => at(index).of.restart(at(index).index),
+    errors: () => first.errors() + second.errors(),
+    end: async () => void (await Promise.all([first.end(), second.end()])),
+  };
+}
+
+/** @param {Record<ServerName, string>} urls @param {readonly import("./types.ts").Conversation[]} conversations @param {number} atOnce */
+async function holdAll(urls, conversations, atOnce) {
   /** @type {Outcome[]} */
   const outcomes = [];
   const waiting = conversations.values();
   const worker = async () => {
-    for (const conversation of waiting) outcomes.push(await hold(url, conversation));
+    for (const conversation of waiting) outcomes.push(await hold(urls[conversation.server], conversation));
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   return outcomes;
 }
 
 /** @param {Awaited<ReturnType<typeof runChaos>>} run @param {number} seed */
-export function report({ outcomes, broken, seconds }, seed) {
+export function report({ outcomes, broken, seconds, crossings }, seed) {
   const verdicts = tally(outcomes.map(({ verdict }) => verdict));
   const errors = tally(outcomes.flatMap((outcome) => outcome.errors));
   const bad = outcomes.filter(({ verdict }) => !good.includes(verdict));
@@ -65,6 +98,8 @@ export function report({ outcomes, broken, seconds }, seed) {
     `${outcomes.length} conversations in ${seconds.toFixed(0)} s, seed ${seed}`,
     `  broken:  ${list(tallied(broken))}`,
     `  ended:   ${list(verdicts)}`,
+    `  servers: ${list(tally(outcomes.map(({ server }) => server)))} conversations; ${crossings.looked} looks for what crossed found ${crossings.found.length}`,
+    ...crossings.found.map((what) => `  CROSSED: ${what}`),
     ...(errors.length === 0 ? [] : ["  errors along the way:"]),
     ...errors.map(([what, times]) => `  ${String(times).padStart(6)}  ${what}`),
     ...bad.map(({ conversation, verdict, why }) => `  ${verdict.toUpperCase()}: ${conversation}: ${why}`),

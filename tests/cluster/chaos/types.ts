@@ -8,8 +8,12 @@ export type Step =
   | { does: "watch"; id: string }
   | { does: "job"; tag: string; steps: number; pause: number };
 
+/** The servers on the store. */
+export type ServerName = "cluster" | "other";
+
 export interface Conversation {
   name: string;
+  server: ServerName;
   revision: string;
   steps: Step[];
 }
@@ -48,4 +52,7 @@ export interface Outcome {
   why?: string;
   /** Errors along the way, each in the words that a user would read. */
   errors: string[];
+  server: ServerName;
+  /** The ids of the tasks that were begun. */
+  tasks: string[];
 }

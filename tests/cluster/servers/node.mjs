@@ -12,13 +12,17 @@ import { z } from "zod";
  * One of the processes that share a store.
  *
  * Environment: PORT; REDIS_URL, without which there is no store; WHO=1 for callers who say who they are; LEASE,
- * milliseconds after which a dead process's tasks are taken up.
+ * milliseconds after which another process takes over a dead process's tasks; NAME, the server's name. A server with another
+ * name than `cluster` has a tool more, and starts its results with its name.
  */
-const { PORT, REDIS_URL, WHO, LEASE = "3000" } = process.env;
+const { PORT, REDIS_URL, WHO, LEASE = "3000", NAME = "cluster" } = process.env;
+const isOther = NAME !== "cluster";
+/** @param {string} text */
+const signed = (text) => (isOther ? `${NAME}: ${text}` : text);
 const store =
   REDIS_URL === undefined ? undefined : redisStore({ client: await connectRedis(REDIS_URL), timeout: 3_000 });
 
-const add = tool({ input: z.object({ a: z.number(), b: z.number() }), call: ({ a, b }) => String(a + b) });
+const add = tool({ input: z.object({ a: z.number(), b: z.number() }), call: ({ a, b }) => signed(String(a + b)) });
 
 const count = tool({
   description: "Counts, and tells how far it has come.",
@@ -28,7 +32,7 @@ const count = tool({
       ctx.progress(n, to);
       if (ms > 0) await pause(ms, undefined, { signal: ctx.signal });
     }
-    return `counted to ${to}`;
+    return signed(`counted to ${to}`);
   },
 });
 
@@ -37,7 +41,7 @@ const ask = tool({
   input: z.object({ tag: z.string() }),
   call: async ({ tag }, ctx) => {
     const { word } = await ctx.elicit({ message: `A word for ${tag}?`, schema: z.object({ word: z.string() }) });
-    return `${tag} is ${word}`;
+    return signed(`${tag} is ${word}`);
   },
 });
 
@@ -49,7 +53,7 @@ const think = tool({
     ];
     const { content } = await ctx.sample({ messages, maxTokens: 10 });
     const [first] = [content].flat();
-    return first?.type === "text" ? first.text : "";
+    return first?.type === "text" ? signed(first.text) : "";
   },
 });
 
@@ -71,7 +75,7 @@ const job = tool({
       ctx.progress(n, steps, `${tag} ${n}`);
       await pause(ms, undefined, { signal: ctx.signal });
     }
-    return `${tag} is done`;
+    return signed(`${tag} is done`);
   },
 });
 
@@ -94,12 +98,15 @@ const who = tool({ call: (_, ctx) => `${ctx.principal?.subject ?? "nobody"} at $
 
 const note = resource("note://{id}", { mimeType: "text/plain", read: ({ id }) => `Note ${id}` });
 
+const multiply = tool({ input: z.object({ a: z.number(), b: z.number() }), call: ({ a, b }) => signed(String(a * b)) });
+
 const server = createServer({
-  name: "cluster",
+  name: NAME,
   version: "1.0.0",
-  tools: { add, count, ask, think, change, job, keep, recall, who },
+  tools: { add, count, ask, think, change, job, keep, recall, who, ...(isOther && { multiply }) },
   resources: { note },
-  extensions: store ? [tasks({ store, pollIntervalMs: 200, lease: Number(LEASE) })] : [],
+  ...(store && { store }),
+  extensions: [tasks({ pollIntervalMs: 200, lease: Number(LEASE) })],
   // The same for all of them.
   stateKeys: [new Uint8Array(32).fill(7)],
   onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
@@ -113,7 +120,6 @@ const caller = (request) => {
 
 const listening = await listen(server, {
   port: Number(PORT),
-  ...(store && { store }),
   ...(WHO && { auth: caller }),
   sessions: { max: 100_000 },
   keepAlive: 5_000,

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Context, asTask, gate, memoryStore, tasks, tool } from "../library.ts";
+import { type Context, asTask, gate, tasks, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import type { Message } from "../world/inbox.ts";
 import type { Peer } from "../world/peer.ts";
@@ -234,7 +234,7 @@ proves("progress.late", async (world) => {
 proves("progress.task.same-token", async (world) => {
   const slow = gate();
   const t = tool({ extensions: [asTask()], call: slow.call });
-  const extensions = [tasks({ store: memoryStore({ clock: world.clock }) })];
+  const extensions = [tasks()];
   const peer = await world.serve({ tools: { t }, extensions });
   const { result } = await peer.request("tools/call", { ...called, task: {} }, withToken("p"));
   const { taskId } = result.task as { taskId: string };

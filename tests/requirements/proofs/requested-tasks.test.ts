@@ -8,7 +8,6 @@ import {
   asTask,
   followTasks,
   gate,
-  memoryStore,
   tasks,
   tasksOf,
   tool,
@@ -55,7 +54,7 @@ interface Served {
 async function serve(world: World, listForAnyone = false): Promise<Served> {
   const end = gate();
   const wait = tool({ extensions: [asTask()], call: end.call });
-  const extensions = [tasks({ store: memoryStore({ clock: world.clock }), listForAnyone, maxTtlMs: 60_000 })];
+  const extensions = [tasks({ listForAnyone, maxTtlMs: 60_000 })];
   const tools = { quick, must, plain, inquiring, unlucky, failing, wait };
   const peer = await world.serve({ tools, extensions, limits: { pageSize: 2 } }, { capabilities: { elicitation: {} } });
   return {

@@ -231,8 +231,8 @@ proves("http.multiple.no-broadcast", async (world) => {
 async function kept(world: World, maxStream?: number) {
   const slow = gate();
   const fetch = world.serveFetch(
-    { tools: { slow: tool(slow), reporting, echo } },
-    { store: memoryStore({ clock: world.clock }), events: { retry: 700, ...(maxStream && { maxStream }) } },
+    { store: memoryStore({ clock: world.clock }), tools: { slow: tool(slow), reporting, echo } },
+    { events: { retry: 700, ...(maxStream && { maxStream }) } },
   );
   const send = (init: { method: string; headers?: Record<string, string>; body?: string }): Promise<Response> =>
     fetch(new Request("http://localhost/mcp", init));

@@ -7,7 +7,6 @@ import {
   asTask,
   followTasks,
   gate,
-  memoryStore,
   tasks,
   tool,
 } from "../library.ts";
@@ -44,8 +43,7 @@ export async function serveTasks(
   capabilities: JsonObject = declared,
 ): Promise<TaskServer> {
   await loaded;
-  const { clock } = world;
-  const extensions = [tasks({ store: memoryStore({ clock }) })];
+  const extensions = [tasks()];
   const peer = await world.serve({ tools, extensions }, { capabilities });
   const about: TaskServer["about"] = async (method, taskId, params = {}) => {
     await peer.settled();

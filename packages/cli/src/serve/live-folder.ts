@@ -3,6 +3,7 @@ import {
   type Prompt,
   type Server,
   type ServerObserver,
+  type Store,
   type Tool,
   createServer,
   rateLimit,
@@ -15,6 +16,8 @@ export interface LiveOptions extends LoaderOptions {
   /** Whether the folder will be read again: then each kind of thing is offered even while there is none. */
   watch?: boolean;
   observers?: readonly ServerObserver[];
+  /** The store of the server. */
+  store?: Store;
   /** Told of what went wrong in a handler, and of what was called. */
   onError?: (error: unknown, what: string) => void;
 }
@@ -59,7 +62,7 @@ export async function openFolder(path: string, options: LiveOptions = {}): Promi
 function makeServer(
   contents: FolderContents,
   offered: Skills,
-  { watch, observers, onError }: LiveOptions,
+  { watch, observers, store, onError }: LiveOptions,
 ): Server<any, any, any> {
   const {
     name,
@@ -88,6 +91,7 @@ function makeServer(
     ...(offers("resources") && { resources: {} }),
     ...(offers("skills") && { extensions: [offered] }),
     ...(observers && { observers }),
+    ...(store && { store }),
     onError: (error, call) => onError?.(error, describeCall(call)),
   });
   return limit ? server.use(rateLimit(limit)) : server;

@@ -145,9 +145,10 @@ Options
       --trust-proxy HEADER read the client's address from this header, which a
                            proxy in front sets, such as x-forwarded-for
       --name NAME          the server's name, in place of the one in server.yaml
-      --store URL          keep sessions in Redis or Valkey, for several servers
-                           behind one address: redis://HOST:PORT (needs the
-                           package redis); or MCPARLEY_STORE in the environment
+      --store URL          keep sessions and rate limits in Redis or Valkey, for
+                           several processes behind one address, which all have
+                           the same name: redis://HOST:PORT (needs the package
+                           redis); or MCPARLEY_STORE in the environment
       --audit              write one JSON line for each call to stderr
   -h, --help               show this
 

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { LocalError } from "mcparley";
 import type { ProtectedResource } from "mcparley/auth";
 import { type Listening, listen } from "mcparley/node";
-import { auditTo } from "mcparley/server";
+import { type Store, auditTo } from "mcparley/server";
 import { serveStdio } from "mcparley/stdio";
 import { exitCodes } from "../client/report-error.ts";
 import { type CommandIo, UsageError } from "../client/io.ts";
@@ -34,25 +34,40 @@ export async function runServe(argv: readonly string[], io: ServeIo): Promise<nu
   }
   await requireFolder(options.folder, io.cwd);
   const tell = (line: string): void => void io.stderr.write(`${line}\n`);
+  const kept = options.stdio ? undefined : await storeOf(options, io, tell);
+  try {
+    await serveFolder({ options, io, tell, store: kept?.store });
+    return exitCodes.ok;
+  } finally {
+    await kept?.close();
+  }
+}
+
+interface FolderServing {
+  options: ServeOptions;
+  io: ServeIo;
+  tell: (line: string) => void;
+  store: Store | undefined;
+}
+
+async function serveFolder({ options, io, tell, store }: FolderServing): Promise<void> {
   const live = await openFolder(resolve(io.cwd, options.folder), {
     env: { ...io.env },
     watch: options.watch,
     scoped: !options.stdio,
     ...(options.name !== undefined && { name: options.name }),
     ...(options.audit && { observers: [auditTo((record) => tell(JSON.stringify(record)))] }),
+    ...(store && { store }),
     onError: (error, what) => tell(`${what}: ${describeError(error)}`),
   });
   const auth = options.stdio ? undefined : await protection(live, io);
-  const kept = options.stdio ? undefined : await storeOf(options, io, tell);
   const report = problemReport(live.folder, io.cwd, tell);
   const watch = options.watch ? await startWatch(live, report, tell) : undefined;
   await watch?.ready;
   try {
-    await (options.stdio ? overStdio(live, report, io) : overHttp({ live, auth, kept, report, options, io }));
-    return exitCodes.ok;
+    await (options.stdio ? overStdio(live, report, io) : overHttp({ live, auth, report, options, io }));
   } finally {
     await watch?.close();
-    await kept?.close();
   }
 }
 
@@ -65,16 +80,15 @@ async function overStdio(live: LiveFolder, report: ProblemReport, io: ServeIo): 
 interface HttpServing {
   live: LiveFolder;
   auth: ProtectedResource | undefined;
-  kept: OpenStore | undefined;
   report: ProblemReport;
   options: ServeOptions;
   io: ServeIo;
 }
 
-async function overHttp({ live, auth, kept, report, options, io }: HttpServing): Promise<void> {
+async function overHttp({ live, auth, report, options, io }: HttpServing): Promise<void> {
   const { host } = options;
   const { asked, stopListening } = ending(io);
-  const listening = await open({ live, auth, kept, options }).catch((error: unknown) => {
+  const listening = await open({ live, auth, options }).catch((error: unknown) => {
     stopListening();
     throw error;
   });
@@ -95,9 +109,9 @@ async function overHttp({ live, auth, kept, report, options, io }: HttpServing):
   await listening.close();
 }
 
-type Opening = Pick<HttpServing, "live" | "auth" | "kept" | "options">;
+type Opening = Pick<HttpServing, "live" | "auth" | "options">;
 
-async function open({ live, auth, kept, options }: Opening): Promise<Listening> {
+async function open({ live, auth, options }: Opening): Promise<Listening> {
   const { host, port, path, allowOrigins, trustProxy } = options;
   const allowHosts = namesOf(live, options);
   try {
@@ -106,7 +120,6 @@ async function open({ live, auth, kept, options }: Opening): Promise<Listening> 
       port,
       path,
       ...(auth && { auth }),
-      ...(kept && { store: kept.store }),
       ...(trustProxy && { trustProxy }),
       ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
       ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),

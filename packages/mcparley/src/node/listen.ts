@@ -59,7 +59,10 @@ export async function listen(server: Server<any, any, any>, options: ListenOptio
     if (!health || !health(exchange)) void endpoint.handle(exchange);
   });
   const sockets = connectionsOf(http);
-  await bind(http, port, host);
+  await bind(http, port, host).catch(async (error: unknown) => {
+    await endpoint.close();
+    throw error;
+  });
   http.on("error", (error) => core.report(error, undefined));
   const bound = (http.address() as AddressInfo).port;
   let closing: Promise<void> | undefined;

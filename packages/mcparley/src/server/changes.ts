@@ -14,14 +14,14 @@ export interface Listener {
   deliver(change: Change): void;
 }
 
-/** Other processes that serve the same server. */
-export interface Elsewhere {
-  /** Tells them of a change of this one. */
-  tell(change: Change): void;
-  /** Settles when what changes there is told here. */
-  join(): Promise<void>;
-  /** Settles once what they were told until now does not end with this process, or once that cannot be had now. */
-  told(): Promise<void>;
+/** Carries changes between the processes that serve one server. */
+export interface Relay {
+  /** Sends a change of this process to the others. */
+  tell(this: void, change: Change): void;
+  /** Resolves when changes of the other processes arrive here. */
+  join(this: void): Promise<void>;
+  /** Resolves when the changes sent so far would outlive this process, or when the store is unavailable. */
+  told(this: void): Promise<void>;
 }
 
 /** What changed since the recording began, each thing once. */
@@ -40,10 +40,22 @@ const listMethods = {
 export class Changes {
   readonly #listeners = new Set<Listener>();
   readonly #lists = new Set<ListKind>();
-  /** Set where the server's changes are shared with other processes. */
-  elsewhere: Elsewhere | undefined;
-  /** How often something changed since other processes are told of it. */
+  #relay: Relay | undefined;
+  /** Number of changes that were relayed to other processes. */
   count = 0;
+
+  /** The relay to the other processes of the server. Undefined if there is none. */
+  get elsewhere(): Relay | undefined {
+    return this.#relay;
+  }
+
+  /** Relays changes to other processes, until the returned function is called. A server has one store, so one relay. */
+  addRelay(relay: Relay): () => void {
+    this.#relay = relay;
+    return () => {
+      if (this.#relay === relay) this.#relay = undefined;
+    };
+  }
 
   add(listener: Listener): () => void {
     this.#listeners.add(listener);
@@ -62,7 +74,7 @@ export class Changes {
   }
 
   listChanged(list: ListKind): void {
-    if (this.#listeners.size === 0 && !this.elsewhere) return;
+    if (this.#listeners.size === 0 && !this.#relay) return;
     if (this.#lists.size === 0) queueMicrotask(() => this.flush());
     this.#lists.add(list);
   }
@@ -81,9 +93,9 @@ export class Changes {
 
   #changed(change: Change): void {
     this.tell(change);
-    if (!this.elsewhere) return;
+    if (!this.#relay) return;
     this.count++;
-    this.elsewhere.tell(change);
+    this.#relay.tell(change);
   }
 
   /** Tells those in this process alone, as of what changed in another. */

@@ -5,6 +5,7 @@ import type { Context } from "./dispatch/context.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import type { ServerExtension } from "./extension.ts";
 import type { ServerObserver } from "./observe/observer.ts";
+import type { Store } from "../store/store.ts";
 
 /** Limits of what clients can make a server hold or do. A request over a limit is refused. */
 export interface ServerLimits {
@@ -87,8 +88,18 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
   /** Told that a client's roots changed; `ctx.roots()` gives the new ones. */
   onRootsChanged?: () => void;
   /**
-   * Keys of 32 bytes that seal the state of calls: the first seals, and all open. Unless given, they are made, replaced every
-   * day and kept in the `store` that the server is served with; without one, a random key for one process and one run.
+   * Keeps state that several processes share or that outlives a process: sessions of legacy revisions over HTTP, events of
+   * their streams, changes for subscriptions, tasks, rate limits, used DPoP proofs, and the keys that seal the state of calls.
+   * Processes that use one store and the same `name` are one server; servers with different names share nothing. The caller
+   * closes the store.
+   *
+   * Default: none. Each process then keeps its sessions, tasks, rate limits and used proofs in memory, and streams cannot be
+   * resumed.
+   */
+  store?: Store;
+  /**
+   * Keys of 32 bytes that seal the state of calls: the first key seals, and all keys open. Default: keys that are kept in the
+   * `store` and replaced every day; without a store, a random key for each process.
    */
   stateKeys?: readonly Uint8Array[];
   clock?: Clock;

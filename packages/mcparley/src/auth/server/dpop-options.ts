@@ -1,6 +1,5 @@
 import type { Clock } from "../../rpc/clock.ts";
-import { memoryStore } from "../../store/memory-store.ts";
-import type { Store } from "../../store/store.ts";
+import { refuseStore } from "../../store/server-store.ts";
 import { DpopNonces } from "./dpop-nonces.ts";
 import { DpopProofs } from "./dpop-proofs.ts";
 import { invalid } from "./option-checks.ts";
@@ -14,18 +13,17 @@ export interface DpopOptions {
    * process; give one of 32 bytes or more where several serve the same resource. False unless given.
    */
   nonce?: boolean | Uint8Array<ArrayBuffer>;
-  /** Remembers which proofs were used; one for all processes that serve the resource. In memory, the last 100,000, unless given. */
-  store?: Store;
   /** Seconds after which a proof is too old. 60 unless given, 300 at most. */
   maxAge?: number;
 }
 
 /** Throws `LocalError` `invalid_definition` for options that would not protect anything. */
 export function makeProofs(options: DpopOptions, resource: string, clock: Clock): DpopProofs {
-  const { nonce = false, store = memoryStore({ clock }), maxAge = 60 } = options;
+  refuseStore(options, "dpop");
+  const { nonce = false, maxAge = 60 } = options;
   if (!(maxAge > 0 && maxAge <= 300)) throw invalid(`dpop.maxAge is in seconds, up to 300; got ${String(maxAge)}.`);
   const secret = nonce === true ? crypto.getRandomValues(new Uint8Array(32)) : nonce;
   if (secret && secret.length < 32) throw invalid(`dpop.nonce needs a secret of 32 bytes; got ${secret.length}.`);
   const nonces = secret ? new DpopNonces(secret, clock) : undefined;
-  return new DpopProofs({ resource, store, nonces, maxAge, clock });
+  return new DpopProofs({ resource, nonces, maxAge, clock });
 }

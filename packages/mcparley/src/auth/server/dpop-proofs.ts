@@ -1,6 +1,7 @@
 import { EmbeddedJWK, type JWTVerifyResult, calculateJwkThumbprint, jwtVerify } from "jose";
 import type { RequestHead } from "../../http/exchange.ts";
 import type { Clock } from "../../rpc/clock.ts";
+import { memoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { digest } from "../../rpc/digest.ts";
 import type { DpopNonces } from "./dpop-nonces.ts";
@@ -22,13 +23,18 @@ export const proofAlgorithms: readonly string[] = ["ES256", "ES384", "EdDSA", "E
 export interface ProofsOptions {
   /** The URL that clients send their requests to. */
   resource: string;
-  /** Remembers which proofs were used. */
-  store: Store;
   /** Undefined where proofs need none. */
   nonces: DpopNonces | undefined;
   /** Seconds after which a proof is too old. */
   maxAge: number;
   clock: Clock;
+}
+
+/** A token, the thumbprint of the key that it is bound to, and the store of the server that received it. */
+export interface BoundToken {
+  token: string;
+  jkt: string;
+  store: Store | undefined;
 }
 
 /** Characters of a proof; a larger one is not looked at. */
@@ -39,9 +45,12 @@ const ahead = 10;
 /** Checks that whoever shows a token holds the key that it is bound to (RFC 9449, 4.3 and 7). */
 export class DpopProofs {
   readonly #options: ProofsOptions;
+  /** The used proofs if the server has no store: the last 100,000. */
+  readonly #memory: Store;
 
   constructor(options: ProofsOptions) {
     this.#options = options;
+    this.#memory = memoryStore({ clock: options.clock });
   }
 
   /** The nonce for the client's next proof; undefined where none is asked for. */
@@ -49,8 +58,11 @@ export class DpopProofs {
     return this.#options.nonces?.current();
   }
 
-  /** Throws `InvalidProof` unless the request carries a proof of its own, for this token and its key. */
-  async check(request: RequestHead, token: string, jkt: string): Promise<void> {
+  /**
+   * Throws `InvalidProof` unless the request has an unused proof for this token and its key. `store` is the server's store,
+   * if any; it remembers the used proofs.
+   */
+  async check(request: RequestHead, { token, jkt, store }: BoundToken): Promise<void> {
     const { payload, protectedHeader } = await this.#verify(request.header("dpop"));
     if (!protectedHeader.jwk || (await calculateJwkThumbprint(protectedHeader.jwk)) !== jkt)
       throw new InvalidProof("The proof is signed with another key than the token is bound to.");
@@ -60,7 +72,7 @@ export class DpopProofs {
     const { nonces } = this.#options;
     if (nonces && !(await nonces.accepts(payload.nonce)))
       throw new InvalidProof("The proof needs the nonce of this response.", "use_dpop_nonce");
-    await this.#useUp(jkt, payload.jti);
+    await this.#useUp(jkt, payload.jti, store ?? this.#memory);
   }
 
   async #verify(proof: string | undefined): Promise<JWTVerifyResult> {
@@ -94,10 +106,10 @@ export class DpopProofs {
   }
 
   /** A proof serves once. What is remembered has one length, whatever the client chose. */
-  async #useUp(jkt: string, jti: unknown): Promise<void> {
+  async #useUp(jkt: string, jti: unknown, store: Store): Promise<void> {
     if (typeof jti !== "string") throw new InvalidProof("The proof needs a jti that is a text.");
-    const { store, maxAge } = this.#options;
-    const key = `dpop ${await digest(`${jkt} ${jti}`)}`;
+    const { maxAge } = this.#options;
+    const key = `dpop:${await digest(`${jkt} ${jti}`)}`;
     const isFirst = await store.compareAndSet(key, undefined, "1", { ttl: (maxAge + 2 * ahead) * 1000 });
     if (!isFirst) throw new InvalidProof("The proof was used before.");
   }

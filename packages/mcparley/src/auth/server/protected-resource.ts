@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
+import type { Store } from "../../store/store.ts";
 import {
   BadPresentation,
   type ChallengeOptions,
@@ -82,12 +83,12 @@ class Guarded implements ProtectedResource {
     this.#challenges = { metadataUrl: this.metadataUrl, schemes, proofAlgorithms };
   }
 
-  authenticate = async (request: AskedRequest): Promise<Principal> => {
+  authenticate = async (request: AskedRequest, store?: Store): Promise<Principal> => {
     const presented = this.#read(request);
     const { token } = presented;
     try {
       const verified = await this.#verify(token, request);
-      await this.#checkBinding(presented, verified, request);
+      await this.#checkBinding(presented, verified, { request, store });
       const principal = this.#principalOf(verified);
       keepToken(principal, token);
       return principal;
@@ -144,14 +145,18 @@ class Guarded implements ProtectedResource {
     return verified;
   }
 
-  async #checkBinding({ scheme, token }: PresentedToken, { jkt }: VerifiedToken, request: AskedRequest): Promise<void> {
+  async #checkBinding(
+    { scheme, token }: PresentedToken,
+    { jkt }: VerifiedToken,
+    { request, store }: { request: AskedRequest; store: Store | undefined },
+  ): Promise<void> {
     if (jkt === undefined) {
       if (this.#options.dpop?.required) throw new InvalidToken("The token must be bound to a key (DPoP).");
       if (scheme === "DPoP") throw new InvalidToken("The token is bound to no key: send it as Bearer.");
       return;
     }
     if (scheme !== "DPoP") throw new InvalidToken("The token is bound to a key: send it as DPoP, with a proof.");
-    await this.#proofs.check(request, token, jkt);
+    await this.#proofs.check(request, { token, jkt, store });
     const nonce = await this.#proofs.nonce();
     if (nonce !== undefined) request.decorate({ "dpop-nonce": nonce });
   }

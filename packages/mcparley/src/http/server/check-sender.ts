@@ -6,6 +6,7 @@ import type { HttpOptions } from "./options.ts";
 import { makeProxyReader } from "../../net/proxy-address.ts";
 import { HttpRefusal } from "./refusal.ts";
 import type { HttpServerAuth } from "./server-auth.ts";
+import type { Store } from "../../store/store.ts";
 
 /**
  * Finds out who sent a request. Undefined if it was a CORS preflight, which is then answered. `admit` is called between
@@ -14,7 +15,11 @@ import type { HttpServerAuth } from "./server-auth.ts";
 export type CheckSender = (exchange: Exchange, admit: () => unknown) => Promise<Sender | undefined>;
 
 /** Makes the checks of an endpoint with the options `cors`, `auth` or `trustProxy`. Loaded only for these. */
-export function makeSenderCheck({ cors, trustProxy }: HttpOptions, auth: HttpServerAuth | undefined): CheckSender {
+export function makeSenderCheck(
+  { cors, trustProxy }: HttpOptions,
+  auth: HttpServerAuth | undefined,
+  store: Store | undefined,
+): CheckSender {
   const pages = cors ? makeCors(cors === true ? {} : cors) : undefined;
   const readProxy = trustProxy ? makeProxyReader(trustProxy) : undefined;
 
@@ -23,7 +28,7 @@ export function makeSenderCheck({ cors, trustProxy }: HttpOptions, auth: HttpSer
     if (origin !== undefined) pages?.decorate(exchange, origin);
     if (exchange.method === "OPTIONS" && pages?.preflight(exchange)) return undefined;
     admit();
-    const principal = await auth?.authenticate(exchange);
+    const principal = await auth?.authenticate(exchange, store);
     if (principal instanceof HttpRefusal) throw principal;
     const { address, network = "" } = readProxy ? readProxy(exchange) : exchange;
     return { principal, address, caller: principal ? principalKey(principal) : network };

@@ -1,35 +1,26 @@
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
-import type { Store } from "../../store/store.ts";
 import type { Accepted } from "../accept.ts";
 import type { Exchange } from "../exchange.ts";
+import type { ClusterUse, Resumption } from "./cluster.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";
-import type { SharedChanges } from "../cluster/shared-changes.ts";
 import type { HttpServerAuth } from "./server-auth.ts";
-import type { Resumption } from "./sessions/resumption.ts";
 import type { SessionTable } from "./sessions/sessions.ts";
-
-/** What an endpoint shares with the others of its server by way of a store. */
-export interface Sharing {
-  readonly store: Store;
-  changes(this: void): Promise<SharedChanges>;
-  stop(this: void): Promise<void>;
-}
 
 /** What all requests to one endpoint share. */
 export interface EndpointContext {
   readonly core: ServerCore;
   readonly open: OpenExchanges;
   readonly auth: HttpServerAuth | undefined;
-  /** Undefined where there is no store. */
-  readonly sharing: Sharing | undefined;
+  /** The other processes of the server. Undefined if the server has no store. */
+  readonly cluster: ClusterUse | undefined;
 }
 
-/** What the requests of legacy revisions share besides. */
+/** What the requests of legacy revisions share also. */
 export interface LegacyContext extends EndpointContext {
-  /** Undefined where each request is served by itself. */
+  /** Undefined if the endpoint serves each request by itself. */
   readonly sessions: SessionTable | undefined;
-  /** Undefined where no store keeps events. */
+  /** Undefined if the server has no store, which would keep the events. */
   readonly resumption: Resumption | undefined;
 }
 

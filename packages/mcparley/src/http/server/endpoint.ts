@@ -4,11 +4,11 @@ import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
 import { readAccept } from "../accept.ts";
+import { refuseStore } from "../../store/server-store.ts";
 import { readJson } from "./body.ts";
-import type { Store } from "../../store/store.ts";
-import type { SharedChanges } from "../cluster/shared-changes.ts";
 import type { CheckSender } from "./check-sender.ts";
-import type { EndpointContext, Posted, Sender, Sharing } from "./endpoint-context.ts";
+import { useCluster } from "./cluster.ts";
+import type { EndpointContext, Posted, Sender } from "./endpoint-context.ts";
 import type { Exchange } from "../exchange.ts";
 import { type Guard, makeGuard } from "./guards.ts";
 import { checkMirroredHeaders } from "./mirrored-headers.ts";
@@ -39,10 +39,12 @@ export class Endpoint {
 
   /**
    * `boundHost` is the address that the HTTP server listens on, if it is known. Throws a LocalError `invalid_definition` if
-   * the `x-mcp-header` annotations of a tool are invalid, or two paths are the same.
+   * the `x-mcp-header` annotations of a tool are invalid, if two paths are the same, and for an option `store`, which belongs
+   * to `createServer`.
    */
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
     checkMirroredHeaders(core);
+    refuseStore(options, "The endpoint");
     const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 15_000 } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
@@ -53,7 +55,7 @@ export class Endpoint {
       core,
       open: new OpenExchanges(core.clock, keepAlive),
       auth: typeof auth === "function" ? { authenticate: auth } : auth,
-      sharing: options.store && share(core, options.store),
+      cluster: useCluster(core),
     };
   }
 
@@ -88,7 +90,8 @@ export class Endpoint {
 
   /** Runs the CORS and authentication checks. Returns undefined if the request was a preflight, which is answered then. */
   async #findSender(exchange: Exchange): Promise<Sender | undefined> {
-    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, this.#context.auth);
+    const { core, auth } = this.#context;
+    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, auth, core.store);
     return this.#checkSender(exchange, () => this.#admit(exchange));
   }
 
@@ -163,7 +166,7 @@ export class Endpoint {
     const cause = new LocalError("closed", "The server is shutting down.");
     await this.#legacy?.end(cause);
     await this.#sse?.end(cause);
-    await this.#context.sharing?.stop();
+    await this.#context.cluster?.leave();
     open.stop();
     this.#limits.stop();
   }
@@ -214,20 +217,4 @@ export class Endpoint {
 /** Returns the sender of a request without credentials. */
 function senderOf({ address, network = "" }: Exchange): Sender {
   return { principal: undefined, address, caller: network };
-}
-
-/** Shares the changes of a server through a store. What it takes is loaded when there is something to share. */
-function share(core: ServerCore, store: Store): Sharing {
-  let using: Promise<{ changes: SharedChanges; stop: () => Promise<void> }> | undefined;
-  const changes = (): Promise<SharedChanges> => {
-    using ??= import("../cluster/shared-changes.ts").then(({ useChanges }) => useChanges(core, store));
-    return using.then((used) => used.changes);
-  };
-  core.store = store;
-  core.changes.elsewhere = {
-    tell: (change) => void changes().then((shared) => shared.tell(change)),
-    join: () => changes().then((shared) => shared.join()),
-    told: () => changes().then((shared) => shared.told()),
-  };
-  return { store, changes, stop: async () => (await using)?.stop() };
 }

@@ -1,4 +1,3 @@
-import type { Store } from "../../store/store.ts";
 import type { Authenticate, HttpServerAuth } from "./server-auth.ts";
 
 /** Options for pages of other origins that call the endpoint from a browser. */
@@ -62,16 +61,11 @@ export interface HttpOptions {
   /** What clients of legacy revisions get; `false` serves each of their requests by itself. */
   sessions?: SessionOptions | boolean;
   /**
-   * Keeps what is sent on the streams of sessions, so that a client whose connection broke gets what it missed. The
-   * caller closes it. None unless given: what was being sent when a connection broke is lost then.
-   */
-  store?: Store;
-  /**
    * Serves clients of 2024-11-05 as well, which open a stream at one path and post messages to another: the first is
    * `/sse` and the second `/messages` unless given. Off unless given.
    */
   legacySse?: boolean | LegacySseOptions;
-  /** How the events of streams are kept; only where there is a `store`. */
+  /** How the events of streams are kept, if the server has a `store`. */
   events?: EventOptions;
 }
 

@@ -1,18 +1,21 @@
-import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
+import type { Store } from "../../store/store.ts";
 import type { Exchange, RequestHead, ResponseHeaders } from "../exchange.ts";
 import type { HttpRefusal } from "./refusal.ts";
+
+type MaybePromise<T> = T | Promise<T>;
 
 /** A request whose caller is asked for: its head, and a way to add headers to whatever will be answered. */
 export type AskedRequest = RequestHead & Pick<Exchange, "decorate">;
 
 /**
- * Says who a request comes from, before its body is read.
+ * Returns the caller of a request, before its body is read. `store` is the server's store, for checks that several
+ * processes share, such as the replay protection of DPoP proofs; undefined if the server has none.
  *
- * It returns the caller, or undefined for an anonymous one, or returns or throws an `HttpRefusal` (401 or 403, with its
- * `WWW-Authenticate`) to send the client away. Any other error is reported and answered with 500.
+ * It returns undefined for an anonymous caller, and returns or throws an `HttpRefusal` (401 or 403, with its
+ * `WWW-Authenticate`) to refuse the request. Any other error is reported and answered with 500.
  */
-export type Authenticate = (request: AskedRequest) => Awaitable<Principal | HttpRefusal | undefined>;
+export type Authenticate = (request: AskedRequest, store?: Store) => MaybePromise<Principal | HttpRefusal | undefined>;
 
 /** A whole response that anyone may read. */
 export interface PublicDocument {

@@ -14,6 +14,7 @@ import { type Answer, type Middleware, wrap } from "./middleware.ts";
 import type { Observers, RefusalError, SessionEnd } from "../observe/observer.ts";
 import { Offering } from "../offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "../options.ts";
+import { serverStore } from "../../store/server-store.ts";
 import type { Store } from "../../store/store.ts";
 
 /** An open stream of `subscriptions/listen`. */
@@ -32,8 +33,8 @@ export class ServerCore {
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly changes: Changes = new Changes();
-  /** What the server shares with other processes that serve it; undefined where there are none. */
-  store: Store | undefined;
+  /** The server's part of the definition's `store`. Undefined if the definition has none. */
+  readonly store: Store | undefined;
   readonly listCache: CacheHint;
   readonly offering: Offering;
   /** Middleware of the definition, without that of its extensions. */
@@ -50,6 +51,7 @@ export class ServerCore {
     this.info = infoOf(definition);
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
+    this.store = definition.store && serverStore(definition.store, this.info.name);
     this.#isObserved = Boolean(definition.observers?.length);
     checkStateKeys(definition.stateKeys);
     explained("listCache", () => checkCacheHint(definition.listCache ?? {}));

@@ -8,7 +8,7 @@ const keyIdLength = 4;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A state that was altered, has expired, or belongs to another caller or call: none is told apart from another. */
+/** One message for a state that was altered, has expired, or belongs to another server, caller or call. */
 const refusal = "params.requestState is not valid for this request. Send the request again without it.";
 
 export interface SealingKey {
@@ -23,30 +23,36 @@ export interface StateKeys {
   newest(): Promise<SealingKey[]>;
 }
 
+interface SealInit {
+  keys: StateKeys;
+  /** Name of the server. A state that another server sealed does not open, even with the same keys. */
+  server: string;
+  /** Milliseconds for which a state can be opened. */
+  ttl: number;
+  clock: Clock;
+}
+
 /**
  * Seals the state that travels through the client between the rounds of a call, with AES-256-GCM.
  *
- * A state opens only for what it is bound to, before it expires, and with a key of the ring. The first key seals; the
- * others open what was sealed before a rotation.
+ * A state opens only on the server that sealed it, with the same binding, before it expires, and with a key of the ring. The
+ * first key seals; the others open what was sealed before a rotation.
  */
 export class StateSeal {
-  readonly #keys: StateKeys;
-  readonly #clock: Clock;
-  readonly #ttl: number;
+  readonly #init: SealInit;
 
-  constructor(keys: StateKeys, ttl: number, clock: Clock) {
-    this.#keys = keys;
-    this.#ttl = ttl;
-    this.#clock = clock;
+  constructor(init: SealInit) {
+    this.#init = init;
   }
 
-  /** Seals a JSON value. `binding` is what the state belongs to, and must be given again to open it. */
+  /** Seals a JSON value. To open it the same `binding` is needed. */
   async seal(value: unknown, binding: string): Promise<string> {
-    const [current] = await this.#keys.current();
+    const { keys, ttl, clock } = this.#init;
+    const [current] = await keys.current();
     if (!current) throw new TypeError("The ring of state keys is empty.");
     const iv = crypto.getRandomValues(new Uint8Array(ivLength));
-    const plain = encoder.encode(JSON.stringify({ expires: this.#clock.now() + this.#ttl, value }));
-    const algorithm = { name: "AES-GCM", iv, additionalData: encoder.encode(binding) };
+    const plain = encoder.encode(JSON.stringify({ expires: clock.now() + ttl, value }));
+    const algorithm = this.#algorithm(iv, binding);
     const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm, current.key, plain));
     const envelope = new Uint8Array(keyIdLength + ivLength + sealed.length);
     envelope.set(current.id);
@@ -60,16 +66,22 @@ export class StateSeal {
     const envelope = fromBase64Url(state);
     if (!envelope || envelope.length <= keyIdLength + ivLength) throw refused();
     const isIts = ({ id }: SealingKey): boolean => id.every((byte, index) => byte === envelope[index]);
-    const key = (await this.#keys.current()).find(isIts) ?? (await this.#keys.newest()).find(isIts);
+    const { keys, clock } = this.#init;
+    const key = (await keys.current()).find(isIts) ?? (await keys.newest()).find(isIts);
     if (!key) throw refused();
     const iv = envelope.subarray(keyIdLength, keyIdLength + ivLength);
-    const algorithm = { name: "AES-GCM", iv, additionalData: encoder.encode(binding) };
+    const algorithm = this.#algorithm(iv, binding);
     const sealed = envelope.subarray(keyIdLength + ivLength);
     const plain = await crypto.subtle.decrypt(algorithm, key.key, sealed).catch(() => undefined);
     if (!plain) throw refused();
     const { expires, value } = JSON.parse(decoder.decode(plain)) as { expires: number; value: unknown };
-    if (this.#clock.now() >= expires) throw refused();
+    if (clock.now() >= expires) throw refused();
     return value;
+  }
+
+  #algorithm(iv: Uint8Array<ArrayBuffer>, binding: string): AesGcmParams {
+    const additionalData = encoder.encode(JSON.stringify([this.#init.server, binding]));
+    return { name: "AES-GCM", iv, additionalData };
   }
 }
 
@@ -77,12 +89,16 @@ const seals = new WeakMap<ServerCore, Promise<StateSeal>>();
 
 /** The seal of a server: made when a call of it first asks. */
 export function sealOf(core: ServerCore): Promise<StateSeal> {
-  const made = seals.get(core) ?? keysOf(core).then((keys) => new StateSeal(keys, core.limits.stateTtl, core.clock));
+  const made = seals.get(core) ?? keysOf(core).then((keys) => makeSeal(core, keys));
   seals.set(core, made);
   return made;
 }
 
-/** The keys that were configured; without any, those in the store, or one of this process alone. */
+function makeSeal({ info, limits, clock }: ServerCore, keys: StateKeys): StateSeal {
+  return new StateSeal({ keys, server: info.name, ttl: limits.stateTtl, clock });
+}
+
+/** Returns the configured keys. Default: the keys in the store, or a random key of this process. */
 async function keysOf(core: ServerCore): Promise<StateKeys> {
   const { stateKeys } = core.definition;
   if (!stateKeys && core.store) return new (await import("./shared-keys.ts")).SharedKeys(core, core.store);

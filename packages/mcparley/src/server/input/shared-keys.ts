@@ -15,18 +15,18 @@ interface KeptKey {
 const day = 86_400_000;
 /** Milliseconds after which the key that seals is replaced. */
 const rotation = day;
-/** The ring is gone where nobody has used it for so long. */
+/** Milliseconds after which an unused ring expires. */
 const ttl = 30 * day;
-/** Milliseconds for which the ring is not read again, unless there is a state of a key that is not in it. */
+/** Milliseconds between two reads of the ring, unless a state was sealed with an unknown key. */
 const freshness = 60_000;
-/** The same where there is one: whoever sends made-up states must not make every one of them ask the store. */
+/** The same for a state with an unknown key. A client that sends forged states must not cause a read for each. */
 const unknownInterval = 1_000;
-/** Clocks of two machines may be apart by so much. */
+/** Maximum difference between the clocks of two machines, in milliseconds. */
 const skew = 60_000;
 
 /**
- * The keys with which all processes of a server seal the states of calls: made by whichever needs them first, and kept in
- * the store. They are replaced every day; one that was replaced still opens what it sealed, for as long as that is good.
+ * The keys with which all processes of a server seal the states of calls. The first process that needs a key creates it in the
+ * store. The key is replaced every day; a replaced key opens states until they expire.
  */
 export class SharedKeys implements StateKeys {
   readonly #core: ServerCore;
@@ -39,12 +39,12 @@ export class SharedKeys implements StateKeys {
     this.#store = reaching(store);
   }
 
-  /** The ring as it is known, read again now and then. Where the store is out of reach, the one read before is good. */
+  /** Returns the ring, which is read once a minute. If the store is unavailable, returns the last one. */
   async current(): Promise<SealingKey[]> {
     return this.#readAgain(freshness);
   }
 
-  /** The ring, with what may have been added to it since it was read. */
+  /** Returns the ring with keys that were added since the last read. */
   async newest(): Promise<SealingKey[]> {
     return this.#readAgain(unknownInterval);
   }
@@ -65,25 +65,25 @@ export class SharedKeys implements StateKeys {
   }
 
   async #read(): Promise<SealingKey[]> {
-    const name = `mcparley:state-keys:${this.#core.info.name}`;
+    const name = "state-keys";
     for (;;) {
       const text = await this.#store.get(name);
       const kept = text === undefined ? [] : (JSON.parse(text) as KeptKey[]);
       const due = this.#due(kept);
       if (due === kept) return Promise.all(kept.map(({ key }) => importKey(fromBase64Url(key)!)));
-      // Of several that make a key at the same time one succeeds, and the others take its key.
+      // Of several processes that create a key at the same time, one succeeds, and the others use its key.
       await this.#store.compareAndSet(name, text, JSON.stringify(due), { ttl });
     }
   }
 
-  /** The ring as it ought to be now: with a new key where the one that seals is old, without those that open nothing. */
+  /** Returns the ring that should be in the store now: with a new key if the first one is old, and without expired keys. */
   #due(kept: KeptKey[]): KeptKey[] {
     const { clock, limits } = this.#core;
     const now = clock.now();
     const [sealing] = kept;
     if (sealing && now - sealing.madeAt < rotation) return kept;
     const key = toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
-    // A key sealed for the last time when the one before it in the ring was made, or a little later elsewhere.
+    // A key sealed for the last time when the key before it in the ring was created, or a little later on another machine.
     const useful = kept.filter((_, index) => {
       const replacedAt = kept[index - 1]?.madeAt ?? now;
       return now - replacedAt < limits.stateTtl + freshness + skew;

@@ -1,21 +1,23 @@
 import type { Store } from "../../store/store.ts";
 
-/** A caller's bucket: so many calls it may make at once, and so many more each second. */
+/** The calls that a caller may make now. It fills up with time. */
 export interface Bucket {
   tokens: number;
-  /** When it was counted last, in milliseconds since the epoch. */
+  /** Time of the last count, in milliseconds since the epoch. */
   at: number;
 }
 
 export interface BucketSize {
+  /** Calls by which the bucket fills up in a second. */
   perSecond: number;
+  /** Calls in a full bucket. */
   burst: number;
 }
 
-/** Where so many others were faster, the caller makes more calls than can be counted. */
+/** Number of tries to change a bucket in the store. A caller that makes others fail so often is over its limit. */
 const maxTries = 20;
 
-/** Takes one call from a bucket, and gives the seconds to wait where there is none in it. */
+/** Takes one call from a bucket. Returns 0, or the seconds to wait if the bucket is empty. */
 export function takeFrom(bucket: Bucket, now: number, { perSecond, burst }: BucketSize): number {
   // The clock of another machine may be behind.
   const passed = Math.max(0, now - bucket.at);
@@ -26,16 +28,16 @@ export function takeFrom(bucket: Bucket, now: number, { perSecond, burst }: Buck
   return 0;
 }
 
-/** The same from a bucket in a store, which several processes take from. */
-export async function takeShared(store: Store, key: string, now: number, size: BucketSize): Promise<number> {
+/** Takes one call from a bucket in a store, which several processes share. */
+export async function takeShared(store: Store, key: string, when: BucketSize & { now: number }): Promise<number> {
+  const { now, ...size } = when;
   const ttl = Math.ceil((size.burst / size.perSecond) * 1000) + 60_000;
-  const name = `mcparley:rate:${key}`;
   for (let tries = 0; tries < maxTries; tries++) {
-    const text = await store.get(name);
+    const text = await store.get(key);
     const bucket = text === undefined ? { tokens: size.burst, at: now } : (JSON.parse(text) as Bucket);
     const wait = takeFrom(bucket, now, size);
     if (wait > 0) return wait;
-    if (await store.compareAndSet(name, text, JSON.stringify(bucket), { ttl })) return 0;
+    if (await store.compareAndSet(key, text, JSON.stringify(bucket), { ttl })) return 0;
   }
   return 1 / size.perSecond;
 }

@@ -24,13 +24,14 @@ export interface SessionInit {
   size?: number;
 }
 
-/**
- * Set where other processes serve the session as well. It hears of changes by way of whoever holds its stream, and not
- * by itself.
- */
+/** Set if other processes serve the session as well. Changes then come from the owner of its stream. */
 export interface SharedBy {
-  /** What the ids of the questions of this copy begin with, so that no other copy ever uses them. */
+  /** The start of the ids of this copy's input requests. No other copy uses it. */
   questions: string;
+  /** Called before an input request is sent. It is sent when this resolves. Never rejects. */
+  asking(id: string): Promise<void>;
+  /** Called when an input request is answered or abandoned. */
+  settled(id: string): void;
 }
 
 /** What a client has told of its session since it opened it. */
@@ -145,20 +146,36 @@ export class Session implements Listener {
     this.#questions ??= new PendingRequests(this.core.clock);
     const number = this.#questions.nextId();
     const id = this.#shared ? `${this.#shared.questions}${number}` : number;
-    const send = (): void => way.link.send({ jsonrpc: "2.0", id, method, params });
+    let isSent = false;
+    const send = (): void => {
+      isSent = true;
+      way.link.send({ jsonrpc: "2.0", id, method, params });
+    };
     const answer = this.#questions.wait(id, {
       what: method,
       idleTimeout: this.core.limits.askTimeout,
       signal: way.signal,
       onAbandoned: (reason) => {
-        // What was never sent needs no cancelling.
-        if (this.#early?.delete(send)) return;
+        // A request that was never sent needs no cancellation.
+        if (this.#early?.delete(send) || !isSent) return;
         way.link.send(notification(Notification.cancelled, { requestId: id, reason }));
       },
     });
-    if (this.#mayAsk) send();
-    else this.#askLater(send);
+    const ask = (): void => (this.#mayAsk ? send() : this.#askLater(send));
+    if (typeof id === "string") this.#askShared(id, answer, ask);
+    else ask();
     return answer;
+  }
+
+  /** Sends an input request when the other processes know of it, since any of them may receive the answer. */
+  #askShared(id: string, answer: Promise<unknown>, ask: () => void): void {
+    let isOver = false;
+    const over = (): void => {
+      isOver = true;
+      this.#shared?.settled(id);
+    };
+    answer.then(over, over);
+    void this.#shared?.asking(id).then(() => isOver || ask());
   }
 
   /** Settles the question that a response of the client answers; one that answers none is ignored. */

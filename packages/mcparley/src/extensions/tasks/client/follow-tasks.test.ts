@@ -9,7 +9,6 @@ import { Declined, ToolError } from "../../../mcp/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../../rpc/messages.ts";
 import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/server.ts";
-import { memoryStore } from "../../../store/memory-store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { initializeResult, modernPeer, peerTransports } from "../../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../../testing/scripted-peer.ts";
@@ -46,7 +45,7 @@ function serve(): Server {
     name: "x",
     version: "1",
     clock,
-    extensions: [tasks({ store: memoryStore({ clock }), pollIntervalMs: 2000 })],
+    extensions: [tasks({ pollIntervalMs: 2000 })],
     tools: {
       slow: tool({
         extensions: [asTask()],

@@ -21,7 +21,7 @@ interface TaskTool extends ToolExtension {
 const beginnings = new WeakMap<object, Beginning>();
 
 /**
- * Makes a tool a task: `tool({ extensions: [asTask()], call })`, on a server with `extensions: [tasks({ store })]`.
+ * Makes a tool a task: `tool({ extensions: [asTask()], call })`, on a server with `extensions: [tasks()]`.
  *
  * The call is answered with a task at once, and the handler goes on: it asks through the task, its progress is the task's
  * status message, and its signal is aborted when the task is cancelled. Throws `TypeError` for settings that are wrong.
@@ -209,6 +209,6 @@ function created(record: TaskRecord): JsonObject {
 }
 
 function noTasks(): LocalError {
-  const cure = "Give the server extensions: [tasks({ store })] of mcparley/tasks.";
+  const cure = "Give the server extensions: [tasks()] of mcparley/tasks.";
   return new LocalError("invalid_definition", `A tool needs to be a task, and its server has none. ${cure}`);
 }

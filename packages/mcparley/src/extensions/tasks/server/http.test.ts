@@ -7,7 +7,6 @@ import type { JsonObject } from "../../../rpc/messages.ts";
 import { type Listening, listen } from "../../../node/listen.ts";
 import { tool } from "../../../server/definition.ts";
 import { createServer } from "../../../server/server.ts";
-import { memoryStore } from "../../../store/memory-store.ts";
 import { modernMeta } from "mcparley-tests/support/raw-peer.ts";
 import { followTasks } from "../client/follow-tasks.ts";
 import { tasksOf } from "../client/tasks-of.ts";
@@ -17,7 +16,7 @@ import { tasks } from "./tasks.ts";
 
 const version = "2026-07-28";
 const tools = { t: tool({ extensions: [asTask({ support: "required" })], call: () => "x" }) };
-const server = createServer({ name: "x", version: "1", tools, extensions: [tasks({ store: memoryStore() })] });
+const server = createServer({ name: "x", version: "1", tools, extensions: [tasks()] });
 const handler = toFetch(server);
 
 async function post(method: string, params: JsonObject, name: string | undefined, capabilities: JsonObject) {
@@ -63,7 +62,7 @@ const ask = tool({
   extensions: [asTask()],
   call: async (_, ctx) => (await ctx.elicit({ message: "Who?", schema: z.object({ name: z.string() }) })).name,
 });
-const extensions = [tasks({ store: memoryStore(), pollIntervalMs: 50 })];
+const extensions = [tasks({ pollIntervalMs: 50 })];
 let listening: Listening;
 
 beforeAll(async () => {

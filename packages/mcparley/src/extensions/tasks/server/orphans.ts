@@ -1,20 +1,18 @@
 import type { Clock } from "../../../rpc/clock.ts";
 import type { Store } from "../../../store/store.ts";
 
-const runnersKey = (server: string): string => `mcparley:task-runners:${server}`;
-const sweepKey = (server: string): string => `mcparley:task-sweep:${server}`;
-const aliveKey = (runner: string): string => `mcparley:task-runner:${runner}`;
-const begunLog = (runner: string): string => `mcparley:tasks-begun:${runner}`;
+const runnersKey = "task-runners";
+const sweepKey = "task-sweep";
+const aliveKey = (runner: string): string => `task-runner:${runner}`;
+const begunLog = (runner: string): string => `tasks-begun:${runner}`;
 
-/** The most tasks that one process is known to have begun; those that go on are noted again before they drop out. */
+/** Maximum length of the log of the tasks that one process began. Running tasks are appended again before they drop out. */
 const maxNoted = 10_000;
 const pageSize = 200;
-/** The list of processes is gone where none of them has been there for so long. */
+/** Milliseconds after which the list of processes expires. */
 const listTtl = 30 * 86_400_000;
 
 export interface OrphansInit {
-  /** The name of the server: another one has other tools. */
-  server: string;
   store: Store;
   clock: Clock;
   lease: number;
@@ -22,16 +20,16 @@ export interface OrphansInit {
   maxTtlMs: number;
   /** The tasks that run here. */
   running: () => Iterable<string>;
-  /** Looks after a task whose process has died. Gives whether it is looked after: over, or run by somebody else. */
+  /** Takes over a task whose process has died. Returns whether it needs nothing more: it has ended, or runs somewhere. */
   adopt: (taskId: string) => Promise<boolean>;
   report: (error: unknown) => void;
 }
 
 /**
- * Finds the tasks of processes that died, without anybody asking for them.
+ * Finds the tasks of dead processes of this server, also if no client asks for them.
  *
- * Each process notes what it begins in a log of its own, and keeps a lease as long as it lives. Once in the time of a lease
- * one of them looks for those whose lease has run out.
+ * Each process has a log of the tasks that it began, and a lease that it renews. Once per lease, one of the processes looks for
+ * those whose lease has expired.
  */
 export class Orphans {
   readonly #init: OrphansInit;
@@ -46,7 +44,7 @@ export class Orphans {
     this.#init = init;
   }
 
-  /** Begins to look, now and then. */
+  /** Starts the renewal of the lease and the search for dead processes. */
   watch(): void {
     if (this.#timer !== undefined || this.#ended) return;
     const { clock, lease } = this.#init;
@@ -60,7 +58,7 @@ export class Orphans {
     next();
   }
 
-  /** Notes a task before it begins. Rejects where the store is out of reach: then it must not begin. */
+  /** Logs a task before it begins. Rejects if the store is unavailable; the task must not begin then. */
   async note(taskId: string): Promise<void> {
     this.#joined ??= this.#join().catch((error: unknown) => {
       this.#joined = undefined;
@@ -73,7 +71,7 @@ export class Orphans {
     for (const running of this.#init.running()) await this.#append(running);
   }
 
-  /** Says that this process is gone; what it leaves behind is found at once. */
+  /** Deletes the lease of this process, so that its tasks are found at the next search. */
   async end(): Promise<void> {
     this.#ended = true;
     if (this.#timer !== undefined) this.#init.clock.clearTimeout(this.#timer);
@@ -98,9 +96,9 @@ export class Orphans {
   async #beat(): Promise<void> {
     try {
       if (this.#joined) await this.#live();
-      const { store, lease, server } = this.#init;
-      // Once in a lease among them all, whoever comes first.
-      if (await store.compareAndSet(sweepKey(server), undefined, this.#id, { ttl: lease })) await this.#sweep();
+      const { store, lease } = this.#init;
+      // Of all processes, the first one sweeps, once in the time of a lease.
+      if (await store.compareAndSet(sweepKey, undefined, this.#id, { ttl: lease })) await this.#sweep();
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#init.report(error);
@@ -118,7 +116,7 @@ export class Orphans {
     if (gone.size > 0) await this.#changeRunners((runners) => runners.filter((runner) => !gone.has(runner)));
   }
 
-  /** Gives whether all that a dead process has left behind is looked after. */
+  /** Returns whether no task of a dead process needs anything more. */
   async #adoptAllOf(runner: string): Promise<boolean> {
     let isDone = true;
     for (let after: string | undefined; ;) {
@@ -130,17 +128,17 @@ export class Orphans {
   }
 
   async #runners(): Promise<string[]> {
-    const text = await this.#init.store.get(runnersKey(this.#init.server));
+    const text = await this.#init.store.get(runnersKey);
     return text === undefined ? [] : (JSON.parse(text) as string[]);
   }
 
   async #changeRunners(change: (runners: string[]) => string[]): Promise<void> {
-    const { store, server } = this.#init;
+    const { store } = this.#init;
     for (;;) {
-      const text = await store.get(runnersKey(server));
+      const text = await store.get(runnersKey);
       const runners = text === undefined ? [] : (JSON.parse(text) as string[]);
       const changed = JSON.stringify(change(runners));
-      if (await store.compareAndSet(runnersKey(server), text, changed, { ttl: listTtl })) return;
+      if (await store.compareAndSet(runnersKey, text, changed, { ttl: listTtl })) return;
     }
   }
 }

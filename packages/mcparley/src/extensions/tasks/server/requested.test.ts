@@ -7,7 +7,6 @@ import type { Principal } from "../../../server/dispatch/context.ts";
 import { image } from "../../../server/features/content.ts";
 import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/server.ts";
-import { memoryStore } from "../../../store/memory-store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
@@ -42,7 +41,7 @@ function serve(options: Partial<TasksOptions> = {}): Server {
     version: "1",
     clock,
     limits: { pageSize: 2 },
-    extensions: [tasks({ store: memoryStore({ clock }), ...options })],
+    extensions: [tasks(options)],
     tools: {
       wait: tool({ extensions: [asTask()], call: () => new Promise<string>((resolve) => (finish = resolve)) }),
       must: tool({ extensions: [asTask({ support: "required" })], call: () => "done" }),
@@ -107,7 +106,7 @@ describe("what is declared", () => {
       createServer({
         name: "x",
         version: "1",
-        extensions: [tasks({ store: memoryStore() })],
+        extensions: [tasks()],
         tools: {
           must: tool({ extensions: [asTask({ support: "required" })], call: () => "" }),
           may: tool({ extensions: [asTask()], call: () => "" }),

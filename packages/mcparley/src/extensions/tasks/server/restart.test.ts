@@ -49,8 +49,8 @@ function startProcess(tools: Tools, shared: Store = store): { server: Server; di
         : (...args: never[]) =>
             isDead ? new Promise(() => {}) : (target[member] as (...all: never[]) => unknown)(...args),
   });
-  const extensions = [tasks({ store: guarded, lease })];
-  const server = createServer({ name: "x", version: "1", tools, clock, onError, extensions });
+  const extensions = [tasks({ lease })];
+  const server = createServer({ name: "x", version: "1", tools, clock, onError, store: guarded, extensions });
   return { server, die: () => (isDead = true) };
 }
 
@@ -185,7 +185,7 @@ describe("a task whose process has died", () => {
       startProcess({ t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) }).server,
     );
     if (what === "cancelled") await second.request("tasks/cancel", { taskId });
-    else await store.delete(`mcparley:task-lease:${String(taskId)}`);
+    else await store.delete(`mcparley:x:task-lease:${String(taskId)}`);
     const status = what === "cancelled" ? "cancelled" : "working";
     expect((await get(second, taskId)).status).toBe(status);
     finishFirst("stale");
@@ -256,7 +256,7 @@ describe("a task whose process has died", () => {
     await settled();
     const finishFirst = finish;
     // The process sleeps: its lease runs out, though it is not dead.
-    await store.delete(`mcparley:task-lease:${String(taskId)}`);
+    await store.delete(`mcparley:x:task-lease:${String(taskId)}`);
     const second = await peerOf(
       startProcess({ t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) }).server,
     );

@@ -1,29 +1,27 @@
 import type { Tool as ListedTool } from "../../../mcp/tools.ts";
-import type { Store } from "../../../store/store.ts";
+import { refuseStore } from "../../../store/server-store.ts";
 
-/** How long a task is kept, and how often to look at it. */
+/** How long a task is kept, and how often clients should poll it. */
 export interface TaskTiming {
-  /** Milliseconds, from its creation on, for which the task and its result are kept. */
+  /** Milliseconds from its creation for which the task and its result are kept. Default: 1 day. */
   ttlMs?: number;
-  /** Milliseconds that clients are asked to wait between two looks. */
+  /** Milliseconds between two polls of a client. Default: 1,000. */
   pollIntervalMs?: number;
 }
 
 /** Options of the tasks extension of a server. */
 export interface TasksOptions extends TaskTiming {
-  /** Where tasks are kept. Give one that outlives the process, such as `fileStore`, and their results do. */
-  store: Store;
-  /** The longest `ttlMs` of any task; clients of 2025-11-25 may ask for one. 7 days. */
+  /** Maximum `ttlMs` of a task, also for clients of 2025-11-25, which can request one. Default: 7 days. */
   maxTtlMs?: number;
-  /** Milliseconds after which a process that is silent counts as dead, and its tasks are looked after by others. 30 s. */
+  /** Milliseconds after which a process that does not renew its lease counts as dead; others take over its tasks. Default: 30,000. */
   lease?: number;
-  /** Tasks that may run in this process at a time. 1,000. */
+  /** Maximum number of tasks that run in this process. Default: 1,000. */
   maxRunning?: number;
-  /** Of these, how many may belong to one caller who is known. 100. */
+  /** Maximum number of these that belong to one authenticated caller. Default: 100. */
   maxRunningPerCaller?: number;
   /**
-   * Whether `tasks/list`, which only 2025-11-25 has, is there for callers who are not known: it shows them all tasks of
-   * such callers. False unless given; true is right where there is a single user, as on stdio.
+   * Whether anonymous callers can use `tasks/list`, which only 2025-11-25 has. It shows the tasks of all anonymous callers, so
+   * set it only for a single user, as on stdio. Default: false.
    */
   listForAnyone?: boolean;
 }
@@ -32,8 +30,9 @@ export type TaskDefaults = Required<TasksOptions>;
 
 const day = 86_400_000;
 
-/** Checks the options and fills in what was left out. Throws `TypeError`, naming the option, for a wrong one. */
+/** Checks the options and adds the defaults. Throws `TypeError`, with the name of the option, for a wrong value. */
 export function readOptions(options: TasksOptions): TaskDefaults {
+  refuseStore(options, "tasks");
   const defaults = {
     ttlMs: day,
     pollIntervalMs: 1000,
@@ -44,11 +43,6 @@ export function readOptions(options: TasksOptions): TaskDefaults {
     listForAnyone: false,
     ...options,
   };
-  if (typeof options.store?.compareAndSet !== "function") {
-    throw new TypeError(
-      "tasks() needs a store: memoryStore() of mcparley/server, or fileStore(folder) of mcparley/node.",
-    );
-  }
   checkMilliseconds(defaults, ["ttlMs", "pollIntervalMs", "maxTtlMs", "lease", "maxRunning", "maxRunningPerCaller"]);
   return defaults;
 }

@@ -3,17 +3,17 @@ import { reaching } from "../../../store/reaching.ts";
 import type { LogEntry, Store } from "../../../store/store.ts";
 import type { TaskRecord } from "./record.ts";
 
-/** The most tasks of one caller that a list knows; older ones drop out of it, and are still there by their id. */
+/** Maximum number of tasks in the list of one caller. Older ones drop out of the list, and can still be read by id. */
 const maxListed = 10_000;
 
-const taskKey = (taskId: string): string => `mcparley:task:${taskId}`;
-const leaseKey = (taskId: string): string => `mcparley:task-lease:${taskId}`;
-const ownerKey = (owner: string): string => `mcparley:tasks-of:${owner}`;
+const taskKey = (taskId: string): string => `task:${taskId}`;
+const leaseKey = (taskId: string): string => `task-lease:${taskId}`;
+const ownerKey = (owner: string): string => `tasks-of:${owner}`;
 
-/** The tasks in a store, with the leases that say that somebody is at work on them. */
+/** The tasks in the store, with a lease for each task that a process works on. */
 export class TaskTable {
   readonly store: Store;
-  /** When the store failed last, in milliseconds since the epoch. */
+  /** Time of the store's last failure, in milliseconds since the epoch. */
   failedAt: number = -Infinity;
   readonly #clock: Clock;
 
@@ -24,7 +24,7 @@ export class TaskTable {
     this.#clock = clock;
   }
 
-  /** Settles when the task can be read by anyone. */
+  /** Resolves when every process can read the task. */
   async create(record: TaskRecord): Promise<void> {
     const { taskId, ttlMs } = record;
     await this.store.set(taskKey(taskId), JSON.stringify(record), { ttl: ttlMs });
@@ -36,8 +36,8 @@ export class TaskTable {
   }
 
   /**
-   * Changes a task, and tells those who watch it. `change` gives undefined to leave it alone; it may be called again
-   * where somebody else was faster. Gives the task as it is then; undefined where there is none any more.
+   * Changes a task and notifies its watchers. `change` returns undefined to leave the task as it is, and is called again if
+   * another process changed the task meanwhile. Returns the task; undefined if it does not exist any more.
    */
   async update(
     taskId: string,
@@ -59,12 +59,12 @@ export class TaskTable {
     }
   }
 
-  /** Calls `changed` after each change of a task, until the function it gives is called. */
+  /** Calls `changed` after each change of a task, until the returned function is called. */
   watch(taskId: string, changed: () => void): Promise<() => Promise<void>> {
     return this.store.subscribe(taskKey(taskId), changed, changed);
   }
 
-  /** Notes that a caller has a task, so that it can be listed. */
+  /** Adds a task to the list of its caller. */
   async note(owner: string, taskId: string, ttl: number): Promise<void> {
     await this.store.append(ownerKey(owner), taskId, { ttl, maxLength: maxListed });
   }
@@ -73,12 +73,12 @@ export class TaskTable {
     return this.store.readFrom(ownerKey(owner), after, limit);
   }
 
-  /** Takes the lease of a task for a run. Of several that try, one gets it. */
+  /** Takes the lease of a task for a run. Of several concurrent calls, one succeeds. */
   claim(taskId: string, run: string, lease: number): Promise<boolean> {
     return this.store.compareAndSet(leaseKey(taskId), undefined, run, { ttl: lease });
   }
 
-  /** Keeps the lease. False where another run has it: then this one is over, whatever it is still doing. */
+  /** Renews the lease. Returns false if another run has it, which ends this one. */
   async renew(taskId: string, run: string, lease: number): Promise<boolean> {
     const isKept = await this.store.compareAndSet(leaseKey(taskId), run, run, { ttl: lease });
     return isKept || this.claim(taskId, run, lease);

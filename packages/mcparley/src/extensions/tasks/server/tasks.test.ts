@@ -52,8 +52,8 @@ function gate<T = void>() {
 }
 
 function serve(tools: Record<string, ReturnType<typeof tool>>, options: Partial<TasksOptions> = {}): Server {
-  const extensions = [tasks({ store, ...options })];
-  return createServer({ name: "x", version: "1", tools, clock, onError, extensions });
+  const extensions = [tasks(options)];
+  return createServer({ name: "x", version: "1", tools, clock, onError, store, extensions });
 }
 
 async function peerOf(server: Server, principal?: Principal): Promise<RawPeer> {
@@ -288,7 +288,7 @@ describe("who gets a task", () => {
     for (const name of ["required", "insists"]) {
       expect((await peer.request("tools/call", { name })).error.code).toBe(-32603);
       expect(onError.mock.lastCall?.[0]).toMatchObject({
-        message: expect.stringContaining("tasks({ store })") as string,
+        message: expect.stringContaining("tasks()") as string,
       });
     }
   });
@@ -312,8 +312,7 @@ describe("who gets a task", () => {
   });
 
   test.each([
-    [() => tasks({} as never), "store"],
-    [() => tasks({ store, ttlMs: 0 }), "ttlMs must be a positive integer; got 0"],
+    [() => tasks({ ttlMs: 0 }), "ttlMs must be a positive integer; got 0"],
     [() => asTask({ support: "forbidden" as never }), '"forbidden"'],
     [() => asTask({ start: "later" as never }), '"later"'],
     [() => asTask({ pollIntervalMs: 1.5 }), "pollIntervalMs"],
@@ -359,7 +358,7 @@ describe("asking inside a task", () => {
     });
     expect(runs).toHaveBeenCalledTimes(1);
     // What only the run needed is gone from the store with it.
-    const kept = JSON.parse((await store.get(`mcparley:task:${String(taskId)}`)) ?? "") as JsonObject;
+    const kept = JSON.parse((await store.get(`mcparley:x:task:${String(taskId)}`)) ?? "") as JsonObject;
     expect(kept).toMatchObject({ questions: [], answers: [], once: [] });
     // Late answers change nothing.
     expect((await peer.request("tasks/update", update)).result.resultType).toBe("complete");

@@ -9,13 +9,14 @@ import { type TasksOptions, readOptions } from "./settings.ts";
 import { subscribeTasks } from "./watching.ts";
 
 /**
- * Gives a server tasks: `createServer({ extensions: [tasks({ store })] })`.
+ * Adds tasks to a server: `createServer({ store, extensions: [tasks()] })`.
  *
- * Tools become tasks by `asTask`, or when their handler calls `continueAsTask`. A task belongs to the caller who made
- * it: nobody else can see it. Where the server knows no callers, its id, which cannot be guessed, is all that guards
- * it. Clients of 2025-11-25 are answered in its own form. Throws `TypeError` for options that are wrong.
+ * Tools become tasks by `asTask`, or when their handler calls `continueAsTask`. Tasks are kept in the server's store; without
+ * one, in the memory of the process. A task belongs to the caller who created it, and nobody else can see it. If the server
+ * has no `auth`, its id, which cannot be guessed, is the only protection. Clients of 2025-11-25 are answered in the form of
+ * that revision. Throws `TypeError` for invalid options.
  */
-export function tasks(options: TasksOptions): ServerExtension {
+export function tasks(options: TasksOptions = {}): ServerExtension {
   const defaults = readOptions(options);
   const runners = new WeakMap<ServerCore, Runner>();
   const runnerOf = ({ core }: { core: ServerCore }): Runner => {

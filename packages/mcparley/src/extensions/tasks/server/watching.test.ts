@@ -35,7 +35,8 @@ beforeEach(() => {
     name: "x",
     version: "1",
     clock,
-    extensions: [tasks({ store })],
+    store,
+    extensions: [tasks()],
     tools: {
       wait: tool({
         extensions: [asTask()],
@@ -135,7 +136,7 @@ describe("notifications/tasks", () => {
     const peer = await rawPeer(server, { meta });
     const taskId = await begin(peer, "wait");
     await settled();
-    const elsewhere = createServer({ name: "x", version: "1", clock, extensions: [tasks({ store })], tools: {} });
+    const elsewhere = createServer({ name: "x", version: "1", clock, store, extensions: [tasks()], tools: {} });
     const watcher = await rawPeer(elsewhere, { meta });
     listen(watcher, { taskIds: [taskId] });
     await settled();

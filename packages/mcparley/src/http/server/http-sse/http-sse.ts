@@ -2,7 +2,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
 import { readAccept } from "../../accept.ts";
 import { readJson } from "../body.ts";
-import type { SharedSse } from "../../cluster/shared-sse.ts";
+import type { Cluster, HttpSseRelay } from "../cluster.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";
 import { EventStream } from "../event-stream.ts";
 import type { Exchange, ReadLimits } from "../../exchange.ts";
@@ -10,6 +10,11 @@ import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "../options.ts";
 import { SessionShares, displaced, neverUsed, tableIsFull } from "../sessions/session-shares.ts";
 import { HttpRefusal, notAllowed, shown, shuttingDown } from "../refusal.ts";
+
+/** The exchange of messages with the other processes of the server. */
+interface Shared extends Pick<Cluster, "guard"> {
+  relay: HttpSseRelay;
+}
 
 export interface HttpSseOptions {
   /** Where clients are told to post their messages. */
@@ -31,7 +36,7 @@ export class HttpSse {
   readonly #sessions = new Map<string, HttpSseSession>();
   /** A session counts as unused until it is initialized, and as busy always, because its stream is open. */
   readonly #shares: SessionShares<HttpSseSession>;
-  #shared: Promise<SharedSse> | undefined;
+  #shared: Promise<Shared> | undefined;
 
   constructor(context: EndpointContext, options: HttpSseOptions) {
     this.#context = context;
@@ -59,7 +64,8 @@ export class HttpSse {
     if (!this.#shares.hasRoomFor(sender.caller)) throw tableIsFull(60);
     const shared = await this.#useShared();
     const { principal } = sender;
-    this.#open(exchange, sender, shared ? await reached(() => shared.open(principal)) : crypto.randomUUID());
+    const id = shared ? await shared.guard(() => shared.relay.open(principal)) : crypto.randomUUID();
+    this.#open(exchange, sender, id);
   }
 
   /** Answers a POST of a message: it is accepted, and answered on the stream of its session. */
@@ -75,35 +81,33 @@ export class HttpSse {
     exchange.respond(202, {});
   }
 
-  /** Hands what was posted on to the process that has the session's stream, where another one does. */
+  /** Hands a posted message to the process that has the session's stream. Throws a refusal of 404 if none has. */
   async #handOn(exchange: Exchange, id: string, principal: Principal | undefined): Promise<void> {
     const shared = await this.#useShared();
-    if (!shared || !(await reached(() => shared.isElsewhere(id, principal)))) {
+    if (!shared || !(await shared.guard(() => shared.relay.isElsewhere(id, principal)))) {
       throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
     }
     const value = await readJson(exchange, this.#options.bodies);
     checkPosted(value);
-    await reached(() => shared.handOn(id, value, principal));
+    await shared.guard(() => shared.relay.handOn(id, value, principal));
   }
 
   /** Ends the sessions, and what goes on in them. */
   async end(cause: Error): Promise<void> {
     for (const session of this.#sessions.values()) session.end(cause);
     this.#shares.stop();
-    await (await this.#shared)?.stop();
+    await (await this.#shared)?.relay.stop();
   }
 
-  #useShared(): Promise<SharedSse | undefined> | undefined {
-    const { core, sharing } = this.#context;
-    this.#shared ??=
-      sharing &&
-      import("../../cluster/shared-sse.ts").then(
-        ({ SharedSse }) => new SharedSse(core, sharing.store, (...posted) => this.#takePosted(...posted)),
-      );
+  #useShared(): Promise<Shared | undefined> | undefined {
+    this.#shared ??= this.#context.cluster?.load().then(({ openHttpSse, guard }) => ({
+      relay: openHttpSse((...posted) => this.#takePosted(...posted)),
+      guard,
+    }));
     return this.#shared;
   }
 
-  /** Takes what was posted to another node, where it was answered already. */
+  /** Takes a message that was posted to another process, which has answered the POST. */
   #takePosted(id: string, value: unknown, principal: Principal | undefined): void {
     try {
       const session = this.#find(id, principal);
@@ -130,7 +134,7 @@ export class HttpSse {
     const leave = (): void => {
       this.#shares.delete(session);
       this.#sessions.delete(session.id);
-      void this.#shared?.then((shared) => shared?.close(session.id));
+      void this.#shared?.then((shared) => shared?.relay.close(session.id));
       open.remove(session);
     };
     this.#sessions.set(session.id, session);
@@ -146,10 +150,4 @@ export class HttpSse {
     const session = this.#sessions.get(id);
     return session && principalKey(session.principal) === principalKey(principal) ? session : undefined;
   }
-}
-
-/** Runs what needs the store that sessions are shared through, and refuses the request where that is out of reach. */
-async function reached<T>(operation: () => Promise<T>): Promise<T> {
-  const { refuseUnavailable } = await import("../../cluster/refuse-unavailable.ts");
-  return refuseUnavailable(operation);
 }

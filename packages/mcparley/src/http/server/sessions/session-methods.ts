@@ -10,7 +10,7 @@ import { HttpRefusal, notAllowed, shuttingDown } from "../refusal.ts";
 import type { SessionTable } from "./sessions.ts";
 import { Standalone } from "./standalone.ts";
 
-/** Answers a GET: opens a stream for what belongs to no request of a session, or goes on with one that broke. */
+/** Answers a GET: opens the standalone stream of a session, or resumes one. */
 export async function getStream(context: LegacyContext, exchange: Exchange, sender: Sender): Promise<void> {
   const { session } = await require(context, exchange, sender);
   if (context.open.isEnding) throw shuttingDown();
@@ -23,10 +23,10 @@ export async function getStream(context: LegacyContext, exchange: Exchange, send
   return lastEventId ? resumption.resume(exchange, session, lastEventId) : resumption.open(exchange, session);
 }
 
-/** One for all, since the stack of an error takes as long as the rest of ending a session, and this one tells nothing. */
+/** Shared by all sessions: making a stack takes as long as the rest of ending a session. */
 const endedByClient = new LocalError("closed", "The client ended its session.");
 
-/** Answers a DELETE: the session is forgotten at once, with all that goes on in it. */
+/** Answers a DELETE: ends the session and its calls. */
 export async function deleteSession(context: LegacyContext, exchange: Exchange, sender: Sender): Promise<void> {
   const { session, sessions } = await require(context, exchange, sender);
   await sessions.delete(session, endedByClient);
@@ -43,7 +43,7 @@ async function require(
   return { session: await findSession(sessions, { head, sender, id: undefined }), sessions };
 }
 
-/** Only legacy revisions with sessions have these methods; without any sign of one the method does not exist. */
+/** Whether a request is one of a session. GET and DELETE exist in legacy revisions with sessions only. */
 function isOfSession(head: RequestHead): boolean {
   if (head.header(SESSION_ID_HEADER) !== undefined) return true;
   return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.era === "legacy";

@@ -1,44 +1,51 @@
-import { LocalError } from "../../rpc/errors.ts";
-import { principalKey } from "../../server/dispatch/context.ts";
-import { notified, openSession } from "../../server/protocol/legacy.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
-import { notification } from "../../rpc/messages.ts";
-import { Notification } from "../../mcp/methods.ts";
-import { findRevision } from "../../mcp/revisions/index.ts";
-import type { Store } from "../../store/store.ts";
-import type { Sender } from "../server/endpoint-context.ts";
-import type { SessionOptions } from "../server/options.ts";
-import { SessionShares, displaced, neverUsed, tableIsFull } from "../server/sessions/session-shares.ts";
-import type { SessionTable } from "../server/sessions/sessions.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { principalKey } from "../server/dispatch/context.ts";
+import { notified, openSession } from "../server/protocol/legacy.ts";
+import type { ServerCore } from "../server/dispatch/core.ts";
+import { notification } from "../rpc/messages.ts";
+import { Notification } from "../mcp/methods.ts";
+import { findRevision } from "../mcp/revisions/index.ts";
+import type { Store } from "../store/store.ts";
+import type { Sender } from "../http/server/endpoint-context.ts";
+import type { SessionOptions } from "../http/server/options.ts";
+import { SessionShares, displaced, neverUsed, tableIsFull } from "../http/server/sessions/session-shares.ts";
+import type { SessionTable } from "../http/server/sessions/sessions.ts";
 import { ClusterNode, type Mail, type News } from "./cluster-node.ts";
 import { type SessionRecord, type StateChange, initialRecord, madeReady } from "./session-record.ts";
+import { SessionSeats } from "./session-seats.ts";
 import { SessionStream } from "./session-stream.ts";
 import { type SharedChanges, longestWait } from "./shared-changes.ts";
 import { SharedSession } from "./shared-session.ts";
 
-/** How often, within an idle limit, the store is told that a session is in use. */
+/** Number of renewals of a session in use, per idle timeout. */
 const touchesPerLimit = 30;
+
+/** Milliseconds by which a seat outlives the session's record, since it is written first. */
+const margin = 1_000;
 
 export interface SharedSessionsInit {
   core: ServerCore;
   store: Store;
   changes: SharedChanges;
   options: SessionOptions;
-  /** Called when another node carries an answer of a session. */
+  /** Called when the client of a session resumed the stream of a reply on another node. */
   carried: (session: SharedSession, stream: string) => void;
 }
 
 /**
- * The legacy sessions that all endpoints share that share a store: any of them serves any request of any session.
+ * The legacy sessions of a server in several processes. Every endpoint can serve every request of every session.
  *
- * The store says what sessions there are, and each request looks there first, so that one that has ended has ended
- * everywhere at once. What is in this process is a copy, and is let go where nothing of the session goes on here.
+ * The store knows which sessions exist. Each request reads its session's record first, so a session that has ended on one
+ * node has ended on all. This process has copies of the sessions that it serves, and releases a copy when it is idle here.
  */
 export class SharedSessions implements SessionTable {
   readonly node: ClusterNode;
   readonly #init: SharedSessionsInit;
   readonly #copies = new Map<string, SharedSession>();
   readonly #idle: number;
+  /** Counts the sessions of all processes. */
+  readonly #seats: SessionSeats;
+  /** Counts the memory of the copies in this process, and ends sessions that were opened here and never used. */
   readonly #shares: SessionShares<SharedSession>;
   readonly #unfollow: () => void;
   #copy = 0;
@@ -46,12 +53,27 @@ export class SharedSessions implements SessionTable {
 
   constructor(init: SharedSessionsInit) {
     this.#init = init;
-    const { core, options } = init;
+    const { core, store, options } = init;
     this.#idle = options.idle ?? 1_800_000;
-    this.#shares = new SessionShares({ clock: core.clock, options, onUnused: (copy) => this.#endUnused(copy) });
-    this.node = new ClusterNode(init.core, init.store, {
+    this.#shares = new SessionShares({
+      clock: core.clock,
+      options: { ...options, max: Infinity },
+      onUnused: (copy) => this.#endUnused(copy),
+    });
+    this.node = new ClusterNode(core, store, {
       mail: (mail) => this.#take(mail),
       news: (news) => this.#hear(news),
+    });
+    this.#seats = new SessionSeats({
+      store,
+      clock: core.clock,
+      node: this.node.id,
+      max: options.max ?? 10_000,
+      interval: this.#interval,
+      useOf: (id) => {
+        const copy = this.#copies.get(id);
+        return copy && { used: !this.#shares.isUnused(copy), isBusy: copy.isBusy, lastUsed: copy.lastUsed };
+      },
     });
     this.#unfollow = init.changes.followSessions((id) => this.#readAgain(id));
   }
@@ -71,15 +93,21 @@ export class SharedSessions implements SessionTable {
   async add(copy: SharedSession): Promise<void> {
     await this.#join();
     const { session } = copy;
-    copy.openedAt = this.#init.changes.position;
-    const record = initialRecord(session, principalKey(session.principal), copy.openedAt);
-    const text = JSON.stringify(record);
-    // The first use extends it. So an unused session ends though its process dies.
+    // The first use extends it. So an unused session ends even if its process dies.
     const ttl = Math.min(this.#shares.handshake, this.#idle);
-    await this.#init.store.set(this.#keyOf(copy.id), text, { ttl });
+    const hasRoom =
+      (await this.#makeRoom(copy)) &&
+      (await this.#seats.take(copy, ttl + margin, (id) => this.#endEverywhere(id, displaced)));
+    if (!hasRoom) {
+      copy.end(displaced);
+      throw tableIsFull(this.retryAfter);
+    }
+    copy.openedAt = this.#init.changes.position;
+    const owner = principalKey(session.principal);
+    const text = JSON.stringify(initialRecord(session, { owner, changes: copy.openedAt, seat: copy.seat }));
+    await this.#init.store.set(keyOf(copy.id), text, { ttl });
     copy.known = text;
     copy.touched = this.#init.core.clock.now();
-    await this.#makeRoom(copy);
     this.#keep(copy);
     this.#shares.open(copy);
   }
@@ -87,7 +115,7 @@ export class SharedSessions implements SessionTable {
   async find(id: string, sender: Sender): Promise<SharedSession | undefined> {
     const { principal } = sender;
     await this.#join();
-    const text = await this.#init.store.get(this.#keyOf(id));
+    const text = await this.#init.store.get(keyOf(id));
     if (text === undefined) {
       this.#end(id, new LocalError("closed", "The session has ended."));
       return undefined;
@@ -103,19 +131,13 @@ export class SharedSessions implements SessionTable {
     return this.#used(found);
   }
 
-  delete(copy: SharedSession, cause: Error): Promise<void> {
-    return this.#delete(copy, cause);
-  }
-
-  async #delete(copy: SharedSession, cause: Error): Promise<void> {
-    const { id } = copy;
-    await this.#init.store.delete(this.#keyOf(id));
-    this.#end(id, cause);
+  async delete(copy: SharedSession, cause: Error): Promise<void> {
+    await this.#endEverywhere(copy.id, cause);
     copy.end(cause);
-    await this.node.announce({ about: "ended", session: id });
+    await this.#seats.free(copy);
   }
 
-  /** Ends what goes on in this process. The sessions stay where they are, for the other nodes. */
+  /** Ends the streams and calls of this process. The sessions stay in the store, for the other nodes. */
   async clear(cause: Error): Promise<void> {
     if (this.#timer !== undefined) this.#init.core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -140,15 +162,17 @@ export class SharedSessions implements SessionTable {
       caller,
       node: this.node,
       copy: this.#copy++,
+      requestTtl: Math.max(60_000, 3 * this.#interval),
       change: (session, change) => this.#change(session, change),
       told: () => changes.told(longestWait),
       streamOf: (session) => new SessionStream({ session, node: this.node, changes, ttl: this.#idle }),
+      onStream: (session) => void this.#touchSeat(session),
     });
   }
 
-  /** Takes up a session that another node opened, or this one before it let it go. */
+  /** Makes a copy of a session that another node opened, or that this one released before. */
   #restore(id: string, record: SessionRecord, sender: Sender): SharedSession | undefined {
-    // Opened by a newer version of the library, in a revision that this one has not got.
+    // A newer version of the library opened it, in a revision that this version does not know.
     if (!findRevision(record.initialize.protocolVersion)) return undefined;
     const { principal, address, caller } = sender;
     const copy = this.#make(id, caller);
@@ -156,10 +180,11 @@ export class SharedSessions implements SessionTable {
     try {
       copy.session = openSession(this.#init.core, record.initialize, way);
     } catch {
-      // Larger than the limits of this process. The client opens a new session, and is told so there.
+      // It exceeds the limits of this process. The client opens a new session, and gets the reason then.
       return undefined;
     }
     copy.openedAt = record.changes;
+    copy.seat = record.seat;
     this.#keep(copy);
     return copy;
   }
@@ -180,57 +205,65 @@ export class SharedSessions implements SessionTable {
     return copy;
   }
 
-  /**
-   * Lets sessions give way if the table is full. An idle one stays in the store, and only its copy here is released;
-   * others are deleted from the store as well.
-   */
-  async #makeRoom(copy: SharedSession): Promise<void> {
+  /** Releases copies until there is memory for one more. Returns false if there is none. */
+  async #makeRoom(copy: SharedSession): Promise<boolean> {
     const displacing: Promise<void>[] = [];
     const hasRoom = this.#shares.makeRoomFor(copy, (victim) => displacing.push(this.#displace(victim)));
     await Promise.all(displacing);
-    if (hasRoom) return;
-    await this.#delete(copy, displaced);
-    throw tableIsFull(this.retryAfter);
+    return hasRoom;
   }
 
-  /** Releases the copy of a session at once, and then deletes its record unless the session is idle. */
+  /**
+   * Releases the copy of a session, whose memory is needed. An idle session stays in the store. An unused or busy one is
+   * deleted there as well.
+   */
   async #displace(victim: SharedSession): Promise<void> {
     const isUnused = this.#shares.isUnused(victim);
     const { isBusy } = victim;
     this.#release(victim);
-    if (isBusy) return this.#delete(victim, displaced);
+    if (isBusy) return this.delete(victim, displaced);
     if (!isUnused) return;
-    // Unless its client has gone on with another process.
-    const isDeleted = await this.#init.store.compareAndSet(this.#keyOf(victim.id), victim.known, undefined, { ttl: 1 });
-    if (isDeleted) victim.end(displaced);
+    // Unless its client has continued on another process.
+    const isDeleted = await this.#init.store.compareAndSet(keyOf(victim.id), victim.known, undefined, { ttl: 1 });
+    if (!isDeleted) return;
+    victim.end(displaced);
+    await this.#seats.free(victim);
   }
 
-  /** Ends a copy of which nothing was heard. Its record has expired, unless its client has gone on with another process. */
+  /** Ends an unused copy. Its record has expired, unless its client has continued on another process. */
   #endUnused(copy: SharedSession): void {
     this.#release(copy);
     const { core, store } = this.#init;
-    const ended = store.get(this.#keyOf(copy.id)).then((text) => text === undefined && copy.end(neverUsed));
+    const ended = store.get(keyOf(copy.id)).then((text) => text === undefined && copy.end(neverUsed));
     ended.catch((error: unknown) => core.report(error, undefined));
   }
 
-  /** Releases the copy of this process. */
+  /** Forgets the copy of this process. */
   #release(copy: SharedSession): void {
     this.#copies.delete(copy.id);
     this.#shares.delete(copy);
   }
 
-  /** Starts the session's idle time anew. One that has ended elsewhere ends here. */
+  /** Deletes a session from the store, and ends its copies on all nodes. */
+  async #endEverywhere(id: string, cause: Error): Promise<void> {
+    await this.#init.store.delete(keyOf(id));
+    this.#end(id, cause);
+    await this.node.announce({ about: "ended", session: id });
+  }
+
+  /** Restarts the idle timeout of a session in the store. Ends the copy if the session has ended elsewhere. */
   async #touch(copy: SharedSession): Promise<void> {
     const { core, store } = this.#init;
     const before = copy.touched;
     copy.touched = core.clock.now();
     try {
-      const key = this.#keyOf(copy.id);
+      const key = keyOf(copy.id);
       for (;;) {
         const text = await store.get(key);
         if (text === undefined) return this.#end(copy.id, new LocalError("closed", "The session has ended."));
         if (await store.compareAndSet(key, text, text, { ttl: this.#idle })) break;
       }
+      await this.#touchSeat(copy);
       copy.outgoing.save();
     } catch (error) {
       copy.touched = before;
@@ -238,8 +271,19 @@ export class SharedSessions implements SessionTable {
     }
   }
 
+  /** Renews the seat of a session. A session that has lost its seat to another one ends. Never rejects. */
+  async #touchSeat(copy: SharedSession): Promise<void> {
+    try {
+      // A change of its state extends the session's record between two renewals of its seat.
+      if (!(await this.#seats.touch(copy, this.#idle + 2 * this.#interval)))
+        await this.#endEverywhere(copy.id, displaced);
+    } catch (error) {
+      this.#init.core.report(error, undefined);
+    }
+  }
+
   async #change(copy: SharedSession, change: StateChange): Promise<void> {
-    const key = this.#keyOf(copy.id);
+    const key = keyOf(copy.id);
     for (;;) {
       const text = await this.#init.store.get(key);
       if (text === undefined) return;
@@ -256,34 +300,38 @@ export class SharedSessions implements SessionTable {
       if (!(await this.#init.store.compareAndSet(key, text, changed, { ttl: this.#idle }))) continue;
       copy.session.restore(state);
       copy.known = changed;
-      // Nobody else acts on this one; it would only take the place of changes in their log.
+      // Other nodes need not know this one at once, and it would displace changes in their log.
       if (change === madeReady) return;
-      // Before it is acknowledged: whoever has the session's stream is to know of it before anything changes after that.
+      // Before the acknowledgement, so that the owner of the stream knows it before any later change.
       return this.#init.changes.tellSession(copy.id);
     }
   }
 
-  /** Takes up what another node was told of a session, where there is a copy of it here. */
+  /** Reads a session's record again, if there is a copy of it here, because another node has changed it. */
   async #readAgain(id: string): Promise<void> {
     const copy = this.#copies.get(id);
-    const text = copy && (await this.#init.store.get(this.#keyOf(id)));
+    const text = copy && (await this.#init.store.get(keyOf(id)));
     if (!copy || text === undefined || text === copy.known) return;
     copy.session.restore((JSON.parse(text) as SessionRecord).state);
     copy.known = text;
   }
 
   #sweep(): void {
-    this.#letGo(this.#interval);
-    for (const copy of this.#copies.values()) if (copy.isBusy) void this.#touch(copy);
+    this.#releaseIdle();
+    for (const copy of this.#copies.values()) {
+      if (!copy.isBusy) continue;
+      void this.#touch(copy);
+      copy.renewRequests();
+    }
     const again = this.#copies.size > 0;
     this.#timer = again ? this.#init.core.clock.setTimeout(() => this.#sweep(), this.#interval) : undefined;
   }
 
-  /** Lets go the copies in which nothing goes on, once they have not been used for so many milliseconds. */
-  #letGo(unused: number): void {
+  /** Releases the copies without a call or stream that were not used for the interval of a renewal. */
+  #releaseIdle(): void {
     const now = this.#init.core.clock.now();
     for (const copy of this.#copies.values()) {
-      if (!copy.isBusy && now - copy.lastUsed >= unused && !this.#shares.isUnused(copy)) this.#release(copy);
+      if (!copy.isBusy && now - copy.lastUsed >= this.#interval && !this.#shares.isUnused(copy)) this.#release(copy);
     }
   }
 
@@ -305,7 +353,7 @@ export class SharedSessions implements SessionTable {
   }
 
   #hear(news: News): void {
-    if (news.about === "ended") this.#end(news.session, new LocalError("closed", "The client ended its session."));
+    if (news.about === "ended") this.#end(news.session, new LocalError("closed", "The session has ended."));
     const copy = this.#copies.get(news.session);
     if (news.about === "cancelled" && copy) {
       notified(copy.session, notification(Notification.cancelled, news.params));
@@ -315,8 +363,8 @@ export class SharedSessions implements SessionTable {
   get #interval(): number {
     return this.#idle / touchesPerLimit;
   }
+}
 
-  #keyOf(id: string): string {
-    return this.node.keyOf("session", id);
-  }
+function keyOf(id: string): string {
+  return `session:${id}`;
 }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { openClient } from "../../../client/connect/open-client.ts";
-import type { Context, Principal } from "../../../server/dispatch/context.ts";
-import { tool } from "../../../server/definition.ts";
-import { createServer, type Server } from "../../../server/server.ts";
-import { memoryStore } from "../../../store/memory-store.ts";
-import type { Store } from "../../../store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { openClient } from "../client/connect/open-client.ts";
+import type { Context, Principal } from "../server/dispatch/context.ts";
+import { tool } from "../server/definition.ts";
+import { createServer, type Server } from "../server/server.ts";
+import { memoryStore } from "../store/memory-store.ts";
+import type { Store } from "../store/store.ts";
+import { type FakeClock, fakeClock, settled } from "../testing/fake-clock.ts";
 import { type Gate, gate } from "mcparley-tests/support/gate.ts";
 import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { httpTransports } from "../../client/transport.ts";
-import type { HttpOptions } from "../options.ts";
-import { toFetch } from "../../to-fetch.ts";
+import { httpTransports } from "../http/client/transport.ts";
+import type { HttpOptions } from "../http/server/options.ts";
+import { toFetch } from "../http/to-fetch.ts";
 
 interface Served {
   client: RawHttp;
@@ -48,14 +48,14 @@ function serve(options: HttpOptions = {}, store?: Store): Served {
   });
   const onError = (error: unknown): unknown => errors.push(error);
   const tools = { work, ask, quick: tool({ call: () => "quick" }), slow: tool({ call: slow.call }) };
-  const server = createServer({ name: "test", version: "1.0.0", clock, tools, onError });
   const kept = store ?? memoryStore({ clock });
-  const { fetch, close } = toFetch(server, { store: kept, ...options });
+  const server = createServer({ name: "test", version: "1.0.0", clock, tools, onError, store: kept });
+  const { fetch, close } = toFetch(server, options);
   return { client: rawHttp("http://localhost/mcp", fetch), server, clock, slow, store: kept, errors, close };
 }
 
 /** Whether a log holds the events of a stream: the sessions themselves have other logs. */
-const ofEvents = (log: string): boolean => log.startsWith("events ");
+const ofEvents = (log: string): boolean => log.startsWith("mcparley:test:events:");
 
 /** Holds what passes it until it is opened. */
 function latch(): { entered: Promise<unknown>; pass: () => Promise<unknown>; open: () => void } {
@@ -432,8 +432,9 @@ describe("maxStream", () => {
 test("H6: our own client is none the wiser when its connection is ended again and again", async () => {
   const clock = fakeClock();
   const slow = gate();
-  const server = createServer({ name: "test", version: "1.0.0", clock, tools: { slow: tool(slow) } });
-  const handler = toFetch(server, { store: memoryStore({ clock }), events: { maxStream: 1_000, retry: 700 } });
+  const store = memoryStore({ clock });
+  const server = createServer({ name: "test", version: "1.0.0", clock, store, tools: { slow: tool(slow) } });
+  const handler = toFetch(server, { events: { maxStream: 1_000, retry: 700 } });
   const sent: (string | null)[] = [];
   const counted = (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
@@ -483,8 +484,8 @@ describe("limits", () => {
         return "done";
       },
     });
-    const server = createServer({ name: "test", version: "1.0.0", clock, tools: { many } });
-    const client = rawHttp("http://localhost/mcp", toFetch(server, { store: memoryStore() }).fetch);
+    const server = createServer({ name: "test", version: "1.0.0", clock, store: memoryStore(), tools: { many } });
+    const client = rawHttp("http://localhost/mcp", toFetch(server).fetch);
     const session = await open(client);
     const [primed] = await rest(await call(client, session, "many"));
     expect(messages(await rest(await get(client, session, primed?.id)))).toHaveLength(251);

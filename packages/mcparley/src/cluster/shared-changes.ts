@@ -1,25 +1,25 @@
-import { encode } from "../../rpc/messages.ts";
-import { type Change, type Elsewhere, keyOf, toNotification } from "../../server/changes.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
-import { LogTail, tell } from "../../store/log-tail.ts";
-import { reaching } from "../../store/reaching.ts";
-import type { LogEntry, Store } from "../../store/store.ts";
+import { encode } from "../rpc/messages.ts";
+import { type Change, keyOf, toNotification } from "../server/changes.ts";
+import type { ServerCore } from "../server/dispatch/core.ts";
+import { LogTail, tell } from "../store/log-tail.ts";
+import type { LogEntry, Store } from "../store/store.ts";
 
-/** The most changes that wait while the store is out of reach; of the same thing one waits. */
+/** Maximum number of changes that wait while the store is unavailable. Of several changes of the same thing, one waits. */
 const maxWaiting = 1_000;
 const retryInterval = 1_000;
-/** Milliseconds without the store after which answers in sessions wait no longer for what was told to be in its log. */
+/** Milliseconds without the store after which replies in sessions no longer wait until changes are in the log. */
 export const longestWait = 30_000;
 const lookInterval = 5_000;
 const pageSize = 500;
+const logName = "changes";
 /** How long, and how many, changes are kept for clients that are away. */
 const kept = { ttl: 86_400_000, maxLength: 10_000 };
 
-/** A change in its place among all those of the server, whichever process it happened in. */
+/** A change with its position among all changes of the server, in whichever process it happened. */
 export interface PlacedChange {
   readonly change: Change;
   readonly position: string;
-  /** The notification of it, serialised once for all whom this process tells. */
+  /** The notification of it, serialised once for all clients of this process. */
   readonly json: string;
 }
 
@@ -27,38 +27,36 @@ export type TakeChange = (placed: PlacedChange) => void;
 export type TakeSession = (session: string) => Promise<void>;
 
 /**
- * The changes of a server in all processes that share a store: they are in one log, in one order.
+ * The changes of a server in all processes that use its store. They are in one log, in one order.
  *
- * What is told by itself (open streams of `subscriptions/listen`) hears of this process's changes at once, and of others' as
- * they come. Sessions follow the log alone, so that each can go on where it stopped, in whichever process that was.
+ * Streams of `subscriptions/listen` receive the changes of their own process at once, and those of other processes as they
+ * arrive. Sessions follow only the log, so that a session can continue at its position on any process.
  */
-export class SharedChanges implements Elsewhere {
+export class SharedChanges {
   readonly #core: ServerCore;
   readonly #store: Store;
-  readonly #log: string;
+  /** Marks the entries of this process. */
   readonly #self: string = crypto.randomUUID();
   readonly #tail: LogTail;
   readonly #followers = new Set<TakeChange>();
   readonly #sessionFollowers = new Set<TakeSession>();
   readonly #waiting = new Map<string, Change>();
-  /** What is told at once, one such round after the other. */
+  /** The round that appends the waiting changes. One runs at a time. */
   #round: Promise<void> | undefined;
   #begun = 0;
-  /** When the store was first seen to be out of reach; undefined while it is not. */
-  #failingSince: number | undefined;
-  /** The last round in which all got into the log that waited when it began. */
+  /** The last round that appended all changes that waited when it began. */
   #done = 0;
+  /** Time of the first failure of the store. Undefined while the store works. */
+  #failingSince: number | undefined;
   #joined: Promise<void> | undefined;
-  #users = 0;
   #stopped = false;
 
   constructor(core: ServerCore, store: Store) {
     this.#core = core;
     this.#store = store;
-    this.#log = `mcparley:changes:${core.info.name}`;
     this.#tail = new LogTail({
       store,
-      log: this.#log,
+      log: logName,
       clock: core.clock,
       interval: lookInterval,
       take: (entry) => this.#take(entry),
@@ -66,26 +64,12 @@ export class SharedChanges implements Elsewhere {
     });
   }
 
-  /** Whether nobody uses it any more. */
-  get isStopped(): boolean {
-    return this.#stopped;
-  }
-
-  /** Notes that an endpoint uses it, until the function it gives is called. The last one to go ends it. */
-  use(): () => Promise<void> {
-    this.#users++;
-    this.#core.changes.elsewhere = this;
-    return async () => {
-      if (--this.#users === 0) await this.#stop();
-    };
-  }
-
-  /** The position of the last change that this process knows of. */
+  /** The position of the last change that this process has read. */
   get position(): string | undefined {
     return this.#tail.position;
   }
 
-  /** Begins to hear of changes, once. Rejects where the store is out of reach. */
+  /** Starts to follow the log, once. Rejects if the store is unavailable. */
   join(): Promise<void> {
     this.#joined ??= this.#join().catch((error: unknown) => {
       this.#joined = undefined;
@@ -94,7 +78,7 @@ export class SharedChanges implements Elsewhere {
     return this.#joined;
   }
 
-  /** Tells the other processes of a change; where the store is out of reach, once it is there again. */
+  /** Sends a change to the other processes. If the store is unavailable, retries until it works again. */
   tell(change: Change): void {
     const key = keyOf(change);
     this.#waiting.delete(key);
@@ -104,8 +88,8 @@ export class SharedChanges implements Elsewhere {
   }
 
   /**
-   * Settles once what this process told until now is in the log, so that it does not end with this process; or else once the
-   * store has been out of reach for `patience` milliseconds. What waits is told once it is there again.
+   * Resolves when the changes sent so far are in the log, so that they outlive this process, or when the store has been
+   * unavailable for `patience` milliseconds. Changes that still wait then are sent later.
    */
   async told(patience = 0): Promise<void> {
     const { clock } = this.#core;
@@ -114,33 +98,33 @@ export class SharedChanges implements Elsewhere {
     while (this.#round && this.#waiting.size > 0 && this.#done < needed && isPatient()) await this.#round;
   }
 
-  /** Calls `take` for each change that comes from now on, until the function it gives is called. */
+  /** Calls `take` for each change from now on, until the returned function is called. */
   follow(take: TakeChange): () => void {
     this.#followers.add(take);
     return () => this.#followers.delete(take);
   }
 
   /**
-   * Tells the other processes that a session wants to hear of something else from now on. It has its place among the changes, so
-   * that each process knows of it before it hears of a change that comes after it.
+   * Tells the other processes that the state of a session changed. The entry has its place among the changes, so each
+   * process reads the new state before it reads a change that came after it.
    */
   async tellSession(session: string): Promise<void> {
-    await tell(this.#store, this.#log, JSON.stringify({ from: this.#self, session }), kept);
+    await tell(this.#store, logName, JSON.stringify({ from: this.#self, session }), kept);
   }
 
-  /** Calls `take` for the sessions of which other processes tell that, and waits for it, until the function it gives is called. */
+  /** Calls `take` for each session that another process changed, and waits for it, until the returned function is called. */
   followSessions(take: TakeSession): () => void {
     this.#sessionFollowers.add(take);
     return () => this.#sessionFollowers.delete(take);
   }
 
-  /** The changes after a position, as far as this process has heard of them; of the same thing the last one. */
+  /** Returns the changes after a position that this process has read; of several changes of the same thing, the last. */
   async since(after: string | undefined): Promise<PlacedChange[]> {
     const last = this.position;
     const changes = new Map<string, PlacedChange>();
     if (last === undefined || after === last) return [];
     for (let from = after; ;) {
-      const entries = await this.#store.readFrom(this.#log, from, pageSize);
+      const entries = await this.#store.readFrom(logName, from, pageSize);
       for (const entry of entries) {
         const placed = entry.position > last ? undefined : read(entry);
         if (!placed) continue;
@@ -153,15 +137,14 @@ export class SharedChanges implements Elsewhere {
     }
   }
 
-  async #stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#core.changes.elsewhere === this) this.#core.changes.elsewhere = undefined;
     await this.#tail.stop();
   }
 
   async #join(): Promise<void> {
-    // An entry that says nothing, to know where the log is now.
-    const now = await this.#store.append(this.#log, JSON.stringify({ from: this.#self }), kept);
+    // An entry without content, because its position is where the log ends now.
+    const now = await this.#store.append(logName, JSON.stringify({ from: this.#self }), kept);
     await this.#tail.start(now);
   }
 
@@ -196,21 +179,21 @@ export class SharedChanges implements Elsewhere {
     this.#round = undefined;
   }
 
-  /** At the same time, since a process that ends takes along what still waits for its turn. */
+  /** Appends all waiting changes concurrently, because a process that ends loses those that still wait. */
   async #sendAll(round: number): Promise<void> {
     const appended = await Promise.allSettled([...this.#waiting].map((waiting) => this.#append(waiting)));
-    if (appended.some(({ status }) => status === "fulfilled")) void this.#store.publish(this.#log, "").catch(() => {});
+    if (appended.some(({ status }) => status === "fulfilled")) void this.#store.publish(logName, "").catch(() => {});
     for (const outcome of appended) if (outcome.status === "rejected") throw outcome.reason;
     this.#done = round;
   }
 
   async #append([key, change]: [string, Change]): Promise<void> {
-    await this.#store.append(this.#log, JSON.stringify({ from: this.#self, change }), kept);
+    await this.#store.append(logName, JSON.stringify({ from: this.#self, change }), kept);
     if (this.#waiting.get(key) === change) this.#waiting.delete(key);
   }
 }
 
-/** Reads an entry of the log; undefined for one that says nothing. */
+/** Reads an entry of the log. Returns undefined for an entry that is no change. */
 function read({ position, value }: LogEntry): (PlacedChange & { from: string }) | undefined {
   const { from, change } = JSON.parse(value) as { from: string; change?: Change };
   if (!change) return undefined;
@@ -223,17 +206,4 @@ function read({ position, value }: LogEntry): (PlacedChange & { from: string }) 
       return (json ??= encode(toNotification(change)));
     },
   };
-}
-
-const shared = new WeakMap<ServerCore, SharedChanges>();
-
-/**
- * The changes that a server shares through a store: the same for all its endpoints in this process. `stop` says that one
- * does not use them any more.
- */
-export function useChanges(core: ServerCore, store: Store): { changes: SharedChanges; stop: () => Promise<void> } {
-  const found = shared.get(core);
-  const changes = found && !found.isStopped ? found : new SharedChanges(core, reaching(store));
-  shared.set(core, changes);
-  return { changes, stop: changes.use() };
 }

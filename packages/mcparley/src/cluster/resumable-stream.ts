@@ -1,59 +1,58 @@
-import type { Clock } from "../../../rpc/clock.ts";
-import type { LogEntry } from "../../../store/store.ts";
-import { EventStream, type Events } from "../event-stream.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
+import type { Clock } from "../rpc/clock.ts";
+import type { LogEntry } from "../store/store.ts";
+import { EventStream, type Events } from "../http/server/event-stream.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 
-/** The log in which the events of one stream are kept. */
+/** The log of the events of one stream. */
 export interface EventLog {
-  /** Says that there is such a stream, before anyone is told its id. */
+  /** Stores that the stream exists, before a client gets its id. */
   open(): Promise<void>;
   append(value: string): Promise<string>;
   readFrom(after: string | undefined, limit?: number): Promise<LogEntry[]>;
-  /** Tells whoever carries the stream elsewhere that there is something in the log. */
+  /** Notifies the node that has the connection of a new entry. */
   nudge(): Promise<void>;
 }
 
-/** How often, and after how many milliseconds each time, it is tried to write what must not be lost. */
+/** Number of tries, and milliseconds between them, to write an event that must not be lost. */
 const maxTries = 300;
 const retryInterval = 1_000;
-/** Stands in a log where its stream ended. */
+/** The entry at the end of a stream. */
 export const endMark = "end";
-/** Stands in a log for nothing, so that one on which nothing is said for long does not expire. */
+/** An entry without content, so that the log of a silent stream does not expire. */
 const quietMark = "";
 
 export interface ResumableInit {
-  /** Names the stream within its session. */
+  /** The id of the stream within its session. */
   id: string;
   log: EventLog;
-  /** Milliseconds that a client is to wait before it comes back. */
+  /** Milliseconds that a client must wait before it reconnects. */
   retry: number;
-  /** The stream begins with an event that only names an id, and a connection may be ended before it. */
+  /** The stream starts with an empty event that has an id, so that its connections may end before the stream. */
   polls: boolean;
-  /** Ends connections that have been open for long. */
+  /** Ends connections after `events.maxStream`. */
   limits: OpenExchanges | undefined;
-  /** It has no end of its own: ending it is only ending its connection. */
+  /** A standalone stream, which ends only with its connection. */
   endless: boolean;
-  /** Called when it has ended, after the last event is in the log. */
+  /** Called when the stream has ended and its last event is in the log. */
   onEnd: () => void;
   clock: Clock;
   report: (error: unknown) => void;
 }
 
-/** One response that carries a stream, as long as it does. */
+/** A response that carries a stream. */
 export interface Connection extends OpenExchange {
   readonly events: EventStream;
   readonly exchange: Exchange;
-  /** Called when it does not carry the stream any more. */
+  /** Called when it no longer carries the stream. */
   readonly left: () => void;
 }
 
 /**
  * A stream of events that outlives its connection (2025-11-25, transports, "Resumability and Redelivery").
  *
- * Each event is in the log before it is sent, under the id that it is sent with, so that whatever a client may have
- * missed can be sent again. All that is done to a stream is done in order: what is said while the past is sent again
- * comes after it.
+ * Each event is in the log before it is sent, with the same id, so that a client can get the events that it missed. Actions
+ * run one after another: events that arrive during a replay are sent after it.
  */
 export class ResumableStream implements Events {
   readonly id: string;
@@ -61,7 +60,7 @@ export class ResumableStream implements Events {
   #connection: Connection | undefined;
   #opened = false;
   #ended = false;
-  /** Another node carries it, and is told of what there is to be sent. */
+  /** Another node has the connection, and gets a notification with each event. */
   #elsewhere = false;
   #wrote = false;
   #failing = false;
@@ -77,7 +76,7 @@ export class ResumableStream implements Events {
     return this.#connection !== undefined;
   }
 
-  /** Opens the first connection. Its client is told how to come back once there is something to come back to. */
+  /** Opens the first connection. The client gets an id to resume from when the stream is stored. */
   begin(exchange: Exchange, left: () => void): Connection {
     const events = new EventStream(exchange);
     void this.#inOrder(async () => {
@@ -88,8 +87,8 @@ export class ResumableStream implements Events {
   }
 
   /**
-   * Sends what came after a position, then goes on from there, on a new connection that takes the place of the one
-   * before. Rejects where the log cannot be read.
+   * Sends the events after a position and then the new ones, on a connection that replaces the previous one. Rejects if the
+   * log cannot be read.
    */
   resume(exchange: Exchange, after: string, left: () => void): Promise<void> {
     return this.#inOrder(async () => {
@@ -113,12 +112,12 @@ export class ResumableStream implements Events {
     });
   }
 
-  /** Ends a connection and not the stream: the client comes back for the rest. */
+  /** Ends a connection but not the stream. The client reconnects for the rest. */
   release(connection: Connection): void {
     void this.#inOrder(() => this.#drop(connection));
   }
 
-  /** Lets go of its connection: its client has come back to another node, which is told what there is from now on. */
+  /** Ends its connection, because the client has resumed the stream on another node. */
   carriedElsewhere(): void {
     void this.#inOrder(async () => {
       this.#drop(this.#connection);
@@ -127,7 +126,7 @@ export class ResumableStream implements Events {
     });
   }
 
-  /** Keeps the log of a stream on which nothing is said from expiring. */
+  /** Extends the lifetime of the log of a silent stream. */
   refresh(): void {
     void this.#inOrder(async () => {
       if (this.#ended || !this.#opened) return;
@@ -163,7 +162,7 @@ export class ResumableStream implements Events {
     });
   }
 
-  /** Leaves it to others to say how it ended: its call is given up before it was answered, since this process ends. */
+  /** Leaves the end of the stream to other nodes, because this process ends before the call has a reply. */
   abandon(): void {
     this.#abandoned = true;
   }
@@ -188,8 +187,8 @@ export class ResumableStream implements Events {
   }
 
   /**
-   * Without its log an event is still worth sending, though it cannot be sent again. Where there is no connection to send
-   * it on, or it is the end, the log is the only way to whoever comes back: then it is tried until the log is there again.
+   * Writes an event to the log. If the log is unavailable, an event can still be sent on the connection. Without a connection,
+   * and for the end mark, the log is the only way to the client, so the write is retried.
    */
   async #append(value: string): Promise<string | undefined> {
     for (let tries = 1; ; tries++) {
@@ -230,20 +229,20 @@ export class ResumableStream implements Events {
   }
 }
 
-/** The id of an event: its stream, and its position there. */
+/** Returns the id of an event: its stream and its position. */
 export function eventId(stream: string, position: string): string {
   return `${stream}_${position}`;
 }
 
 /**
- * What a connection begins with: where it begins, also where a client comes back. Some keep no id from one connection to
- * the next, and would lose the stream with a connection that brings none.
+ * Returns the first event of a connection. It has an id also on a resumed stream, because some clients keep no id from one
+ * connection to the next.
  */
 export function firstEvent({ polls, retry }: { polls: boolean; retry: number }, id: string | undefined): string {
   return polls && id !== undefined ? `id: ${id}\nretry: ${retry}\ndata: \n\n` : `retry: ${retry}\n\n`;
 }
 
-/** Sends an entry of a log under its id; what is no message is none to the client either. */
+/** Sends an entry of a log with its id. Marks are not sent. */
 export function writeEntry(events: EventStream, stream: string, { position, value }: LogEntry): void {
   if (value === endMark || value === quietMark) return;
   events.write(`id: ${eventId(stream, position)}\nevent: message\ndata: ${value}\n\n`);

@@ -1,27 +1,28 @@
-import type { InitializeParams } from "../../mcp/capabilities.ts";
-import { Method } from "../../mcp/methods.ts";
-import type { LoggingLevel } from "../../mcp/logging.ts";
-import type { JsonRpcRequest } from "../../rpc/messages.ts";
-import type { Session, SessionState } from "../../server/protocol/session.ts";
+import type { InitializeParams } from "../mcp/capabilities.ts";
+import { Method } from "../mcp/methods.ts";
+import type { LoggingLevel } from "../mcp/logging.ts";
+import type { JsonRpcRequest } from "../rpc/messages.ts";
+import type { Session, SessionState } from "../server/protocol/session.ts";
 
-/** A session as the store keeps it: what it takes for any node to serve it. */
+/** A session as the store keeps it. Any node can restore the session from it. */
 export interface SessionRecord {
   /** The key of the principal that it belongs to. */
   owner: string;
-  /** What its client said when it opened the session; to take it up is to take this once more. */
+  /** The params of the client's `initialize`. A node that restores the session processes them again. */
   initialize: InitializeParams;
   state: SessionState;
-  /** How far the changes of the server had come when it was opened. */
+  /** Position of the last change when the session was opened. */
   changes: string | undefined;
+  /** The number of its seat; see `SessionSeats`. */
+  seat: number;
 }
 
-export function initialRecord(session: Session, owner: string, changes: string | undefined): SessionRecord {
+export function initialRecord(session: Session, more: Omit<SessionRecord, "initialize" | "state">): SessionRecord {
   const { info, capabilities, revision } = session.peer;
   return {
-    owner,
+    ...more,
     initialize: { protocolVersion: revision, capabilities, clientInfo: info ?? { name: "", version: "" } },
     state: { ready: false, logLevel: session.logLevel, subscriptions: [] },
-    changes,
   };
 }
 
@@ -29,7 +30,7 @@ export type StateChange = (state: SessionState) => SessionState;
 
 export const madeReady: StateChange = (state) => ({ ...state, ready: true });
 
-/** What a request that went well changed of its session's state; undefined for the many that change none. */
+/** Returns how a successful request changes the state of its session. Undefined for a request that does not. */
 export function changeBy({ method, params = {} }: JsonRpcRequest): StateChange | undefined {
   const { level, uri } = params as { level: LoggingLevel; uri: string };
   switch (method) {

@@ -1,15 +1,15 @@
-import { ErrorCode } from "../../mcp/errors.ts";
-import { type RequestId, encode, failure, isObject } from "../../rpc/messages.ts";
-import { LogTail } from "../../store/log-tail.ts";
-import type { LogEntry } from "../../store/store.ts";
-import { EventStream } from "../server/event-stream.ts";
-import type { Exchange } from "../exchange.ts";
-import type { OpenExchange, OpenExchanges } from "../server/open-exchanges.ts";
-import { endMark, eventId, firstEvent, writeEntry } from "../server/sessions/resumable-stream.ts";
+import { ErrorCode } from "../mcp/errors.ts";
+import { type RequestId, encode, failure, isObject } from "../rpc/messages.ts";
+import { LogTail } from "../store/log-tail.ts";
+import type { LogEntry } from "../store/store.ts";
+import { EventStream } from "../http/server/event-stream.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
+import { endMark, eventId, firstEvent, writeEntry } from "./resumable-stream.ts";
 import { type ClusterNode, nodeLease } from "./cluster-node.ts";
 import type { StreamHead, StreamLog } from "./stream-log.ts";
 
-/** Milliseconds between two looks at whether the node lives, of which two in a row must find it dead. */
+/** Milliseconds between two checks whether the node is alive. Two in a row must find it dead. */
 const lookInterval = nodeLease / 2;
 const pageSize = 200;
 
@@ -22,24 +22,22 @@ export interface FollowedInit {
   head: StreamHead;
   node: ClusterNode;
   open: OpenExchanges;
-  /** Ends connections that have been open for long. */
+  /** Ends connections after `events.maxStream`. */
   limits: OpenExchanges | undefined;
   polls: boolean;
   retry: number;
 }
 
 /**
- * A connection to a stream whose call runs on another node, or has ended: it sends what is in the log, and what comes.
- *
- * Where that node has died, whoever waits for it here is told so, by an error that says whether the request may be sent
- * again.
+ * A connection to a stream whose call runs on another node, or has ended. It sends the events of the log, and new ones as they
+ * arrive. If that node has died, it sends an error that says whether the request may be sent again.
  */
 export class FollowedStream implements OpenExchange {
   due = 0;
   readonly #init: FollowedInit;
   readonly #events: EventStream;
   readonly #tail: LogTail;
-  /** What ends the connection once it has been open for long enough. */
+  /** Ends the connection when it has been open for long enough. */
   readonly #limit: OpenExchange = { due: 0, beat: () => this.#end(), endStream: () => {} };
   #head: StreamHead;
   #isOwnerTold = false;
@@ -66,7 +64,7 @@ export class FollowedStream implements OpenExchange {
     exchange.onGone(() => this.#end());
   }
 
-  /** Sends what came after a position, and goes on from there. Breaks off where the store is out of reach. */
+  /** Sends the events after a position, and follows the log. Ends the connection if the store is unavailable. */
   async start(after: string): Promise<void> {
     const { node, id } = this.#init;
     this.#events.write(firstEvent(this.#init, eventId(id, after)));
@@ -107,7 +105,7 @@ export class FollowedStream implements OpenExchange {
     this.#events.end();
   }
 
-  /** From then on the node says when there is something in the log. */
+  /** Tells the node of the call that the client is here. From then on it sends a notification with each event. */
   async #tellOwner(): Promise<void> {
     const { node, owner, sessionId, id } = this.#init;
     await node.post(owner, { about: "carried", session: sessionId, stream: id });
@@ -130,7 +128,7 @@ export class FollowedStream implements OpenExchange {
     this.#wasDead = isDead;
     if (!isSure) return;
     if (!(await log.close(this.#head))) {
-      // Whoever does it may die over it, so this one looks again.
+      // The node that does it may die as well, so this one checks again.
       this.#head = (await log.head()) ?? this.#head;
       return;
     }
@@ -140,7 +138,7 @@ export class FollowedStream implements OpenExchange {
     await this.#tail.look();
   }
 
-  /** The ids of the requests whose answers are in the log. */
+  /** Returns the ids of the requests whose replies are in the log. */
   async #answered(): Promise<Set<RequestId>> {
     const answered = new Set<RequestId>();
     for (let after: string | undefined; ;) {
@@ -155,7 +153,7 @@ export class FollowedStream implements OpenExchange {
   }
 }
 
-/** The answer to a request whose node died before it was answered. */
+/** The reply to a request whose node died before it replied. */
 function lost(id: RequestId, repeatable: boolean): string {
   const cure = repeatable
     ? "Nothing speaks against sending it again."

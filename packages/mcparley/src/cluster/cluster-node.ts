@@ -1,47 +1,52 @@
-import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from "../../rpc/messages.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
-import { LogTail, tell } from "../../store/log-tail.ts";
-import type { LogEntry, Store } from "../../store/store.ts";
+import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from "../rpc/messages.ts";
+import type { Principal } from "../server/dispatch/context.ts";
+import type { ServerCore } from "../server/dispatch/core.ts";
+import { LogTail, tell } from "../store/log-tail.ts";
+import type { LogEntry, Store } from "../store/store.ts";
 
-/** What one node has to tell another, about a session. */
-export type Mail = { session: string } & (
-  | { about: "heard"; message: JsonRpcResponse | JsonRpcNotification }
-  /** There is something in the session's outbox. */
-  | { about: "outbox" }
-  /** The stream of the session is with another node now, or is with none again. */
-  | { about: "moved" }
-  | { about: "free" }
-  /** Another node carries an answer of the session from now on. */
-  | { about: "carried"; stream: string }
-  /** The client of a session of HTTP+SSE has posted something to another node, which has read that it is a message. */
-  | { about: "posted"; value: unknown; principal: Principal | undefined }
-);
+/** A message from one node to another, about a session. */
+export type Mail = { session: string } &
+  /** The client's answer to an input request of the receiving node, or its progress. */
+  (
+    | { about: "heard"; message: JsonRpcResponse | JsonRpcNotification }
+    /** The session's outbox has a message. */
+    | { about: "outbox" }
+    /** Another node owns the session's standalone stream now. */
+    | { about: "moved" }
+    /** No node owns the session's standalone stream any more. */
+    | { about: "free" }
+    /** The client resumed the stream of a reply on another node. */
+    | { about: "carried"; stream: string }
+    /** The client of an HTTP+SSE session posted a message to another node, which has validated it. */
+    | { about: "posted"; value: unknown; principal: Principal | undefined }
+  );
 
-/** What concerns every node: a session has ended, or its client gave up a call whose node is not known. */
+/** A message to all nodes: a session has ended, or its client cancelled a call whose node is not known. */
 export type News = { session: string } & ({ about: "ended" } | { about: "cancelled"; params: JsonObject });
 
-/** Takes what other nodes tell. */
+/** Receives the messages of other nodes. */
 export interface Recipient {
   mail(mail: Mail): void;
   news(news: News): void;
 }
 
-/** Milliseconds after which a node that says nothing counts as dead. */
+/** Milliseconds after which a node that does not renew its lease counts as dead. */
 export const nodeLease = 9_000;
-/** Milliseconds between two looks at what nobody said had come. */
+/** Milliseconds between two reads of the logs without a notification. */
 const lookInterval = 5_000;
-/** What is told is of no use to anyone after so many milliseconds. */
+/** How long, and how many, messages are kept. */
 const told = { ttl: 60_000, maxLength: 10_000 };
-/** Characters of mail that goes into a log, where it stays until many others came after it. What is longer lies beside it. */
+/** Maximum length of mail in a log, in characters. Longer mail has a key of its own, which is deleted after it was read. */
 const maxInLog = 16_384;
-/** What nodes are named by: it is the part before the first dot of whatever they name. */
+/** Ids that a node makes start with its own id and a dot. */
 const nodePattern = /^([0-9a-f]{16})\./;
+const newsLog = "news";
 
 /**
- * One of the endpoints that share a store: it can be told things by the others, which can see that it lives.
+ * One endpoint of a server in several processes. The others can send it messages, and can see that it is alive.
  *
- * What is told is in a log before it counts as told, so a message that is lost on the way delays it and no more.
+ * Messages are entries of logs: one inbox for each node, and one log of news for all. A notification that is lost only
+ * delays a message until the next read.
  */
 export class ClusterNode {
   readonly id: string = crypto.randomUUID().replaceAll("-", "").slice(0, 16);
@@ -60,16 +65,11 @@ export class ClusterNode {
     this.#recipient = recipient;
     this.#tails = [
       this.#follow(mailOf(this.id), (entry) => this.#takeMail(entry)),
-      this.#follow(this.#newsLog, ({ value }) => this.#recipient.news(JSON.parse(value) as News)),
+      this.#follow(newsLog, ({ value }) => this.#recipient.news(JSON.parse(value) as News)),
     ];
   }
 
-  /** The key of something that the endpoints of this server share. */
-  keyOf(what: string, id: string): string {
-    return `mcparley:${what}:${this.core.info.name}:${id}`;
-  }
-
-  /** Begins to hear of others, and to be known to them; once. Rejects where the store is out of reach. */
+  /** Starts to receive messages and to renew the lease, once. Rejects if the store is unavailable. */
   join(): Promise<void> {
     this.#joined ??= this.#join().catch((error: unknown) => {
       this.#joined = undefined;
@@ -78,7 +78,7 @@ export class ClusterNode {
     return this.#joined;
   }
 
-  /** Lets the others know at once that nothing more is to be expected. */
+  /** Deletes the lease, so that the other nodes see at once that this one has ended. */
   async leave(): Promise<void> {
     this.#left = true;
     if (this.#timer !== undefined) this.core.clock.clearTimeout(this.#timer);
@@ -91,7 +91,7 @@ export class ClusterNode {
     return node === this.id || (await this.store.get(leaseOf(node))) !== undefined;
   }
 
-  /** Settles once the other node will hear of it, if it lives. */
+  /** Resolves when the message is in the other node's inbox. */
   async post(node: string, mail: Mail): Promise<void> {
     const text = JSON.stringify(mail);
     if (text.length <= maxInLog) return void (await tell(this.store, mailOf(node), text, told));
@@ -100,18 +100,15 @@ export class ClusterNode {
     await tell(this.store, mailOf(node), JSON.stringify({ beside }), told);
   }
 
+  /** Resolves when the message is in the log that all nodes read. */
   async announce(news: News): Promise<void> {
-    await tell(this.store, this.#newsLog, JSON.stringify(news), told);
-  }
-
-  get #newsLog(): string {
-    return `mcparley:news:${this.core.info.name}`;
+    await tell(this.store, newsLog, JSON.stringify(news), told);
   }
 
   async #join(): Promise<void> {
     const [mail, news] = this.#tails as [LogTail, LogTail];
-    // What was told before this node was there does not concern it.
-    const now = await this.store.append(this.#newsLog, JSON.stringify({ about: "joined" }), told);
+    // News from before this node existed do not concern it.
+    const now = await this.store.append(newsLog, JSON.stringify({ about: "joined" }), told);
     await Promise.all([mail.start(undefined), news.start(now), this.#live()]);
     this.#beat();
   }
@@ -122,7 +119,7 @@ export class ClusterNode {
     const text = await this.store.get(mail.beside);
     if (text === undefined) return;
     this.#recipient.mail(JSON.parse(text) as Mail);
-    // It was taken. What is left of it goes with its lifetime.
+    // If this fails, the value expires.
     await this.store.delete(mail.beside).catch((error: unknown) => this.core.report(error, undefined));
   }
 
@@ -151,15 +148,15 @@ export class ClusterNode {
   }
 }
 
-/** The node that gave an id, where one did. */
+/** Returns the id of the node that made an id. Undefined for other ids. */
 export function nodeIn(id: unknown): string | undefined {
   return typeof id === "string" ? nodePattern.exec(id)?.[1] : undefined;
 }
 
 function mailOf(node: string): string {
-  return `mcparley:mail:${node}`;
+  return `mail:${node}`;
 }
 
 function leaseOf(node: string): string {
-  return `mcparley:alive:${node}`;
+  return `alive:${node}`;
 }

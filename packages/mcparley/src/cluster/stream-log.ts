@@ -1,20 +1,20 @@
-import type { JsonRpcRequest, RequestId } from "../../rpc/messages.ts";
-import { Method } from "../../mcp/methods.ts";
-import { principalKey } from "../../server/dispatch/context.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
-import type { Session } from "../../server/protocol/session.ts";
-import type { Store } from "../../store/store.ts";
-import type { EventLog } from "../server/sessions/resumable-stream.ts";
+import type { JsonRpcRequest, RequestId } from "../rpc/messages.ts";
+import { Method } from "../mcp/methods.ts";
+import { principalKey } from "../server/dispatch/context.ts";
+import type { ServerCore } from "../server/dispatch/core.ts";
+import type { Session } from "../server/protocol/session.ts";
+import type { Store } from "../store/store.ts";
+import type { EventLog } from "./resumable-stream.ts";
 
-/** What is known of a stream beside its events. */
+/** The record of a stream beside its events. */
 export interface StreamHead {
-  /** The requests that it answers, and whether each may be repeated where nobody knows what became of it. */
+  /** The requests that it answers, and whether each may be sent again if its outcome is unknown. */
   requests: [id: RequestId, repeatable: boolean][];
-  /** It has been ended for a node that died. */
+  /** Set when another node ended it, because its own node has died. */
   closed?: boolean;
 }
 
-/** Entries that are read from a log at a time. */
+/** Number of entries that are read at a time. */
 const pageSize = 100;
 
 export interface StreamLogInit {
@@ -29,8 +29,8 @@ export interface StreamLogInit {
 }
 
 /**
- * The log of one stream of one session in the store. It is named by principal, session and stream: a request is matched
- * with its session and principal before, so the id of an event that anyone else was sent names nothing.
+ * The log of one stream of one session in the store. Its name contains the principal, the session and the stream. A request
+ * was matched with its session and principal before, so the id of another client's event names no log.
  */
 export class StreamLog implements EventLog {
   readonly name: string;
@@ -38,7 +38,7 @@ export class StreamLog implements EventLog {
 
   constructor(init: StreamLogInit) {
     this.#init = init;
-    this.name = `events ${principalKey(init.session.principal)} ${init.sessionId} ${init.id}`;
+    this.name = `events:${principalKey(init.session.principal)} ${init.sessionId} ${init.id}`;
   }
 
   async open(): Promise<void> {
@@ -48,7 +48,7 @@ export class StreamLog implements EventLog {
 
   append(value: string): Promise<string> {
     const { store, ttl, maxLength } = this.#init;
-    // What is no event takes no event's place.
+    // Marks do not displace events.
     return store.append(this.name, value, { ttl, maxLength: value.startsWith("{") ? maxLength : maxLength + 1 });
   }
 
@@ -60,13 +60,13 @@ export class StreamLog implements EventLog {
     return this.#init.store.publish(this.name, "");
   }
 
-  /** Reads what is known of the stream; undefined where there is none, or its time is over. */
+  /** Reads the record of the stream. Undefined if it does not exist or has expired. */
   async head(): Promise<StreamHead | undefined> {
     const text = await this.#init.store.get(this.#headKey);
     return text === undefined ? undefined : (JSON.parse(text) as StreamHead);
   }
 
-  /** Ends a stream for a node that died. False where another node does, or has done so. */
+  /** Ends a stream whose node has died. Returns false if another node does it, or has done it. */
   close(head: StreamHead): Promise<boolean> {
     const { store, ttl } = this.#init;
     const closed = JSON.stringify({ ...head, closed: true });
@@ -78,7 +78,7 @@ export class StreamLog implements EventLog {
   }
 }
 
-/** Whether a request may be sent again where it is not known what became of it. */
+/** Whether a request may be sent again if its outcome is unknown. */
 export function isRepeatable(core: ServerCore, { method, params = {} }: JsonRpcRequest): boolean {
   if (method !== Method.callTool) return true;
   const { readOnlyHint, idempotentHint } = core.offering.tools.get(params.name as string)?.annotations ?? {};

@@ -1,46 +1,43 @@
-import { type Principal, principalKey } from "../../server/dispatch/context.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
-import { reaching } from "../../store/reaching.ts";
-import type { Store } from "../../store/store.ts";
+import { type Principal, principalKey } from "../server/dispatch/context.ts";
+import type { ServerCore } from "../server/dispatch/core.ts";
+import type { Store } from "../store/store.ts";
+import type { HttpSseRelay, TakePosted } from "../http/server/cluster.ts";
 import { ClusterNode, nodeIn } from "./cluster-node.ts";
 
-/** Milliseconds for which other nodes know of a session whose node says nothing any more. */
+/** Milliseconds after which a session is unknown to other nodes if its node no longer renews it. */
 const ttl = 60_000;
 
-/** Takes what the client of a session posted to another node. */
-export type TakePosted = (session: string, value: unknown, principal: Principal | undefined) => void;
-
 /**
- * The sessions of HTTP+SSE that several endpoints serve: each lives where its stream is, and what its client posts may come
- * to any of them, which hands it on.
+ * The sessions of HTTP+SSE of a server in several processes. A session lives in the process that has its stream. Its client
+ * may post to any process, which hands the message to that one.
  */
-export class SharedSse {
+export class SharedSse implements HttpSseRelay {
   readonly #node: ClusterNode;
-  /** The key of the principal of each session here, by its id. */
+  /** The key of the principal of each session of this process, by session id. */
   readonly #here = new Map<string, string>();
   #timer: unknown;
 
   constructor(core: ServerCore, store: Store, take: TakePosted) {
-    this.#node = new ClusterNode(core, reaching(store), {
+    this.#node = new ClusterNode(core, store, {
       mail: (mail) => mail.about === "posted" && take(mail.session, mail.value, mail.principal),
       news: () => {},
     });
   }
 
-  /** Makes the id of a session that can be posted to anywhere. Rejects where the store is out of reach. */
   async open(principal: Principal | undefined): Promise<string> {
     await this.#node.join();
     const id = `${this.#node.id}.${crypto.randomUUID()}`;
     const owner = principalKey(principal);
-    await this.#node.store.set(this.#keyOf(id), owner, { ttl });
+    await this.#node.store.set(keyOf(id), owner, { ttl });
     this.#here.set(id, owner);
     this.#refreshLater();
     return id;
   }
 
-  /** Whether another node has a session of this caller. */
   async isElsewhere(id: string, principal: Principal | undefined): Promise<boolean> {
-    return nodeIn(id) !== undefined && (await this.#node.store.get(this.#keyOf(id))) === principalKey(principal);
+    const owner = nodeIn(id);
+    if (owner === undefined || (await this.#node.store.get(keyOf(id))) !== principalKey(principal)) return false;
+    return this.#node.isAlive(owner);
   }
 
   async handOn(id: string, value: unknown, principal: Principal | undefined): Promise<void> {
@@ -50,7 +47,7 @@ export class SharedSse {
   close(id: string): void {
     this.#here.delete(id);
     const { core, store } = this.#node;
-    store.delete(this.#keyOf(id)).catch((error: unknown) => core.report(error, undefined));
+    store.delete(keyOf(id)).catch((error: unknown) => core.report(error, undefined));
   }
 
   async stop(): Promise<void> {
@@ -69,10 +66,11 @@ export class SharedSse {
   }
 
   async #refresh(): Promise<void> {
-    for (const [id, owner] of this.#here) await this.#node.store.set(this.#keyOf(id), owner, { ttl });
+    for (const [id, owner] of this.#here) await this.#node.store.set(keyOf(id), owner, { ttl });
   }
+}
 
-  #keyOf(id: string): string {
-    return this.#node.keyOf("sse-session", id);
-  }
+/** The ids of sessions are node-made, and a client's made-up id only makes the key of a read. */
+function keyOf(id: string): string {
+  return `sse-session:${id}`;
 }

@@ -1,38 +1,36 @@
-import type { JsonRpcRequest } from "../../../rpc/messages.ts";
-import type { AnswerStream } from "../respond.ts";
-import type { ClusterNode } from "../../cluster/cluster-node.ts";
-import { type FollowedInit, FollowedStream } from "../../cluster/followed-stream.ts";
-import { type StreamHead, StreamLog, isRepeatable } from "../../cluster/stream-log.ts";
-import type { EndpointContext } from "../endpoint-context.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { HttpSession } from "./http-session.ts";
-import { type OpenExchange, OpenExchanges } from "../open-exchanges.ts";
-import type { EventOptions } from "../options.ts";
-import { HttpRefusal, shown } from "../refusal.ts";
+import type { JsonRpcRequest } from "../rpc/messages.ts";
+import type { AnswerStream } from "../http/server/respond.ts";
+import type { ClusterNode } from "./cluster-node.ts";
+import { type FollowedInit, FollowedStream } from "./followed-stream.ts";
+import { type StreamHead, StreamLog, isRepeatable } from "./stream-log.ts";
+import type { Resumption as EndpointResumption } from "../http/server/cluster.ts";
+import type { EndpointContext } from "../http/server/endpoint-context.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { HttpSession } from "../http/server/sessions/http-session.ts";
+import { type OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
+import type { EventOptions } from "../http/server/options.ts";
+import { HttpRefusal, shown } from "../http/server/refusal.ts";
 import { ResumableAnswer } from "./resumable-answer.ts";
 import { ResumableStream } from "./resumable-stream.ts";
-import { Standalone } from "./standalone.ts";
+import { Standalone } from "../http/server/sessions/standalone.ts";
 
-/** Streams that a session's GETs opened and that are known without a connection; the logs of others outlive them. */
+/** Maximum number of standalone streams of a session that are remembered without a connection. The logs of others remain. */
 const maxStandby = 8;
-/** What the id of a stream begins with, by what opened it. */
+/** First letter of the id of a stream, by the method that opened it. */
 const byPost = "p";
 const byGet = "g";
-/** The id of an event: its stream, named with the node that opened it, and its position there. */
+/** The id of an event: its stream, which contains the node that opened it, and its position. */
 const eventPattern = /^(([pg])([0-9a-f]{16})\.[0-9a-f-]+)_(.*)$/;
 
-/**
- * Makes the streams of legacy sessions resumable, on the logs of a store, by whichever endpoint of it their clients come
- * back to.
- */
-export class Resumption {
+/** Makes the streams of legacy sessions resumable on every node, with their events in logs of the store. */
+export class Resumption implements EndpointResumption {
   readonly #context: EndpointContext;
   readonly #node: ClusterNode;
   readonly #options: { ttl: number; maxLength: number; retry: number };
   readonly #limits: OpenExchanges | undefined;
-  /** The streams of each session that may still say something here, by their ids. */
+  /** The streams of each session that may still send events here, by id. */
   readonly #live = new WeakMap<HttpSession, Map<string, ResumableStream>>();
-  /** Those among them all that a client may come back to. */
+  /** The streams that a client may resume. */
   readonly #kept = new Set<ResumableStream>();
   #timer: unknown;
 
@@ -44,14 +42,12 @@ export class Resumption {
     this.#limits = maxStream === undefined ? undefined : new OpenExchanges(context.core.clock, maxStream);
   }
 
-  /** The stream that the answer to a POST of these requests may become. Undefined where the revision resumes none. */
   answer(session: HttpSession, requests: readonly JsonRpcRequest[]): AnswerStream | undefined {
     const { resumable, polls } = session.session.revision;
     if (!resumable) return undefined;
     return new ResumableAnswer(() => this.#createAnswer(session, requests), polls ? this.#limits : undefined);
   }
 
-  /** Opens a stream for what belongs to no request. */
   open(exchange: Exchange, session: HttpSession): void {
     const stream = this.#create(session, this.#newId(byGet), { requests: [] });
     void new Standalone(exchange, this.#context.open, session, (leave) => {
@@ -61,7 +57,6 @@ export class Resumption {
     this.#forgetStandby(session);
   }
 
-  /** Goes on with the stream that the id of an event names. Throws a refusal of 400 where there is none. */
   async resume(exchange: Exchange, session: HttpSession, lastEventId: string): Promise<void> {
     const [, id = "", kind = "", owner = "", after = ""] = eventPattern.exec(lastEventId) ?? [];
     let stream = this.#liveOf(session).get(id);
@@ -72,17 +67,16 @@ export class Resumption {
       if (stream) return this.#resumeAnswer(exchange, stream, after);
       return this.#follow(exchange, session, { id, owner, log, head: head! }).start(after);
     }
-    // It has no end, so it goes on though it was forgotten here, or opened elsewhere.
+    // A standalone stream has no end, so it continues even if it was forgotten here or opened elsewhere.
     stream ??= this.#create(session, id, { requests: [] });
     await this.#resumeStanding(exchange, session, { stream, after });
   }
 
-  /** Called when the client of a stream has come back to another node. */
+  /** Called when the client of a stream has resumed it on another node. */
   carried(session: HttpSession, id: string): void {
     this.#liveOf(session).get(id)?.carriedElsewhere();
   }
 
-  /** Called when the endpoint ends, before what goes on in it is given up. */
   stop(): void {
     for (const stream of this.#kept) stream.abandon();
     this.#limits?.stop();
@@ -114,7 +108,7 @@ export class Resumption {
     return resumed;
   }
 
-  /** Carries a stream whose call runs on another node, or is over. */
+  /** Follows a stream whose call runs on another node, or has ended. */
   #follow(
     exchange: Exchange,
     session: HttpSession,
@@ -135,7 +129,7 @@ export class Resumption {
     return new FollowedStream(exchange, init);
   }
 
-  /** Its log may take longer than its answer: the endpoint must not close before all of it is sent. */
+  /** Counts as in flight until its last event is in the log, which may take longer than the reply. */
   #createAnswer(session: HttpSession, requests: readonly JsonRpcRequest[]): ResumableStream {
     const { open, core } = this.#context;
     const writing: OpenExchange = { due: 0, beat: () => {}, endStream: () => {} };
@@ -183,7 +177,7 @@ export class Resumption {
     return `${kind}${this.#node.id}.${crypto.randomUUID().slice(0, 18)}`;
   }
 
-  /** Lets no stream expire that goes on, however little is said on it. */
+  /** Extends the lifetime of open streams, also of silent ones. */
   #refreshLater(): void {
     this.#timer ??= this.#context.core.clock.setTimeout(() => {
       this.#timer = undefined;

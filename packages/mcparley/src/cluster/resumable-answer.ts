@@ -1,10 +1,10 @@
-import type { AnswerStream } from "../respond.ts";
-import type { Events } from "../event-stream.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
+import type { AnswerStream } from "../http/server/respond.ts";
+import type { Events } from "../http/server/event-stream.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 import type { Connection, ResumableStream } from "./resumable-stream.ts";
 
-/** The answer to a POST that becomes a resumable stream if it becomes a stream. */
+/** The reply to a POST. If it becomes a stream, the stream is resumable. */
 export class ResumableAnswer implements AnswerStream, OpenExchange {
   due = 0;
   readonly #create: () => ResumableStream;
@@ -12,7 +12,7 @@ export class ResumableAnswer implements AnswerStream, OpenExchange {
   #answer: OpenExchange | undefined;
   #begun: { stream: ResumableStream; connection: Connection } | undefined;
 
-  /** With `limits` no connection is held for longer than they say, whether there was anything to say or not. */
+  /** With `limits`, each connection ends after their interval, also if nothing was sent. */
   constructor(create: () => ResumableStream, limits: OpenExchanges | undefined) {
     this.#create = create;
     this.#limits = limits;
@@ -33,7 +33,7 @@ export class ResumableAnswer implements AnswerStream, OpenExchange {
     this.#limits?.remove(this);
   }
 
-  /** The connection has been open for long enough: its client is told how to come back, and let go. */
+  /** Called when the connection has been open for long enough. The client gets an id to resume from, and the connection ends. */
   beat(): void {
     this.#limits?.remove(this);
     this.#answer?.beat();

@@ -1,0 +1,213 @@
+import type { Clock } from "../rpc/clock.ts";
+import { digest } from "../server/input/sealed-state.ts";
+import type { Store } from "../store/store.ts";
+import { type Seat as ShareOfTable, SessionShares } from "../http/server/sessions/session-shares.ts";
+
+/** Seats that are read to find a free one, or the session that gives way. */
+const maxLooks = 32;
+/** Number of seats of the first read. Most tables have a free seat among so few. */
+const firstLooks = 8;
+/** Number of tries to take the seat of a session that gives way, while other processes take seats as well. */
+const maxTries = 5;
+
+/** A seat in the store. Times are in milliseconds since the epoch. */
+interface Seat {
+  /** The session that has the seat. */
+  id: string;
+  /** The digest of the caller's key, after `[` if the caller is a principal. */
+  caller: string;
+  /** The node that wrote this. */
+  node: string;
+  /** Time of the last use that the store knows of. */
+  at: number;
+  /** Whether the client sent anything after `initialize`. */
+  used: boolean;
+  /** Time until which the session counts as busy: a stream or a call of it is open. */
+  busyUntil: number;
+}
+
+/** The copy of a session in this process. */
+export interface Seated {
+  readonly id: string;
+  /** The key of its caller; see `callerKey`. */
+  readonly caller: string;
+  /** The number of its seat. */
+  seat: number;
+  readonly isBusy: boolean;
+  /** Milliseconds since the epoch. */
+  readonly lastUsed: number;
+}
+
+export interface SeatsInit {
+  store: Store;
+  clock: Clock;
+  /** The id of this node. */
+  node: string;
+  /** Maximum number of sessions. */
+  max: number;
+  /** Milliseconds between two calls of `touch` for a busy session. */
+  interval: number;
+  /** Returns how a session is used in this process, which is known exactly. Undefined if there is no copy of it. */
+  useOf: (id: string) => (Pick<Seat, "used"> & Pick<Seated, "isBusy" | "lastUsed">) | undefined;
+}
+
+/**
+ * Counts the sessions of a server in its store. There are `sessions.max` numbered seats, each a key of its own that expires
+ * with its session. A session must take a seat before it is stored, so there are never more sessions than seats, also after
+ * all processes were restarted, and an expired session frees its place by itself.
+ *
+ * Seats are single keys because their cost does not grow with the number of sessions: a counter drifts when a process
+ * crashes, and a list of all sessions would be written with each of them. A new session takes a random seat with one
+ * command if it is free, and otherwise reads at most 32 others. Up to 32 seats the table is therefore exact. A larger one
+ * may find no free seat among 32 when it is nearly full; then a session gives way although a few seats are free (at 80 % of
+ * the seats for one new session in a thousand, at 95 % for one in five).
+ *
+ * The session that gives way is chosen by the rules of `SessionShares` among the seats that were read, so callers with more
+ * sessions lose theirs first. The use of sessions in other processes is known from their last `touch`.
+ */
+export class SessionSeats {
+  readonly #init: SeatsInit;
+  #lastTime = 0;
+
+  constructor(init: SeatsInit) {
+    this.#init = init;
+  }
+
+  /**
+   * Takes a seat for a new session and sets its number. If all seats are taken, another session gives way and `displaced`
+   * is called with its id. Returns false if none may give way.
+   */
+  async take(session: Seated, ttl: number, displaced: (id: string) => Promise<void>): Promise<boolean> {
+    const { store, node, max } = this.#init;
+    const caller = await callerTag(session.caller);
+    const seat: Seat = { id: session.id, caller, node, at: this.#now(), used: false, busyUntil: 0 };
+    const text = JSON.stringify(seat);
+    const claim = async (number: number, expected: string | undefined): Promise<boolean> => {
+      const isTaken = await store.compareAndSet(keyOf(number), expected, text, { ttl });
+      if (isTaken) session.seat = number;
+      return isTaken;
+    };
+    const numbers = randomNumbers(max, maxLooks);
+    if (numbers[0] !== undefined && (await claim(numbers[0], undefined))) return true;
+    const taken: { number: number; text: string }[] = [];
+    for (const some of [numbers.slice(0, firstLooks), numbers.slice(firstLooks)]) {
+      for (const { number, text: found } of await this.#read(some)) {
+        if (found !== undefined) taken.push({ number, text: found });
+        else if (await claim(number, undefined)) return true;
+      }
+    }
+    for (let tries = 0; tries < maxTries; tries++) {
+      const victim = this.#toDisplace(taken, caller);
+      if (!victim) return false;
+      const isTaken = await claim(victim.number, victim.text);
+      if (isTaken) await displaced(victim.id);
+      if (isTaken) return true;
+      // Another process was faster, or the session was just used.
+      const again = await store.get(keyOf(victim.number));
+      if (again === undefined && (await claim(victim.number, undefined))) return true;
+      taken.splice(victim.index, 1, ...(again === undefined ? [] : [{ number: victim.number, text: again }]));
+    }
+    return false;
+  }
+
+  /** Renews the seat of a session that is in use. Returns false if the session has lost it. */
+  async touch(session: Seated, ttl: number): Promise<boolean> {
+    const { store, node, interval } = this.#init;
+    const key = keyOf(session.seat);
+    const { id, isBusy } = session;
+    const caller = await callerTag(session.caller);
+    for (let tries = 0; tries < maxTries; tries++) {
+      const text = await store.get(key);
+      const before = text === undefined ? undefined : (JSON.parse(text) as Seat);
+      if (before && before.id !== id) return false;
+      const at = this.#now();
+      // A stream may be open on the node that wrote the seat before.
+      const busyUntil = isBusy ? at + 2 * interval : before && before.node !== node ? before.busyUntil : 0;
+      const seat: Seat = { id, caller, node, at, used: true, busyUntil };
+      if (await store.compareAndSet(key, text, JSON.stringify(seat), { ttl })) return true;
+    }
+    // Other processes renew it all the time.
+    return true;
+  }
+
+  /** Frees the seat of a session, if the session still has it. */
+  async free({ id, seat }: Pick<Seated, "id" | "seat">): Promise<void> {
+    const { store } = this.#init;
+    for (let tries = 0; tries < maxTries; tries++) {
+      const text = await store.get(keyOf(seat));
+      if (text === undefined || (JSON.parse(text) as Seat).id !== id) return;
+      if (await store.compareAndSet(keyOf(seat), text, undefined, { ttl: 1 })) return;
+    }
+  }
+
+  #read(numbers: readonly number[]): Promise<{ number: number; text: string | undefined }[]> {
+    return Promise.all(numbers.map(async (number) => ({ number, text: await this.#init.store.get(keyOf(number)) })));
+  }
+
+  /** Returns the session that gives way to a new one of a caller, among those of the seats. */
+  #toDisplace(
+    taken: readonly { number: number; text: string }[],
+    caller: string,
+  ): { id: string; number: number; text: string; index: number } | undefined {
+    const { clock } = this.#init;
+    const shares = new SessionShares<Candidate>({ clock, options: {}, onUnused: () => {} });
+    const candidates = taken.map((one, index) => ({ ...this.#candidate(JSON.parse(one.text) as Seat), ...one, index }));
+    for (const one of candidates.toSorted((a, b) => a.lastUsed - b.lastUsed)) {
+      if (one.used) shares.add(one);
+      else shares.open(one);
+    }
+    const victim = shares.toDisplace(caller);
+    shares.stop();
+    return victim;
+  }
+
+  #candidate({ id, caller, node, at, used, busyUntil }: Seat): Omit<Candidate, "number" | "text" | "index"> {
+    const here = this.#init.useOf(id);
+    const isBusyElsewhere = busyUntil > this.#init.clock.now() && !(here && node === this.#init.node);
+    return {
+      id,
+      caller,
+      used: used || (here?.used ?? false),
+      lastUsed: Math.max(at, here?.lastUsed ?? 0),
+      isBusy: isBusyElsewhere || (here?.isBusy ?? false),
+      keptSize: 0,
+      countedSize: 0,
+      wasUsed: false,
+    };
+  }
+
+  /** The time, with a fraction that tells apart what happened in one millisecond. */
+  #now(): number {
+    this.#lastTime = Math.max(this.#init.clock.now(), this.#lastTime + 0.001);
+    return this.#lastTime;
+  }
+}
+
+/** A seat whose session may give way. */
+interface Candidate extends ShareOfTable {
+  readonly id: string;
+  readonly used: boolean;
+  readonly number: number;
+  readonly text: string;
+  readonly index: number;
+}
+
+function keyOf(number: number): string {
+  return `session-seat:${number}`;
+}
+
+/** A tag of bounded length for a caller. It keeps the mark by which `SessionShares` tells principals from networks. */
+async function callerTag(caller: string): Promise<string> {
+  return `${caller.startsWith("[") ? "[" : ""}${(await digest(caller)).slice(0, 22)}`;
+}
+
+/** Returns up to `count` different numbers below `max`, in random order. */
+function randomNumbers(max: number, count: number): number[] {
+  const numbers = new Set<number>();
+  if (max <= count) {
+    const all = Array.from({ length: max }, (_, number) => ({ number, order: Math.random() }));
+    return all.toSorted((a, b) => a.order - b.order).map(({ number }) => number);
+  }
+  while (numbers.size < count) numbers.add(Math.floor(Math.random() * max));
+  return [...numbers];
+}

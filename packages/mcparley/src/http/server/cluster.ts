@@ -1,0 +1,108 @@
+import type { Awaitable } from "../../rpc/awaitable.ts";
+import type { JsonRpcRequest } from "../../rpc/messages.ts";
+import type { Relay } from "../../server/changes.ts";
+import type { Principal } from "../../server/dispatch/context.ts";
+import type { ServerCore } from "../../server/dispatch/core.ts";
+import type { AnswerStream } from "./respond.ts";
+import type { EndpointContext } from "./endpoint-context.ts";
+import type { Exchange } from "../exchange.ts";
+import type { EventOptions, SessionOptions } from "./options.ts";
+import type { HttpSession } from "./sessions/http-session.ts";
+import type { SessionTable } from "./sessions/sessions.ts";
+
+/**
+ * One server in several processes on one store, as its endpoints in this process use it. `cluster/` implements this
+ * interface; it is loaded if the server has a store.
+ */
+export interface Cluster {
+  /** Carries the changes of the server between the processes. */
+  readonly relay: Relay;
+  /** Opens the table of the legacy sessions, and their streams. Each endpoint opens its own, with its own options. */
+  openSessions(
+    context: EndpointContext,
+    options: { limits: SessionOptions; events: EventOptions | undefined },
+  ): { sessions: SessionTable; resumption: Resumption };
+  /** Opens the exchange of HTTP+SSE messages with the other processes. `take` receives messages for sessions of this one. */
+  openHttpSse(this: void, take: TakePosted): HttpSseRelay;
+  /** Runs an operation that needs the store. Throws a refusal of 503 if the store is unavailable. */
+  guard<T>(this: void, operation: () => Awaitable<T>): Promise<T>;
+  /** Called when no endpoint of the server uses it any more. */
+  stop(): Promise<void>;
+}
+
+/** The streams of legacy sessions, which clients can resume on any process. */
+export interface Resumption {
+  /** Returns the stream that the reply to these requests may become. Undefined if the revision cannot resume streams. */
+  answer(session: HttpSession, requests: readonly JsonRpcRequest[]): AnswerStream | undefined;
+  /** Opens a stream for messages that belong to no request. */
+  open(exchange: Exchange, session: HttpSession): void;
+  /** Resumes a stream after an event. Throws a refusal of 400 if the event is unknown. */
+  resume(exchange: Exchange, session: HttpSession, lastEventId: string): Promise<void>;
+  /** Called when the endpoint ends, before its calls are cancelled. */
+  stop(): void;
+}
+
+/** Receives a message that the client of a session posted to another process. */
+export type TakePosted = (session: string, value: unknown, principal: Principal | undefined) => void;
+
+/** Hands the messages of HTTP+SSE clients to the process that has the session's stream. */
+export interface HttpSseRelay {
+  /** Returns a new session id that all processes know. */
+  open(principal: Principal | undefined): Promise<string>;
+  /** Whether another live process has this session of this caller. */
+  isElsewhere(id: string, principal: Principal | undefined): Promise<boolean>;
+  /** Sends a posted message to the process of its session. */
+  handOn(id: string, value: unknown, principal: Principal | undefined): Promise<void>;
+  close(id: string): void;
+  stop(): Promise<void>;
+}
+
+/** An endpoint's use of the cluster of its server. */
+export interface ClusterUse {
+  load(this: void): Promise<Cluster>;
+  /** Ends the use. The last endpoint of the server to leave ends the relay of changes. */
+  leave(this: void): Promise<void>;
+}
+
+interface Shared {
+  load: () => Promise<Cluster>;
+  users: number;
+  stop: () => Promise<void>;
+}
+
+/** The cluster of each server. All endpoints of a server in this process share one. */
+const shared = new WeakMap<ServerCore, Shared>();
+
+/** Returns the cluster of a server. Undefined if the server has no store. The code is loaded on first use. */
+export function useCluster(core: ServerCore): ClusterUse | undefined {
+  if (!core.store) return undefined;
+  const used = shared.get(core) ?? share(core);
+  shared.set(core, used);
+  used.users++;
+  let hasLeft = false;
+  const leave = async (): Promise<void> => {
+    if (hasLeft) return;
+    hasLeft = true;
+    if (--used.users > 0) return;
+    shared.delete(core);
+    await used.stop();
+  };
+  return { load: used.load, leave };
+}
+
+function share(core: ServerCore): Shared {
+  let loading: Promise<Cluster> | undefined;
+  // Most servers have no store, and need none of this code. It is the only place that imports `cluster/`.
+  const load = (): Promise<Cluster> =>
+    (loading ??= import("../../cluster/index.ts").then(({ openCluster }) => openCluster(core)));
+  const removeRelay = core.changes.addRelay({
+    tell: (change) => void load().then(({ relay }) => relay.tell(change)),
+    join: () => load().then(({ relay }) => relay.join()),
+    told: () => load().then(({ relay }) => relay.told()),
+  });
+  const stop = async (): Promise<void> => {
+    removeRelay();
+    await (await loading)?.stop();
+  };
+  return { load, users: 0, stop };
+}

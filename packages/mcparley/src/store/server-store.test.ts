@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { tasks } from "../extensions/tasks/server/tasks.ts";
+import { toFetch } from "../http/to-fetch.ts";
+import { rateLimit } from "../server/observe/rate-limit.ts";
+import { createServer } from "../server/server.ts";
+import { makeProofs } from "../auth/server/dpop-options.ts";
+import { systemClock } from "../rpc/clock.ts";
+import { memoryStore } from "./memory-store.ts";
+import { serverStore } from "./server-store.ts";
+
+const ttl = { ttl: 60_000 };
+
+test("two servers see neither values, logs nor messages of each other", async () => {
+  const store = memoryStore();
+  const [one, two] = [serverStore(store, "one"), serverStore(store, "two")];
+  const heard: string[] = [];
+  await two.subscribe("c", (message) => heard.push(message));
+  await one.set("k", "one", ttl);
+  await one.append("l", "one", { ...ttl, maxLength: 10 });
+  await one.publish("c", "one");
+  expect([await two.get("k"), await two.readFrom("l", undefined, 10), heard]).toEqual([undefined, [], []]);
+  expect([await two.compareAndSet("k", undefined, "two", ttl), await one.get("k")]).toEqual([true, "one"]);
+  expect(await two.delete("k")).toBe(true);
+  expect([await one.get("k"), (await one.readFrom("l", undefined, 10)).length]).toEqual(["one", 1]);
+});
+
+test.each([
+  ["a", "a:"],
+  ["a:b", "a"],
+  ["a:b", "a%3a;b"],
+  ["a b", "a%20b"],
+  ["a", "A"],
+  ["ä", "a\u0308"],
+  ["\ud800", "\ud801"],
+  ["\ud800", "\ufffd"],
+  ["x}", "x"],
+])("no name can imitate the keys of another: %j and %j", async (one, two) => {
+  const keys: string[] = [];
+  const store = { ...memoryStore(), get: (key: string) => (keys.push(key), Promise.resolve(undefined)) };
+  await serverStore(store, one).get("k");
+  await serverStore(store, two).get("k");
+  const [first, second] = keys.map((key) => key.slice(0, -"k".length)) as [string, string];
+  expect(first.startsWith(second) || second.startsWith(first)).toBe(false);
+  expect(first).toMatch(/^mcparley:[\w.%;-]+:$/);
+});
+
+test("closing a server's part leaves the store open", async () => {
+  const store = memoryStore();
+  const part = serverStore(store, "one");
+  await part.set("k", "v", ttl);
+  await part.close();
+  expect(await part.get("k")).toBe("v");
+});
+
+test("a value that is no store is refused", () => {
+  expect(() => createServer({ name: "x", version: "1", store: {} as never })).toThrow("store must be a Store");
+});
+
+const store = memoryStore();
+const server = createServer({ name: "x", version: "1", store });
+
+test.each([
+  ["an endpoint", () => toFetch(server, { store } as object)],
+  ["tasks", () => tasks({ store } as object)],
+  ["rateLimit", () => rateLimit({ store } as object)],
+  ["dpop", () => makeProofs({ store } as object, "https://example.com/mcp", systemClock)],
+])("the option store of %s is refused, with the option that replaced it", (_, make) => {
+  expect(make).toThrow(/has no option "store".*createServer\(\{ store \}\)/);
+});

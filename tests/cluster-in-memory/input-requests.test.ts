@@ -1,0 +1,188 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
+import { tool } from "../../packages/mcparley/src/server/definition.ts";
+import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
+import { fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import type { RawAnswer } from "../support/raw-http.ts";
+import { type Node, callTool, cluster, message, open, recording, request } from "./cluster.ts";
+
+/** Processes whose tool asks for a name. */
+function servers() {
+  const clock = fakeClock(1_000_000);
+  const store = recording(memoryStore({ clock }));
+  const schema = { type: "object", properties: { name: { type: "string" } } };
+  const ask = tool({ call: async (_, ctx) => JSON.stringify(await ctx.elicit({ message: "Who?", schema })) });
+  const options = { sessions: { idle: 60_000 } };
+  const { nodes } = cluster({ clock, definition: () => ({ tools: { ask } }), store: () => store, options });
+  const [a, b, c] = nodes as [Node, Node, Node];
+  return { a, b, c, store, clock };
+}
+
+/** Lets each node serve the session once, so that what it writes then is not counted later. */
+async function openOn([first, ...others]: [Node, ...Node[]]): Promise<Record<string, string>> {
+  const session = await open(first.client);
+  for (const { client } of others) await (await request(client, session, "ping")).text();
+  await settled();
+  return session;
+}
+
+const accept = (name: string): JsonObject => ({ action: "accept", content: { name } });
+const respond = ({ client }: Node, session: Record<string, string>, id: unknown, result = accept("Ann")) =>
+  client.post({ jsonrpc: "2.0", id, result }, session);
+const progress = ({ client }: Node, session: Record<string, string>, progressToken: unknown, more: object = {}) =>
+  client.post(
+    { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, progress: 1, ...more } },
+    session,
+  );
+
+/** Calls the tool on a node, and returns the id of its input request. */
+async function asked(node: Node, session: Record<string, string>): Promise<{ answer: RawAnswer; id: string }> {
+  const answer = await callTool(node.client, session, "ask");
+  return { answer, id: (await message(answer))!.id as string };
+}
+
+const megabyte = "x".repeat(1_000_000);
+
+test("an answer or progress with a made-up id writes nothing to the store", async () => {
+  const { a, b, store } = servers();
+  const session = await openOn([a, b]);
+  const { id } = await asked(a, session);
+  await settled();
+  const [node = "", copy = "", number = ""] = id.split(".");
+  const made = [
+    `${"0".repeat(16)}.0.0`,
+    `${node}.${copy}.${Number(number) + 1}`,
+    `${node}.${Number(copy) + 7}.${number}`,
+    `${node}.${id}`,
+    `${node}.`,
+    "1",
+    1,
+    megabyte.slice(0, 1_000),
+  ];
+  store.writes.length = 0;
+  for (const other of made) {
+    expect((await respond(b, session, other, accept(megabyte))).status).toBe(202);
+    expect((await progress(b, session, other, { message: megabyte })).status).toBe(202);
+  }
+  await settled();
+  expect(store.writes).toEqual([]);
+});
+
+test("an answer that another session knows writes nothing to the store", async () => {
+  const { a, b, store } = servers();
+  const [session, other] = [await open(a.client), await open(b.client)];
+  const { id } = await asked(a, session);
+  await settled();
+  store.writes.length = 0;
+  expect((await respond(b, other, id)).status).toBe(202);
+  await settled();
+  expect(store.writes).toEqual([]);
+});
+
+test("an answer for a process that has died writes nothing to the store", async () => {
+  const { a, b, store, clock } = servers();
+  const session = await openOn([a, b]);
+  const { id } = await asked(a, session);
+  a.kill();
+  await clock.advance(10_000);
+  store.writes.length = 0;
+  const responding = respond(b, session, id);
+  await clock.advance(5_000);
+  expect((await responding).status).toBe(202);
+  expect(store.writes.filter((write) => write.includes(":mail:"))).toEqual([]);
+});
+
+test("one answer is sent on, however many arrive on other processes", async () => {
+  const { a, b, c, store } = servers();
+  const session = await open(a.client);
+  const { answer, id } = await asked(a, session);
+  await settled();
+  store.writes.length = 0;
+  const all = [b, c, b, c, b, c].map((node) => respond(node, session, id));
+  for (const { status } of await Promise.all(all)) expect(status).toBe(202);
+  expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
+  expect(store.writes.filter((write) => /^append .*:mail:/.test(write))).toHaveLength(1);
+});
+
+test("an answer arrives though its process could not renew its lease for a moment", async () => {
+  const { a, b, store, clock } = servers();
+  const session = await openOn([a, b]);
+  const { answer, id } = await asked(a, session);
+  await store.delete(`mcparley:test:alive:${id.split(".")[0]}`);
+  const responding = respond(b, session, id);
+  await clock.advance(5_000);
+  expect((await responding).status).toBe(202);
+  expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
+});
+
+test("an answer can be repeated a second after the store failed while it was sent on", async () => {
+  const { a, b, store, clock } = servers();
+  const session = await openOn([a, b]);
+  const { answer, id } = await asked(a, session);
+  await settled();
+  const working = { ...store };
+  store.append = (log, ...rest) =>
+    log.includes(":mail:") ? Promise.reject(new Error("down")) : working.append(log, ...rest);
+  expect((await respond(b, session, id)).status).toBe(503);
+  store.append = (...given) => working.append(...given);
+  await clock.advance(1_000);
+  expect((await respond(b, session, id)).status).toBe(202);
+  expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
+});
+
+test("an input request is sent when the store is available again, so that its answer is not lost", async () => {
+  const { a, b, store, clock } = servers();
+  const session = await openOn([a, b]);
+  const working = { ...store };
+  store.set = (key, ...rest) =>
+    key.includes("input-request") ? Promise.reject(new Error("down")) : working.set(key, ...rest);
+  const asking = asked(a, session);
+  await clock.advance(3_000);
+  store.set = (...given) => working.set(...given);
+  await clock.advance(1_000);
+  const { answer, id } = await asking;
+  expect((await respond(b, session, id)).status).toBe(202);
+  expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
+});
+
+test("a large answer arrives whole", async () => {
+  const { a, b } = servers();
+  const session = await open(a.client);
+  const { answer, id } = await asked(a, session);
+  await respond(b, session, id, accept(megabyte));
+  expect(await message(answer)).toMatchObject({ result: { content: [{ text: `{"name":"${megabyte}"}` }] } });
+});
+
+test("progress is sent on at most once a second, and without the client's text", async () => {
+  const { a, b, store, clock } = servers();
+  const session = await openOn([a, b]);
+  const { id } = await asked(a, session);
+  await settled();
+  store.writes.length = 0;
+  for (let count = 0; count < 20; count++) await progress(b, session, id, { message: megabyte });
+  const appended = (): string[] => store.writes.filter((write) => /^append .*:mail:/.test(write));
+  expect(appended()).toHaveLength(1);
+  expect(store.writes.filter((write) => write.startsWith("set "))).toEqual([]);
+  await clock.advance(1_000);
+  await progress(b, session, id);
+  expect(appended()).toHaveLength(2);
+});
+
+test("an input request that waits for long can still be answered on another process", async () => {
+  const { a, b, clock } = servers();
+  const session = await open(a.client);
+  const { answer, id } = await asked(a, session);
+  await clock.advance(90_000);
+  await respond(b, session, id);
+  expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
+});
+
+test("nothing of an answered input request stays in the store", async () => {
+  const { a, store } = servers();
+  const session = await open(a.client);
+  const { answer, id } = await asked(a, session);
+  await respond(a, session, id);
+  await message(answer);
+  await settled();
+  expect((await store.keys()).filter((key) => key.includes("input-request"))).toEqual([]);
+});
