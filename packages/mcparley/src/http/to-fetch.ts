@@ -1,7 +1,6 @@
 import { type Server, coreOf } from "../server/server.ts";
 import { Endpoint } from "./server/endpoint.ts";
 import { FetchExchange } from "./fetch-exchange.ts";
-import { makeHealth } from "./server/health.ts";
 import type { HttpOptions } from "./server/options.ts";
 
 /** A server as Workers, Bun, Deno, Hono and others take it. */
@@ -22,11 +21,16 @@ export interface FetchHandler {
 export function toFetch(server: Server<any, any, any>, options: HttpOptions = {}): FetchHandler {
   const endpoint = new Endpoint(coreOf(server), options);
   const { health } = options;
-  const answerHealth = health && makeHealth(endpoint, health);
+  // Loaded only for the option, which platforms with `fetch` handlers rarely need: it is 0.3 KB of the bundle.
+  const loadingHealth = health && import("./server/health.ts").then(({ makeHealth }) => makeHealth(endpoint, health));
+  const answer = async (exchange: FetchExchange): Promise<void> => {
+    const isHealthCheck = loadingHealth && (await loadingHealth)(exchange);
+    if (!isHealthCheck) await endpoint.handle(exchange);
+  };
   return {
     fetch(request) {
       const exchange = new FetchExchange(request);
-      if (!answerHealth || !answerHealth(exchange)) void endpoint.handle(exchange);
+      void answer(exchange);
       return exchange.response;
     },
     drain: () => endpoint.drain(),
