@@ -51,7 +51,7 @@ function valueOf(key: string, group: readonly Given[], { property, root }: Typed
 }
 
 /** What a text means for a schema; the text itself where more than one reading is possible, or none. */
-export function coerce(text: string, typed: Typed): unknown {
+function coerce(text: string, typed: Typed): unknown {
   const types = typesOf(typed.property, typed.root);
   if (!types || types.has("string")) return text;
   const parsed = parse(text);

@@ -15,7 +15,7 @@ export interface RequestHead {
 }
 
 /** Where a request comes from, if the runtime or a trusted proxy tells. */
-export interface RequestSource {
+interface RequestSource {
   /** The IP address of the client. */
   readonly address: string | undefined;
   /** The address, or the /64 prefix of an IPv6 address: what the shares of anonymous callers are counted by. */

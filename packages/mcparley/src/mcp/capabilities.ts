@@ -76,7 +76,7 @@ export function readInitializeParams(params: JsonObject): InitializeParams {
 }
 
 /** Validates the name and version of a client or server. */
-export function readImplementation(value: unknown, where: string): Implementation {
+function readImplementation(value: unknown, where: string): Implementation {
   if (!isObject(value) || typeof value.name !== "string" || typeof value.version !== "string") {
     throw invalidParams(`${where} must be an object with a string "name" and a string "version"`);
   }

@@ -22,10 +22,6 @@ export const askable: ReadonlySet<string> = new Set([Method.callTool, Method.get
 export const inputRequiredType = "input_required";
 export const completeType = "complete";
 
-export function isInputRequired(result: object): result is InputRequiredResult {
-  return (result as { resultType?: unknown }).resultType === inputRequiredType;
-}
-
 /**
  * Returns the input responses of a retried request, by the key of their input request. A response that is not an object is
  * ignored, so that the input is requested again.

@@ -1,5 +1,5 @@
 import { invalidParams } from "../rpc/errors.ts";
-import { type JsonObject, type RequestId, isObject } from "../rpc/messages.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 
 export type ProgressToken = string | number;
 
@@ -9,11 +9,6 @@ export interface Progress {
   progress: number;
   total?: number;
   message?: string;
-}
-
-export interface CancelledParams {
-  requestId: RequestId;
-  reason?: string;
 }
 
 /** Throws -32602 if a request has a progress token that is not a short string or a safe integer. */

@@ -9,11 +9,6 @@ export interface Root {
   _meta?: JsonObject;
 }
 
-export interface ListRootsResult {
-  roots: Root[];
-  _meta?: JsonObject;
-}
-
 /** Validates the result of `roots/list`. Invalid entries are ignored. */
 export function readRoots(result: unknown): Root[] {
   if (!isObject(result) || !Array.isArray(result.roots)) {

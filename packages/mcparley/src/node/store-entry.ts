@@ -2,7 +2,7 @@ import { isObject } from "../rpc/messages.ts";
 import type { Tables } from "../store/tables.ts";
 
 /** The writer of an entry, and its number among the entries of the writer. */
-export type EntryId = readonly [writer: string, number: number];
+type EntryId = readonly [writer: string, number: number];
 
 /** A change of a store, or a message, as it is written to the log. `now` is the time of the writer. */
 export type Change =

@@ -7,7 +7,7 @@ export interface Budget {
 }
 
 /** The budget of a peer's arguments by default: 64 levels, 100,000 elements. */
-export const DEFAULT_BUDGET: Budget = { depth: 64, elements: 100_000 };
+const DEFAULT_BUDGET: Budget = { depth: 64, elements: 100_000 };
 
 /** A larger depth would let the recursion below exhaust the stack. */
 const MAX_DEPTH = 1_000;

@@ -9,7 +9,7 @@ export type StandardResult<Out> =
   | { readonly issues: readonly StandardIssue[] };
 
 /** Converts a Standard Schema to JSON Schema. May throw if JSON Schema cannot express it. */
-export type StandardJsonConverter = (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
+type StandardJsonConverter = (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
 
 /**
  * A schema of any library that implements Standard Schema v1, such as zod, valibot or ArkType. The library must also

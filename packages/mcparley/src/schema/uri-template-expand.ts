@@ -5,11 +5,7 @@ type Scalar = string | number | boolean;
 type Missing = null | undefined;
 
 /** The value of a variable. Missing values, empty lists and empty objects count as undefined. */
-export type TemplateValue =
-  | Scalar
-  | Missing
-  | readonly (Scalar | Missing)[]
-  | { readonly [key: string]: Scalar | Missing };
+type TemplateValue = Scalar | Missing | readonly (Scalar | Missing)[] | { readonly [key: string]: Scalar | Missing };
 
 export type TemplateValues = { readonly [name: string]: TemplateValue };
 

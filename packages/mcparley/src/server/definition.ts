@@ -38,7 +38,7 @@ export type Parsed<S> = S extends StandardSchema ? InferOutput<S> : JsonObject;
 export type Accepted<S> = S extends StandardSchema ? InferInput<S> : JsonObject;
 
 /** What a tool without an output schema may return. A string is text; a number or boolean is written as text. */
-export type Plain =
+type Plain =
   | string
   | number
   | boolean
@@ -153,7 +153,7 @@ export function prompt<const A extends Record<string, Argument>, C extends objec
 }
 
 /** The names of the variables in a URI template (RFC 6570). */
-export type Variables<T extends string> = T extends `${string}{${infer V}}${infer Rest}`
+type Variables<T extends string> = T extends `${string}{${infer V}}${infer Rest}`
   ? (V extends `${"+" | "#" | "/" | "." | ";" | "?" | "&"}${infer W}` ? Names<W> : Names<V>) | Variables<Rest>
   : never;
 type Names<V extends string> = V extends `${infer A},${infer B}` ? Clean<A> | Names<B> : Clean<V>;
@@ -164,7 +164,7 @@ type QueryVariables<T extends string> = T extends `${string}{${infer V}}${infer 
   ? (V extends `${"?" | "&"}${infer W}` ? Names<W> : never) | QueryVariables<Rest>
   : never;
 
-export type VariableValues<U extends string> = string extends U
+type VariableValues<U extends string> = string extends U
   ? Record<string, string>
   : { [K in Exclude<Variables<U>, QueryVariables<U>>]: string } & { [K in QueryVariables<U>]?: string };
 
@@ -174,7 +174,7 @@ type ReadPart = { uri?: string; mimeType?: string; meta?: JsonObject } & (
 );
 
 /** What `read` may return: text, bytes, a stream of bytes that is encoded as it comes, or several contents. */
-export type ReadReturn =
+type ReadReturn =
   | string
   | Uint8Array
   | AsyncIterable<Uint8Array>

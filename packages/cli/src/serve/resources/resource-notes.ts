@@ -15,7 +15,7 @@ export interface ResourceNotes {
   annotations: Annotations;
 }
 
-export const notesFile = "resources.yaml";
+const notesFile = "resources.yaml";
 
 const keys = ["title", "description", "mimeType", "icons", "audience", "priority"];
 

@@ -6,7 +6,7 @@ import type { Discovered } from "./discovery.ts";
 import type { CredentialStorage } from "./credentials.ts";
 
 /** The algorithm of every proof. All implementations of DPoP support it. */
-export const DPOP_ALGORITHM = "ES256";
+const DPOP_ALGORITHM = "ES256";
 
 /**
  * Proves possession of the key to which tokens are bound (RFC 9449): each request contains a new signature over its method,

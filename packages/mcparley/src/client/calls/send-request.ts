@@ -1,3 +1,4 @@
+import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
 import { MetaKey } from "../../mcp/methods.ts";
@@ -9,7 +10,6 @@ import type { RequestOptions } from "../options.ts";
 import { findTool } from "./known-tools.ts";
 import { repair } from "./repair.ts";
 
-const defaultIdle = 60_000;
 /** Timers cannot be longer. A longer timeout means none. */
 const longestTimer = 2 ** 31 - 1;
 
@@ -23,7 +23,7 @@ export async function sendRequest(call: Call): Promise<JsonObject> {
   call.generation = call.answers ? undefined : core.cache?.generation;
   try {
     return await session.connection.exchange(method, paramsOf(call, session), {
-      idleTimeout: unlessTooLong(options.timeout?.idle ?? core.options.timeout?.idle ?? defaultIdle),
+      idleTimeout: unlessTooLong(options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT),
       totalTimeout: unlessTooLong(call.left),
       what,
       signal: options.signal,

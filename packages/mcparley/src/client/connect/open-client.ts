@@ -1,3 +1,4 @@
+import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { link } from "../../rpc/abort.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
@@ -18,7 +19,6 @@ import type { TransportFactory } from "./transports.ts";
 
 const defaultInfo = { name: "mcparley", version: "0.1.0" };
 const defaultProbe = 5000;
-const defaultIdle = 60_000;
 
 /** Connects to a server over a transport of `transports`. Rejects if no connection can be opened. */
 export async function openClient(transports: TransportFactory, options: ConnectOptions = {}): Promise<Client> {
@@ -60,7 +60,7 @@ async function openSession(core: ClientCore, signal: AbortSignal | undefined): P
       makeConnection: (transport) => new Connection(transport, clock, handlers),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
-      timeout: options.timeout?.idle ?? defaultIdle,
+      timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
       signal: linked.signal,
     });
     if (revision.era === "modern") handlers.refuseRequests(connection);

@@ -1,3 +1,4 @@
+import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { link, pause } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
@@ -6,8 +7,6 @@ import type { ClientCore } from "../calls/call.ts";
 import type { Connection } from "../connect/connection.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
 import { type Ended, type ListenFilter, type Listening, listKinds, toWire } from "./subscription.ts";
-
-const defaultTimeout = 60_000;
 
 /** The signals of a subscription: `life` ends the subscription, `signal` the wait for its acknowledgement. */
 interface Signals {
@@ -71,7 +70,7 @@ async function sendListen(
 }
 
 async function timeout({ clock, options }: ClientCore, signal: AbortSignal): Promise<never> {
-  const limit = options.timeout?.idle ?? defaultTimeout;
+  const limit = options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
   await pause(clock, limit, signal);
   throw new LocalError("timeout", `${Method.listen} was not acknowledged within ${limit} ms.`);
 }
@@ -131,6 +130,6 @@ function requestFor(
   { method, connection, signal }: { method: string; connection: Connection; signal?: AbortSignal },
 ): Promise<JsonObject> {
   const what = `${method} ${JSON.stringify(uri.slice(0, 200))}`;
-  const idleTimeout = options.timeout?.idle ?? defaultTimeout;
+  const idleTimeout = options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
   return connection.exchange(method, { uri }, { what, idleTimeout, signal });
 }

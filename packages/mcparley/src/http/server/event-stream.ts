@@ -7,7 +7,7 @@ export const eventHeaders: ResponseHeaders = {
   [ACCEL_BUFFERING_HEADER]: "no",
 };
 
-export const streamHeaders: ResponseHeaders = { ...eventHeaders, "cache-control": "no-cache" };
+const streamHeaders: ResponseHeaders = { ...eventHeaders, "cache-control": "no-cache" };
 
 /** Bytes that may wait for a client that does not read; it is cut off when there is more to say. */
 const maxBacklog = 16 * 1024 * 1024;

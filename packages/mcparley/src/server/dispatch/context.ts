@@ -35,7 +35,7 @@ export interface Peer {
 }
 
 /** Sends a log message to the client, where it asked for messages of this level. `data` is any JSON value. */
-export type LogFunction = (data: unknown, logger?: string) => void;
+type LogFunction = (data: unknown, logger?: string) => void;
 
 /** Sends log messages to the client, one method for each level. */
 export type Logger = { readonly [Level in LoggingLevel]: LogFunction };

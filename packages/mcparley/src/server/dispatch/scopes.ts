@@ -8,7 +8,7 @@ export function isGranted(needed: readonly string[] | undefined, principal: Prin
 }
 
 /** The caller is known and lacks scopes; over HTTP the answer is 403 with `insufficient_scope` and all of them. */
-export class InsufficientScope extends ProtocolError {
+class InsufficientScope extends ProtocolError {
   readonly scopes: readonly string[];
 
   constructor(scopes: readonly string[]) {

@@ -75,7 +75,7 @@ function readRevision(meta: JsonObject): Revision {
   throw unsupportedVersion(requested);
 }
 
-export function unsupportedVersion(requested: string): ProtocolError {
+function unsupportedVersion(requested: string): ProtocolError {
   const data = { supported: supportedVersions, requested: requested.slice(0, 100) };
   const hint = findRevision(requested) ? `${requested} opens with initialize. ` : "";
   const message = `Unsupported protocol version. ${hint}Supported: ${supportedVersions.join(", ")}.`;

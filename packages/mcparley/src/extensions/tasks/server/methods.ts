@@ -119,6 +119,6 @@ function methodNotFound({ method }: Call): ProtocolError {
   return new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
 }
 
-export function notFound(): ProtocolError {
+function notFound(): ProtocolError {
   return invalidParams("There is no such task. It may have outlived its ttl.");
 }
