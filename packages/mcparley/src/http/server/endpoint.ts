@@ -4,7 +4,6 @@ import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
 import { readAccept } from "../accept.ts";
 import { type BodyLimits, readMessage } from "./body.ts";
-import { refuseStore } from "../../store/server-store.ts";
 import type { CheckSender } from "./check-sender.ts";
 import { useCluster } from "./cluster.ts";
 import type { EndpointContext, Posted, Sender } from "./endpoint-context.ts";
@@ -42,7 +41,9 @@ export class Endpoint {
    */
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
     checkMirroredHeaders(core);
-    refuseStore(options, "The endpoint");
+    // Only JavaScript can pass it. `refuseStore` would cost more in every bundle.
+    if ("store" in options)
+      throw new LocalError("invalid_definition", 'Use createServer({ store }), not the option "store".');
     const { allowedHosts, allowedOrigins, auth, keepAlive = 15_000 } = options;
     const { maxBody = 4 * 1024 * 1024, bodyTimeout = 30_000 } = options;
     this.#options = options;
@@ -124,11 +125,7 @@ export class Endpoint {
 
   /** Serves a request after its CORS and authentication checks, and after its client's address was looked up. */
   async #serveChecked(exchange: Exchange): Promise<void> {
-    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(
-      this.#options,
-      this.#context.auth,
-      this.#context.core.store,
-    );
+    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, this.#context);
     const sender = await this.#checkSender(exchange, () => this.#admit(exchange));
     if (sender) await this.#serveFor(sender, exchange, this.#admit(exchange));
   }

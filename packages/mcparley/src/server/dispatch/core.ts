@@ -19,8 +19,6 @@ import type { Observing, RefusalError } from "../observe/observing.ts";
 import { Offering } from "../offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "../options.ts";
 import { settle } from "./settle.ts";
-import { serverStore } from "../../store/server-store.ts";
-import type { Store } from "../../store/store.ts";
 
 /** An open stream of `subscriptions/listen`. */
 export interface Stream extends Listener {
@@ -38,8 +36,6 @@ export class ServerCore {
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly changes: Changes = new Changes();
-  /** The server's part of the definition's `store`. Undefined if the definition has none. */
-  readonly store: Store | undefined;
   readonly listCache: CacheHint;
   readonly offering: Offering;
   readonly #middleware: Middleware[] = [];
@@ -55,10 +51,13 @@ export class ServerCore {
     this.info = infoOf(definition);
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
-    this.store = definition.store && serverStore(definition.store, this.info.name);
     const { audit, logger, observers } = definition;
     this.#isObserved = Boolean(audit ?? logger ?? observers);
     checkStateKeys(definition.stateKeys);
+    // The client of a database is easily taken for a store.
+    if (definition.store && typeof definition.store.compareAndSet !== "function") {
+      throw new LocalError("invalid_definition", "store must be a Store, such as memoryStore().");
+    }
     explained("listCache", () => checkCacheHint(definition.listCache ?? {}));
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
     const { limits, listCache, info: serverInfo, changes } = this;
