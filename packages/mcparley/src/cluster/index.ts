@@ -1,5 +1,6 @@
 import { ErrorCode } from "../mcp/errors.ts";
 import type { ServerCore } from "../server/dispatch/core.ts";
+import { storeOf } from "../server/store-of.ts";
 import { isUnavailable, reaching } from "../store/reaching.ts";
 import type { Cluster } from "../http/server/cluster.ts";
 import { HttpRefusal } from "../http/server/refusal.ts";
@@ -10,7 +11,7 @@ import { SharedSse } from "./shared-sse.ts";
 
 /** Opens the cluster of a server that has a store. */
 export function openCluster(core: ServerCore): Cluster {
-  const store = reaching(core.store!);
+  const store = reaching(storeOf(core)!);
   const changes = new SharedChanges(core, store);
   return {
     relay: {

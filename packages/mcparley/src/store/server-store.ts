@@ -5,13 +5,9 @@ import type { Store } from "./store.ts";
  * Returns the part of a store that belongs to one server: every key, log and channel starts with the server's name. All
  * that the library keeps for a server goes through it, so servers with different names can use one store.
  *
- * Closing it does nothing, because the caller who made the store closes it. Throws `invalid_definition` for a value that is
- * no store.
+ * Closing it does nothing, because the caller who made the store closes it.
  */
 export function serverStore(store: Store, serverName: string): Store {
-  if (typeof store.compareAndSet !== "function") {
-    throw new LocalError("invalid_definition", "store must be a Store, such as memoryStore() or fileStore(folder).");
-  }
   const prefix = `mcparley:${encodeName(serverName)}:`;
   return {
     get: (key) => store.get(prefix + key),
@@ -34,5 +30,5 @@ function encodeName(name: string): string {
 /** Throws `invalid_definition` if `options` has a store, which only `createServer` accepts. */
 export function refuseStore(options: object, of: string): void {
   if ((options as { store?: unknown }).store === undefined) return;
-  throw new LocalError("invalid_definition", `${of} has no option "store". Pass the store to createServer({ store }).`);
+  throw new LocalError("invalid_definition", `${of} has no option "store". Use createServer({ store }).`);
 }

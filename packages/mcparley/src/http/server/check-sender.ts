@@ -1,12 +1,11 @@
 import { principalKey } from "../../server/dispatch/context.ts";
+import { storeOf } from "../../server/store-of.ts";
 import { makeCors } from "./cors.ts";
-import type { Sender } from "./endpoint-context.ts";
+import type { EndpointContext, Sender } from "./endpoint-context.ts";
 import type { Exchange } from "../exchange.ts";
 import type { HttpOptions } from "./options.ts";
 import { makeProxyReader } from "../../net/proxy-address.ts";
 import { HttpRefusal } from "./refusal.ts";
-import type { HttpServerAuth } from "./server-auth.ts";
-import type { Store } from "../../store/store.ts";
 
 /**
  * Finds out who sent a request. Undefined if it was a CORS preflight, which is then answered. `admit` is called between
@@ -15,11 +14,7 @@ import type { Store } from "../../store/store.ts";
 export type CheckSender = (exchange: Exchange, admit: () => unknown) => Promise<Sender | undefined>;
 
 /** Makes the checks of an endpoint with the options `cors`, `auth` or `trustProxy`. Loaded only for these. */
-export function makeSenderCheck(
-  { cors, trustProxy }: HttpOptions,
-  auth: HttpServerAuth | undefined,
-  store: Store | undefined,
-): CheckSender {
+export function makeSenderCheck({ cors, trustProxy }: HttpOptions, { auth, core }: EndpointContext): CheckSender {
   const pages = cors ? makeCors(cors === true ? {} : cors) : undefined;
   const readProxy = trustProxy ? makeProxyReader(trustProxy) : undefined;
 
@@ -28,7 +23,7 @@ export function makeSenderCheck(
     if (origin !== undefined) pages?.decorate(exchange, origin);
     if (exchange.method === "OPTIONS" && pages?.preflight(exchange)) return undefined;
     admit();
-    const principal = await auth?.authenticate(exchange, store);
+    const principal = await auth?.authenticate(exchange, storeOf(core));
     if (principal instanceof HttpRefusal) throw principal;
     const { address, network = "" } = readProxy ? readProxy(exchange) : exchange;
     return { principal, address, caller: principal ? principalKey(principal) : network };

@@ -65,9 +65,10 @@ export interface ClusterUse {
 }
 
 interface Shared {
-  load: () => Promise<Cluster>;
-  users: number;
-  stop: () => Promise<void>;
+  readonly load: () => Promise<Cluster>;
+  /** The `leave` of each endpoint. */
+  readonly users: Set<() => Promise<void>>;
+  readonly stop: () => Promise<void>;
 }
 
 /** The cluster of each server. All endpoints of a server in this process share one. */
@@ -75,19 +76,13 @@ const shared = new WeakMap<ServerCore, Shared>();
 
 /** Returns the cluster of a server. Undefined if the server has no store. The code is loaded on first use. */
 export function useCluster(core: ServerCore): ClusterUse | undefined {
-  if (!core.store) return undefined;
-  const used = shared.get(core) ?? share(core);
-  shared.set(core, used);
-  used.users++;
-  let hasLeft = false;
+  if (!core.definition.store) return undefined;
+  const { load, users, stop } = shared.get(core) ?? share(core);
   const leave = async (): Promise<void> => {
-    if (hasLeft) return;
-    hasLeft = true;
-    if (--used.users > 0) return;
-    shared.delete(core);
-    await used.stop();
+    if (users.delete(leave) && users.size === 0) await stop();
   };
-  return { load: used.load, leave };
+  users.add(leave);
+  return { load, leave };
 }
 
 function share(core: ServerCore): Shared {
@@ -101,8 +96,11 @@ function share(core: ServerCore): Shared {
     told: () => load().then(({ relay }) => relay.told()),
   });
   const stop = async (): Promise<void> => {
+    shared.delete(core);
     removeRelay();
     await (await loading)?.stop();
   };
-  return { load, users: 0, stop };
+  const made = { load, users: new Set<() => Promise<void>>(), stop };
+  shared.set(core, made);
+  return made;
 }

@@ -4,7 +4,6 @@ import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/dispatch/core.ts";
 import { readAccept } from "../accept.ts";
-import { refuseStore } from "../../store/server-store.ts";
 import { readJson } from "./body.ts";
 import type { CheckSender } from "./check-sender.ts";
 import { useCluster } from "./cluster.ts";
@@ -44,7 +43,9 @@ export class Endpoint {
    */
   constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
     checkMirroredHeaders(core);
-    refuseStore(options, "The endpoint");
+    // Only JavaScript can pass it. `refuseStore` would cost more in every bundle.
+    if ("store" in options)
+      throw new LocalError("invalid_definition", 'Use createServer({ store }), not the option "store".');
     const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 15_000 } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
@@ -90,8 +91,7 @@ export class Endpoint {
 
   /** Runs the CORS and authentication checks. Returns undefined if the request was a preflight, which is answered then. */
   async #findSender(exchange: Exchange): Promise<Sender | undefined> {
-    const { core, auth } = this.#context;
-    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, auth, core.store);
+    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, this.#context);
     return this.#checkSender(exchange, () => this.#admit(exchange));
   }
 

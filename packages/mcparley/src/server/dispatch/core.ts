@@ -14,8 +14,6 @@ import { type Answer, type Middleware, wrap } from "./middleware.ts";
 import type { Observers, RefusalError, SessionEnd } from "../observe/observer.ts";
 import { Offering } from "../offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "../options.ts";
-import { serverStore } from "../../store/server-store.ts";
-import type { Store } from "../../store/store.ts";
 
 /** An open stream of `subscriptions/listen`. */
 export interface Stream extends Listener {
@@ -33,8 +31,6 @@ export class ServerCore {
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly changes: Changes = new Changes();
-  /** The server's part of the definition's `store`. Undefined if the definition has none. */
-  readonly store: Store | undefined;
   readonly listCache: CacheHint;
   readonly offering: Offering;
   /** Middleware of the definition, without that of its extensions. */
@@ -51,9 +47,12 @@ export class ServerCore {
     this.info = infoOf(definition);
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
-    this.store = definition.store && serverStore(definition.store, this.info.name);
     this.#isObserved = Boolean(definition.observers?.length);
     checkStateKeys(definition.stateKeys);
+    // The client of a database is easily taken for a store.
+    if (definition.store && typeof definition.store.compareAndSet !== "function") {
+      throw new LocalError("invalid_definition", "store must be a Store, such as memoryStore().");
+    }
     explained("listCache", () => checkCacheHint(definition.listCache ?? {}));
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
     const { limits, listCache, info: serverInfo, changes } = this;

@@ -101,7 +101,7 @@ function makeSeal({ info, limits, clock }: ServerCore, keys: StateKeys): StateSe
 /** Returns the configured keys. Default: the keys in the store, or a random key of this process. */
 async function keysOf(core: ServerCore): Promise<StateKeys> {
   const { stateKeys } = core.definition;
-  if (!stateKeys && core.store) return new (await import("./shared-keys.ts")).SharedKeys(core, core.store);
+  if (!stateKeys && core.definition.store) return new (await import("./shared-keys.ts")).SharedKeys(core);
   return fixedKeys(stateKeys ?? [crypto.getRandomValues(new Uint8Array(32))]);
 }
 

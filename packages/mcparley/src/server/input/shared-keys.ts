@@ -1,6 +1,7 @@
 import { isUnavailable, reaching } from "../../store/reaching.ts";
 import type { Store } from "../../store/store.ts";
 import { fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
+import { storeOf } from "../store-of.ts";
 import type { ServerCore } from "../dispatch/core.ts";
 import { type SealingKey, type StateKeys, importKey } from "./sealed-state.ts";
 
@@ -34,9 +35,10 @@ export class SharedKeys implements StateKeys {
   #ring: Promise<SealingKey[]> | undefined;
   #readAt = -Infinity;
 
-  constructor(core: ServerCore, store: Store) {
+  /** `core` must have a store. */
+  constructor(core: ServerCore) {
     this.#core = core;
-    this.#store = reaching(store);
+    this.#store = reaching(storeOf(core)!);
   }
 
   /** Returns the ring, which is read once a minute. If the store is unavailable, returns the last one. */

@@ -5,6 +5,7 @@ import { Method } from "../../mcp/methods.ts";
 import { refuseStore } from "../../store/server-store.ts";
 import type { Store } from "../../store/store.ts";
 import { callerKey } from "../caller.ts";
+import { storeOf } from "../store-of.ts";
 import type { Call } from "../dispatch/call.ts";
 import type { Middleware, MiddlewareCall } from "../dispatch/middleware.ts";
 import { type Bucket, takeFrom, takeShared } from "./shared-bucket.ts";
@@ -64,7 +65,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
   return async (call, next) => {
     if (!limited.has(call.method)) return next();
     // Every call that reaches middleware is a `Call`; middleware sees less of it.
-    const wait = await take(keyOf(call), (call as Call).core.store);
+    const wait = await take(keyOf(call), storeOf((call as Call).core));
     if (wait === 0) return next();
     const retryAfter = Math.ceil(wait);
     const message = `Too many calls. Try again in ${retryAfter} s.`;

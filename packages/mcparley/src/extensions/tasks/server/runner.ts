@@ -7,6 +7,7 @@ import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
 import type { ServerCore } from "../../../server/dispatch/core.ts";
+import { storeOf } from "../../../server/store-of.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import { isOver } from "../task.ts";
 import { Orphans } from "./orphans.ts";
@@ -39,7 +40,7 @@ export class Runner {
   constructor(core: ServerCore, defaults: TaskDefaults) {
     this.core = core;
     this.defaults = defaults;
-    this.table = new TaskTable(core.store ?? memoryStore({ clock: core.clock }), core.clock);
+    this.table = new TaskTable(storeOf(core) ?? memoryStore({ clock: core.clock }), core.clock);
     this.#orphans = new Orphans({
       store: this.table.store,
       clock: core.clock,
