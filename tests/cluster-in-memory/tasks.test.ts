@@ -15,7 +15,7 @@ const lease = 30_000;
 beforeAll(() =>
   Promise.all([
     import("../../packages/mcparley/src/server/input/ask-client.ts"),
-    import("../../packages/mcparley/src/server/input/questions.ts"),
+    import("../../packages/mcparley/src/server/input/elicit.ts"),
     import("../../packages/mcparley/src/schema/json-schema/compile.ts"),
   ]),
 );

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 import { resource, tool } from "../../packages/mcparley/src/server/definition.ts";
 import { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
 import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
-import { type Server, createServer } from "../../packages/mcparley/src/server/server.ts";
+import { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";

@@ -10,7 +10,7 @@ import { preparePeerSchema } from "../../packages/mcparley/src/schema/peer-schem
 import { SchemaError } from "../../packages/mcparley/src/schema/schema.ts";
 import type { JsonSchema, Validator } from "../../packages/mcparley/src/schema/schema.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
-import { createServer } from "../../packages/mcparley/src/server/server.ts";
+import { createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { modernPeer, peerTransports } from "../../packages/mcparley/src/testing/peer-transports.ts";
 import { hostileSchema, hostileValue } from "./arbitraries/hostile-schemas.ts";
 import { jsonValue } from "./arbitraries/messages.ts";

@@ -43,7 +43,7 @@ export { inputRequired } from "../../packages/mcparley/src/server/input/input-re
 export type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
 export { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
 export { resourceNotFound } from "../../packages/mcparley/src/server/features/resources.ts";
-export { type Server, createServer } from "../../packages/mcparley/src/server/server.ts";
+export { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 export { toolResult } from "../../packages/mcparley/src/server/features/tools.ts";
 export { serveStdio } from "../../packages/mcparley/src/stdio/serve-stdio.ts";
 export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";

@@ -9,7 +9,7 @@ import { FetchExchange } from "../../../packages/mcparley/src/http/fetch-exchang
 import { memoryPair } from "../../../packages/mcparley/src/rpc/memory-transport.ts";
 import type { Transport } from "../../../packages/mcparley/src/rpc/transport.ts";
 import type { Connection } from "../../../packages/mcparley/src/server/protocol/connection.ts";
-import { type Server, coreOf } from "../../../packages/mcparley/src/server/server.ts";
+import { type Server, coreOf } from "../../../packages/mcparley/src/server/create-server.ts";
 import { streamTransport } from "../../../packages/mcparley/src/stdio/stream-transport.ts";
 import type { FakeClock } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 

@@ -1,5 +1,5 @@
 import { ErrorCode } from "../mcp/errors.ts";
-import type { ServerCore } from "../server/dispatch/core.ts";
+import type { ServerCore } from "../server/core.ts";
 import { storeOf } from "../server/store-of.ts";
 import { isUnavailable, reaching } from "../store/reaching.ts";
 import type { Cluster } from "../http/server/cluster.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { openClient } from "../client/connect/open-client.ts";
 import type { Context, Principal } from "../server/dispatch/context.ts";
 import { tool } from "../server/definition.ts";
-import { createServer, type Server } from "../server/server.ts";
+import { createServer, type Server } from "../server/create-server.ts";
 import { memoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../testing/fake-clock.ts";

@@ -1,7 +1,7 @@
 import { LocalError } from "../rpc/errors.ts";
 import { principalKey } from "../server/dispatch/context.ts";
 import { notified, openSession } from "../server/protocol/legacy.ts";
-import type { ServerCore } from "../server/dispatch/core.ts";
+import type { ServerCore } from "../server/core.ts";
 import { notification } from "../rpc/messages.ts";
 import { Notification } from "../mcp/methods.ts";
 import { findRevision } from "../mcp/revisions/index.ts";

@@ -1,5 +1,5 @@
 import { type Principal, principalKey } from "../server/dispatch/context.ts";
-import type { ServerCore } from "../server/dispatch/core.ts";
+import type { ServerCore } from "../server/core.ts";
 import type { Store } from "../store/store.ts";
 import type { HttpSseRelay, TakePosted } from "../http/server/cluster.ts";
 import { ClusterNode, nodeIn } from "./cluster-node.ts";

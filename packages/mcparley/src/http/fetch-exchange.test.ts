@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createServer } from "../server/server.ts";
+import { createServer } from "../server/create-server.ts";
 import { tool } from "../server/definition.ts";
 import { metaOf } from "mcparley-tests/support/raw-http.ts";
 import { toFetch } from "./to-fetch.ts";

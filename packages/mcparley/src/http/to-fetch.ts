@@ -1,4 +1,4 @@
-import { type Server, coreOf } from "../server/server.ts";
+import { type Server, coreOf } from "../server/create-server.ts";
 import { Endpoint } from "./server/endpoint.ts";
 import { FetchExchange } from "./fetch-exchange.ts";
 import type { HttpOptions } from "./server/options.ts";

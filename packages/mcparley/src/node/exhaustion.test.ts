@@ -3,7 +3,7 @@ import v8 from "node:v8";
 import vm from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { tool } from "../server/definition.ts";
-import { createServer } from "../server/server.ts";
+import { createServer } from "../server/create-server.ts";
 import { modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";

@@ -3,7 +3,7 @@ import { type AddressInfo, type Socket, connect } from "node:net";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { tool } from "../server/definition.ts";
-import { type Server, coreOf, createServer } from "../server/server.ts";
+import { type Server, coreOf, createServer } from "../server/create-server.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { type Listening, listen, toNodeHandler } from "./listen.ts";

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { LocalError } from "../rpc/errors.ts";
 import { tool } from "../server/definition.ts";
-import { createServer } from "../server/server.ts";
+import { createServer } from "../server/create-server.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { type ListenOptions, type Listening, listen } from "./listen.ts";

@@ -4,7 +4,7 @@ import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { LocalError } from "../rpc/errors.ts";
-import { type Server, coreOf } from "../server/server.ts";
+import { type Server, coreOf } from "../server/create-server.ts";
 import { NodeExchange, type NodeRequest } from "./node-exchange.ts";
 
 /** Options of `listen`. */

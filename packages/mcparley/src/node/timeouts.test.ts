@@ -2,7 +2,7 @@ import { type Server as HttpServer, createServer as createHttpServer } from "nod
 import { type AddressInfo, type Socket, connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { tool } from "../server/definition.ts";
-import { createServer } from "../server/server.ts";
+import { createServer } from "../server/create-server.ts";
 import { metaOf } from "mcparley-tests/support/raw-http.ts";
 import { type ListenOptions, listen, toNodeHandler } from "./listen.ts";
 

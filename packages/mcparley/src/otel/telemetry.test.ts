@@ -18,7 +18,7 @@ import { connect } from "../connect.ts";
 import { ToolError } from "../mcp/errors.ts";
 import { toFetch } from "../http/to-fetch.ts";
 import { tool } from "../server/definition.ts";
-import { createServer } from "../server/server.ts";
+import { createServer } from "../server/create-server.ts";
 import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { telemetry } from "./telemetry.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { resource } from "./definition.ts";
-import { createServer } from "./server.ts";
+import { createServer } from "./create-server.ts";
 
 const wrong = [{ ttlMs: -1 }, { ttlMs: 0.5 }, { ttlMs: NaN }, { ttlMs: Infinity }, { cacheScope: "shared" }];
 

@@ -9,7 +9,7 @@ import { prompt, resource, tool, withContext } from "./definition.ts";
 import type { ServerExtension } from "./extension.ts";
 import { auditTo } from "./observe/audit.ts";
 import { rateLimit } from "./observe/rate-limit.ts";
-import { createServer } from "./server.ts";
+import { createServer } from "./create-server.ts";
 
 const modern = "2026-07-28";
 const meta = modernMeta(modern);

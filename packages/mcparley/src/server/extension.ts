@@ -7,9 +7,9 @@ import type { Tool as ListedTool } from "../mcp/tools.ts";
 import type { Revision } from "../mcp/revisions/revision.ts";
 import type { Call } from "./dispatch/call.ts";
 import type { Principal } from "./dispatch/context.ts";
-import type { ServerCore } from "./dispatch/core.ts";
+import type { ServerCore } from "./core.ts";
 import type { InputRequired } from "./input/input-required.ts";
-import type { Server } from "./server.ts";
+import type { Server } from "./create-server.ts";
 
 /** A method that an extension adds to a server. */
 export interface ExtensionMethod {

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { prompt, resource, tool } from "./definition.ts";
-import { createServer } from "./server.ts";
+import { createServer } from "./create-server.ts";
 
 const modern = "2026-07-28";
 const meta = modernMeta(modern);

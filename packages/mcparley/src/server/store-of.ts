@@ -1,6 +1,6 @@
 import { serverStore } from "../store/server-store.ts";
 import type { Store } from "../store/store.ts";
-import type { ServerCore } from "./dispatch/core.ts";
+import type { ServerCore } from "./core.ts";
 
 const stores = new WeakMap<ServerCore, Store>();
 

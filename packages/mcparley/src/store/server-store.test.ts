@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { tasks } from "../extensions/tasks/server/tasks.ts";
 import { toFetch } from "../http/to-fetch.ts";
 import { rateLimit } from "../server/observe/rate-limit.ts";
-import { createServer } from "../server/server.ts";
+import { createServer } from "../server/create-server.ts";
 import { makeProofs } from "../auth/server/dpop-options.ts";
 import { systemClock } from "../rpc/clock.ts";
 import { memoryStore } from "./memory-store.ts";

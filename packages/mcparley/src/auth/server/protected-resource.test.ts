@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { toFetch } from "../../http/to-fetch.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { type ProtectedResourceOptions, protectedResource } from "./protected-resource.ts";

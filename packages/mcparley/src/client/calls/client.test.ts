@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { prompt, resource, tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { supportedVersions } from "../../mcp/revisions/index.ts";
 import { settled } from "../../testing/fake-clock.ts";
 import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { Client } from "./client.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { Client } from "./client.ts";
 import { serverTransports } from "../connect/transports.ts";

@@ -3,7 +3,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { Client } from "../calls/client.ts";

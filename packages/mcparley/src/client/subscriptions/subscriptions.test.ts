@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
 import { resource, tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";

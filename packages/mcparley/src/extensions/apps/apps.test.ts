@@ -7,7 +7,7 @@ import type { Tool } from "../../mcp/tools.ts";
 import { supportedVersions } from "../../mcp/revisions/index.ts";
 import { resource, tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { appType, readAppUi, readToolUi } from "./app-metadata.ts";
 import { app, apps, shownBy, showsApps } from "./apps.ts";
 import { isFor, readApp, showApps, uiOf } from "./show-apps.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { toFetch } from "../to-fetch.ts";

@@ -2,7 +2,7 @@ import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import type { Relay } from "../../server/changes.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
+import type { ServerCore } from "../../server/core.ts";
 import type { AnswerStream } from "./respond.ts";
 import type { EndpointContext } from "./endpoint-context.ts";
 import type { Exchange } from "../exchange.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { toFetch } from "../to-fetch.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { toFetch } from "../to-fetch.ts";
 
 /** JSON.parse accepts any nesting. Everything that is recursive exhausts the stack at a few thousand levels. */

@@ -1,5 +1,5 @@
 import type { Principal } from "../../server/dispatch/context.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
+import type { ServerCore } from "../../server/core.ts";
 import type { Accepted } from "../accept.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ClusterUse, Resumption } from "./cluster.ts";

@@ -5,7 +5,7 @@ import { listen } from "../../node/listen.ts";
 import { tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";
 import { rateLimit } from "../../server/observe/rate-limit.ts";
-import { type Server, createServer } from "../../server/server.ts";
+import { type Server, createServer } from "../../server/create-server.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";

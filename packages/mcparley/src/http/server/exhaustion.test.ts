@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";
 import { rateLimit } from "../../server/observe/rate-limit.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { memoryStore } from "../../store/memory-store.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import { type RawAnswer, type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";

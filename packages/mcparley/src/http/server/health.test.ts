@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { listen } from "../../node/listen.ts";
 import { tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";

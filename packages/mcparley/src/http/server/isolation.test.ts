@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { StandardSchema } from "../../schema/standard-schema.ts";
 import { tool } from "../../server/definition.ts";
-import { coreOf, createServer } from "../../server/server.ts";
+import { coreOf, createServer } from "../../server/create-server.ts";
 import { type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { Endpoint } from "./endpoint.ts";
 import { FetchExchange } from "../fetch-exchange.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { toFetch } from "../to-fetch.ts";
 
 const serverWith = (header: string): ReturnType<typeof createServer> => {

@@ -3,7 +3,7 @@ import { MetaKey, Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { decodeHeaderValue, headerValueMatches } from "../../mcp/header-values.ts";
 import { type McpHeader, mcpHeaders } from "../../mcp/mirrored-headers.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
+import type { ServerCore } from "../../server/core.ts";
 import { explained } from "../../server/describe.ts";
 import type { ToolEntry } from "../../server/features/tools.ts";
 import type { RequestHead } from "../exchange.ts";

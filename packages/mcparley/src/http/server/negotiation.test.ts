@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { toFetch } from "../to-fetch.ts";

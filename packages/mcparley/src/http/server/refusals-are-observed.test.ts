@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { type AuditRecord, auditTo } from "../../server/observe/audit.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { HttpRefusal } from "./refusal.ts";
 import { toFetch } from "../to-fetch.ts";

@@ -1,5 +1,5 @@
 import type { RequestId } from "../../rpc/messages.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
+import type { ServerCore } from "../../server/core.ts";
 import type { ServerLimits } from "../../server/options.ts";
 import type { Held, ReadLimits } from "../exchange.ts";
 import type { HttpOptions } from "./options.ts";

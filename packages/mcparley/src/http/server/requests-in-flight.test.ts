@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
 import type { ServerLimits } from "../../server/options.ts";
-import { createServer } from "../../server/server.ts";
+import { createServer } from "../../server/create-server.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type RawAnswer, type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { toFetch } from "../to-fetch.ts";

@@ -14,7 +14,7 @@ import {
   isRequest,
 } from "../../rpc/messages.ts";
 import type { Call, Link } from "../../server/dispatch/call.ts";
-import type { ServerCore } from "../../server/dispatch/core.ts";
+import type { ServerCore } from "../../server/core.ts";
 import type { Reply } from "../../server/dispatch/reply.ts";
 import type { Session } from "../../server/protocol/session.ts";
 import type { Accepted } from "../accept.ts";

@@ -7,11 +7,11 @@ import { Notification } from "../../mcp/methods.ts";
 import type { ProgressToken } from "../../mcp/progress.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Asking, Question } from "../input/asking.ts";
+import type { Asking, Question } from "../input/input-channel.ts";
 import type { Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
-import type { ServerCore } from "./core.ts";
+import type { ServerCore } from "../core.ts";
 import type { Schema } from "../definition.ts";
-import type * as Questions from "../input/questions.ts";
+import type * as Questions from "../input/elicit.ts";
 import type { Session } from "../protocol/session.ts";
 
 /** The way to the peer for what is said about one request before its answer. */
@@ -210,7 +210,7 @@ export class Call implements Context {
 
   async #ask<T>(make: (questions: typeof Questions) => Question<T>): Promise<T> {
     const asking = await this.asking;
-    return asking.ask(make(await import("../input/questions.ts")));
+    return asking.ask(make(await import("../input/elicit.ts")));
   }
 
   #report(done: number, total: number | undefined, message: string | undefined): void {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { embed, user, assistant } from "./content.ts";
 import { prompt, resource } from "../definition.ts";
-import { createServer } from "../server.ts";
+import { createServer } from "../create-server.ts";
 
 const modern = "2026-07-28";
 const meta = modernMeta(modern);

@@ -7,7 +7,7 @@ import type { Call } from "../dispatch/call.ts";
 import { callerKey, unknownCaller } from "../caller.ts";
 import { type Change, type Recording, toNotification, wantsList } from "../changes.ts";
 import type { Peer } from "../dispatch/context.ts";
-import type { ServerCore, Stream } from "../dispatch/core.ts";
+import type { ServerCore, Stream } from "../core.ts";
 import type { ExtensionSubscription } from "../extension.ts";
 import { checkKept } from "../protocol/kept.ts";
 import { Shares } from "../shares.ts";

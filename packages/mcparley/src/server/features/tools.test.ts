@@ -7,7 +7,7 @@ import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/s
 import { audio, embed, image, link, text } from "./content.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { resourceNotFound } from "./resources.ts";
-import { createServer } from "../server.ts";
+import { createServer } from "../create-server.ts";
 import { toolResult } from "./tools.ts";
 
 const modern = "2026-07-28";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../rpc/clock.ts";
 import { type ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
-import type { ServerCore } from "../dispatch/core.ts";
+import type { ServerCore } from "../core.ts";
 
 const ivLength = 12;
 const keyIdLength = 4;

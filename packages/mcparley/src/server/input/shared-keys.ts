@@ -2,7 +2,7 @@ import { isUnavailable, reaching } from "../../store/reaching.ts";
 import type { Store } from "../../store/store.ts";
 import { fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
 import { storeOf } from "../store-of.ts";
-import type { ServerCore } from "../dispatch/core.ts";
+import type { ServerCore } from "../core.ts";
 import { type SealingKey, type StateKeys, importKey } from "./sealed-state.ts";
 
 /** A key of the ring in the store. */

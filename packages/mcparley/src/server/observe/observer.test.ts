@@ -5,7 +5,7 @@ import { ToolError } from "../../mcp/errors.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tool } from "../definition.ts";
-import { createServer } from "../server.ts";
+import { createServer } from "../create-server.ts";
 import type { CallEnd } from "../../mcp/observe.ts";
 import { type StructuredLogger, jsonLogger, logTo } from "./logging.ts";
 import type { ServerCall, ServerObserver } from "./observer.ts";

@@ -8,7 +8,7 @@ import { callerKey } from "../caller.ts";
 import { storeOf } from "../store-of.ts";
 import type { Call } from "../dispatch/call.ts";
 import type { Middleware, MiddlewareCall } from "../dispatch/middleware.ts";
-import { type Bucket, takeFrom, takeShared } from "./shared-bucket.ts";
+import { type Bucket, takeFrom, takeShared } from "./token-bucket.ts";
 
 /** Options of `rateLimit`. */
 export interface RateLimitOptions {

@@ -16,7 +16,7 @@ import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { answer } from "../dispatch/dispatch.ts";
 import type { Principal } from "../dispatch/context.ts";
-import type { ServerCore } from "../dispatch/core.ts";
+import type { ServerCore } from "../core.ts";
 import type { LegacyConnection } from "./legacy.ts";
 import { isModernRequest, openCall } from "./modern.ts";
 

@@ -16,7 +16,7 @@ import { answer, checkParams } from "../dispatch/dispatch.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
-import type { ServerCore } from "../dispatch/core.ts";
+import type { ServerCore } from "../core.ts";
 import { keepInitialize } from "./kept.ts";
 import type { RequestSource } from "./modern.ts";
 import { Session, type SharedBy } from "./session.ts";

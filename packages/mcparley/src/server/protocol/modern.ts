@@ -16,7 +16,7 @@ import type { Revision } from "../../mcp/revisions/revision.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
-import type { ServerCore } from "../dispatch/core.ts";
+import type { ServerCore } from "../core.ts";
 
 /** The source of a request. */
 export interface RequestSource {

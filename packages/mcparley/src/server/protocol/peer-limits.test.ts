@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { prompt, tool } from "../definition.ts";
 import type { ServerLimits } from "../options.ts";
-import { createServer } from "../server.ts";
+import { createServer } from "../create-server.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 
 const modern = "2026-07-28";

@@ -9,7 +9,7 @@ import type { Revision } from "../../mcp/revisions/revision.ts";
 import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { type Change, type Listener, toNotification } from "../changes.ts";
 import type { Peer, Principal } from "../dispatch/context.ts";
-import type { ServerCore } from "../dispatch/core.ts";
+import type { ServerCore } from "../core.ts";
 import { checkKept } from "./kept.ts";
 
 export interface SessionInit {

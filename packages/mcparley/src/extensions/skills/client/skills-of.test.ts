@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../rpc/messages.ts";
 import { supportedVersions } from "../../../mcp/revisions/index.ts";
 import { resource } from "../../../server/definition.ts";
 import { resourceNotFound } from "../../../server/features/resources.ts";
-import { type Server, createServer } from "../../../server/server.ts";
+import { type Server, createServer } from "../../../server/create-server.ts";
 import { skill } from "../server/skill.ts";
 import { skills } from "../server/skills.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";

@@ -2,7 +2,7 @@ import { invalidParams } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { type CacheHint, type Resource, readCursor, readResourceUri } from "../../../mcp/resources.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
-import type { ServerCore } from "../../../server/dispatch/core.ts";
+import type { ServerCore } from "../../../server/core.ts";
 import type { ExtensionMethod } from "../../../server/extension.ts";
 import { PreparedLists, cursorFor, readPosition } from "../../../server/lists.ts";
 import type { Entry } from "../../../server/registry.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { LocalError } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { resource } from "../../../server/definition.ts";
-import { type Server, createServer } from "../../../server/server.ts";
+import { type Server, createServer } from "../../../server/create-server.ts";
 import { supportedVersions } from "../../../mcp/revisions/index.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";

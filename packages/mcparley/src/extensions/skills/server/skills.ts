@@ -4,7 +4,7 @@ import type { ServerExtension } from "../../../server/extension.ts";
 import type { Registry } from "../../../server/registry.ts";
 import { resourceNotFound } from "../../../server/features/resources.ts";
 import { isGranted, requireScopes } from "../../../server/dispatch/scopes.ts";
-import type { ResourceRegistry } from "../../../server/server.ts";
+import type { ResourceRegistry } from "../../../server/create-server.ts";
 import { skillsId } from "../skill-entry.ts";
 import { uriOf } from "../skill-uri.ts";
 import { Catalog } from "./catalog.ts";

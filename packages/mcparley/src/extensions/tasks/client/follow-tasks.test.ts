@@ -8,7 +8,7 @@ import { ProtocolError } from "../../../rpc/errors.ts";
 import { Declined, ToolError } from "../../../mcp/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../../rpc/messages.ts";
 import { tool } from "../../../server/definition.ts";
-import { type Server, createServer } from "../../../server/server.ts";
+import { type Server, createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { initializeResult, modernPeer, peerTransports } from "../../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../../testing/scripted-peer.ts";
@@ -28,7 +28,7 @@ const aborted = vi.fn();
 beforeAll(() =>
   Promise.all([
     import("../../../server/input/ask-client.ts"),
-    import("../../../server/input/questions.ts"),
+    import("../../../server/input/elicit.ts"),
     import("../../../client/input/input-requests.ts"),
     import("../../../client/calls/extensions.ts"),
   ]),

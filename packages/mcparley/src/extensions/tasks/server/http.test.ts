@@ -6,7 +6,7 @@ import { toFetch } from "../../../http/to-fetch.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { type Listening, listen } from "../../../node/listen.ts";
 import { tool } from "../../../server/definition.ts";
-import { createServer } from "../../../server/server.ts";
+import { createServer } from "../../../server/create-server.ts";
 import { modernMeta } from "mcparley-tests/support/raw-peer.ts";
 import { followTasks } from "../client/follow-tasks.ts";
 import { tasksOf } from "../client/tasks-of.ts";

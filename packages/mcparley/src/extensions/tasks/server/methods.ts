@@ -1,4 +1,4 @@
-import { encodeQuestion } from "../../../server/input/encode-question.ts";
+import { encodeQuestion } from "../../../server/input/encode-request.ts";
 import { ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";

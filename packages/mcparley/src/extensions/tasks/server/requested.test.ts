@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
 import { image } from "../../../server/features/content.ts";
 import { tool } from "../../../server/definition.ts";
-import { type Server, createServer } from "../../../server/server.ts";
+import { type Server, createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
@@ -27,7 +27,7 @@ let finish: (value: string) => void;
 beforeAll(() =>
   Promise.all([
     import("../../../server/input/ask-client.ts"),
-    import("../../../server/input/questions.ts"),
+    import("../../../server/input/elicit.ts"),
     import("../../../server/features/subscriptions.ts"),
   ]),
 );

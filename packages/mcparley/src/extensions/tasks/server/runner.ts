@@ -6,7 +6,7 @@ import { dispatch } from "../../../server/dispatch/dispatch.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
-import type { ServerCore } from "../../../server/dispatch/core.ts";
+import type { ServerCore } from "../../../server/core.ts";
 import { storeOf } from "../../../server/store-of.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import { isOver } from "../task.ts";

@@ -10,7 +10,7 @@ import {
   capabilityFor,
   requireCapability,
   readAnswer,
-} from "../../../server/input/asking.ts";
+} from "../../../server/input/input-channel.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { InputRequired } from "../../../server/input/input-required.ts";
 import { type TaskQuestion, type TaskRecord, withQuestions } from "./record.ts";

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
 import { tool } from "../../../server/definition.ts";
 import { inputRequired } from "../../../server/input/input-required.ts";
-import { type Server, createServer } from "../../../server/server.ts";
+import { type Server, createServer } from "../../../server/create-server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
@@ -33,7 +33,7 @@ const onError = vi.fn();
 beforeAll(() =>
   Promise.all([
     import("../../../server/input/ask-client.ts"),
-    import("../../../server/input/questions.ts"),
+    import("../../../server/input/elicit.ts"),
     import("../../../server/features/subscriptions.ts"),
   ]),
 );

@@ -1,5 +1,5 @@
 import type { Call } from "../../../server/dispatch/call.ts";
-import type { ServerCore } from "../../../server/dispatch/core.ts";
+import type { ServerCore } from "../../../server/core.ts";
 import type { ServerExtension } from "../../../server/extension.ts";
 import { tasksId } from "../task.ts";
 import { answerOrBegin } from "./beginning.ts";

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { tool } from "../../../server/definition.ts";
-import { type Server, createServer } from "../../../server/server.ts";
+import { type Server, createServer } from "../../../server/create-server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
@@ -24,7 +24,7 @@ let finish: (value: string) => void;
 beforeAll(() =>
   Promise.all([
     import("../../../server/input/ask-client.ts"),
-    import("../../../server/input/questions.ts"),
+    import("../../../server/input/elicit.ts"),
     import("../../../server/features/subscriptions.ts"),
   ]),
 );

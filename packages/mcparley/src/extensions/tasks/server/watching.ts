@@ -1,4 +1,4 @@
-import { encodeQuestion } from "../../../server/input/encode-question.ts";
+import { encodeQuestion } from "../../../server/input/encode-request.ts";
 import { ProtocolError } from "../../../rpc/errors.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";

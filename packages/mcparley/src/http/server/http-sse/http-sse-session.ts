@@ -6,7 +6,7 @@ import { overHttpSse } from "../../../mcp/revisions/index.ts";
 import type { Reply } from "../../../server/dispatch/reply.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
-import type { ServerCore } from "../../../server/dispatch/core.ts";
+import type { ServerCore } from "../../../server/core.ts";
 import { LegacyConnection } from "../../../server/protocol/legacy.ts";
 import { encodeReply } from "../respond.ts";
 import type { Sender } from "../endpoint-context.ts";

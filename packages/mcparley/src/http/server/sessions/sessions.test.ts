@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../../server/definition.ts";
 import type { AnyServerDefinition } from "../../../server/options.ts";
-import { type Server, createServer } from "../../../server/server.ts";
+import { type Server, createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { type RawAnswer, type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";

@@ -12,7 +12,7 @@ import {
 } from "../../mcp/sampling.ts";
 import { toRequestedSchema } from "../../mcp/form-schema.ts";
 import { compileSchema } from "../../schema/compile-schema.ts";
-import { InvalidAnswer, type Question, capabilityFor } from "./asking.ts";
+import { InvalidAnswer, type Question, capabilityFor } from "./input-channel.ts";
 import type { FormQuestion, UrlQuestion } from "../dispatch/context.ts";
 import type { Schema } from "../definition.ts";
 

@@ -4,7 +4,7 @@ import type { Transport } from "../rpc/transport.ts";
 import { type Call, handlerContext } from "./dispatch/call.ts";
 import type { Connection } from "./protocol/connection.ts";
 import type { Principal } from "./dispatch/context.ts";
-import { ServerCore } from "./dispatch/core.ts";
+import { ServerCore } from "./core.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type MethodMiddleware, type Middleware, byMethod, wrap } from "./dispatch/middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./options.ts";

@@ -1,19 +1,19 @@
-import { type Clock, systemClock } from "../../rpc/clock.ts";
-import { LocalError } from "../../rpc/errors.ts";
-import type { Implementation, ServerCapabilities } from "../../mcp/capabilities.ts";
-import { checkExtensionId } from "../../mcp/capabilities.ts";
-import type { CacheHint } from "../../mcp/resources.ts";
-import type { Call } from "./call.ts";
-import { checkCacheHint } from "../cache-hint.ts";
-import { Changes, type Listener } from "../changes.ts";
-import type { Principal } from "./context.ts";
-import { explained } from "../describe.ts";
-import type { ExtensionMethod, ServerExtension } from "../extension.ts";
-import { answerMethod, methodTable } from "./methods.ts";
-import { type Answer, type Middleware, wrap } from "./middleware.ts";
-import type { Observers, RefusalError, SessionEnd } from "../observe/observer.ts";
-import { Offering } from "../offering.ts";
-import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "../options.ts";
+import { type Clock, systemClock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
+import { checkExtensionId } from "../mcp/capabilities.ts";
+import type { CacheHint } from "../mcp/resources.ts";
+import type { Call } from "./dispatch/call.ts";
+import { checkCacheHint } from "./cache-hint.ts";
+import { Changes, type Listener } from "./changes.ts";
+import type { Principal } from "./dispatch/context.ts";
+import { explained } from "./describe.ts";
+import type { ExtensionMethod, ServerExtension } from "./extension.ts";
+import { answerMethod, methodTable } from "./dispatch/methods.ts";
+import { type Answer, type Middleware, wrap } from "./dispatch/middleware.ts";
+import type { Observers, RefusalError, SessionEnd } from "./observe/observer.ts";
+import { Offering } from "./offering.ts";
+import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "./options.ts";
 
 /** An open stream of `subscriptions/listen`. */
 export interface Stream extends Listener {
@@ -104,7 +104,7 @@ export class ServerCore {
   /** The observers of the server. Undefined if it has none: their code is then never loaded. */
   get observers(): Promise<Observers> | undefined {
     if (!this.#isObserved) return undefined;
-    this.#observers ??= import("../observe/observer.ts").then(({ observersOf }) =>
+    this.#observers ??= import("./observe/observer.ts").then(({ observersOf }) =>
       observersOf(this.definition, this.clock),
     );
     return this.#observers;

@@ -6,7 +6,7 @@ import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/s
 import type { Context, Principal } from "../dispatch/context.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { inputRequired } from "./input-required.ts";
-import { createServer } from "../server.ts";
+import { createServer } from "../create-server.ts";
 
 const modern = "2026-07-28";
 const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RequestHead } from "../exchange.ts";
-import { type GuardOptions, makeGuard } from "./guards.ts";
+import { type GuardOptions, makeGuard } from "./host-check.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 interface Sent {

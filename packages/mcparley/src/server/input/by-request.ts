@@ -1,4 +1,4 @@
-import { encodeQuestion } from "./encode-question.ts";
+import { encodeQuestion } from "./encode-request.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
@@ -11,7 +11,7 @@ import {
   capabilityFor,
   readAnswer,
   requireCapability,
-} from "./asking.ts";
+} from "./input-channel.ts";
 import type { Call, Link } from "../dispatch/call.ts";
 import { InputRequired } from "./input-required.ts";
 import type { Session } from "../protocol/session.ts";

@@ -1,4 +1,4 @@
-import { encodeQuestion } from "./encode-question.ts";
+import { encodeQuestion } from "./encode-request.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError, invalidParams } from "../../rpc/errors.ts";
 import { type InputRequest, askable, readInputResponses } from "../../mcp/input-required.ts";
@@ -9,7 +9,7 @@ import {
   type Recorded,
   capabilityFor,
   requireCapability,
-} from "./asking.ts";
+} from "./input-channel.ts";
 import type { Call } from "../dispatch/call.ts";
 import type { InputRequired } from "./input-required.ts";
 import { principalKey } from "../dispatch/context.ts";
