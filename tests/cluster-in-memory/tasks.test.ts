@@ -14,7 +14,7 @@ const lease = 30_000;
 // What is loaded when it is first needed is there, so that nothing waits for it.
 beforeAll(() =>
   Promise.all([
-    import("../../packages/mcparley/src/server/input/ask-client.ts"),
+    import("../../packages/mcparley/src/server/input/elicit.ts"),
     import("../../packages/mcparley/src/server/input/elicit.ts"),
     import("../../packages/mcparley/src/schema/json-schema/compile.ts"),
   ]),

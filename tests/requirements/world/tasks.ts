@@ -31,7 +31,7 @@ export interface TaskServer {
 
 /** The code that is loaded when a handler first asks; waited for here, so that no proof has to. */
 const loaded = Promise.all([
-  import("../../../packages/mcparley/src/server/input/ask-client.ts"),
+  import("../../../packages/mcparley/src/server/input/elicit.ts"),
   import("../../../packages/mcparley/src/server/input/elicit.ts"),
   import("../../../packages/mcparley/src/server/features/subscriptions.ts"),
 ]);

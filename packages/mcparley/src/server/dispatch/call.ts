@@ -7,30 +7,30 @@ import { Notification } from "../../mcp/methods.ts";
 import type { ProgressToken } from "../../mcp/progress.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Asking, Question } from "../input/input-channel.ts";
+import type { InputChannel, ServerRequest } from "../input/input-channel.ts";
 import type { Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
 import type { ServerCore } from "../core.ts";
 import type { Schema } from "../definition.ts";
-import type * as Questions from "../input/elicit.ts";
+import type * as Elicit from "../input/elicit.ts";
 import type { Session } from "../protocol/session.ts";
 
-/** The way to the peer for what is said about one request before its answer. */
+/** Sends messages about one request to the peer, before its response. */
 export interface Link {
   send(message: JsonRpcMessage): void;
-  /** What the messages travel over; undefined within a process. */
+  /** Kind of connection. Undefined if client and server are in one process. */
   readonly network?: "tcp" | "pipe" | undefined;
 }
 
-/** How a handler goes on that outlives its request. */
+/** What replaces the connection of a request whose handler continues after the response, such as a task. */
 export interface Afterlife {
-  asking: Asking;
+  input: InputChannel;
   progress: Context["progress"];
 }
 
 export interface CallInit {
   core: ServerCore;
   revision: Revision;
-  /** How the revision says what the call is answered with. */
+  /** Encodes results and requests for the revision. */
   encoder: Encoder;
   id: RequestId;
   method: string;
@@ -38,24 +38,24 @@ export interface CallInit {
   peer: Peer;
   principal: Principal | undefined;
   link: Link;
-  /** The level that the client wants log messages from; undefined sends none. */
+  /** The lowest level of log messages to send. Undefined sends none. */
   logLevel: LoggingLevel | undefined;
-  /** Undefined on modern revisions, which have none. */
+  /** Undefined in modern revisions, which have no sessions. */
   session: Session | undefined;
 }
 
 const noMeta: JsonObject = Object.freeze({});
 
-/** Why a call was given up that its client cancelled; the reason is for whoever debugs it. */
+/** Makes the error with which a call is aborted that its client cancelled. */
 export function cancelledFor(reason: unknown): LocalError {
   const said = typeof reason === "string" ? reason.slice(0, 200) : "no reason given";
   return new LocalError("aborted", `The client cancelled the request: ${said}`);
 }
 
 /**
- * One inbound request together with everything its handler may need: it is the handler's context.
+ * A request that is answered. It is also the context of its handler.
  *
- * It is the one object that a request costs; what few handlers use (the signal, the logger) is made on first use.
+ * It is the only object that a request allocates. What few handlers use (signal, logger) is created on first use.
  */
 export class Call implements Context {
   readonly core: ServerCore;
@@ -67,9 +67,9 @@ export class Call implements Context {
   peer: Peer;
   readonly principal: Principal | undefined;
   readonly session: Session | undefined;
-  /** The URI of the resource being read, as the client gave it. */
+  /** The URI of the resource that is read, as the client sent it. */
   uri = "";
-  /** Ends a stream from this side, with its graceful result; only calls that are open streams have it. */
+  /** Ends a stream with its graceful result. Only open streams have it. */
   end: (() => void) | undefined;
   readonly #link: Link;
   readonly #logLevel: LoggingLevel | undefined;
@@ -77,8 +77,8 @@ export class Call implements Context {
   #cancelled: Error | undefined;
   #settled = false;
   #progress = -Infinity;
-  #asking: Promise<Asking> | undefined;
-  #askingNow: Asking | undefined;
+  #input: Promise<InputChannel> | undefined;
+  #openInput: InputChannel | undefined;
   #log: Logger | undefined;
   #afterlife: Afterlife | undefined;
 
@@ -96,7 +96,7 @@ export class Call implements Context {
     this.#logLevel = init.logLevel;
   }
 
-  /** What the messages of this call travel over; undefined within a process. */
+  /** Kind of connection. Undefined if client and server are in one process. */
   get network(): "tcp" | "pipe" | undefined {
     return this.#link.network;
   }
@@ -111,39 +111,39 @@ export class Call implements Context {
     return this.#controller.signal;
   }
 
-  /** Whether the client gave the call up: then nothing may be sent about it any more. */
+  /** Whether the client cancelled the call. Nothing may be sent about it then. */
   get cancelled(): boolean {
     return this.#cancelled !== undefined;
   }
 
   /**
-   * How this call asks its client, from where its rounds before left off. Rejects where the state that the request
-   * carries belongs to another call. What it takes is loaded when a handler asks first, as few ever do.
+   * The channel for input requests to the client, with the state of earlier rounds. Rejects if that state belongs to another
+   * call. Loaded on first use, because few handlers need input.
    */
-  get asking(): Promise<Asking> {
-    this.#asking ??= import("../input/ask-client.ts").then(({ askClient }) => askClient(this, this.#link));
-    this.#asking.then(
-      (asking) => {
-        this.#askingNow = asking;
+  get input(): Promise<InputChannel> {
+    this.#input ??= import("../input/elicit.ts").then(({ openInputChannel }) => openInputChannel(this, this.#link));
+    this.#input.then(
+      (channel) => {
+        this.#openInput = channel;
       },
       () => {},
     );
-    return this.#asking;
+    return this.#input;
   }
 
-  /** The same, where a handler has asked or the request carries a state; otherwise there is nothing to go on from. */
-  get startedAsking(): Promise<Asking> | undefined {
-    return this.#asking;
+  /** The channel if the handler has used it or the request carries a state, otherwise undefined. */
+  get startedInput(): Promise<InputChannel> | undefined {
+    return this.#input;
   }
 
   /**
-   * Lets the handler of this call outlive its request: it asks, and reports its progress, in another way from then on.
-   * Returns what aborts its signal.
+   * Continues the handler after the response to its request: input requests and progress go to `afterlife` from then on.
+   * Returns a function that aborts the handler's signal.
    */
-  outlive(way: Afterlife): (reason: Error) => void {
-    this.#asking = Promise.resolve(way.asking);
-    this.#askingNow = way.asking;
-    this.#afterlife = way;
+  outlive(afterlife: Afterlife): (reason: Error) => void {
+    this.#input = Promise.resolve(afterlife.input);
+    this.#openInput = afterlife.input;
+    this.#afterlife = afterlife;
     return (reason) => {
       this.#controller ??= new AbortController();
       this.#controller.abort(reason);
@@ -151,12 +151,12 @@ export class Call implements Context {
   }
 
   get inputResponses(): JsonObject {
-    if (this.#askingNow) return this.#askingNow.inputResponses;
+    if (this.#openInput) return this.#openInput.inputResponses;
     return this.session ? noMeta : readInputResponses(this.params);
   }
 
   get requestState(): string | undefined {
-    return this.#askingNow?.requestState;
+    return this.#openInput?.requestState;
   }
 
   get log(): Logger {
@@ -166,7 +166,7 @@ export class Call implements Context {
     return this.#log;
   }
 
-  /** Gives the call up: aborts its signal and silences it. Does nothing once it is answered. */
+  /** Aborts the call's signal, and sends nothing more about it. Does nothing if the call is answered already. */
   cancel(reason: Error): void {
     if (this.#settled || this.#cancelled) return;
     this.#cancelled = reason;
@@ -184,33 +184,33 @@ export class Call implements Context {
     this.#link.send(notification(method, params));
   }
 
-  // What a handler uses is bound to its call, so that it can take its context apart: `({ progress, elicit }) => ...`.
+  // These functions are bound to the call, so that a handler can destructure its context: `({ progress, elicit }) => ...`.
   get progress(): Context["progress"] {
     return (done, total, message) => this.#report(done, total, message);
   }
 
   get elicit(): Context["elicit"] {
-    return ((question: FormQuestion<Schema> | UrlQuestion) =>
-      this.#ask(({ formQuestion, urlQuestion }) =>
-        "url" in question ? urlQuestion(question) : formQuestion(question),
+    return ((request: FormQuestion<Schema> | UrlQuestion) =>
+      this.#request(({ formRequest, urlRequest }) =>
+        "url" in request ? urlRequest(request) : formRequest(request),
       )) as Context["elicit"];
   }
 
   get sample(): Context["sample"] {
-    return (params) => this.#ask(({ samplingQuestion }) => samplingQuestion(params));
+    return (params) => this.#request(({ samplingRequest }) => samplingRequest(params));
   }
 
   get roots(): Context["roots"] {
-    return () => this.#ask(({ rootsQuestion }) => rootsQuestion());
+    return () => this.#request(({ rootsRequest }) => rootsRequest());
   }
 
   get once(): Context["once"] {
-    return async (key, fn) => (await this.asking).once(key, fn);
+    return async (key, fn) => (await this.input).once(key, fn);
   }
 
-  async #ask<T>(make: (questions: typeof Questions) => Question<T>): Promise<T> {
-    const asking = await this.asking;
-    return asking.ask(make(await import("../input/elicit.ts")));
+  async #request<T>(make: (elicit: typeof Elicit) => ServerRequest<T>): Promise<T> {
+    const channel = await this.input;
+    return channel.request(make(await import("../input/elicit.ts")));
   }
 
   #report(done: number, total: number | undefined, message: string | undefined): void {

@@ -43,7 +43,7 @@ export function dispatch(call: Call): Awaitable<JsonObject | Prepared> {
 function run(call: Call): Awaitable<JsonObject | Prepared> {
   checkParams(call.params, call.core.limits);
   const isRetried = call.params.requestState !== undefined && !call.session;
-  return isRetried ? call.asking.then(() => runMethod(call)) : runMethod(call);
+  return isRetried ? call.input.then(() => runMethod(call)) : runMethod(call);
 }
 
 /** Runs the method inside the middleware until it has a result, or input requests that end the call instead. */
@@ -52,10 +52,10 @@ function runMethod(call: Call): Awaitable<JsonObject | Prepared> {
   try {
     returned = call.core.answerMethod(call);
   } catch (error) {
-    if (!call.startedAsking) throw error;
+    if (!call.startedInput) throw error;
     returned = Promise.reject(error);
   }
-  const isDone = !isPromise(returned) && !(returned instanceof InputRequired) && !call.startedAsking;
+  const isDone = !isPromise(returned) && !(returned instanceof InputRequired) && !call.startedInput;
   return isDone ? (returned as JsonObject | Prepared) : finishMethod(call, returned);
 }
 
@@ -66,13 +66,14 @@ async function finishMethod(call: Call, pending: ReturnType<Answer>): Promise<Js
   } catch (error) {
     // An error for the client, such as a missing capability, has precedence over input requests of the same call.
     if (error instanceof ProtocolError) throw error;
-    const inputRequests = await (await call.startedAsking)?.interrupted();
+    const inputRequests = await (await call.startedInput)?.pendingResult();
     if (inputRequests) return inputRequests;
     throw error;
   }
-  if (result instanceof InputRequired) return (await call.asking).goOn(result, () => call.core.answerMethod(call));
-  const { startedAsking } = call;
-  return startedAsking ? ((await (await startedAsking).interrupted()) ?? result) : result;
+  if (result instanceof InputRequired)
+    return (await call.input).continueWith(result, () => call.core.answerMethod(call));
+  const { startedInput } = call;
+  return startedInput ? ((await (await startedInput).pendingResult()) ?? result) : result;
 }
 
 /** Throws -32602 if params are too deep or too large. Runs before any recursive function reads them. */

@@ -1,11 +1,11 @@
-import { encodeQuestion } from "./encode-request.ts";
+import { encodeRequest } from "./encode-request.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError, invalidParams } from "../../rpc/errors.ts";
 import { type InputRequest, askable, readInputResponses } from "../../mcp/input-required.ts";
 import {
-  type Asking,
-  InvalidAnswer,
-  type Question,
+  type InputChannel,
+  InvalidResponse,
+  type ServerRequest,
   type Recorded,
   capabilityFor,
   requireCapability,
@@ -15,35 +15,35 @@ import type { InputRequired } from "./input-required.ts";
 import { principalKey } from "../dispatch/context.ts";
 import { digest, sealOf } from "./sealed-state.ts";
 
-/** The most that the state of one call may hold, in characters of JSON. */
+/** Maximum size of the state of one call, in characters of JSON. */
 const maxState = 65_536;
 
-/** What is carried, sealed, from one round of a call to the next. */
+/** The state of a call between two rounds. The client carries it, sealed. */
 interface RoundState {
-  /** Answers of the rounds before, by the key of their question. */
+  /** Responses of earlier rounds, by the key of their request. */
   answers: [string, unknown][];
-  /** What `once` returned. */
+  /** Values that `once` recorded. */
   once: [string, unknown][];
-  /** The keys that were asked in the last round: only for these is an answer taken. */
+  /** Keys of the requests of the last round. Responses with other keys are ignored. */
   asked: string[];
-  /** The state that the handler itself gave to `inputRequired`. */
+  /** The `requestState` that the handler passed to `inputRequired`. */
   own?: string;
 }
 
-/** Why a handler that asked on a modern revision is ended: it runs again when the answer is there. */
+/** Rejects a request of a handler in a modern revision. The handler runs again with the response. */
 class Suspended extends LocalError {
   constructor() {
-    super("aborted", "The call was ended to ask the client; its handler runs again with the answer.");
+    super("aborted", "The call ended to request input. Its handler runs again with the response.");
   }
 }
 
 /**
- * Asks by ending the call (2026-07-28, basic/patterns/mrtr).
+ * Ends the call with input requests, and runs its handler again with the responses (2026-07-28, basic/patterns/mrtr).
  *
- * Questions asked in the same turn go out together. They reject, so that `finally` blocks run; whatever the handler
- * returns after that is dropped and the call's result is the questions.
+ * Requests of the same turn are sent together. Their promises reject, so that `finally` blocks run. The result of the call
+ * is then the input requests, whatever the handler returns.
  */
-export class Replay implements Asking {
+export class ReplayChannel implements InputChannel {
   readonly inputResponses: JsonObject;
   readonly requestState: string | undefined;
   readonly #call: Call;
@@ -52,7 +52,7 @@ export class Replay implements Asking {
   readonly #pending = new Map<string, InputRequest>();
   readonly #running = new Map<string, Promise<unknown>>();
   #order = 0;
-  /** What is wrong with how the handler asks; it takes the place of the questions. */
+  /** An error in how the handler uses the channel. It replaces the input requests. */
   #defect: Error | undefined;
   #turn: Promise<never> | undefined;
 
@@ -65,43 +65,42 @@ export class Replay implements Asking {
     this.requestState = state.own;
   }
 
-  /** Opens the state that the request carries, if any. Throws where it does not belong to this request. */
-  static async of(call: Call): Promise<Replay> {
+  /** Opens the state that the request carries, if any. Throws -32602 if it does not belong to this request. */
+  static async of(call: Call): Promise<ReplayChannel> {
     const { requestState } = call.params;
-    if (requestState === undefined) return Replay.first(call);
+    if (requestState === undefined) return ReplayChannel.first(call);
     if (typeof requestState !== "string") throw invalidParams("params.requestState must be a string.");
     const state = (await (await sealOf(call.core)).open(requestState, await bindingOf(call))) as RoundState;
     const responses = Object.entries(readInputResponses(call.params)).filter(([key]) => state.asked.includes(key));
-    return new Replay(call, state, Object.fromEntries(responses));
+    return new ReplayChannel(call, state, Object.fromEntries(responses));
   }
 
   /**
-   * A round without a state. Nothing is known to have been asked, so no answer settles a question of `elicit` and its
-   * siblings. A handler that speaks the wire's own form sees what came, since a retry may carry answers alone (Client
-   * Requirements, 2).
+   * Opens the first round, without a state. No request is pending, so no response resolves a promise of `elicit`. A handler
+   * that uses `inputRequired` sees the responses, because a retry may carry responses alone (Client Requirements, 2).
    */
-  static first(call: Call): Replay {
-    return new Replay(call, { answers: [], once: [], asked: [] }, readInputResponses(call.params));
+  static first(call: Call): ReplayChannel {
+    return new ReplayChannel(call, { answers: [], once: [], asked: [] }, readInputResponses(call.params));
   }
 
-  async ask<T>(question: Question<T>): Promise<T> {
-    const key = question.key ?? `${question.method.split("/")[0]}-${++this.#order}`;
+  async request<T>(request: ServerRequest<T>): Promise<T> {
+    const key = request.key ?? `${request.method.split("/")[0]}-${++this.#order}`;
     if (this.#pending.has(key)) {
-      this.#defect = new TypeError(`Two questions of one call have the key "${key}".`);
+      this.#defect = new TypeError(`Two input requests of one call have the key "${key}".`);
       throw this.#defect;
     }
     if (this.#answers.has(key)) {
       try {
-        return await question.read(this.#answers.get(key));
+        return await request.read(this.#answers.get(key));
       } catch (error) {
-        if (!(error instanceof InvalidAnswer)) throw error;
+        if (!(error instanceof InvalidResponse)) throw error;
         this.#answers.delete(key);
       }
     }
-    this.#requireAskable();
-    requireCapability(this.#call.peer.capabilities, question.requires);
-    const encoded = encodeQuestion(this.#call, question.method, question.params);
-    this.#pending.set(key, { method: question.method, params: encoded.params });
+    this.#requireSupport();
+    requireCapability(this.#call.peer.capabilities, request.requires);
+    const encoded = encodeRequest(this.#call, request.method, request.params);
+    this.#pending.set(key, { method: request.method, params: encoded.params });
     this.#turn ??= this.#endTurn();
     return this.#turn;
   }
@@ -118,26 +117,26 @@ export class Replay implements Asking {
     return running;
   }
 
-  soFar(): Recorded {
+  recorded(): Recorded {
     return { answers: [...this.#answers], once: [...this.#recorded], order: this.#order };
   }
 
-  async interrupted(): Promise<JsonObject | undefined> {
+  async pendingResult(): Promise<JsonObject | undefined> {
     if (this.#defect) throw this.#defect;
     return this.#pending.size === 0 ? undefined : this.#result(undefined);
   }
 
-  async goOn(wanted: InputRequired): Promise<JsonObject> {
-    this.#requireAskable();
+  async continueWith(wanted: InputRequired): Promise<JsonObject> {
+    this.#requireSupport();
     for (const [key, { method, params = {} }] of Object.entries(wanted.inputRequests)) {
       requireCapability(this.#call.peer.capabilities, capabilityFor(method, params));
-      this.#pending.set(key, { method, params: encodeQuestion(this.#call, method, params).params });
+      this.#pending.set(key, { method, params: encodeRequest(this.#call, method, params).params });
     }
     return this.#result(wanted.requestState);
   }
 
-  /** What extensions add may be answered with whatever they define. */
-  #requireAskable(): void {
+  /** Methods of extensions may end with any result that the extension defines. */
+  #requireSupport(): void {
     const { method, revision } = this.#call;
     if (askable.has(method) || !revision.clientRequests.has(method)) return;
     const allowed = [...askable].join(", ");
@@ -169,7 +168,7 @@ export class Replay implements Asking {
     return result;
   }
 
-  /** Rejects at the end of the turn, when all the questions that are asked together have been asked. */
+  /** Rejects at the end of the turn, when all requests of the turn are known. */
   #endTurn(): Promise<never> {
     const turn = new Promise<never>((_, reject) => {
       setTimeout(() => {
@@ -181,7 +180,7 @@ export class Replay implements Asking {
   }
 }
 
-/** What a state belongs to: the caller, the method, what it names, and the arguments. */
+/** Returns what a state is bound to: server, caller, method, name and arguments. */
 async function bindingOf(call: Call): Promise<string> {
   const { name, uri, arguments: args } = call.params;
   return JSON.stringify([principalKey(call.principal), call.method, name ?? uri, await digest(args ?? {})]);

@@ -1,26 +1,26 @@
-import { encodeQuestion } from "./encode-request.ts";
+import { encodeRequest } from "./encode-request.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
 import {
-  type Asking,
-  InvalidAnswer,
-  type Question,
+  type InputChannel,
+  InvalidResponse,
+  type ServerRequest,
   type Recorded,
   type Run,
   capabilityFor,
-  readAnswer,
+  readResponse,
   requireCapability,
 } from "./input-channel.ts";
 import type { Call, Link } from "../dispatch/call.ts";
 import { InputRequired } from "./input-required.ts";
 import type { Session } from "../protocol/session.ts";
 
-/** How often a handler may return `inputRequired` in one call, so that one that never ends does not ask forever. */
+/** Maximum number of times that a handler may return `inputRequired` in one call. */
 const maxRounds = 32;
 
-/** Asks by sending the client a request and waiting, as legacy revisions do. */
-export class DirectAsking implements Asking {
+/** Sends the client a request and waits for its response (legacy revisions). */
+export class RequestChannel implements InputChannel {
   inputResponses: JsonObject = {};
   requestState: string | undefined;
   readonly #call: Call;
@@ -34,21 +34,21 @@ export class DirectAsking implements Asking {
     this.#link = link;
   }
 
-  async ask<T>(question: Question<T>): Promise<T> {
-    requireCapability(this.#call.peer.capabilities, question.requires);
+  async request<T>(request: ServerRequest<T>): Promise<T> {
+    requireCapability(this.#call.peer.capabilities, request.requires);
     const { revision } = this.#call;
-    if (!revision.serverRequests.has(question.method)) {
-      throw new LocalError("not_capable", `Protocol revision ${revision.version} has no ${question.method}.`);
+    if (!revision.serverRequests.has(request.method)) {
+      throw new LocalError("not_capable", `Protocol revision ${revision.version} has no ${request.method}.`);
     }
-    const encoded = encodeQuestion(this.#call, question.method, question.params);
-    const result = await this.#session.request(question.method, encoded.params, {
+    const encoded = encodeRequest(this.#call, request.method, request.params);
+    const result = await this.#session.request(request.method, encoded.params, {
       link: this.#link,
       signal: this.#call.signal,
     });
     try {
-      return await readAnswer(question, encoded.decode(result), this.#call.core.limits);
+      return await readResponse(request, encoded.decode(result), this.#call.core.limits);
     } catch (error) {
-      throw error instanceof InvalidAnswer ? new ToolError(error.message, { cause: error }) : error;
+      throw error instanceof InvalidResponse ? new ToolError(error.message, { cause: error }) : error;
     }
   }
 
@@ -60,15 +60,15 @@ export class DirectAsking implements Asking {
     return running;
   }
 
-  soFar(): Recorded {
+  recorded(): Recorded {
     return { answers: [], once: [], order: 0 };
   }
 
-  async interrupted(): Promise<undefined> {
+  async pendingResult(): Promise<undefined> {
     return undefined;
   }
 
-  async goOn(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared> {
+  async continueWith(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared> {
     let open = wanted;
     for (let round = 0; round < maxRounds; round++) {
       this.inputResponses = await this.#answers(open);
@@ -81,16 +81,16 @@ export class DirectAsking implements Asking {
   }
 
   async #answers({ inputRequests }: InputRequired): Promise<JsonObject> {
-    const questions = Object.entries(inputRequests).map(async ([key, { method, params = {} }]) => {
-      const question = {
+    const responses = Object.entries(inputRequests).map(async ([key, { method, params = {} }]) => {
+      const request = {
         method,
         params,
         key,
         requires: capabilityFor(method, params),
         read: (result: unknown) => result,
       };
-      return [key, await this.ask(question)] as const;
+      return [key, await this.request(request)] as const;
     });
-    return Object.fromEntries(await Promise.all(questions));
+    return Object.fromEntries(await Promise.all(responses));
   }
 }

@@ -12,13 +12,21 @@ import {
 } from "../../mcp/sampling.ts";
 import { toRequestedSchema } from "../../mcp/form-schema.ts";
 import { compileSchema } from "../../schema/compile-schema.ts";
-import { InvalidAnswer, type Question, capabilityFor } from "./input-channel.ts";
+import type { Call, Link } from "../dispatch/call.ts";
+import { ReplayChannel } from "./by-replay.ts";
+import { RequestChannel } from "./by-request.ts";
+import { type InputChannel, InvalidResponse, type ServerRequest, capabilityFor } from "./input-channel.ts";
 import type { FormQuestion, UrlQuestion } from "../dispatch/context.ts";
 import type { Schema } from "../definition.ts";
 
-/** The question that asks the user to fill in a form. Its answer is the parsed content. */
-export function formQuestion(question: FormQuestion<Schema>): Question {
-  const { message, schema, key } = question;
+/** Opens the input channel of a call: requests in a session, replay of the call without one. */
+export async function openInputChannel(call: Call, link: Link): Promise<InputChannel> {
+  return call.session ? new RequestChannel(call, call.session, link) : ReplayChannel.of(call);
+}
+
+/** The request to fill in a form. Its response is the parsed content. */
+export function formRequest(request: FormQuestion<Schema>): ServerRequest {
+  const { message, schema, key } = request;
   const compiled = compileSchema(schema, "input");
   return {
     method: Method.elicit,
@@ -30,14 +38,14 @@ export function formQuestion(question: FormQuestion<Schema>): Question {
       const outcome = await compiled.validate(content ?? {});
       if (!outcome.issues) return outcome.value;
       const issues = outcome.issues.map((issue) => `${issue.path || "/"}: ${issue.message}`).join("; ");
-      throw new InvalidAnswer(`The answer to "${message}" does not match what was asked for: ${issues}`);
+      throw new InvalidResponse(`The answer to "${message}" does not match what was asked for: ${issues}`);
     },
   };
 }
 
-/** The question that sends the user to a URL. Accepting says that the user went there, not that anything is done. */
-export function urlQuestion(question: UrlQuestion): Question<void> {
-  const { message, url, key } = question;
+/** The request to visit a URL. "accept" means that the user agreed to go there, not that anything has been done. */
+export function urlRequest(request: UrlQuestion): ServerRequest<void> {
+  const { message, url, key } = request;
   if (!URL.canParse(url)) throw new TypeError(`elicit needs an absolute URL; got "${url.slice(0, 80)}".`);
   return {
     method: Method.elicit,
@@ -50,10 +58,11 @@ export function urlQuestion(question: UrlQuestion): Question<void> {
   };
 }
 
-export function samplingQuestion({
+/** The request to sample the model of the client. */
+export function samplingRequest({
   key,
   ...params
-}: CreateMessageParams & { key?: string }): Question<CreateMessageResult> {
+}: CreateMessageParams & { key?: string }): ServerRequest<CreateMessageResult> {
   const imbalance = findToolImbalance(params.messages);
   if (imbalance) throw new TypeError(`sample: ${imbalance}.`);
   return {
@@ -65,7 +74,8 @@ export function samplingQuestion({
   };
 }
 
-export function rootsQuestion(): Question<Root[]> {
+/** The request for the roots of the client. */
+export function rootsRequest(): ServerRequest<Root[]> {
   return { method: Method.listRoots, params: {}, key: undefined, requires: { roots: {} }, read: readAs(readRoots) };
 }
 
@@ -76,13 +86,13 @@ function acceptedContent(result: unknown): JsonObject | undefined {
   return content;
 }
 
-/** A malformed answer is one to ask for again, not the end of the call. */
+/** Makes a malformed response an `InvalidResponse`, so that the request is sent again. */
 function readAs<T>(read: (result: unknown) => T): (result: unknown) => T {
   return (result) => {
     try {
       return read(result);
     } catch (error) {
-      throw error instanceof LocalError ? new InvalidAnswer(error.message) : error;
+      throw error instanceof LocalError ? new InvalidResponse(error.message) : error;
     }
   };
 }

@@ -5,13 +5,13 @@ import type { CreateMessageParams } from "../../mcp/sampling.ts";
 import type { Call } from "../dispatch/call.ts";
 
 /** An input request as the revision of its call expresses it, and a function that reads the answer. */
-export interface EncodedQuestion {
+export interface EncodedRequest {
   params: JsonObject;
   decode: (result: JsonObject) => JsonObject;
 }
 
 /** Encodes an input request for the revision of its call. */
-export function encodeQuestion(call: Call, method: string, params: JsonObject): EncodedQuestion {
+export function encodeRequest(call: Call, method: string, params: JsonObject): EncodedRequest {
   const { encoder } = call;
   if (method === Method.elicit) {
     const { params: encoded, decode } = encoder.elicitation(params as unknown as ElicitParams);

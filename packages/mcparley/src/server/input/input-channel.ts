@@ -6,56 +6,56 @@ import { type ClientCapabilities, canElicit } from "../../mcp/capabilities.ts";
 import { type Budget, checkBudget } from "../../schema/budget.ts";
 import type { InputRequired } from "./input-required.ts";
 
-/** One question of a handler to the client, in the neutral shape. */
-export interface Question<T = unknown> {
+/** A request of the server to the client, in the shape of the newest revision: elicitation, sampling or roots. */
+export interface ServerRequest<T = unknown> {
   method: string;
   params: JsonObject;
   key: string | undefined;
   /** The capability that the client must have declared. */
   requires: ClientCapabilities;
-  /** Reads the client's answer. Throws `InvalidAnswer` for one that does not fit, so that it is asked again. */
+  /** Reads the client's response. Throws `InvalidResponse` if it does not match the request. */
   read(result: unknown): T | Promise<T>;
 }
 
-/** An answer that is well-formed and yet not what was asked for. */
-export class InvalidAnswer extends LocalError {
+/** A response of the client that does not match the request. The request is sent again. */
+export class InvalidResponse extends LocalError {
   constructor(message: string) {
     super("invalid_message", message);
   }
 }
 
-/** Reads a client's answer. Throws `InvalidAnswer` if it is nested too deep or too large for anything to look at it. */
-export function readAnswer<T>(question: Question<T>, answer: unknown, limits: Budget): T | Promise<T> {
-  const excess = checkBudget(answer, limits);
-  if (excess) throw new InvalidAnswer(`The answer to ${question.method} cannot be used. ${excess}`);
-  return question.read(answer);
+/** Reads a client's response. Throws `InvalidResponse` if it does not match, is nested too deep or is too large. */
+export function readResponse<T>(request: ServerRequest<T>, response: unknown, limits: Budget): T | Promise<T> {
+  const excess = checkBudget(response, limits);
+  if (excess) throw new InvalidResponse(`The response to ${request.method} cannot be used. ${excess}`);
+  return request.read(response);
 }
 
-/** How a call's handler reaches its client: by requests on a legacy session, by the call's own result on a modern one. */
-export interface Asking {
+/** The way from a handler to its client: requests in a legacy session, or the result of the call in a modern revision. */
+export interface InputChannel {
   readonly inputResponses: JsonObject;
   readonly requestState: string | undefined;
-  ask<T>(question: Question<T>): Promise<T>;
+  request<T>(request: ServerRequest<T>): Promise<T>;
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>;
-  /** The result that takes the place of the handler's, where questions of it are open once it has ended. */
-  interrupted(): Promise<JsonObject | undefined>;
-  /** What has been asked and recorded until now, to go on from in another way. */
-  soFar(): Recorded;
-  /** Goes on from what a handler returned in the wire's own form; `run` runs the handler again. */
-  goOn(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared>;
+  /** Returns the result that replaces the handler's if requests are pending when the handler ends. */
+  pendingResult(): Promise<JsonObject | undefined>;
+  /** Returns what was recorded so far, for a channel that replaces this one. */
+  recorded(): Recorded;
+  /** Sends the input requests that the handler returned. `run` runs the handler again with the responses. */
+  continueWith(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared>;
 }
 
-/** What a handler was answered and has recorded, by key. */
+/** The responses that a handler received and the values that it recorded with `once`, by key. */
 export interface Recorded {
   answers: [key: string, answer: unknown][];
   once: [key: string, value: unknown][];
-  /** How many questions without a key of their own were asked. */
+  /** Number of requests without a key. */
   order: number;
 }
 
 export type Run = () => Awaitable<JsonObject | Prepared | InputRequired>;
 
-/** Throws -32021, which names the capability, where the client has not declared what a question requires. */
+/** Throws -32021, naming the capability, if the client has not declared what a request requires. */
 export function requireCapability(declared: ClientCapabilities, required: ClientCapabilities): void {
   if (isDeclared(declared, required)) return;
   const names = Object.keys(required).flatMap((name) => {
@@ -78,7 +78,7 @@ function isDeclared(declared: ClientCapabilities, required: ClientCapabilities):
   return !sampling.tools || !!declared.sampling.tools;
 }
 
-/** The capability that a question in the wire's own form requires. */
+/** Returns the capability that an input request requires. */
 export function capabilityFor(method: string, params: JsonObject): ClientCapabilities {
   const [feature] = method.split("/");
   if (feature === "elicitation") return { elicitation: params.mode === "url" ? { url: {} } : { form: {} } };

@@ -27,7 +27,7 @@ const aborted = vi.fn();
 // Loaded when they are first needed; here before, so that no test waits for them.
 beforeAll(() =>
   Promise.all([
-    import("../../../server/input/ask-client.ts"),
+    import("../../../server/input/elicit.ts"),
     import("../../../server/input/elicit.ts"),
     import("../../../client/input/input-requests.ts"),
     import("../../../client/calls/extensions.ts"),

@@ -120,7 +120,7 @@ class Beginning {
   async answer(next: () => Promise<JsonObject>): Promise<JsonObject> {
     const ending = next().then((result) =>
       this.#run && result instanceof InputRequired
-        ? (this.#run.asking.goOn(result, next) as Promise<JsonObject>)
+        ? (this.#run.input.continueWith(result, next) as Promise<JsonObject>)
         : result,
     );
     const ended = ending.then(

@@ -1,4 +1,4 @@
-import { encodeQuestion } from "../../../server/input/encode-request.ts";
+import { encodeRequest } from "../../../server/input/encode-request.ts";
 import { ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
@@ -31,7 +31,7 @@ export function taskMethods(runnerOf: (call: Call) => Runner): Record<string, Ex
 async function get(call: Call, runner: Runner): Promise<JsonObject> {
   const record = await runner.revived(await find(call, runner));
   if (call.session) return { ...toRequestedTask(record) };
-  return { ...toDetailedTask(record, (method, params) => encodeQuestion(call, method, params).params) };
+  return { ...toDetailedTask(record, (method, params) => encodeRequest(call, method, params).params) };
 }
 
 /** Takes answers. Those to what is not asked, or not any more, are let pass (SEP-2663, Task Update Requests). */

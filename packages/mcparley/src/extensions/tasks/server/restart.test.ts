@@ -26,7 +26,7 @@ const onError = vi.fn();
 
 beforeAll(() =>
   Promise.all([
-    import("../../../server/input/ask-client.ts"),
+    import("../../../server/input/elicit.ts"),
     import("../../../server/input/elicit.ts"),
     import("../../../server/features/subscriptions.ts"),
   ]),

@@ -71,8 +71,8 @@ async function answerTo(
   question: { method: string; params: JsonObject; key: string },
 ): Promise<{ result: unknown } | { error: JsonRpcErrorBody } | undefined> {
   try {
-    const asking = await call.asking;
-    return { result: await asking.ask({ ...question, requires: {}, read: (result) => result }) };
+    const channel = await call.input;
+    return { result: await channel.request({ ...question, requires: {}, read: (result) => result }) };
   } catch (error) {
     const isGone = error instanceof LocalError && /^(aborted|closed|timeout)$/.test(error.code);
     return isGone ? undefined : { error: toProtocolError(error, call).toBody() };

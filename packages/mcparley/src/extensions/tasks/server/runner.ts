@@ -66,7 +66,7 @@ export class Runner {
   async begin(call: Call, wanted: Wanted): Promise<{ record: TaskRecord; run: TaskRun }> {
     const owner = principalKey(call.principal);
     this.#checkRoom(owner);
-    const { answers, once, order } = (await call.startedAsking)?.soFar() ?? { answers: [], once: [], order: 0 };
+    const { answers, once, order } = (await call.startedInput)?.recorded() ?? { answers: [], once: [], order: 0 };
     const now = this.core.clock.now();
     const { ttlMs, pollIntervalMs, maxTtlMs, lease } = this.defaults;
     const record: TaskRecord = {

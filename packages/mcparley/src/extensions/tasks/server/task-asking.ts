@@ -2,14 +2,14 @@ import { ProtocolError } from "../../../rpc/errors.ts";
 import { ToolError } from "../../../mcp/errors.ts";
 import type { JsonObject, Prepared } from "../../../rpc/messages.ts";
 import {
-  type Asking,
-  InvalidAnswer,
-  type Question,
+  type InputChannel,
+  InvalidResponse,
+  type ServerRequest,
   type Recorded,
   type Run,
   capabilityFor,
   requireCapability,
-  readAnswer,
+  readResponse,
 } from "../../../server/input/input-channel.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { InputRequired } from "../../../server/input/input-required.ts";
@@ -26,7 +26,7 @@ interface Asked {
   reject(error: unknown): void;
 }
 
-export interface TaskAskingInit {
+export interface TaskChannelInit {
   call: Call;
   record: TaskRecord;
   /** How many questions without a key were asked before the task began. */
@@ -39,10 +39,10 @@ export interface TaskAskingInit {
  * Asks through the task: its questions are kept with it, and the handler waits until the client has answered them
  * (SEP-2663, Task Update Requests).
  */
-export class TaskAsking implements Asking {
+export class TaskChannel implements InputChannel {
   inputResponses: JsonObject = {};
   requestState: string | undefined;
-  readonly #init: TaskAskingInit;
+  readonly #init: TaskChannelInit;
   /** The answers of rounds before, by the handler's key: of the request, and of the runs before this one. */
   readonly #answers: Map<string, NonNullable<TaskQuestion["answer"]>>;
   readonly #recorded: Map<string, unknown>;
@@ -56,7 +56,7 @@ export class TaskAsking implements Asking {
   #order: number;
   #ended: Error | undefined;
 
-  constructor(init: TaskAskingInit) {
+  constructor(init: TaskChannelInit) {
     const { record } = init;
     this.#init = init;
     this.#order = init.order;
@@ -72,7 +72,7 @@ export class TaskAsking implements Asking {
     }
   }
 
-  async ask<T>(question: Question<T>): Promise<T> {
+  async request<T>(question: ServerRequest<T>): Promise<T> {
     const key = question.key ?? `${question.method.split("/")[0]}-${++this.#order}`;
     requireCapability(this.#init.call.peer.capabilities, question.requires);
     for (let round = 0; ; round++) {
@@ -80,9 +80,9 @@ export class TaskAsking implements Asking {
       this.#answers.set(key, answer);
       if ("error" in answer) throw ProtocolError.from(answer.error);
       try {
-        return await readAnswer(question, answer.result, this.#init.call.core.limits);
+        return await readResponse(question, answer.result, this.#init.call.core.limits);
       } catch (error) {
-        if (!(error instanceof InvalidAnswer)) throw error;
+        if (!(error instanceof InvalidResponse)) throw error;
         if (round >= maxRounds) throw new ToolError(error.message, { cause: error });
         this.#answers.delete(key);
       }
@@ -96,15 +96,15 @@ export class TaskAsking implements Asking {
     return running;
   }
 
-  soFar(): Recorded {
+  recorded(): Recorded {
     return { answers: [], once: [...this.#recorded], order: this.#order };
   }
 
-  async interrupted(): Promise<undefined> {
+  async pendingResult(): Promise<undefined> {
     return undefined;
   }
 
-  async goOn(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared> {
+  async continueWith(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared> {
     let open = wanted;
     for (let round = 0; round < maxRounds; round++) {
       this.inputResponses = await this.#answersTo(open, round);
@@ -135,7 +135,7 @@ export class TaskAsking implements Asking {
     this.#waiting.clear();
   }
 
-  #put(key: string, { method, params }: Question): Promise<NonNullable<TaskQuestion["answer"]>> {
+  #put(key: string, { method, params }: ServerRequest): Promise<NonNullable<TaskQuestion["answer"]>> {
     if (this.#ended) return Promise.reject(this.#ended);
     const isOpen = [...this.#waiting.values(), ...(this.#turn ?? [])].some((asked) => asked.key === key);
     if (isOpen) return Promise.reject(new TypeError(`Two questions of one call have the key "${key}".`));
@@ -183,7 +183,7 @@ export class TaskAsking implements Asking {
     const questions = Object.entries(inputRequests).map(async ([name, { method, params = {} }]) => {
       const key = round === 0 ? name : `${name}-${round + 1}`;
       const requires = capabilityFor(method, params);
-      return [name, await this.ask({ method, params, key, requires, read: (result) => result })] as const;
+      return [name, await this.request({ method, params, key, requires, read: (result) => result })] as const;
     });
     return Object.fromEntries(await Promise.all(questions));
   }

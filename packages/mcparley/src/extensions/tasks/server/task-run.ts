@@ -4,7 +4,7 @@ import type { JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { isOver } from "../task.ts";
 import { type Ending, type TaskRecord, ended } from "./record.ts";
-import { TaskAsking } from "./task-asking.ts";
+import { TaskChannel } from "./task-asking.ts";
 import type { TaskTable } from "./task-table.ts";
 
 /** How often, in the time of a lease, it is tried to write down how a task ended. */
@@ -31,7 +31,7 @@ export interface TaskRunInit {
  */
 export class TaskRun {
   readonly taskId: string;
-  readonly asking: TaskAsking;
+  readonly input: TaskChannel;
   readonly #init: TaskRunInit;
   readonly #abort: (reason: Error) => void;
   #timer: unknown;
@@ -45,9 +45,9 @@ export class TaskRun {
     const { call, record, order } = init;
     this.#init = init;
     this.taskId = record.taskId;
-    this.asking = new TaskAsking({ call, record, order, update: (change) => this.#update(change) });
+    this.input = new TaskChannel({ call, record, order, update: (change) => this.#update(change) });
     this.#abort = call.outlive({
-      asking: this.asking,
+      input: this.input,
       progress: (done, total, message) => this.#say(message ?? (total === undefined ? `${done}` : `${done}/${total}`)),
     });
   }
@@ -100,7 +100,7 @@ export class TaskRun {
       if (!record) await this.#end(new LocalError("aborted", "The task has outlived its ttl."));
       else if (isOver(record)) await this.#end(new LocalError("aborted", "The task was cancelled."));
       else if (record.run !== this.#init.record.run) await this.#end(takenOver());
-      else this.asking.answered(record);
+      else this.input.answered(record);
     } catch (error) {
       this.#init.report(error);
     }
@@ -138,7 +138,7 @@ export class TaskRun {
     if (this.#saying !== undefined) clock.clearTimeout(this.#saying);
     over();
     this.#abort(reason);
-    this.asking.end(reason);
+    this.input.end(reason);
     try {
       if (failure) await this.#update((now) => ended(now, { error: failure }));
       await this.#unwatch?.();

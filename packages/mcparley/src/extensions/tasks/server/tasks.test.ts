@@ -32,7 +32,7 @@ const onError = vi.fn();
 // Loaded when a handler first asks; here before, so that no test waits for it.
 beforeAll(() =>
   Promise.all([
-    import("../../../server/input/ask-client.ts"),
+    import("../../../server/input/elicit.ts"),
     import("../../../server/input/elicit.ts"),
     import("../../../server/features/subscriptions.ts"),
   ]),

@@ -23,7 +23,7 @@ let finish: (value: string) => void;
 
 beforeAll(() =>
   Promise.all([
-    import("../../../server/input/ask-client.ts"),
+    import("../../../server/input/elicit.ts"),
     import("../../../server/input/elicit.ts"),
     import("../../../server/features/subscriptions.ts"),
   ]),

@@ -1,4 +1,4 @@
-import { encodeQuestion } from "../../../server/input/encode-request.ts";
+import { encodeRequest } from "../../../server/input/encode-request.ts";
 import { ProtocolError } from "../../../rpc/errors.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
@@ -40,7 +40,7 @@ export async function subscribeTasks(
   const found = await Promise.all(ids.map((taskId) => runner.table.read(taskId)));
   const owner = principalKey(call.principal);
   const taskIds = found.flatMap((record) => (record?.owner === owner ? record.taskId : []));
-  const say = (method: string, params: JsonObject): JsonObject => encodeQuestion(call, method, params).params;
+  const say = (method: string, params: JsonObject): JsonObject => encodeRequest(call, method, params).params;
   const ends = taskIds.map((taskId) => {
     let last: string | undefined;
     return watchTask(runner, taskId, (record) => {
