@@ -45,3 +45,13 @@ export function readCursor(params: JsonObject): string | undefined {
   if (cursor !== undefined && typeof cursor !== "string") throw invalidParams("params.cursor must be a string");
   return cursor;
 }
+
+/** Checks the members of a cache hint. Throws a `TypeError` that names the invalid one. */
+export function checkCacheHint({ ttlMs, cacheScope }: Partial<CacheHint>): void {
+  if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && ttlMs >= 0)) {
+    throw new TypeError(`ttlMs must be a whole number of milliseconds, 0 or more; got ${String(ttlMs)}`);
+  }
+  if (cacheScope !== undefined && cacheScope !== "public" && cacheScope !== "private") {
+    throw new TypeError(`cacheScope must be "public" or "private"; got ${String(cacheScope)}`);
+  }
+}

@@ -12,7 +12,7 @@ import { listResources, prepareResource, readResource } from "./features/resourc
 import { type ToolResult, callTool, prepareTool } from "./features/tools.ts";
 import type { Context } from "./dispatch/context.ts";
 import type { ToolExtension } from "./extension.ts";
-import type { Feature } from "./feature.ts";
+import type { Feature } from "./registry.ts";
 import type { InputRequired } from "./input/input-required.ts";
 
 const tools: Feature = { prepare: prepareTool, methods: { "tools/call": callTool } };

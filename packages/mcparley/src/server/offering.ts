@@ -5,12 +5,11 @@ import type { Changes, ListKind } from "./changes.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type ListSource, PreparedLists } from "./lists.ts";
 import type { ServerLimits } from "./options.ts";
-import type { Feature } from "./feature.ts";
 import type { Answer } from "./dispatch/middleware.ts";
 import type { PromptEntry } from "./features/prompts.ts";
 import type { ResourceEntry } from "./features/resources.ts";
 import type { ToolEntry } from "./features/tools.ts";
-import { type Entry, PreparedRegistry } from "./registry.ts";
+import { type Entry, type Feature, PreparedRegistry } from "./registry.ts";
 import { ResourceIndex } from "./features/resources.ts";
 
 interface OfferingInit {

@@ -1,4 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
+import type { Answer } from "./dispatch/middleware.ts";
 
 /** A definition together with all that was prepared from it when it was registered. */
 export interface Entry<D> {
@@ -6,6 +7,16 @@ export interface Entry<D> {
   readonly definition: D;
   /** Grows with each new name, so that a list cursor stays valid while entries come and go. */
   readonly position: number;
+}
+
+/**
+ * How a kind of definition is prepared, and what answers its methods.
+ *
+ * Each definition refers to its feature, so that the bundle of a server with tools alone contains no code for resources.
+ */
+export interface Feature<D = any, E extends Entry<D> = any> {
+  prepare(this: void, entry: Entry<D>): E;
+  readonly methods: Readonly<Record<string, Answer>>;
 }
 
 /**

@@ -10,9 +10,9 @@ import {
   type ResourceTemplate,
   readCursor,
   readResourceUri,
+  checkCacheHint,
 } from "../../mcp/resources.ts";
 import { type UriTemplate, parseTemplate } from "../../schema/uri-template.ts";
-import { checkCacheHint } from "../cache-hint.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { isGranted, requireScopes } from "../dispatch/scopes.ts";
 import type { Resource } from "../definition.ts";

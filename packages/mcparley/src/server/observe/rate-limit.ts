@@ -8,22 +8,21 @@ import { callerKey } from "../caller.ts";
 import { storeOf } from "../store-of.ts";
 import type { Call } from "../dispatch/call.ts";
 import type { Middleware, MiddlewareCall } from "../dispatch/middleware.ts";
-import { type Bucket, takeFrom, takeShared } from "./token-bucket.ts";
 
 /** Options of `rateLimit`. */
 export interface RateLimitOptions {
-  /** Calls a second that may go on for ever. 20 unless given. */
+  /** Calls per second in the long run. Default: 20. */
   perSecond?: number;
-  /** Calls that may come at once after a quiet time. 100 unless given. */
+  /** Calls that are accepted at once after an idle time. Default: 100. */
   burst?: number;
-  /** The methods that are limited: `tools/call` and `completion/complete` unless given. */
+  /** The methods that are limited. Default: `tools/call` and `completion/complete`. */
   methods?: readonly string[];
   /** Key of the caller that a call counts for. Default: its principal, or the network of its address if it is anonymous. */
   key?: (call: MiddlewareCall) => string;
   clock?: Clock;
 }
 
-/** The most callers that are told apart; beyond that the one that was quiet the longest is forgotten. */
+/** Maximum number of callers that are counted in memory. Then the one that was idle longest is dropped. */
 const maxBuckets = 10_000;
 
 /**
@@ -32,8 +31,7 @@ const maxBuckets = 10_000;
  * If the server has a store, the calls of all its processes count together, with two operations of the store for each limited
  * call. While the store is unavailable, and without one, each process counts by itself.
  *
- * A call over the limit is answered with an error that says after how many seconds to try again; over HTTP its status
- * is 429.
+ * A call over the limit gets an error with the seconds to wait. Over HTTP its status is 429.
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
   refuseStore(options, "rateLimit");
@@ -71,4 +69,46 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
     const message = `Too many calls. Try again in ${retryAfter} s.`;
     throw new ProtocolError(ErrorCode.InvalidRequest, message, { data: { retryAfter }, status: 429 });
   };
+}
+
+/** The calls that a caller may make now. It fills up with time. */
+interface Bucket {
+  tokens: number;
+  /** Time of the last count, in milliseconds since the epoch. */
+  at: number;
+}
+
+interface BucketSize {
+  /** Calls by which the bucket fills up in a second. */
+  perSecond: number;
+  /** Calls in a full bucket. */
+  burst: number;
+}
+
+/** Number of tries to change a bucket in the store. A caller that makes others fail so often is over its limit. */
+const maxTries = 20;
+
+/** Takes one call from a bucket. Returns 0, or the seconds to wait if the bucket is empty. */
+function takeFrom(bucket: Bucket, now: number, { perSecond, burst }: BucketSize): number {
+  // The clock of another machine may be behind.
+  const passed = Math.max(0, now - bucket.at);
+  bucket.tokens = Math.min(burst, bucket.tokens + (passed / 1000) * perSecond);
+  bucket.at = Math.max(now, bucket.at);
+  if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond;
+  bucket.tokens -= 1;
+  return 0;
+}
+
+/** Takes one call from a bucket in a store, which several processes share. */
+async function takeShared(store: Store, key: string, when: BucketSize & { now: number }): Promise<number> {
+  const { now, ...size } = when;
+  const ttl = Math.ceil((size.burst / size.perSecond) * 1000) + 60_000;
+  for (let tries = 0; tries < maxTries; tries++) {
+    const text = await store.get(key);
+    const bucket = text === undefined ? { tokens: size.burst, at: now } : (JSON.parse(text) as Bucket);
+    const wait = takeFrom(bucket, now, size);
+    if (wait > 0) return wait;
+    if (await store.compareAndSet(key, text, JSON.stringify(bucket), { ttl })) return 0;
+  }
+  return 1 / size.perSecond;
 }
