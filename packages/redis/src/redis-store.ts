@@ -94,7 +94,7 @@ class RedisStore implements Store {
     const name = this.#names.value(key);
     const args = [this.#stamps.next(), ...optional(expected), ...optional(value), lifetime(ttl)];
     const done = await this.#attempts.run("compareAndSet", ({ within }) =>
-      runScript((command) => this.#connection.send(name, command, within), compareAndSet, name, args),
+      runScript((command) => this.#connection.send(name, command, within), compareAndSet, [name, ...args]),
     );
     return Number(done) === 1;
   }
@@ -110,7 +110,7 @@ class RedisStore implements Store {
     const args = [this.#stamps.next(), value, String(maxLength), lifetime(ttl)];
     const id = await this.#attempts.run("append", ({ within, again }) => {
       const send = (command: readonly string[]): Promise<unknown> => this.#connection.send(name, command, within);
-      return runScript(send, append, name, [...args, again ? "1" : "0"]);
+      return runScript(send, append, [name, ...args, again ? "1" : "0"]);
     });
     return positionOf(String(id));
   }

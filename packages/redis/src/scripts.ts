@@ -52,14 +52,13 @@ return id
 export async function runScript(
   send: (command: readonly string[]) => Promise<unknown>,
   script: Script,
-  key: string,
-  args: readonly string[],
+  keyAndArguments: readonly [key: string, ...args: string[]],
 ): Promise<unknown> {
   try {
-    return await send(["EVALSHA", await script.digest, "1", key, ...args]);
+    return await send(["EVALSHA", await script.digest, "1", ...keyAndArguments]);
   } catch (error) {
     if (!isUnknownScript(error)) throw error;
-    return send(["EVAL", script.source, "1", key, ...args]);
+    return send(["EVAL", script.source, "1", ...keyAndArguments]);
   }
 }
 

@@ -53,7 +53,7 @@ export function readWords(argv: readonly string[]): CommandWords {
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
-    const value = readOption(token.name, token.rawName, token.value, token.inlineValue === true);
+    const value = readOption(token);
     values.set(token.name, [...(values.get(token.name) ?? []), value]);
   }
   return { positionals, command: end === -1 ? undefined : argv.slice(end + 1), options: toOptions(values) };
@@ -67,7 +67,16 @@ function parserOptions(): Record<string, { type: "string" | "boolean"; short?: s
   return Object.fromEntries(entries) as ReturnType<typeof parserOptions>;
 }
 
-function readOption(name: string, typed: string, value: string | undefined, inline: boolean): string {
+interface OptionToken {
+  name: string;
+  /** The option as it was typed, such as `-o`. */
+  rawName: string;
+  value?: string | undefined;
+  /** Whether the value was typed in the same word, as in `--output=chart.png`. */
+  inlineValue?: boolean | undefined;
+}
+
+function readOption({ name, rawName: typed, value, inlineValue }: OptionToken): string {
   const definition = optionDefinitions.find((one) => one.name === name);
   if (!definition) {
     const near = nearest(
@@ -82,7 +91,7 @@ function readOption(name: string, typed: string, value: string | undefined, inli
     return "";
   }
   // A forgotten value would otherwise swallow the next option.
-  if (value === undefined || (!inline && /^--?[a-z]/i.test(value))) {
+  if (value === undefined || (!inlineValue && /^--?[a-z]/i.test(value))) {
     throw new UsageError(`${typed} needs a value: ${typed} ${definition.value}`);
   }
   return value;

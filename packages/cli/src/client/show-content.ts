@@ -83,16 +83,20 @@ export function showSize(bytes: number): string {
 export async function saveBinaries(binaries: readonly Binary[], file: string, session: Session): Promise<void> {
   for (const [index, binary] of binaries.entries()) {
     const path = binaries.length === 1 ? file : numbered(file, index + 1);
-    await save(path, Buffer.from(binary.data, "base64"), binary.mimeType, session);
+    await save(path, { bytes: Buffer.from(binary.data, "base64"), mimeType: binary.mimeType }, session);
   }
 }
 
 /** Writes text to `--output`. */
 export async function saveText(text: string, file: string, session: Session): Promise<void> {
-  await save(file, Buffer.from(text), undefined, session);
+  await save(file, { bytes: Buffer.from(text) }, session);
 }
 
-async function save(path: string, bytes: Uint8Array, mimeType: string | undefined, session: Session): Promise<void> {
+async function save(
+  path: string,
+  { bytes, mimeType }: { bytes: Uint8Array; mimeType?: string | undefined },
+  session: Session,
+): Promise<void> {
   try {
     await writeFile(resolve(session.io.cwd, path), bytes);
   } catch (error) {

@@ -50,7 +50,7 @@ function showEntry({ name, marks, description, parts }: Entry, view: View): stri
   const about = marks.length > 0 ? `[${marks.map(visibleLine).join(", ")}]` : "";
   const heading = `  ${bold(visibleLine(name))}`;
   const fits = widthOf(`${heading} ${about}`) <= view.width;
-  const lines = fits ? [[heading, dim(about)].filter(Boolean).join(" ")] : [heading, hanging(about, "    ", view, dim)];
+  const lines = fits ? [[heading, dim(about)].filter(Boolean).join(" ")] : [heading, hanging(about, view, dim)];
   if (description) lines.push(paragraph(description, view, "    "));
   const shown = parts.map((part) => ({ label: `${visibleLine(part.name)} (${visibleLine(part.facts)})`, part }));
   for (const { label, part } of shown) lines.push(showPart(label, part.description, view));
@@ -63,12 +63,13 @@ function showPart(label: string, description: string | undefined, view: View): s
   const start = text === "" ? `- ${label}` : `- ${label}:`;
   const line = `    ${start} ${text}`.trimEnd();
   if (widthOf(line) <= view.width) return line;
-  const first = hanging(start, "    ", view);
+  const first = hanging(start, view);
   return text === "" ? first : `${first}\n${paragraph(text, view, "        ")}`;
 }
 
-/** Wraps one line, with the same indent before all of it. */
-function hanging(line: string, indent: string, view: View, mark = (text: string): string => text): string {
+/** Wraps one line and indents all of its parts. */
+function hanging(line: string, view: View, mark = (text: string): string => text): string {
+  const indent = "    ";
   return wrap(line, view.width - indent.length)
     .map((part) => indent + mark(part))
     .join("\n");

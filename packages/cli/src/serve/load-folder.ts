@@ -63,7 +63,6 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     // Those of the start stay, since a file that is being edited must not open what it closed.
     rules ??= await scopeRules((options.scoped && settings.auth?.needs) || [], folder, settings.roots);
     const needed = rules;
-    const scheme = schemeOf(settings.name);
     const codeChanged = changed?.some((file) => codeFile.test(file) || file.endsWith(".json")) ?? true;
     const toolsChanged = codeChanged || changed!.some((file) => file.startsWith("tools/"));
     if (codeChanged) modules.forget();
@@ -74,36 +73,14 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     files = new Map(listed.files.map((file) => [nameOf(file), file]));
     if (listed.more) report(tooMany(settings.files));
     const notes = await readNotes(folder, new Set(files.keys()), report);
-    const reading = { scheme, fileSize: settings.fileSize, rules: needed };
-    const pathsOf = (root: ServedRoot): string[] =>
-      [...files.values()]
-        .filter((file) => file.root.name === root.name && needed.of(nameOf(file)).length === 0)
-        .map((file) => file.path);
+    const reading = { scheme: schemeOf(settings.name), fileSize: settings.fileSize, rules: needed };
+    // Files that need scopes are never suggested, because completion does not know who asks.
+    const suggested = (): ResourceFile[] => [...files.values()].filter((file) => needed.of(nameOf(file)).length === 0);
     const resources = [
       ...listed.files.map((file) => fileResource(file, notes.get(nameOf(file)), reading)),
-      ...settings.roots.map((root) =>
-        rootTemplate(
-          root,
-          suggest(() => pathsOf(root)),
-          reading,
-        ),
-      ),
+      ...settings.roots.map((root) => rootTemplate(root, suggest(pathsIn(root, suggested)), reading)),
     ];
-
-    const path = join(folder, "prompts");
-    const scope: PromptScope = {
-      ...reading,
-      folder,
-      roots: settings.roots,
-      prompts: { name: "prompts", path, real: await realpath(path).catch(() => path) },
-      modules,
-      engine: promptEngine(folder),
-      // What needs scopes is suggested to nobody, since a suggestion is not asked for by anyone in particular.
-      files: () => [...files.values()].filter((file) => needed.of(nameOf(file)).length === 0),
-    };
-    const prompts = await loadEach(await listFiles(folder, "prompts", /\.md$/), report, async (file) => [
-      await filePrompt(file, await readText(folder, file), scope),
-    ]);
+    const prompts = await loadPrompts({ ...reading, folder, roots: settings.roots, modules, files: suggested }, report);
     const skills = await loadSkills(settings, report);
     const served = [...found.tools, ...prompts, ...resources, ...skills].map(({ file }) => file);
     problems.push(...needed.unused(served));
@@ -117,6 +94,27 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     };
   }
   return { folder, load };
+}
+
+/** Returns a function that lists the paths of the files in one root. */
+function pathsIn(root: ServedRoot, files: () => readonly ResourceFile[]): () => string[] {
+  return () =>
+    files()
+      .filter((file) => file.root.name === root.name)
+      .map((file) => file.path);
+}
+
+async function loadPrompts(
+  given: Omit<PromptScope, "prompts" | "engine">,
+  report: (problem: Problem) => void,
+): Promise<Loaded<Prompt>[]> {
+  const { folder } = given;
+  const path = join(folder, "prompts");
+  const prompts = { name: "prompts", path, real: await realpath(path).catch(() => path) };
+  const scope: PromptScope = { ...given, prompts, engine: promptEngine(folder) };
+  return loadEach(await listFiles(folder, "prompts", /\.md$/), report, async (file) => [
+    await filePrompt(file, await readText(folder, file), scope),
+  ]);
 }
 
 /** Adds scopes to those that a definition names itself. */

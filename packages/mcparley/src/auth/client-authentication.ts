@@ -49,6 +49,7 @@ function secretMethod(metadata: AuthorizationServer): string {
  * identifiers often contain hyphens, and many servers never decode.
  */
 function secretBasic(secret: string): ClientAuth {
+  // oxlint-disable-next-line max-params -- the signature is that of oauth4webapi
   return (_metadata, client, _body, headers) => {
     headers.set("authorization", `Basic ${btoa(`${formEncoded(client.client_id)}:${formEncoded(secret)}`)}`);
   };

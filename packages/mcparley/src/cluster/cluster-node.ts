@@ -94,15 +94,15 @@ export class ClusterNode {
   /** Resolves when the message is in the other node's inbox. */
   async post(node: string, mail: Mail): Promise<void> {
     const text = JSON.stringify(mail);
-    if (text.length <= maxInLog) return void (await tell(this.store, mailOf(node), text, told));
+    if (text.length <= maxInLog) return void (await tell(this.store, mailOf(node), { value: text, ...told }));
     const beside = `${mailOf(node)}:${crypto.randomUUID()}`;
     await this.store.set(beside, text, told);
-    await tell(this.store, mailOf(node), JSON.stringify({ beside }), told);
+    await tell(this.store, mailOf(node), { value: JSON.stringify({ beside }), ...told });
   }
 
   /** Resolves when the message is in the log that all nodes read. */
   async announce(news: News): Promise<void> {
-    await tell(this.store, newsLog, JSON.stringify(news), told);
+    await tell(this.store, newsLog, { value: JSON.stringify(news), ...told });
   }
 
   async #join(): Promise<void> {

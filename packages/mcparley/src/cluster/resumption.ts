@@ -49,8 +49,8 @@ export class Resumption implements EndpointResumption {
   }
 
   open(exchange: Exchange, session: HttpSession): void {
-    const stream = this.#create(session, this.#newId(byGet), { requests: [] });
-    void new Standalone(exchange, this.#context.open, session, (leave) => {
+    const stream = this.#create(session, this.#newId(byGet));
+    void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
       stream.begin(exchange, leave);
       return stream;
     });
@@ -68,7 +68,7 @@ export class Resumption implements EndpointResumption {
       return this.#follow(exchange, session, { id, owner, log, head: head! }).start(after);
     }
     // A standalone stream has no end, so it continues even if it was forgotten here or opened elsewhere.
-    stream ??= this.#create(session, id, { requests: [] });
+    stream ??= this.#create(session, id);
     await this.#resumeStanding(exchange, session, { stream, after });
   }
 
@@ -101,7 +101,7 @@ export class Resumption implements EndpointResumption {
     let resumed: Promise<void> | undefined;
     this.#kept.add(stream);
     this.#refreshLater();
-    void new Standalone(exchange, this.#context.open, session, (leave) => {
+    void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
       resumed = resumeOrLeave(stream, exchange, { after, leave });
       return stream;
     });
@@ -135,10 +135,14 @@ export class Resumption implements EndpointResumption {
     const writing: OpenExchange = { due: 0, beat: () => {}, endStream: () => {} };
     open.add(writing);
     const head: StreamHead = { requests: requests.map((request) => [request.id, isRepeatable(core, request)]) };
-    return this.#create(session, this.#newId(byPost), head, () => open.remove(writing));
+    return this.#create(session, this.#newId(byPost), { head, onEnd: () => open.remove(writing) });
   }
 
-  #create(session: HttpSession, id: string, head: StreamHead, onEnd: () => void = () => {}): ResumableStream {
+  #create(
+    session: HttpSession,
+    id: string,
+    { head = { requests: [] }, onEnd }: { head?: StreamHead; onEnd?: () => void } = {},
+  ): ResumableStream {
     const live = this.#liveOf(session);
     const { core } = this.#context;
     const stream = new ResumableStream({
@@ -151,7 +155,7 @@ export class Resumption implements EndpointResumption {
       onEnd: () => {
         live.delete(id);
         this.#kept.delete(stream);
-        onEnd();
+        onEnd?.();
       },
       clock: core.clock,
       report: (error) => core.report(error, undefined),

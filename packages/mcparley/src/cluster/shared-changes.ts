@@ -109,7 +109,7 @@ export class SharedChanges {
    * process reads the new state before it reads a change that came after it.
    */
   async tellSession(session: string): Promise<void> {
-    await tell(this.#store, logName, JSON.stringify({ from: this.#self, session }), kept);
+    await tell(this.#store, logName, { value: JSON.stringify({ from: this.#self, session }), ...kept });
   }
 
   /** Calls `take` for each session that another process changed, and waits for it, until the returned function is called. */

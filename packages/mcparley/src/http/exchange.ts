@@ -35,6 +35,9 @@ export interface Held {
 /** Headers of a response, by their names. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
+/** The body of a response: text, or text followed by bytes that were encoded before. */
+export type ResponseBody = string | { readonly text: string; readonly rest: Uint8Array<ArrayBuffer> };
+
 /** The limits of reading one body. */
 export interface ReadLimits {
   /** Maximum size in bytes. */
@@ -64,8 +67,8 @@ export interface Exchange extends RequestHead, RequestSource {
   readText(limits: ReadLimits): Promise<string>;
   /** Adds headers to whatever will be answered. */
   decorate(headers: ResponseHeaders): void;
-  /** Sends a whole response. Its body is the text, and then the bytes that were made before, if there are any. */
-  respond(status: number, headers: ResponseHeaders, body?: string, rest?: Uint8Array): void;
+  /** Sends a whole response. */
+  respond(status: number, headers: ResponseHeaders, body?: ResponseBody): void;
   /** Sends the head of a response now and its body piece by piece. */
   stream(status: number, headers: ResponseHeaders): ResponseStream;
   /**

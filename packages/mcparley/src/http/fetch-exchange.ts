@@ -1,5 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
-import type { Exchange, Held, ReadLimits, ResponseHeaders, ResponseStream } from "./exchange.ts";
+import type { Exchange, Held, ReadLimits, ResponseBody, ResponseHeaders, ResponseStream } from "./exchange.ts";
 import { notUtf8, tooLarge } from "./server/refusal.ts";
 
 /** An exchange on web `Request` and `Response`. */
@@ -89,10 +89,10 @@ export class FetchExchange implements Exchange {
     this.#extra = { ...this.#extra, ...headers };
   }
 
-  respond(status: number, headers: ResponseHeaders, body?: string, rest?: Uint8Array<ArrayBuffer>): void {
+  respond(status: number, headers: ResponseHeaders, body: ResponseBody | null = null): void {
     this.#end();
     this.#answer(
-      new Response(rest ? new Blob([body ?? "", rest]) : (body ?? null), {
+      new Response(body && typeof body === "object" ? new Blob([body.text, body.rest]) : body, {
         status,
         headers: { ...headers, ...this.#extra },
       }),

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
-import type { Exchange, Held, ReadLimits, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
+import type { Exchange, Held, ReadLimits, ResponseBody, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
 import { networkOf } from "../net/ip-address.ts";
 import { clientClosed, readBody } from "./read-body.ts";
 
@@ -89,19 +89,21 @@ export class NodeExchange implements Exchange {
     this.#extra = this.#extra ? { ...this.#extra, ...headers } : headers;
   }
 
-  respond(status: number, headers: ResponseHeaders, body?: string, rest?: Uint8Array): void {
+  respond(status: number, headers: ResponseHeaders, body: ResponseBody = ""): void {
     const response = this.#response;
     if (response.headersSent) {
       // Too late for another status. Destroying the response lets the client know that it is incomplete.
       response.destroy();
       return;
     }
-    const length = body === undefined ? 0 : Buffer.byteLength(body);
+    const text = typeof body === "string" ? body : body.text;
+    const rest = typeof body === "string" ? undefined : body.rest;
+    const length = Buffer.byteLength(text);
     response.writeHead(status, this.#headersOf(status, headers, length + (rest?.length ?? 0)));
-    if (!body) return this.#finish();
+    if (!text) return this.#finish();
     // This way, head and body are one write; `end(body)` would add an empty one. A body that is all ASCII is copied as
     // latin1, which is faster than UTF-8.
-    response.write(body, length === body.length ? "latin1" : "utf8");
+    response.write(text, length === text.length ? "latin1" : "utf8");
     if (rest) response.write(rest);
     process.nextTick(() => this.#finish());
   }

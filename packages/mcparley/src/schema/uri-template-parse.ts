@@ -44,19 +44,15 @@ const MAX_TEMPLATE_LENGTH = 8 * 1024;
 const MAX_EXPRESSIONS = 64;
 const MAX_VARIABLES = 128;
 
-function operator(first: string, separator: string, named = false, ifEmpty = ""): Operator {
-  return { first, separator, named, ifEmpty, reserved: false };
-}
-
-const simple = operator("", ",");
+const simple: Operator = { first: "", separator: ",", named: false, ifEmpty: "", reserved: false };
 const operators: ReadonlyMap<string, Operator> = new Map([
   ["+", { ...simple, reserved: true }],
-  ["#", { ...operator("#", ","), reserved: true }],
-  [".", operator(".", ".")],
-  ["/", operator("/", "/")],
-  [";", operator(";", ";", true)],
-  ["?", operator("?", "&", true, "=")],
-  ["&", operator("&", "&", true, "=")],
+  ["#", { ...simple, first: "#", reserved: true }],
+  [".", { ...simple, first: ".", separator: "." }],
+  ["/", { ...simple, first: "/", separator: "/" }],
+  [";", { ...simple, first: ";", separator: ";", named: true }],
+  ["?", { ...simple, first: "?", separator: "&", named: true, ifEmpty: "=" }],
+  ["&", { ...simple, first: "&", separator: "&", named: true, ifEmpty: "=" }],
 ]);
 
 // Percent-encoded triplets are part of a name and are not decoded (RFC 6570 section 2.3).

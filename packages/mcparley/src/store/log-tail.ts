@@ -139,7 +139,11 @@ export class LogTail {
 }
 
 /** Appends to a log that other processes follow. Settles when the entry is stored, even if the message to them fails. */
-export async function tell(store: Store, log: string, value: string, options: AppendOptions): Promise<string> {
+export async function tell(
+  store: Store,
+  log: string,
+  { value, ...options }: AppendOptions & { value: string },
+): Promise<string> {
   const position = await store.append(log, value, options);
   await store.publish(log, "").catch(() => {});
   return position;

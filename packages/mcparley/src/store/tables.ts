@@ -39,8 +39,10 @@ export class Tables {
 
   /** Writes a value; undefined deletes it. */
   set(key: string, value: string | undefined, { ttl, now }: { ttl: number; now: number }): void {
-    if (value === undefined) this.values.delete(key);
-    else this.#put(this.values, key, { value, expires: now + ttl }, now);
+    this.values.delete(key);
+    if (value === undefined) return;
+    this.values.set(key, { value, expires: now + ttl });
+    this.#limit(this.values, now);
   }
 
   /** Writes a value if the current one is the expected one. Returns whether it was written. */
@@ -60,7 +62,9 @@ export class Tables {
     kept.entries.push({ position, value });
     if (kept.entries.length > maxLength) kept.entries.splice(0, kept.entries.length - maxLength);
     kept.expires = now + ttl;
-    this.#put(this.logs, log, kept, now);
+    this.logs.delete(log);
+    this.logs.set(log, kept);
+    this.#limit(this.logs, now);
     return position;
   }
 
@@ -70,10 +74,8 @@ export class Tables {
     return start === -1 ? [] : entries.slice(start, start + limit);
   }
 
-  /** Writes an entry as the newest. The order of the map is from the oldest to the newest. */
-  #put<T extends Expiring>(map: Map<string, T>, key: string, entry: T, now: number): void {
-    map.delete(key);
-    map.set(key, entry);
+  /** Removes the oldest entries of a map that has too many. Each write deletes first, so that its entry is the newest. */
+  #limit(map: Map<string, Expiring>, now: number): void {
     if (map.size <= this.#maxKeys) return;
     for (const [old, { expires }] of map) {
       if (expires > now && map.size <= this.#maxKeys) break;

@@ -20,7 +20,7 @@ export const completeCommand: ClientCommand = {
     const name = requireWord(argument, "Which argument? ARGUMENT is missing.", hint);
     if (value === undefined) throw new UsageError("What was typed so far? VALUE is missing.", "It may be empty: ''");
     const context = Object.fromEntries(textArguments(await readArguments(rest, sourcesOf(io))));
-    return (session) => complete(reference, { name, value }, context, session);
+    return (session) => complete({ reference, argument: { name, value }, context }, session);
   },
 };
 
@@ -33,12 +33,14 @@ function readReference(word: string): CompletionReference {
   );
 }
 
-async function complete(
-  reference: CompletionReference,
-  argument: { name: string; value: string },
-  context: Record<string, string>,
-  session: Session,
-): Promise<void> {
+interface Question {
+  reference: CompletionReference;
+  argument: { name: string; value: string };
+  /** The values of the other arguments. */
+  context: Record<string, string>;
+}
+
+async function complete({ reference, argument, context }: Question, session: Session): Promise<void> {
   const { client, request, options, screen } = session;
   if (!client.server.capabilities.completions) {
     throw new LocalError("not_capable", "This server completes no arguments.");

@@ -38,7 +38,7 @@ export async function findResourceFiles(
 ): Promise<FoundFiles> {
   const found: FoundFiles = { files: [], more: false };
   for (const root of roots) {
-    for await (const path of walk(root, root.real, [])) {
+    for await (const path of walk(root, { real: root.real, prefix: "", around: [] })) {
       if (found.files.length >= limit) return { ...found, more: true };
       const file = await describe(root, path, known);
       if (file) found.files.push(file);
@@ -52,20 +52,30 @@ export function nameOf({ root, path }: Pick<ResourceFile, "root" | "path">): str
   return `${root.name}/${path}`;
 }
 
-/** Goes through a folder by name; `open` are the real paths of the folders around it, so that links cannot go round. */
-async function* walk(root: ServedRoot, folder: string, open: readonly string[], prefix = ""): AsyncGenerator<string> {
-  if (open.includes(folder)) return;
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+interface Folder {
+  real: string;
+  /** Its path from the root, with a `/` at its end; empty for the root. */
+  prefix: string;
+  /** The real paths of the folders that contain it. */
+  around: readonly string[];
+}
+
+/** Yields the paths of the files in a folder, by name. A link to a folder around itself is not followed. */
+async function* walk(root: ServedRoot, { real, prefix, around }: Folder): AsyncGenerator<string> {
+  if (around.includes(real)) return;
+  const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
+  const inside = [...around, real];
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
     if (!isShown(entry.name)) continue;
     const path = prefix + entry.name;
     if (entry.isFile()) yield path;
-    else if (entry.isDirectory()) yield* walk(root, join(folder, entry.name), [...open, folder], `${path}/`);
+    else if (entry.isDirectory())
+      yield* walk(root, { real: join(real, entry.name), prefix: `${path}/`, around: inside });
     else if (entry.isSymbolicLink()) {
-      const real = await insideTarget(root, join(folder, entry.name));
-      if (real?.isDirectory) yield* walk(root, real.path, [...open, folder], `${path}/`);
-      else if (real) yield path;
+      const target = await insideTarget(root, join(real, entry.name));
+      if (target?.isDirectory) yield* walk(root, { real: target.path, prefix: `${path}/`, around: inside });
+      else if (target) yield path;
     }
   }
 }

@@ -132,8 +132,8 @@ export class PostResponse implements Link, OpenExchange {
     const { message, status } = reply;
     const headers = headersOf(reply, this.#context.auth, this.exchange);
     const prepared = preparedEnd(message);
-    if (prepared) this.exchange.respond(status, headers, beginningOf(message.id as RequestId), prepared);
-    else this.exchange.respond(status, headers, this.encoded(message));
+    const body = prepared ? { text: beginningOf(message.id as RequestId), rest: prepared } : this.encoded(message);
+    this.exchange.respond(status, headers, body);
   }
 
   protected encoded(message: JsonRpcResponse): string {
@@ -183,10 +183,10 @@ export function encodeReply(core: ServerCore, message: JsonRpcResponse): string 
 /** Characters from which on a prepared result is sent as bytes. Concatenating it with the rest of the response copies it three times. */
 const longText = 2_048;
 
-const ends = new WeakMap<Prepared, Uint8Array>();
+const ends = new WeakMap<Prepared, Uint8Array<ArrayBuffer>>();
 
 /** Returns the bytes of a response from its result on, if the result was prepared and is long. They are encoded once. */
-function preparedEnd(message: JsonRpcResponse): Uint8Array | undefined {
+function preparedEnd(message: JsonRpcResponse): Uint8Array<ArrayBuffer> | undefined {
   if (!("result" in message) || !(message.result instanceof Prepared)) return undefined;
   const { result } = message;
   if (result.json.length <= longText) return undefined;

@@ -29,6 +29,7 @@ export interface Node {
 }
 
 /** Decides whether a value fits a schema. Throws TooComplex. */
+// oxlint-disable-next-line max-params -- called for each value and subschema, so it must not allocate
 export function apply(node: Node, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
   run.take(node.cost);
   if (run.isFull) return false;
@@ -50,6 +51,7 @@ export function apply(node: Node, value: unknown, run: Run, evaluated: Evaluated
 }
 
 /** Applies a schema to a property or an item. */
+// oxlint-disable-next-line max-params -- called for each property and item, so it must not allocate
 export function applyAt(node: Node, value: unknown, key: string | number, run: Run): boolean {
   return run.findings ? run.at(key, () => apply(node, value, run, undefined)) : apply(node, value, run, undefined);
 }

@@ -13,8 +13,8 @@ export function combinationChecks(schema: JsonSchema, compiler: Compiler): Check
     (schema[keyword] as readonly Subschema[] | undefined)?.map((below) => compiler.node(below));
   const checks = [
     allOf(nodes("allOf")),
-    anyOf(nodes("anyOf")),
-    oneOf(nodes("oneOf")),
+    alternatives("anyOf", nodes("anyOf")),
+    alternatives("oneOf", nodes("oneOf")),
     not(schema["not"] === undefined ? undefined : compiler.node(schema["not"] as Subschema)),
     compiler.knows("if") ? conditional(schema, compiler) : undefined,
   ];
@@ -46,36 +46,26 @@ function allOf(nodes: readonly Node[] | undefined): Check | undefined {
   return nodes && ((value, run, evaluated) => every(nodes, run, (node) => apply(node, value, run, evaluated)));
 }
 
-function anyOf(nodes: readonly Node[] | undefined): Check | undefined {
-  return (
-    nodes &&
-    ((value, run, evaluated) => {
-      let fits = false;
-      for (const node of nodes) {
-        if (!matches(node, value, run, evaluated)) continue;
-        fits = true;
+/** `anyOf` and `oneOf`. */
+function alternatives(keyword: "anyOf" | "oneOf", nodes: readonly Node[] | undefined): Check | undefined {
+  if (!nodes) return undefined;
+  const checks = nodes.map(silently);
+  const fail = failAlternatives(keyword, nodes);
+  return (value, run, evaluated) => {
+    const { unchecked } = run;
+    let count = 0;
+    for (const matches of checks) {
+      if (!matches(value, run, evaluated)) continue;
+      count++;
+      if (keyword === "anyOf") {
         // If nothing depends on the properties that the others evaluate, the first match decides.
         if (!evaluated) break;
+      } else if (count > 1 && run.unchecked === unchecked) {
+        return run.fail(keyword, `must match exactly one of the ${nodes.length} alternatives, but matches several`);
       }
-      return fits || failAlternatives("anyOf", nodes, value, run);
-    })
-  );
-}
-
-function oneOf(nodes: readonly Node[] | undefined): Check | undefined {
-  return (
-    nodes &&
-    ((value, run, evaluated) => {
-      const { unchecked } = run;
-      let count = 0;
-      for (const node of nodes) {
-        if (matches(node, value, run, evaluated) && ++count > 1 && run.unchecked === unchecked) {
-          return run.fail("oneOf", `must match exactly one of the ${nodes.length} alternatives, but matches several`);
-        }
-      }
-      return count > 0 || failAlternatives("oneOf", nodes, value, run);
-    })
-  );
+    }
+    return count > 0 || fail(value, run);
+  };
 }
 
 function not(node: Node | undefined): Check | undefined {
@@ -92,45 +82,49 @@ function not(node: Node | undefined): Check | undefined {
 function conditional(schema: JsonSchema, compiler: Compiler): Check | undefined {
   const { if: condition, then: whenTrue, else: whenFalse } = schema as Record<string, Subschema | undefined>;
   if (condition === undefined) return undefined;
-  const test = compiler.node(condition);
+  const test = silently(compiler.node(condition));
   const consequence = whenTrue === undefined ? undefined : compiler.node(whenTrue);
   const alternative = whenFalse === undefined ? undefined : compiler.node(whenFalse);
   return (value, run, evaluated) => {
     const { unchecked } = run;
-    const branch = matches(test, value, run, evaluated) ? consequence : alternative;
+    const branch = test(value, run, evaluated) ? consequence : alternative;
     return branch === undefined || run.unchecked > unchecked || apply(branch, value, run, evaluated);
   };
 }
 
 /** Applies one of several schemas without reporting. If the value fits, adds its evaluated properties to the outer schema. */
-function matches(node: Node, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
-  const own = evaluated && new Evaluated();
-  const fits = run.findings
-    ? run.isolated(undefined, () => apply(node, value, run, own))
-    : apply(node, value, run, own);
-  if (fits && own) evaluated.addFrom(own, run);
-  return fits;
+function silently(node: Node): Check {
+  return (value, run, evaluated) => {
+    const own = evaluated && new Evaluated();
+    const fits = run.findings
+      ? run.isolated(undefined, () => apply(node, value, run, own))
+      : apply(node, value, run, own);
+    if (fits && own) evaluated.addFrom(own, run);
+    return fits;
+  };
 }
 
 /**
  * Reports that no alternative fits, and the issues of the closest ones: those for a value of this type and with the same
  * tags, such as `kind: "circle"`. If none is close, reports the issues of all.
  */
-function failAlternatives(keyword: string, nodes: readonly Node[], value: unknown, run: Run): false {
-  if (!run.findings) return false;
-  const { path } = run;
-  run.fail(keyword, `must match ${keyword === "oneOf" ? "exactly" : "at least"} one of ${nodes.length} alternatives`);
-  const all: Finding[] = [];
-  const close: Finding[] = [];
-  for (const node of nodes) {
-    if (close.length >= MAX_ISSUES) break;
-    const reported: Finding[] = [];
-    run.isolated(reported, () => apply(node, value, run, undefined));
-    if (all.length < MAX_ISSUES) all.push(...reported);
-    if (!reported.some((finding) => isDecisive(finding, path))) close.push(...reported);
-  }
-  for (const finding of close.length > 0 ? close : all) run.add(finding);
-  return false;
+function failAlternatives(keyword: string, nodes: readonly Node[]): (value: unknown, run: Run) => false {
+  return (value, run) => {
+    if (!run.findings) return false;
+    const { path } = run;
+    run.fail(keyword, `must match ${keyword === "oneOf" ? "exactly" : "at least"} one of ${nodes.length} alternatives`);
+    const all: Finding[] = [];
+    const close: Finding[] = [];
+    for (const node of nodes) {
+      if (close.length >= MAX_ISSUES) break;
+      const reported: Finding[] = [];
+      run.isolated(reported, () => apply(node, value, run, undefined));
+      if (all.length < MAX_ISSUES) all.push(...reported);
+      if (!reported.some((finding) => isDecisive(finding, path))) close.push(...reported);
+    }
+    for (const finding of close.length > 0 ? close : all) run.add(finding);
+    return false;
+  };
 }
 
 /** Whether an alternative is meant for another kind of value altogether. */

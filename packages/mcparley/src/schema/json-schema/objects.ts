@@ -43,11 +43,13 @@ function countProperties({ minProperties, maxProperties }: JsonSchema): Check<Pr
   };
 }
 
+type CheckProperty = (key: string, value: unknown, run: Run) => boolean;
+
 /** The combined requirement of `properties`, `patternProperties` and `additionalProperties` of one schema. */
 interface Parts {
   readonly named: ReadonlyMap<string, Node>;
   readonly patterns: readonly { readonly pattern: Pattern | undefined; readonly node: Node }[];
-  readonly others: Node | undefined;
+  readonly others: CheckProperty | undefined;
 }
 
 function properties(schema: JsonSchema, compiler: Compiler): Check<Properties> | undefined {
@@ -58,7 +60,8 @@ function properties(schema: JsonSchema, compiler: Compiler): Check<Properties> |
       pattern: compiler.options.patterns(source),
       node: compiler.node(below as Subschema),
     })),
-    others: additionalProperties === undefined ? undefined : compiler.node(additionalProperties as Subschema),
+    others:
+      additionalProperties === undefined ? undefined : otherProperty(compiler.node(additionalProperties as Subschema)),
   };
   if (parts.named.size === 0 && parts.patterns.length === 0 && !parts.others) return undefined;
   return (value, run, evaluated) => {
@@ -89,16 +92,19 @@ function property(parts: Parts, key: string, value: unknown, run: Run, evaluated
     isKnown = true;
   }
   if (!isKnown && parts.others) {
-    fits = other(parts.others, key, value, run);
+    fits = parts.others(key, value, run);
     isKnown = true;
   }
   if (isKnown) evaluated?.add(key);
   return fits;
 }
 
-function other(node: Node, key: string, value: unknown, run: Run): boolean {
-  if (node.place.schema !== false) return applyAt(node, value, key, run);
-  return run.findings ? run.at(key, () => run.fail("additionalProperties", "is not a known property")) : false;
+/** Checks a property that no other keyword knows. */
+function otherProperty(node: Node): CheckProperty {
+  return (key, value, run) => {
+    if (node.place.schema !== false) return applyAt(node, value, key, run);
+    return run.findings ? run.at(key, () => run.fail("additionalProperties", "is not a known property")) : false;
+  };
 }
 
 function propertyNames(schema: JsonSchema, compiler: Compiler): Check<Properties> | undefined {
@@ -143,11 +149,12 @@ function schemaWith(key: string, node: Node): Check<Properties> {
 
 /** Applies `unevaluatedProperties` to the properties that no other keyword has evaluated. */
 export function unevaluatedProperties(node: Node): Check {
+  const other = otherProperty(node);
   return (value, run, evaluated) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return true;
     const fits = every(Object.entries(value), run, ([key, item]) => {
       run.take(1);
-      return evaluated?.has(key) || other(node, key, item, run);
+      return evaluated?.has(key) || other(key, item, run);
     });
     evaluated?.addAll();
     return fits;

@@ -75,8 +75,9 @@ export interface SkillHost {
 
 /** Returns the skills of a client's server. Throws nothing; the methods throw `not_capable` if the server has no skills. */
 export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
-  const { approve, server = client.target, approvals = new Map<string, string>(), onError } = options;
+  const { approve, server = client.target, approvals = new Map<string, string>() } = options;
   const limits: SkillLimits = { ...skillLimits, ...options.limits };
+  const report = (error: Error): void => options.onError?.(error);
 
   async function take(entry: unknown): Promise<OfferedSkill> {
     const skill = { ...readEntry(entry, limits), server };
@@ -96,26 +97,7 @@ export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
     get isOffered() {
       return declared(client) !== undefined;
     },
-    list(request = {}) {
-      const listed = new Set<string>();
-      return listOf({
-        method: SkillMethod.list,
-        member: "skills",
-        fetch: async (cursor) => {
-          settingsOf(client, SkillMethod.list);
-          if (cursor === undefined) listed.clear();
-          return client.request(SkillMethod.list, cursor === undefined ? {} : { cursor }, request);
-        },
-        async read(entry) {
-          const skill = await take(entry);
-          if (listed.has(skill.uri)) throw new TypeError("it is listed twice");
-          listed.add(skill.uri);
-          return skill;
-        },
-        report: (error) => onError?.(error),
-        forget: () => {},
-      });
-    },
+    list: (request = {}) => listSkills(client, { take, report }, request),
     get,
     async load(given, request = {}) {
       const skill = typeof given === "string" ? await get(given, request) : known(given, server, limits);
@@ -127,26 +109,57 @@ export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
       await requireApproval(approvals, skill, approve);
       return loadSkill({ client, skill, bytes: limits.bytes }, request);
     },
-    readDirectory(uri, request = {}) {
-      return listOf({
-        method: SkillMethod.readDirectory,
-        member: "resources",
-        fetch: async (cursor) => {
-          if (settingsOf(client, SkillMethod.readDirectory).directoryRead !== true) {
-            throw notCapable(SkillMethod.readDirectory, '"directoryRead" of the extension');
-          }
-          return client.request(SkillMethod.readDirectory, cursor === undefined ? { uri } : { uri, cursor }, request);
-        },
-        read(entry) {
-          requireStrings(entry, "uri", "name");
-          if (!isInside(uri, entry.uri as string)) throw new TypeError("it is not in the folder");
-          return entry as unknown as Resource;
-        },
-        report: (error) => onError?.(error),
-        forget: () => {},
-      });
-    },
+    readDirectory: (uri, request = {}) => listDirectory(client, { uri, report }, request),
   };
+}
+
+function listSkills(
+  client: Client,
+  { take, report }: { take: (entry: unknown) => Promise<OfferedSkill>; report: (error: Error) => void },
+  request: RequestOptions,
+): List<OfferedSkill> {
+  const listed = new Set<string>();
+  return listOf({
+    method: SkillMethod.list,
+    member: "skills",
+    fetch: async (cursor) => {
+      settingsOf(client, SkillMethod.list);
+      if (cursor === undefined) listed.clear();
+      return client.request(SkillMethod.list, cursor === undefined ? {} : { cursor }, request);
+    },
+    async read(entry) {
+      const skill = await take(entry);
+      if (listed.has(skill.uri)) throw new TypeError("it is listed twice");
+      listed.add(skill.uri);
+      return skill;
+    },
+    report,
+    forget: () => {},
+  });
+}
+
+function listDirectory(
+  client: Client,
+  { uri, report }: { uri: string; report: (error: Error) => void },
+  request: RequestOptions,
+): List<Resource> {
+  return listOf({
+    method: SkillMethod.readDirectory,
+    member: "resources",
+    fetch: async (cursor) => {
+      if (settingsOf(client, SkillMethod.readDirectory).directoryRead !== true) {
+        throw notCapable(SkillMethod.readDirectory, '"directoryRead" of the extension');
+      }
+      return client.request(SkillMethod.readDirectory, cursor === undefined ? { uri } : { uri, cursor }, request);
+    },
+    read(entry) {
+      requireStrings(entry, "uri", "name");
+      if (!isInside(uri, entry.uri as string)) throw new TypeError("it is not in the folder");
+      return entry as unknown as Resource;
+    },
+    report,
+    forget: () => {},
+  });
 }
 
 /** Checks an entry of the caller like one from the server, because it may come from a file or another server. */

@@ -85,7 +85,7 @@ async function getSkill(catalog: Catalog, call: Call): Promise<JsonObject> {
 function readDirectory(catalog: Catalog, call: Call): JsonObject {
   const uri = readResourceUri(call.params);
   const cursor = readCursor(call.params);
-  const held = [...(catalog.folder(uri) ?? [])].filter(([child, found]) => isVisible(catalog, call, child, found));
+  const held = [...(catalog.folder(uri) ?? [])].filter((child) => isVisible(catalog, child, call.principal));
   if (held.length === 0) throw invalidParams(`${uri.slice(0, 500)} is not a directory of this server`, { uri });
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const { pageSize } = call.core.limits;
@@ -98,9 +98,13 @@ function readDirectory(catalog: Catalog, call: Call): JsonObject {
 }
 
 /** Returns whether a principal may see a file or folder. A folder is visible if anything in it is. */
-function isVisible(catalog: Catalog, call: Call, uri: string, found: FoundFile | undefined): boolean {
-  if (found) return isGranted(found.skill.scopes, call.principal);
-  return [...(catalog.folder(uri) ?? [])].some(([child, inner]) => isVisible(catalog, call, child, inner));
+function isVisible(
+  catalog: Catalog,
+  [uri, found]: readonly [uri: string, found: FoundFile | undefined],
+  principal: Call["principal"],
+): boolean {
+  if (found) return isGranted(found.skill.scopes, principal);
+  return [...(catalog.folder(uri) ?? [])].some((child) => isVisible(catalog, child, principal));
 }
 
 /** Returns the resource of a file. `SKILL.md` has the name and the description of its skill. */

@@ -37,26 +37,11 @@ export function skills(
   const catalog = new Catalog();
   const pages = new SkillPages(catalog);
   for (const [path, skill] of Object.entries(given)) catalog.set(path, skill);
-  // Weak references, because several servers can share the skills and a server may be discarded.
-  const servers = new Set<WeakRef<ResourceRegistry>>();
-  const files = filesOf(catalog);
-
-  function offer(resources: ResourceRegistry): void {
-    if (catalog.size > 0) resources.set(resourceName, files);
-    else resources.delete(resourceName);
-  }
+  const files = new OfferedFiles(catalog);
 
   function changed(path: string, before: Skill | undefined): void {
     pages.clear();
-    const uris = before ? changedUris(path, before, catalog.get(path)) : [];
-    for (const held of servers) {
-      const resources = held.deref();
-      if (!resources) servers.delete(held);
-      else {
-        offer(resources);
-        for (const uri of uris) resources.updated(uri);
-      }
-    }
+    files.update(before ? changedUris(path, before, catalog.get(path)) : []);
   }
 
   return {
@@ -64,15 +49,7 @@ export function skills(
     settings: directoryRead ? { directoryRead: true } : {},
     features: ["resources"],
     methods: skillMethods(catalog, pages, directoryRead),
-    offer({ resources }) {
-      if (resources.has(resourceName)) {
-        const why = `The resource name "${resourceName}" is reserved for the files of skills. Choose another name for the resource.`;
-        throw new LocalError("invalid_definition", why);
-      }
-      for (const held of servers) if (!held.deref()) servers.delete(held);
-      servers.add(new WeakRef(resources));
-      offer(resources);
-    },
+    offer: ({ resources }) => files.addTo(resources),
     get size() {
       return catalog.size;
     },
@@ -94,6 +71,47 @@ export function skills(
       for (const { name, definition } of catalog.entries()) yield [name, definition];
     },
   };
+}
+
+/** The resource for the files of all skills, in each server that has the skills. Absent while there are no skills. */
+class OfferedFiles {
+  readonly #catalog: Catalog;
+  readonly #resource: ReturnType<typeof filesOf>;
+  /** Weak references, because several servers can share the skills and a server may be discarded. */
+  readonly #servers = new Set<WeakRef<ResourceRegistry>>();
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog;
+    this.#resource = filesOf(catalog);
+  }
+
+  /** Adds the resource to a server. Throws `invalid_definition` if the server has another resource of this name. */
+  addTo(resources: ResourceRegistry): void {
+    if (resources.has(resourceName)) {
+      const why = `The resource name "${resourceName}" is reserved for the files of skills. Choose another name for the resource.`;
+      throw new LocalError("invalid_definition", why);
+    }
+    for (const held of this.#servers) if (!held.deref()) this.#servers.delete(held);
+    this.#servers.add(new WeakRef(resources));
+    this.#offer(resources);
+  }
+
+  /** Called when a skill has changed. Notifies the servers of the files that differ. */
+  update(changed: readonly string[]): void {
+    for (const held of this.#servers) {
+      const resources = held.deref();
+      if (!resources) this.#servers.delete(held);
+      else {
+        this.#offer(resources);
+        for (const uri of changed) resources.updated(uri);
+      }
+    }
+  }
+
+  #offer(resources: ResourceRegistry): void {
+    if (this.#catalog.size > 0) resources.set(resourceName, this.#resource);
+    else resources.delete(resourceName);
+  }
 }
 
 /** Returns the resource that serves all files of all skills. A file is found by its whole URI; no path is resolved. */

@@ -6,7 +6,7 @@ import { answerOrBegin } from "./beginning.ts";
 import { taskMethods } from "./methods.ts";
 import { Runner } from "./runner.ts";
 import { type TasksOptions, readOptions } from "./settings.ts";
-import { subscribeTasks } from "./watching.ts";
+import { taskSubscriptions } from "./watching.ts";
 
 /**
  * Adds tasks to a server: `createServer({ store, extensions: [tasks()] })`.
@@ -38,7 +38,7 @@ export function tasks(options: TasksOptions = {}): ServerExtension {
       runnerOf(call);
       return answerOrBegin(call, next, runnerOfCall);
     },
-    subscribe: (wanted, call, send) => subscribeTasks(runnerOf(call), wanted, call, send),
+    subscribe: taskSubscriptions(runnerOfCall),
     close: (core) => runners.get(core)?.close(),
   };
 }

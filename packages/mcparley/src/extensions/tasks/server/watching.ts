@@ -4,7 +4,7 @@ import { ErrorCode } from "../../../mcp/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
-import { type ExtensionSubscription, requireExtension } from "../../../server/extension.ts";
+import { type ServerExtension, requireExtension } from "../../../server/extension.ts";
 import type { Session } from "../../../server/protocol/session.ts";
 import { TaskMethod, tasksId } from "../task.ts";
 import { type TaskRecord, toDetailedTask, toRequestedTask } from "./record.ts";
@@ -25,36 +25,34 @@ export function followForSession(runner: Runner, begun: TaskRecord, session: Ses
 }
 
 /**
- * Opens the tasks' part of a stream: those that exist and are the caller's own are acknowledged, and each is sent as it
- * is now and after each change (SEP-2663, Task Status Notifications).
+ * Returns the function that opens the tasks' part of a stream. It acknowledges the tasks that exist and belong to the
+ * caller. Each is sent in its current state and after each change (SEP-2663, Task Status Notifications).
  */
-export async function subscribeTasks(
-  runner: Runner,
-  wanted: JsonObject,
-  call: Call,
-  send: (method: string, params: JsonObject) => void,
-): Promise<ExtensionSubscription | undefined> {
-  if (wanted.taskIds === undefined) return undefined;
-  requireExtension(call, tasksId);
-  const ids = readIds(wanted.taskIds);
-  const found = await Promise.all(ids.map((taskId) => runner.table.read(taskId)));
-  const owner = principalKey(call.principal);
-  const taskIds = found.flatMap((record) => (record?.owner === owner ? record.taskId : []));
-  const say = (method: string, params: JsonObject): JsonObject => encodeRequest(call, method, params).params;
-  const ends = taskIds.map((taskId) => {
-    let last: string | undefined;
-    return watchTask(runner, taskId, (record) => {
-      const task = record && toDetailedTask(record, say);
-      const text = JSON.stringify(task);
-      if (task && text !== last) send(TaskMethod.changed, { ...task });
-      last = text;
+export function taskSubscriptions(runnerOf: (call: Call) => Runner): NonNullable<ServerExtension["subscribe"]> {
+  return async (wanted, call, send) => {
+    if (wanted.taskIds === undefined) return undefined;
+    requireExtension(call, tasksId);
+    const runner = runnerOf(call);
+    const ids = readIds(wanted.taskIds);
+    const found = await Promise.all(ids.map((taskId) => runner.table.read(taskId)));
+    const owner = principalKey(call.principal);
+    const taskIds = found.flatMap((record) => (record?.owner === owner ? record.taskId : []));
+    const say = (method: string, params: JsonObject): JsonObject => encodeRequest(call, method, params).params;
+    const ends = taskIds.map((taskId) => {
+      let last: string | undefined;
+      return watchTask(runner, taskId, (record) => {
+        const task = record && toDetailedTask(record, say);
+        const text = JSON.stringify(task);
+        if (task && text !== last) send(TaskMethod.changed, { ...task });
+        last = text;
+      });
     });
-  });
-  return {
-    acknowledged: { taskIds },
-    end: () => {
-      for (const end of ends) end();
-    },
+    return {
+      acknowledged: { taskIds },
+      end: () => {
+        for (const end of ends) end();
+      },
+    };
   };
 }
 

@@ -18,7 +18,7 @@ export async function getStream(context: LegacyContext, exchange: Exchange, send
     throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
   }
   const { resumption, open } = context;
-  if (!resumption || !session.session.revision.resumable) return void new Standalone(exchange, open, session);
+  if (!resumption || !session.session.revision.resumable) return void new Standalone(exchange, { open, session });
   const lastEventId = exchange.header(LAST_EVENT_ID_HEADER);
   return lastEventId ? resumption.resume(exchange, session, lastEventId) : resumption.open(exchange, session);
 }

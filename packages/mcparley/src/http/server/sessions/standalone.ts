@@ -10,11 +10,10 @@ export class Standalone implements OpenExchange {
   readonly #events: Events;
   readonly #leave: () => void;
 
-  /** `begin` makes its stream, which may tell it that its exchange carries the stream no more. */
+  /** `begin` makes the stream, which calls `leave` when the exchange no longer carries it. */
   constructor(
     exchange: Exchange,
-    open: OpenExchanges,
-    session: HttpSession,
+    { open, session }: { open: OpenExchanges; session: HttpSession },
     begin: (leave: () => void) => Events = () => new EventStream(exchange),
   ) {
     this.#leave = () => {
