@@ -126,6 +126,8 @@ async function bundle(name) {
     platform: "node",
     target: "node20",
     format: "esm",
+    // A CommonJS package, which esbuild cannot put into an ES module for Node.
+    external: ["yaml"],
     logLevel: "error",
   });
   return outfile;
