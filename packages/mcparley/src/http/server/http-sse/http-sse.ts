@@ -85,7 +85,7 @@ export class HttpSse {
   async #handOn(exchange: Exchange, id: string, principal: Principal | undefined): Promise<void> {
     const shared = await this.#useShared();
     if (!shared || !(await shared.guard(() => shared.relay.isElsewhere(id, principal)))) {
-      throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
+      throw new HttpRefusal(404, `Session "${shown(id)}" does not exist or has expired. Open a new stream.`);
     }
     const value = await readJson(exchange, this.#options.bodies);
     checkPosted(value);

@@ -11,16 +11,16 @@ import type { HttpSession } from "./http-session.ts";
 import { HttpRefusal, shown } from "../refusal.ts";
 import type { SessionTable } from "./sessions.ts";
 
-interface Asking {
+interface SessionRequest {
   readonly head: RequestHead;
   readonly sender: Sender;
-  /** The id of the request that asks, for a refusal of it. */
+  /** The id of the request, for a refusal. */
   readonly id: RequestId | undefined;
 }
 
 const visibleAscii = /^[!-~]+$/;
 
-/** Where messages go that belong to no request when there is no way for them. */
+/** Discards standalone messages. Used if there is no session. */
 export const nowhere: Link = { send: () => {} };
 
 /** Refuses a version that does not exist (2025-06-18, transports, "Protocol Version Header"). */
@@ -31,20 +31,20 @@ export function checkVersion(head: RequestHead, id: RequestId | undefined): void
   throw new HttpRefusal(400, `The MCP-Protocol-Version "${shown(version)}" is not supported. ${supported}`, { id });
 }
 
-/** What a legacy request belongs to. */
+/** The session of a legacy request. */
 export interface Place {
   readonly session: Session;
-  /** Undefined where the endpoint has no sessions, and this one lives for its request alone. */
+  /** Undefined if the endpoint has no sessions. `session` then exists for this request only. */
   readonly found: HttpSession | undefined;
 }
 
-/** The session of a legacy request; where an endpoint has none, one that lives for this request alone. */
-export function placeOf(context: LegacyContext, asking: Asking): Awaitable<Place> {
-  if (!context.sessions) return { session: ephemeral(context, asking), found: undefined };
-  return after(findSession(context.sessions, asking), (found) => ({ session: found.session, found }));
+/** Returns the session of a legacy request. If the endpoint has no sessions, returns one for this request only. */
+export function placeOf(context: LegacyContext, request: SessionRequest): Awaitable<Place> {
+  if (!context.sessions) return { session: ephemeral(context, request), found: undefined };
+  return after(findSession(context.sessions, request), (found) => ({ session: found.session, found }));
 }
 
-/** What the answer to requests of a session belongs to, with the stream that it may become where requests are answered. */
+/** Returns what the response to requests of a session belongs to, with the stream that it may become. */
 export function belongingOf(
   context: LegacyContext,
   { session, found }: Place,
@@ -54,30 +54,27 @@ export function belongingOf(
   return { session, stream };
 }
 
-/** Finds the session that a request names. Throws a refusal of 400 where it names none, and of 404 for an unknown one. */
-export function findSession(sessions: SessionTable, { head, sender, id }: Asking): Awaitable<HttpSession> {
+/** Returns the session that a request names. Throws a refusal: 400 if it names none, 404 if the session is unknown. */
+export function findSession(sessions: SessionTable, { head, sender, id }: SessionRequest): Awaitable<HttpSession> {
   const sessionId = head.header(SESSION_ID_HEADER);
   if (sessionId === undefined) {
-    const cure = 'Send "initialize" first and the id that comes with its answer from then on.';
+    const cure = 'Send "initialize" first, and the id from its response with every later request.';
     throw new HttpRefusal(400, `The Mcp-Session-Id header is missing. ${cure}`, { id });
   }
   if (!visibleAscii.test(sessionId)) {
-    throw new HttpRefusal(400, `The Mcp-Session-Id "${shown(sessionId)}" is not one: it must be visible ASCII.`, {
+    throw new HttpRefusal(400, `The Mcp-Session-Id "${shown(sessionId)}" is invalid: it must be visible ASCII.`, {
       id,
     });
   }
   return after(sessions.find(sessionId, sender), (session) => {
     if (session) return session;
-    const cure = 'Open a new one with "initialize".';
-    throw new HttpRefusal(404, `There is no session "${shown(sessionId)}", or not any more. ${cure}`, { id });
+    const cure = 'Send "initialize" to open a new one.';
+    throw new HttpRefusal(404, `Session "${shown(sessionId)}" does not exist or has expired. ${cure}`, { id });
   });
 }
 
-/**
- * What the client said of itself is not known here, so it cannot be asked anything: a handler that asks gets an error
- * that names the capability.
- */
-function ephemeral({ core }: LegacyContext, { head, sender }: Asking): Session {
+/** Makes a session for one request. The client's capabilities are unknown, so input requests throw an error that names them. */
+function ephemeral({ core }: LegacyContext, { head, sender }: SessionRequest): Session {
   const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
   const { principal, address } = sender;
   const peer = { info: undefined, capabilities: {}, revision: revision.version, address };
