@@ -11,8 +11,7 @@ import { modernMeta } from "mcparley-tests/support/raw-peer.ts";
 import { followTasks } from "../client/follow-tasks.ts";
 import { tasksOf } from "../client/tasks-of.ts";
 import { tasksId } from "../task.ts";
-import { asTask } from "./beginning.ts";
-import { tasks } from "./tasks.ts";
+import { asTask, tasks } from "./tasks.ts";
 
 const version = "2026-07-28";
 const tools = { t: tool({ extensions: [asTask({ support: "required" })], call: () => "x" }) };

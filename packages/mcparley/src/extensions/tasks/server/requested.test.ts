@@ -10,9 +10,8 @@ import { type Server, createServer } from "../../../server/server.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
-import { asTask, continueAsTask } from "./beginning.ts";
+import { asTask, continueAsTask, tasks } from "./tasks.ts";
 import type { TasksOptions } from "./settings.ts";
-import { tasks } from "./tasks.ts";
 
 /** The one timer that a server keeps: it looks after the tasks that other processes leave behind. */
 const sweeping = 1;
@@ -134,7 +133,7 @@ describe("what is declared", () => {
       expect(result).toEqual({ content: [{ type: "text", text: "plain false" }] });
       expect((await peer.request("tools/call", { name: "must", task: {} })).error).toMatchObject({
         code: -32600,
-        message: expect.stringContaining("as a task alone") as string,
+        message: expect.stringContaining("only be called as a task") as string,
       });
     }
   });

@@ -12,8 +12,7 @@ import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
-import { asTask, continueAsTask } from "./beginning.ts";
-import { tasks } from "./tasks.ts";
+import { asTask, continueAsTask, tasks } from "./tasks.ts";
 
 const meta = modernMeta("2026-07-28", { extensions: { [tasksId]: {} }, elicitation: { form: {} } });
 const principal = { issuer: "https://i", subject: "ann", scopes: ["use"] };

@@ -1,6 +1,7 @@
-import { ProtocolError } from "../../../rpc/errors.ts";
 import { ToolError } from "../../../mcp/errors.ts";
+import { ProtocolError } from "../../../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../../../rpc/messages.ts";
+import type { Call } from "../../../server/dispatch/call.ts";
 import {
   type Asking,
   InvalidAnswer,
@@ -8,83 +9,85 @@ import {
   type Recorded,
   type Run,
   capabilityFor,
-  requireCapability,
   readAnswer,
+  requireCapability,
 } from "../../../server/input/asking.ts";
-import type { Call } from "../../../server/dispatch/call.ts";
 import { InputRequired } from "../../../server/input/input-required.ts";
-import { type TaskQuestion, type TaskRecord, withQuestions } from "./record.ts";
+import { type InputResponse, type TaskInputRequest, type TaskRecord, withInputRequests } from "./stored-task.ts";
 
-/** So often one question is asked whose answers do not fit, and so often a handler may return `inputRequired`. */
+/** Maximum number of times that an input request is repeated after an invalid response, or a handler returns `inputRequired`. */
 const maxRounds = 32;
 
-interface Asked {
+/** An input request whose handler waits for the response. */
+interface PendingRequest {
   key: string;
   method: string;
   params: JsonObject;
-  resolve(answer: NonNullable<TaskQuestion["answer"]>): void;
+  resolve(response: InputResponse): void;
   reject(error: unknown): void;
 }
 
-export interface TaskAskingInit {
+export interface TaskInputInit {
   call: Call;
   record: TaskRecord;
-  /** How many questions without a key were asked before the task began. */
+  /** Number of input requests without a key that were sent before the task was created. */
   order: number;
-  /** Changes the task, as long as it is this run's to change. */
+  /** Changes the task, unless it is over or has another run. */
   update: (change: (record: TaskRecord) => TaskRecord | undefined) => Promise<unknown>;
 }
 
 /**
- * Asks through the task: its questions are kept with it, and the handler waits until the client has answered them
- * (SEP-2663, Task Update Requests).
+ * Sends the input requests of a task's handler. They are stored with the task, and the handler waits until the client has
+ * responded with `tasks/update` (SEP-2663, Task Update Requests).
  */
-export class TaskAsking implements Asking {
+export class TaskInput implements Asking {
   inputResponses: JsonObject = {};
   requestState: string | undefined;
-  readonly #init: TaskAskingInit;
-  /** The answers of rounds before, by the handler's key: of the request, and of the runs before this one. */
-  readonly #answers: Map<string, NonNullable<TaskQuestion["answer"]>>;
+  readonly #init: TaskInputInit;
+  /** The responses by key: those before the task was created, those of earlier runs, and those of this run. */
+  readonly #responses: Map<string, InputResponse>;
+  /** The finished and the running functions of `once`, by key. */
   readonly #recorded: Map<string, unknown>;
   readonly #running = new Map<string, Promise<unknown>>();
-  /** The questions that wait, by their id. */
-  readonly #waiting = new Map<string, Asked>();
-  /** Those that were asked in this turn, and go out together at its end. */
-  #turn: Asked[] | undefined;
-  /** The open questions of the runs before this one, which the client may answer before they are asked again. */
+  /** The stored requests that wait for a response, by id. */
+  readonly #waiting = new Map<string, PendingRequest>();
+  /** The requests of the current turn of the event loop, which are stored together at its end. */
+  #turn: PendingRequest[] | undefined;
+  /** The open requests of earlier runs: id to key. The client may respond before this run sends them again. */
   readonly #inherited = new Map<string, string>();
   #order: number;
   #ended: Error | undefined;
 
-  constructor(init: TaskAskingInit) {
+  constructor(init: TaskInputInit) {
     const { record } = init;
     this.#init = init;
     this.#order = init.order;
     this.#recorded = new Map(record.once);
-    this.#answers = new Map(record.answers.map(([key, result]) => [key, { result }]));
-    for (const { id, key, answer } of record.questions) {
-      // The last one counts: the answers to those before it were no good.
-      if (answer) this.#answers.set(key, answer);
+    this.#responses = new Map(record.responses.map(([key, result]) => [key, { result }]));
+    for (const { id, key, response } of record.inputRequests) {
+      // Of several requests with the same key, the last one counts. The responses to the others were invalid.
+      if (response) this.#responses.set(key, response);
       else {
-        this.#answers.delete(key);
+        this.#responses.delete(key);
         this.#inherited.set(id, key);
       }
     }
   }
 
-  async ask<T>(question: Question<T>): Promise<T> {
-    const key = question.key ?? `${question.method.split("/")[0]}-${++this.#order}`;
-    requireCapability(this.#init.call.peer.capabilities, question.requires);
+  async ask<T>(request: Question<T>): Promise<T> {
+    const { call } = this.#init;
+    const key = request.key ?? `${request.method.split("/")[0]}-${++this.#order}`;
+    requireCapability(call.peer.capabilities, request.requires);
     for (let round = 0; ; round++) {
-      const answer = this.#answers.get(key) ?? (await this.#put(key, question));
-      this.#answers.set(key, answer);
-      if ("error" in answer) throw ProtocolError.from(answer.error);
+      const response = this.#responses.get(key) ?? (await this.#enqueue(key, request));
+      this.#responses.set(key, response);
+      if ("error" in response) throw ProtocolError.from(response.error);
       try {
-        return await readAnswer(question, answer.result, this.#init.call.core.limits);
+        return await readAnswer(request, response.result, call.core.limits);
       } catch (error) {
         if (!(error instanceof InvalidAnswer)) throw error;
         if (round >= maxRounds) throw new ToolError(error.message, { cause: error });
-        this.#answers.delete(key);
+        this.#responses.delete(key);
       }
     }
   }
@@ -107,112 +110,118 @@ export class TaskAsking implements Asking {
   async goOn(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared> {
     let open = wanted;
     for (let round = 0; round < maxRounds; round++) {
-      this.inputResponses = await this.#answersTo(open, round);
+      this.inputResponses = await this.#responsesTo(open, round);
       this.requestState = open.requestState;
       const result = await run();
       if (!(result instanceof InputRequired)) return result;
       open = result;
     }
-    throw new TypeError(`The handler of a task returned inputRequired ${maxRounds} times over.`);
+    throw new TypeError(`The handler of a task returned inputRequired more than ${maxRounds} times.`);
   }
 
-  /** Hands over the answers that the task has got. */
-  answered({ questions }: TaskRecord): void {
-    for (const { id, answer } of questions) {
-      if (!answer) continue;
+  /** Passes the responses in a record to the handler. */
+  receive({ inputRequests }: TaskRecord): void {
+    for (const { id, response } of inputRequests) {
+      if (!response) continue;
       const inherited = this.#inherited.get(id);
-      if (inherited !== undefined) this.#answers.set(inherited, answer);
+      if (inherited !== undefined) this.#responses.set(inherited, response);
       this.#inherited.delete(id);
-      this.#waiting.get(id)?.resolve(answer);
+      this.#waiting.get(id)?.resolve(response);
       this.#waiting.delete(id);
     }
   }
 
-  /** Ends all waiting: the task is over, or it is not this run's any more. */
+  /** Rejects all pending and later requests. Called when the run ends. */
   end(reason: Error): void {
     this.#ended ??= reason;
-    for (const asked of [...this.#waiting.values(), ...(this.#turn ?? [])]) asked.reject(reason);
+    for (const request of this.#pending()) request.reject(reason);
     this.#waiting.clear();
   }
 
-  #put(key: string, { method, params }: Question): Promise<NonNullable<TaskQuestion["answer"]>> {
+  #pending(): PendingRequest[] {
+    return [...this.#waiting.values(), ...(this.#turn ?? [])];
+  }
+
+  #enqueue(key: string, { method, params }: Question): Promise<InputResponse> {
     if (this.#ended) return Promise.reject(this.#ended);
-    const isOpen = [...this.#waiting.values(), ...(this.#turn ?? [])].some((asked) => asked.key === key);
-    if (isOpen) return Promise.reject(new TypeError(`Two questions of one call have the key "${key}".`));
+    if (this.#pending().some((request) => request.key === key)) {
+      return Promise.reject(new TypeError(`Two input requests of one call have the key "${key}".`));
+    }
     return new Promise((resolve, reject) => {
       if (!this.#turn) {
         this.#turn = [];
-        // In a turn of its own, so that questions asked together are seen together.
-        setTimeout(() => void this.#send(), 0);
+        // Waits for the end of the turn, so that the client sees concurrent requests at the same time.
+        setTimeout(() => void this.#storeTurn(), 0);
       }
       this.#turn.push({ key, method, params, resolve, reject });
     });
   }
 
-  async #send(): Promise<void> {
-    const asked = this.#turn ?? [];
+  async #storeTurn(): Promise<void> {
+    const requests = this.#turn ?? [];
     this.#turn = undefined;
     if (this.#ended) return;
-    let placed: string[] = [];
+    let added: string[] = [];
     try {
       await this.#init.update((record) => {
-        for (const id of placed) this.#waiting.delete(id);
-        this.answered(record);
-        const questions = [...record.questions];
-        placed = asked.flatMap((one) => this.#place(questions, one));
-        return withQuestions(record, questions);
+        // `update` calls this function again if another process has changed the task.
+        for (const id of added) this.#waiting.delete(id);
+        this.receive(record);
+        const stored = [...record.inputRequests];
+        added = requests.flatMap((request) => this.#add(stored, request));
+        return withInputRequests(record, stored);
       });
     } catch (error) {
-      for (const one of asked) one.reject(error);
+      for (const request of requests) request.reject(error);
     }
   }
 
-  /** Puts a question among those of the task, unless it was answered in the meantime. */
-  #place(questions: TaskQuestion[], asked: Asked): string[] {
-    const answer = this.#answers.get(asked.key);
-    if (answer) {
-      asked.resolve(answer);
+  /** Adds a request to the stored ones and returns its id. Returns no id if there is already a response. */
+  #add(stored: TaskInputRequest[], request: PendingRequest): string[] {
+    const response = this.#responses.get(request.key);
+    if (response) {
+      request.resolve(response);
       return [];
     }
-    const id = place(questions, asked);
-    this.#waiting.set(id, asked);
+    const id = addRequest(stored, request);
+    this.#waiting.set(id, request);
     return [id];
   }
 
-  async #answersTo({ inputRequests }: InputRequired, round: number): Promise<JsonObject> {
-    const questions = Object.entries(inputRequests).map(async ([name, { method, params = {} }]) => {
+  async #responsesTo({ inputRequests }: InputRequired, round: number): Promise<JsonObject> {
+    const requests = Object.entries(inputRequests).map(async ([name, { method, params = {} }]) => {
       const key = round === 0 ? name : `${name}-${round + 1}`;
       const requires = capabilityFor(method, params);
       return [name, await this.ask({ method, params, key, requires, read: (result) => result })] as const;
     });
-    return Object.fromEntries(await Promise.all(questions));
+    return Object.fromEntries(await Promise.all(requests));
   }
 
   async #record<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     const value = await fn();
     this.#recorded.set(key, value);
     const { record, update } = this.#init;
-    // Only a task that may run again needs to know.
+    // Only a later run reads the stored value.
     if (record.again) await update((now) => ({ ...now, once: [...now.once, [key, value]] }));
     return value;
   }
 }
 
 /**
- * Puts a question among the others and gives its id. The same question of a run before is that question; any other
- * gets an id that was never used (SEP-2663: keys are unique over the lifetime of a task).
+ * Adds a request to the stored ones and returns its id. If an earlier run has stored the same request, returns the id of
+ * that one. Otherwise the id is new (SEP-2663: keys are unique over the lifetime of a task).
  */
-function place(questions: TaskQuestion[], { key, method, params }: Omit<TaskQuestion, "id">): string {
-  const said = JSON.stringify(params);
-  const same = questions.find(
-    (one) => one.key === key && !one.answer && one.method === method && JSON.stringify(one.params) === said,
+function addRequest(stored: TaskInputRequest[], { key, method, params }: Omit<TaskInputRequest, "id">): string {
+  const text = JSON.stringify(params);
+  const same = stored.find(
+    (one) => one.key === key && !one.response && one.method === method && JSON.stringify(one.params) === text,
   );
   if (same) return same.id;
-  // One that was asked by a run before and is asked in other words now is not waited for any more.
-  const superseded = questions.findIndex((one) => one.key === key && !one.answer);
-  if (superseded !== -1) questions[superseded] = { ...questions[superseded]!, answer: { result: undefined } };
+  // An earlier run sent other params under this key. Closes that request, because no handler waits for it.
+  const superseded = stored.findIndex((one) => one.key === key && !one.response);
+  if (superseded !== -1) stored[superseded] = { ...stored[superseded]!, response: { result: undefined } };
   let id = key;
-  for (let n = 2; questions.some((one) => one.id === id); n++) id = `${key}-${n}`;
-  questions.push({ id, key, method, params });
+  for (let n = 2; stored.some((one) => one.id === id); n++) id = `${key}-${n}`;
+  stored.push({ id, key, method, params });
   return id;
 }

@@ -12,9 +12,8 @@ import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
-import { asTask, continueAsTask } from "./beginning.ts";
+import { asTask, continueAsTask, tasks } from "./tasks.ts";
 import type { TasksOptions } from "./settings.ts";
-import { tasks } from "./tasks.ts";
 
 /** The one timer that a server keeps: it looks after the tasks that other processes leave behind. */
 const sweeping = 1;
@@ -357,9 +356,9 @@ describe("asking inside a task", () => {
       result: { content: [{ text: "Hello, Luca!" }] },
     });
     expect(runs).toHaveBeenCalledTimes(1);
-    // What only the run needed is gone from the store with it.
+    // The members that only a run needs are deleted with it.
     const kept = JSON.parse((await store.get(`mcparley:x:task:${String(taskId)}`)) ?? "") as JsonObject;
-    expect(kept).toMatchObject({ questions: [], answers: [], once: [] });
+    expect(kept).toMatchObject({ inputRequests: [], responses: [], once: [] });
     // Late answers change nothing.
     expect((await peer.request("tasks/update", update)).result.resultType).toBe("complete");
     expect(await get(peer, taskId)).not.toHaveProperty("inputRequests");

@@ -8,8 +8,7 @@ import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
-import { asTask } from "./beginning.ts";
-import { tasks } from "./tasks.ts";
+import { asTask, tasks } from "./tasks.ts";
 
 /** The one timer that a server keeps: it looks after the tasks that other processes leave behind. */
 const sweeping = 1;
