@@ -37,7 +37,7 @@ async function post(method: string, params: JsonObject, name: string | undefined
   return { status: response.status, ...((await response.json()) as { result: JsonObject; error: { code: number } }) };
 }
 
-test("the header of each request for a task names it, and a request whose header names another is refused", async () => {
+test("names the task in the header of each request, and rejects a header that names another task", async () => {
   const declared = { extensions: { [tasksId]: {} } };
   const { result } = await post("tools/call", { name: "t", arguments: {} }, "t", declared);
   const taskId = result.taskId as string;
@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 afterAll(() => listening.close());
 
-test.each([undefined, "2025-11-25"])("a client follows a task over HTTP, in both forms: %s", async (revision) => {
+test.each([undefined, "2025-11-25"])("a client follows a task over HTTP on revision %s", async (revision) => {
   const client = await openClient(httpTransports({ url: new URL(listening.url) }), {
     extensions: [followTasks()],
     elicit: () => ({ action: "accept", content: { name: "Ann" } }),
