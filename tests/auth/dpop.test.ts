@@ -82,20 +82,20 @@ describe("refused with 401 and invalid_dpop_proof:", () => {
     ["a proof for another server", ({ proof }) => proof({ htu: "https://other.example/mcp" }), /another URL/],
     ["a proof for another path", ({ proof, server }) => proof({ htu: `${server.url}/other` }), /another URL/],
     ["a proof for another token", ({ proof }) => proof({ ath: "x" }), /another token/],
-    ["a proof for no token", ({ proof }) => proof({ ath: undefined }), /does not verify/],
-    ["a proof that is too old", ({ proof }) => proof({ iat: start - 71 }), /not of now/],
-    ["a proof of the future", ({ proof }) => proof({ iat: start + 11 }), /not of now/],
-    ["a proof without an id", ({ proof }) => proof({ jti: undefined }), /does not verify/],
-    ["a proof whose id is no text", ({ proof }) => proof({ jti: 1 }), /does not verify|text/],
-    ["a JWT of another type", ({ proof }) => proof({}, { typ: "JWT" }), /does not verify/],
-    ["a proof without its key", ({ proof }) => proof({}, { jwk: undefined }), /does not verify/],
-    ["what is no JWT", async () => "proof", /does not verify/],
-    ["two proofs", async ({ proof }) => `${await proof()}, ${await proof()}`, /does not verify/],
+    ["a proof for no token", ({ proof }) => proof({ ath: undefined }), /is invalid/],
+    ["a proof that is too old", ({ proof }) => proof({ iat: start - 71 }), /expired/],
+    ["a proof of the future", ({ proof }) => proof({ iat: start + 11 }), /expired/],
+    ["a proof without an id", ({ proof }) => proof({ jti: undefined }), /is invalid/],
+    ["a proof whose id is no text", ({ proof }) => proof({ jti: 1 }), /is invalid|string/],
+    ["a JWT of another type", ({ proof }) => proof({}, { typ: "JWT" }), /is invalid/],
+    ["a proof without its key", ({ proof }) => proof({}, { jwk: undefined }), /is invalid/],
+    ["what is no JWT", async () => "proof", /is invalid/],
+    ["two proofs", async ({ proof }) => `${await proof()}, ${await proof()}`, /is invalid/],
     ["more than a proof can be", async () => "a".repeat(8_193), /more than 8192/],
     [
       "a proof signed with another key than it names",
       async ({ proof }) => proof({}, {}, (await makeHolder()).key),
-      /does not verify/,
+      /is invalid/,
     ],
     [
       "a proof of somebody else's key",
@@ -122,7 +122,7 @@ describe("refused with 401 and invalid_dpop_proof:", () => {
     await clock.advance(69_000);
     expect(await show(used)).toMatchObject({ status: 401, said: expect.stringContaining("used before") });
     await clock.advance(2_000);
-    expect(await show(used)).toMatchObject({ status: 401, said: expect.stringContaining("not of now") });
+    expect(await show(used)).toMatchObject({ status: 401, said: expect.stringContaining("expired") });
   });
 });
 

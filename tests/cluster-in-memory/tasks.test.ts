@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { asTask } from "../../packages/mcparley/src/extensions/tasks/server/beginning.ts";
-import { tasks } from "../../packages/mcparley/src/extensions/tasks/server/tasks.ts";
+import { asTask, tasks } from "../../packages/mcparley/src/extensions/tasks/server/tasks.ts";
 import { tasksId } from "../../packages/mcparley/src/extensions/tasks/task.ts";
 import { type Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { asTask } from "../../packages/mcparley/src/extensions/tasks/server/beginning.ts";
-import { tasks } from "../../packages/mcparley/src/extensions/tasks/server/tasks.ts";
+import { asTask, tasks } from "../../packages/mcparley/src/extensions/tasks/server/tasks.ts";
 import { tasksId } from "../../packages/mcparley/src/extensions/tasks/task.ts";
 import { type FetchHandler, toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
 import type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";

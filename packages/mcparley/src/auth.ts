@@ -21,7 +21,7 @@ export {
   oauth,
 } from "./auth/client/oauth.ts";
 export { type PastedSignInOptions, type SignIn, type SignInAttempt, pastedSignIn } from "./auth/client/sign-in.ts";
-export type { DpopOptions } from "./auth/server/dpop-options.ts";
+export type { DpopOptions } from "./auth/server/dpop.ts";
 export { type IntrospectionVerifierOptions, introspectionVerifier } from "./auth/server/introspection-verifier.ts";
 export { type JwtVerifierOptions, jwtVerifier } from "./auth/server/jwt-verifier.ts";
 export {

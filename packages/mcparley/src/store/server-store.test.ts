@@ -3,7 +3,7 @@ import { tasks } from "../extensions/tasks/server/tasks.ts";
 import { toFetch } from "../http/to-fetch.ts";
 import { rateLimit } from "../server/observe/rate-limit.ts";
 import { createServer } from "../server/create-server.ts";
-import { makeProofs } from "../auth/server/dpop-options.ts";
+import { makeProofChecker } from "../auth/server/dpop.ts";
 import { systemClock } from "../rpc/clock.ts";
 import { memoryStore } from "./memory-store.ts";
 import { serverStore } from "./server-store.ts";
@@ -63,7 +63,7 @@ test.each([
   ["an endpoint", () => toFetch(server, { store } as object)],
   ["tasks", () => tasks({ store } as object)],
   ["rateLimit", () => rateLimit({ store } as object)],
-  ["dpop", () => makeProofs({ store } as object, "https://example.com/mcp", systemClock)],
+  ["dpop", () => makeProofChecker({ store } as object, "https://example.com/mcp", systemClock)],
 ])("the option store of %s is refused, with the option that replaced it", (_, make) => {
   expect(make).toThrow(/option "store"/);
   expect(make).toThrow("createServer({ store })");

@@ -15,8 +15,7 @@ import {
   challengeHeader,
   readPresented,
 } from "./authorization-headers.ts";
-import { type DpopOptions, makeProofs } from "./dpop-options.ts";
-import { type DpopProofs, InvalidProof, proofAlgorithms } from "./dpop-proofs.ts";
+import { type DpopOptions, InvalidProof, type ProofChecker, makeProofChecker, proofAlgorithms } from "./dpop.ts";
 import { checkIdentifier, invalid } from "./option-checks.ts";
 import { type ResourceDescription, describeResource, metadataUrlOf, publish } from "./published-metadata.ts";
 import { InvalidToken, type TokenVerifier, type VerifiedToken, keepToken } from "./verified-token.ts";
@@ -66,7 +65,7 @@ class Guarded implements ProtectedResource {
   readonly #verifiers: readonly TokenVerifier[];
   readonly #audience: readonly string[];
   readonly #clock: Clock;
-  readonly #proofs: DpopProofs;
+  readonly #proofs: ProofChecker;
   readonly #challenges: ChallengeOptions;
 
   constructor(options: ProtectedResourceOptions) {
@@ -75,7 +74,7 @@ class Guarded implements ProtectedResource {
     this.#verifiers = readVerifiers(options.verifier);
     this.#audience = [checkIdentifier("resource", resource), ...audience];
     this.#clock = clock;
-    this.#proofs = makeProofs(dpop, resource, clock);
+    this.#proofs = makeProofChecker(dpop, resource, clock);
     this.metadata = describeResource(options, dpop.required === true);
     this.metadataUrl = metadataUrlOf(options);
     this.document = publish(this.metadata, this.metadataUrl);

@@ -2,7 +2,7 @@ import type { RequestHead } from "../../http/exchange.ts";
 import type { PublicDocument } from "../../http/server/server-auth.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { resourceMetadataUrls } from "../client/well-known.ts";
-import { proofAlgorithms } from "./dpop-proofs.ts";
+import { proofAlgorithms } from "./dpop.ts";
 import { checkAddress, checkIdentifier, invalid } from "./option-checks.ts";
 
 /** The published description of a resource. */

@@ -7,42 +7,42 @@ export const tasksId = "io.modelcontextprotocol/tasks";
 /** The `_meta` key that names the task that a message belongs to (2025-11-25, Related Task Metadata). */
 export const relatedTask = "io.modelcontextprotocol/related-task";
 
-/** What a result says of its type that is a task (SEP-2663, Polymorphic Results). */
+/** The `resultType` of a result that is a task (SEP-2663, Polymorphic Results). */
 export const taskType = "task";
 
-/** The names of the tasks' methods and notifications, of both forms. */
+/** The methods and notifications of tasks, of SEP-2663 and of 2025-11-25. */
 export const TaskMethod = {
   get: "tasks/get",
   update: "tasks/update",
   cancel: "tasks/cancel",
-  /** 2025-11-25 alone. */
+  /** Only in 2025-11-25. */
   result: "tasks/result",
-  /** 2025-11-25 alone. */
+  /** Only in 2025-11-25. */
   list: "tasks/list",
   changed: "notifications/tasks",
-  /** 2025-11-25 alone. */
+  /** Only in 2025-11-25. */
   statusChanged: "notifications/tasks/status",
 } as const;
 
 /** The status of a task. The last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
-/** What is known of a task without its outcome. */
+/** A task without its result. */
 export interface Task {
   taskId: string;
   status: TaskStatus;
-  /** What it is doing, or why it ended. */
+  /** The current step, or the reason of the end. */
   statusMessage?: string;
   /** ISO 8601. */
   createdAt: string;
   lastUpdatedAt: string;
-  /** Milliseconds from its creation on for which it is kept; null means without a limit. */
+  /** Milliseconds from its creation for which the task is kept. Null means without a limit. */
   ttlMs: number | null;
-  /** Milliseconds to wait between two looks at it. */
+  /** Milliseconds between two polls of a client. */
   pollIntervalMs?: number;
 }
 
-/** A task with what belongs to its status: the questions that are open, the result, or the error. */
+/** A task with the details of its status: its open input requests, its result, or its error. */
 export type DetailedTask = Task &
   (
     | { status: "working" | "cancelled" }
@@ -51,14 +51,14 @@ export type DetailedTask = Task &
     | { status: "failed"; error: JsonRpcErrorBody }
   );
 
-/** A task as a server shows it, with what it says of its outcome. */
+/** A task as a client receives it, with the details that the server has sent. */
 export interface SeenTask extends Task {
   inputRequests?: Record<string, InputRequest>;
   result?: JsonObject;
   error?: JsonRpcErrorBody;
 }
 
-/** A task in the words of 2025-11-25. */
+/** A task as 2025-11-25 encodes it. */
 export interface RequestedTask {
   taskId: string;
   status: TaskStatus;
@@ -69,7 +69,7 @@ export interface RequestedTask {
   pollInterval?: number;
 }
 
-/** Whether a status is one that a task never leaves. */
+/** Returns whether a task is in a final status. */
 export function isOver({ status }: { status: TaskStatus }): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }

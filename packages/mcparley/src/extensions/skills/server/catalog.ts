@@ -2,7 +2,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
 import type { Entry } from "../../../server/registry.ts";
 import { isGranted } from "../../../server/dispatch/scopes.ts";
-import type { SkillEntry, SkillResource } from "../skill-entry.ts";
+import type { SkillEntry } from "../skill-entry.ts";
 import { isPlainPath, uriOf } from "../skill-uri.ts";
 import { type PreparedFile, type Skill, checkSize, countFile } from "./skill.ts";
 
@@ -80,8 +80,8 @@ export class Catalog {
   show({ name: path, definition }: Entry<Skill>, principal: Principal | undefined): SkillEntry {
     const files = [...(this.#view().files.get(path)?.values() ?? [])];
     const seen = files.filter(({ skill }) => skill === definition || isGranted(skill.scopes, principal));
-    const sums = seen.map(({ uri, file: { sum } }) => (typeof sum === "object" ? { uri, ...sum } : undefined));
-    const resources = sums.includes(undefined) ? "dynamic" : (sums as SkillResource[]);
+    const sums = seen.flatMap(({ uri, file: { sum } }) => (typeof sum === "object" ? { uri, ...sum } : []));
+    const resources = sums.length < seen.length ? "dynamic" : sums;
     return { uri: uriOf(`${path}/SKILL.md`), frontmatter: definition.frontmatter, resources };
   }
 

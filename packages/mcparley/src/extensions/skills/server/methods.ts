@@ -4,46 +4,45 @@ import { type CacheHint, type Resource, readCursor, readResourceUri } from "../.
 import type { Call } from "../../../server/dispatch/call.ts";
 import type { ServerCore } from "../../../server/core.ts";
 import type { ExtensionMethod } from "../../../server/extension.ts";
-import { PreparedLists, cursorFor, readPosition } from "../../../server/lists.ts";
+import { type ListSource, PreparedLists, cursorFor, readPosition } from "../../../server/lists.ts";
 import type { Entry } from "../../../server/registry.ts";
 import { isGranted, requireScopes } from "../../../server/dispatch/scopes.ts";
 import { SkillMethod, directoryType } from "../skill-entry.ts";
 import type { Catalog, FoundFile } from "./catalog.ts";
 import type { Skill } from "./skill.ts";
 
-type Lists = PreparedLists<Entry<Skill>>;
-
 /** Maximum number of skills on a page. An entry lists all files of its skill, so that pages can be large. */
 const mostOnPage = 100;
 const eras = ["modern", "legacy"] as const;
 
-/** The pages of `skills/list` for each server. Cleared when a skill changes. */
-export class SkillPages {
-  readonly #catalog: Catalog;
-  #lists = new WeakMap<ServerCore, Lists>();
+/** The pages of `skills/list`. A server's pages are prepared on first use, and again after a skill has changed. */
+export interface SkillPages {
+  of(core: ServerCore): PreparedLists<Entry<Skill>>;
+  /** Discards the pages of all servers. */
+  clear(): void;
+}
 
-  constructor(catalog: Catalog) {
-    this.#catalog = catalog;
-  }
-
-  clear(): void {
-    this.#lists = new WeakMap();
-  }
-
-  of(core: ServerCore): Lists {
-    const kept = this.#lists.get(core);
-    if (kept) return kept;
-    const made: Lists = new PreparedLists<Entry<Skill>>(
-      {
-        member: "skills",
-        entries: () => this.#catalog.entries(),
-        show: (entry, { principal }) => this.#catalog.show(entry, principal),
-      },
-      { pageSize: Math.min(core.limits.pageSize, mostOnPage), cache: core.listCache, serverInfo: core.info },
-    );
-    this.#lists.set(core, made);
-    return made;
-  }
+export function skillPages(catalog: Catalog): SkillPages {
+  const source: ListSource<Entry<Skill>> = {
+    member: "skills",
+    entries: () => catalog.entries(),
+    show: (entry, { principal }) => catalog.show(entry, principal),
+  };
+  let prepared = new WeakMap<ServerCore, PreparedLists<Entry<Skill>>>();
+  return {
+    of(core) {
+      let lists = prepared.get(core);
+      if (!lists) {
+        const pageSize = Math.min(core.limits.pageSize, mostOnPage);
+        lists = new PreparedLists(source, { pageSize, cache: core.listCache, serverInfo: core.info });
+        prepared.set(core, lists);
+      }
+      return lists;
+    },
+    clear() {
+      prepared = new WeakMap();
+    },
+  };
 }
 
 /** Returns the methods of the extension. Clients of every revision can use them. */

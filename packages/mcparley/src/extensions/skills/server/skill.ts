@@ -104,14 +104,13 @@ function frontMatterOf(source: SkillFile | undefined): SkillFrontMatter {
   try {
     return checkFrontMatter(readFrontMatter(text));
   } catch (cause) {
-    throw new LocalError("invalid_definition", `The skill cannot be offered: SKILL.md, ${(cause as Error).message}`, {
-      cause,
-    });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LocalError("invalid_definition", `The skill cannot be offered: SKILL.md, ${why}`, { cause });
   }
 }
 
 function isStored(source: unknown): source is StoredFile {
-  return typeof source === "object" && source !== null && typeof (source as StoredFile).read === "function";
+  return typeof source === "object" && source !== null && "read" in source && typeof source.read === "function";
 }
 
 function sizeOf(source: SkillFile): number {

@@ -8,7 +8,7 @@ import type { ResourceRegistry } from "../../../server/create-server.ts";
 import { skillsId } from "../skill-entry.ts";
 import { uriOf } from "../skill-uri.ts";
 import { Catalog } from "./catalog.ts";
-import { SkillPages, fileResource, skillMethods } from "./methods.ts";
+import { fileResource, skillMethods, skillPages } from "./methods.ts";
 import { type Skill, readFile } from "./skill.ts";
 
 /** Options of `skills`. */
@@ -35,7 +35,7 @@ export function skills(
   { directoryRead = true }: SkillsOptions = {},
 ): Skills {
   const catalog = new Catalog();
-  const pages = new SkillPages(catalog);
+  const pages = skillPages(catalog);
   for (const [path, skill] of Object.entries(given)) catalog.set(path, skill);
   const files = new OfferedFiles(catalog);
 

@@ -11,8 +11,7 @@ import { modernMeta } from "mcparley-tests/support/raw-peer.ts";
 import { followTasks } from "../client/follow-tasks.ts";
 import { tasksOf } from "../client/tasks-of.ts";
 import { tasksId } from "../task.ts";
-import { asTask } from "./beginning.ts";
-import { tasks } from "./tasks.ts";
+import { asTask, tasks } from "./tasks.ts";
 
 const version = "2026-07-28";
 const tools = { t: tool({ extensions: [asTask({ support: "required" })], call: () => "x" }) };
@@ -38,7 +37,7 @@ async function post(method: string, params: JsonObject, name: string | undefined
   return { status: response.status, ...((await response.json()) as { result: JsonObject; error: { code: number } }) };
 }
 
-test("the header of each request for a task names it, and a request whose header names another is refused", async () => {
+test("names the task in the header of each request, and rejects a header that names another task", async () => {
   const declared = { extensions: { [tasksId]: {} } };
   const { result } = await post("tools/call", { name: "t", arguments: {} }, "t", declared);
   const taskId = result.taskId as string;
@@ -70,7 +69,7 @@ beforeAll(async () => {
 });
 afterAll(() => listening.close());
 
-test.each([undefined, "2025-11-25"])("a client follows a task over HTTP, in both forms: %s", async (revision) => {
+test.each([undefined, "2025-11-25"])("a client follows a task over HTTP on revision %s", async (revision) => {
   const client = await openClient(httpTransports({ url: new URL(listening.url) }), {
     extensions: [followTasks()],
     elicit: () => ({ action: "accept", content: { name: "Ann" } }),

@@ -1,63 +1,64 @@
-import { encodeRequest } from "../../../server/input/encode-request.ts";
-import { ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
-import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { readCursor } from "../../../mcp/resources.ts";
+import type { CallToolResult } from "../../../mcp/tools.ts";
+import { LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
+import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import { type ExtensionMethod, declaresExtension, requireExtension } from "../../../server/extension.ts";
-import { TaskMethod, isOver, tasksId } from "../task.ts";
-import { ended, toDetailedTask, toRequestedTask, withAnswers, type TaskRecord } from "./record.ts";
-import { resultOf } from "./result-method.ts";
+import { TaskMethod, isOver, relatedTask, tasksId } from "../task.ts";
 import type { Runner } from "./runner.ts";
+import {
+  type InputResponse,
+  type TaskInputRequest,
+  type TaskRecord,
+  ended,
+  openInputRequests,
+  toDetailedTask,
+  toRequestedTask,
+  withResponses,
+} from "./stored-task.ts";
+import { watchTask } from "./watching.ts";
 
 const both = ["modern", "legacy"] as const;
 
-/** What answers the tasks' methods: the extension's own on modern revisions, those of 2025-11-25 in its sessions. */
+/** Returns the methods of tasks: those of SEP-2663 for modern revisions, and those of 2025-11-25 for its sessions. */
 export function taskMethods(runnerOf: (call: Call) => Runner): Record<string, ExtensionMethod> {
   const mirroredName = "taskId";
   return {
     [TaskMethod.get]: { eras: both, mirroredName, answer: (call) => get(call, runnerOf(call)) },
     [TaskMethod.update]: { mirroredName, answer: (call) => update(call, runnerOf(call)) },
     [TaskMethod.cancel]: { eras: both, mirroredName, answer: (call) => cancel(call, runnerOf(call)) },
-    [TaskMethod.result]: {
-      eras: ["legacy"],
-      answer: async (call) => resultOf(call, runnerOf(call), await find(call, runnerOf(call))),
-    },
+    [TaskMethod.result]: { eras: ["legacy"], answer: (call) => waitForResult(call, runnerOf(call)) },
     [TaskMethod.list]: { eras: ["legacy"], answer: (call) => list(call, runnerOf(call)) },
   };
 }
 
 async function get(call: Call, runner: Runner): Promise<JsonObject> {
   const record = await runner.revived(await find(call, runner));
-  if (call.session) return { ...toRequestedTask(record) };
-  return { ...toDetailedTask(record, (method, params) => encodeRequest(call, method, params).params) };
+  return call.session ? { ...toRequestedTask(record) } : { ...toDetailedTask(record, call) };
 }
 
-/** Takes answers. Those to what is not asked, or not any more, are let pass (SEP-2663, Task Update Requests). */
+/** Stores input responses. Responses to unknown or answered input requests are ignored (SEP-2663, Task Update Requests). */
 async function update(call: Call, runner: Runner): Promise<JsonObject> {
   const { taskId } = await find(call, runner);
   const { inputResponses } = call.params;
   if (!isObject(inputResponses)) throw invalidParams("params.inputResponses must be an object");
-  const record = await runner.table.update(taskId, (found) =>
-    isOver(found)
-      ? undefined
-      : withAnswers(found, (id) => (Object.hasOwn(inputResponses, id) ? { result: inputResponses[id] } : undefined)),
+  await respond(runner, taskId, (id) =>
+    Object.hasOwn(inputResponses, id) ? { result: inputResponses[id] } : undefined,
   );
-  // Nobody may be there to take the answers.
-  if (record) await runner.revived(record);
   return {};
 }
 
 async function cancel(call: Call, runner: Runner): Promise<JsonObject> {
   const found = await find(call, runner);
-  const before = found.status;
   const record = await runner.table.update(found.taskId, (now) =>
     isOver(now) ? undefined : ended(now, { cancelled: "The task was cancelled by request." }),
   );
   if (!call.session) return {};
   if (!record) throw notFound();
-  if (isOver(found)) throw invalidParams(`Cannot cancel the task: it is ${before} already.`);
+  if (isOver(found)) throw invalidParams(`Cannot cancel the task: it is ${found.status} already.`);
   return { ...toRequestedTask(record) };
 }
 
@@ -67,12 +68,12 @@ async function list(call: Call, runner: Runner): Promise<JsonObject> {
   if (owner === "" && !runner.defaults.listForAnyone) throw methodNotFound(call);
   const { pageSize } = runner.core.limits;
   const cursor = readCursor(call.params);
-  const noted = await runner.table.noted(owner, cursor === undefined ? undefined : positionOf(cursor), pageSize + 1);
-  const page = noted.slice(0, pageSize);
+  const entries = await runner.table.list(owner, cursor === undefined ? undefined : positionOf(cursor), pageSize + 1);
+  const page = entries.slice(0, pageSize);
   const records = await Promise.all(page.map(({ value }) => runner.table.read(value)));
   const tasks = records.flatMap((record) => (record ? toRequestedTask(record) : []));
   const last = page.at(-1);
-  return last && noted.length > pageSize ? { tasks, nextCursor: btoa(`task:${last.position}`) } : { tasks };
+  return last && entries.length > pageSize ? { tasks, nextCursor: btoa(`task:${last.position}`) } : { tasks };
 }
 
 function positionOf(cursor: string): string {
@@ -80,7 +81,7 @@ function positionOf(cursor: string): string {
   try {
     decoded = atob(cursor);
   } catch {
-    // Not base64: reported below like any other cursor that this server did not give.
+    // A cursor that is not base64 is rejected below, like any other invalid cursor.
   }
   const position = /^task:([\x20-\x7e]{1,100})$/.exec(decoded)?.[1];
   if (position !== undefined) return position;
@@ -88,13 +89,70 @@ function positionOf(cursor: string): string {
 }
 
 /**
- * Finds the task that a request names. One of another caller does not exist for this one, and it cannot be told from
- * one that never was.
+ * Answers `tasks/result` when the task is over, with the result or error of the original request. Until then, sends the
+ * task's input requests on the stream of this request (2025-11-25, Input Required Status).
  */
+async function waitForResult(call: Call, runner: Runner): Promise<JsonObject> {
+  const { taskId } = await find(call, runner);
+  const sent = new Set<string>();
+  const record = await new Promise<TaskRecord | undefined>((resolve, reject) => {
+    const stop = watchTask(runner, taskId, (seen) => {
+      if (!seen || isOver(seen)) return resolve(seen);
+      for (const request of openInputRequests(seen)) {
+        if (sent.has(request.id)) continue;
+        sent.add(request.id);
+        requestInput(call, taskId, request)
+          .then((response) => response && respond(runner, taskId, (id) => (id === request.id ? response : undefined)))
+          .catch((error: unknown) => runner.core.report(error, call));
+      }
+    });
+    const onAbort = (): void => {
+      stop();
+      reject(new LocalError("aborted", "The client no longer waits for the task."));
+    };
+    if (call.signal.aborted) onAbort();
+    else call.signal.addEventListener("abort", onAbort, { once: true });
+  });
+  if (!record) throw invalidParams("The ttl of the task has passed.");
+  if (record.error) throw ProtocolError.from(record.error);
+  if (!record.result) throw new ProtocolError(ErrorCode.InternalError, "The task was cancelled.");
+  const { _meta: meta, ...encoded } = call.encoder.callToolResult(record.result as unknown as CallToolResult);
+  return { ...encoded, _meta: { ...meta, [relatedTask]: { taskId } } };
+}
+
+/** Sends an input request of a task. Returns undefined if the client is gone or its response is late; the request stays open. */
+async function requestInput(
+  call: Call,
+  taskId: string,
+  { id, method, params }: TaskInputRequest,
+): Promise<InputResponse | undefined> {
+  const meta = { ...(isObject(params._meta) && params._meta), [relatedTask]: { taskId } };
+  try {
+    const channel = await call.input;
+    const request = { method, key: id, params: { ...params, _meta: meta }, requires: {} };
+    return { result: await channel.request({ ...request, read: (result) => result }) };
+  } catch (error) {
+    const isGone = error instanceof LocalError && /^(aborted|closed|timeout)$/.test(error.code);
+    return isGone ? undefined : { error: toProtocolError(error, call).toBody() };
+  }
+}
+
+/** Stores responses to the open input requests of a task. */
+async function respond(
+  runner: Runner,
+  taskId: string,
+  responseTo: (id: string) => InputResponse | undefined,
+): Promise<void> {
+  const record = await runner.table.update(taskId, (now) => (isOver(now) ? undefined : withResponses(now, responseTo)));
+  // The process of the task may have died. Another run then reads the responses.
+  if (record) await runner.revived(record);
+}
+
+/** Returns the task that a request names. A task of another caller is reported like one that does not exist. */
 async function find(call: Call, runner: Runner): Promise<TaskRecord> {
   requireRevision(call);
-  const mayKnow = call.session !== undefined || declaresExtension(call, tasksId) || hasRequestedTasks(call);
-  if (!mayKnow) requireExtension(call, tasksId);
+  const hasTasks = call.session !== undefined || declaresExtension(call, tasksId) || declaresLegacyTasks(call);
+  if (!hasTasks) requireExtension(call, tasksId);
   const { taskId } = call.params;
   if (typeof taskId !== "string") throw invalidParams("params.taskId must be a string");
   const record = await runner.table.read(taskId);
@@ -104,10 +162,10 @@ async function find(call: Call, runner: Runner): Promise<TaskRecord> {
 }
 
 /**
- * Whether a modern client has declared the capability of 2025-11-25 alone: it may look at, and cancel, the tasks that it
- * has asked for in that form (SEP-2663, Backward Compatibility).
+ * Returns whether a modern client declares the capability of 2025-11-25. Without the extension, it can read and cancel the
+ * tasks that it requested in the form of that revision (SEP-2663, Backward Compatibility).
  */
-function hasRequestedTasks({ method, peer }: Call): boolean {
+function declaresLegacyTasks({ method, peer }: Call): boolean {
   return isObject(peer.capabilities.tasks) && method !== TaskMethod.update;
 }
 
@@ -120,5 +178,5 @@ function methodNotFound({ method }: Call): ProtocolError {
 }
 
 function notFound(): ProtocolError {
-  return invalidParams("There is no such task. It may have outlived its ttl.");
+  return invalidParams("There is no such task. Its ttl may have passed.");
 }

@@ -52,7 +52,7 @@ export class Orphans {
       this.#timer = clock.setTimeout(() => {
         if (this.#ended) return;
         next();
-        void this.#beat();
+        void this.#renewAndSweep();
       }, lease / 3);
     };
     next();
@@ -84,20 +84,20 @@ export class Orphans {
   }
 
   async #join(): Promise<void> {
-    await this.#live();
+    await this.#renewLease();
     await this.#changeRunners((runners) => [...runners, this.#id]);
   }
 
-  #live(): Promise<void> {
+  #renewLease(): Promise<void> {
     const { store, lease } = this.#init;
     return store.set(aliveKey(this.#id), "", { ttl: lease });
   }
 
-  async #beat(): Promise<void> {
+  async #renewAndSweep(): Promise<void> {
     try {
-      if (this.#joined) await this.#live();
+      if (this.#joined) await this.#renewLease();
       const { store, lease } = this.#init;
-      // Of all processes, the first one sweeps, once in the time of a lease.
+      // One process sweeps per lease: the first one that sets the key.
       if (await store.compareAndSet(sweepKey, undefined, this.#id, { ttl: lease })) await this.#sweep();
       this.#failing = false;
     } catch (error) {
@@ -129,14 +129,14 @@ export class Orphans {
 
   async #runners(): Promise<string[]> {
     const text = await this.#init.store.get(runnersKey);
-    return text === undefined ? [] : (JSON.parse(text) as string[]);
+    return text === undefined ? [] : JSON.parse(text);
   }
 
   async #changeRunners(change: (runners: string[]) => string[]): Promise<void> {
     const { store } = this.#init;
     for (;;) {
       const text = await store.get(runnersKey);
-      const runners = text === undefined ? [] : (JSON.parse(text) as string[]);
+      const runners: string[] = text === undefined ? [] : JSON.parse(text);
       const changed = JSON.stringify(change(runners));
       if (await store.compareAndSet(runnersKey, text, changed, { ttl: listTtl })) return;
     }

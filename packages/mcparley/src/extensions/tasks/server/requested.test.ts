@@ -10,11 +10,10 @@ import { type Server, createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
-import { asTask, continueAsTask } from "./beginning.ts";
+import { asTask, continueAsTask, tasks } from "./tasks.ts";
 import type { TasksOptions } from "./settings.ts";
-import { tasks } from "./tasks.ts";
 
-/** The one timer that a server keeps: it looks after the tasks that other processes leave behind. */
+/** The timer that each server has: it looks for tasks of dead processes. */
 const sweeping = 1;
 
 const revision = "2025-11-25";
@@ -88,8 +87,8 @@ const begin = async (peer: RawPeer, name: string, more: JsonObject = {}) =>
   (await peer.request("tools/call", { name, arguments: {}, task: {}, ...more })).result as { task: JsonObject };
 const idOf = async (peer: RawPeer, name: string): Promise<unknown> => (await begin(peer, name)).task.taskId;
 
-describe("what is declared", () => {
-  test("the capability in its own words, with the list where the caller is known", async () => {
+describe("declarations", () => {
+  test("declare the capability of 2025-11-25, with the list if the caller is authenticated", async () => {
     const declared = { cancel: {}, requests: { tools: { call: {} } } };
     const { opened } = await session(serve());
     expect(opened.capabilities).toMatchObject({ tasks: declared });
@@ -101,7 +100,7 @@ describe("what is declared", () => {
     expect(single.opened.capabilities).toMatchObject({ tasks: { list: {} } });
   });
 
-  test("each tool says whether it can be a task", async () => {
+  test("contain the task support of each tool", async () => {
     const { peer } = await session(
       createServer({
         name: "x",
@@ -122,7 +121,7 @@ describe("what is declared", () => {
     ]);
   });
 
-  test("revisions that know no tasks hear of none", async () => {
+  test("are empty on revisions without tasks", async () => {
     for (const version of ["2025-06-18", "2025-03-26", "2024-11-05"]) {
       const { peer, opened } = await session(serve(), { version, principal: ann });
       expect(opened.capabilities).not.toHaveProperty("tasks");
@@ -134,12 +133,12 @@ describe("what is declared", () => {
       expect(result).toEqual({ content: [{ type: "text", text: "plain false" }] });
       expect((await peer.request("tools/call", { name: "must", task: {} })).error).toMatchObject({
         code: -32600,
-        message: expect.stringContaining("as a task alone") as string,
+        message: expect.stringContaining("only be called as a task") as string,
       });
     }
   });
 
-  test("the extension's capability means nothing here", async () => {
+  test("ignore the capability of the extension", async () => {
     const { peer } = await session(serve(), { capabilities: { extensions: { [tasksId]: {} } } });
     expect((await peer.request("tools/call", { name: "plain" })).result).toEqual({
       content: [{ type: "text", text: "plain false" }],
@@ -148,8 +147,8 @@ describe("what is declared", () => {
   });
 });
 
-describe("asking for a task", () => {
-  test("gives it, with the ttl that was asked for and what belongs to it named", async () => {
+describe("a request of a task", () => {
+  test("returns the task, with the requested ttl and the id in related messages", async () => {
     const { peer } = await session(serve());
     const { result } = await peer.request("tools/call", { name: "wait", task: { ttl: 60_000 } });
     const task = {
@@ -167,7 +166,7 @@ describe("asking for a task", () => {
     expect(long.task.ttl).toBe(7 * 86_400_000);
   });
 
-  test("is refused for a tool that cannot, and needed for one that must", async () => {
+  test("is rejected for a tool without tasks, and required for a tool that must be a task", async () => {
     const { peer } = await session(serve());
     expect((await peer.request("tools/call", { name: "plain", task: {} })).error.code).toBe(-32601);
     expect((await peer.request("tools/call", { name: "must" })).error.code).toBe(-32601);
@@ -178,7 +177,7 @@ describe("asking for a task", () => {
     expect((await begin(peer, "must")).task.status).toBe("working");
   });
 
-  test("the client decides, whatever the handler would", async () => {
+  test("has precedence over the decision of the handler", async () => {
     const { peer } = await session(serve());
     expect((await peer.request("tools/call", { name: "decides" })).result).toMatchObject({
       content: [{ text: "false" }],
@@ -187,7 +186,7 @@ describe("asking for a task", () => {
     expect((await peer.request("tasks/result", { taskId })).result).toMatchObject({ content: [{ text: "true" }] });
   });
 
-  test("with arguments that are wrong gives a task all the same, which has failed", async () => {
+  test("returns a failed task for invalid arguments", async () => {
     const { peer } = await session(serve());
     const taskId = await idOf(peer, "picky");
     expect((await peer.request("tasks/result", { taskId })).result).toMatchObject({ isError: true });
@@ -196,7 +195,7 @@ describe("asking for a task", () => {
 });
 
 describe("tasks/result", () => {
-  test("waits until the task is over, and says what the call would have been answered with", async () => {
+  test("waits until the task is over, and returns the result of the call", async () => {
     const { peer } = await session(serve());
     const taskId = await idOf(peer, "wait");
     const waiting = peer.request("tasks/result", { taskId });
@@ -211,7 +210,7 @@ describe("tasks/result", () => {
     expect(clock.pending).toBe(sweeping);
   });
 
-  test("a tool's error is a result of a task that has failed, a protocol error an error", async () => {
+  test("returns the result of a failed task for a tool error, and an error for a protocol error", async () => {
     const { peer } = await session(serve());
     const failing = await idOf(peer, "tool");
     expect((await peer.request("tasks/result", { taskId: failing })).result).toMatchObject({ isError: true });
@@ -226,7 +225,7 @@ describe("tasks/result", () => {
     });
   });
 
-  test("asks what the task asks, with the task named, and again for whoever comes after the stream has broken", async () => {
+  test("sends the input requests of the task with its id, and sends them again after the stream has broken", async () => {
     const server = serve();
     const { peer } = await session(server, { principal: ann });
     const taskId = await idOf(peer, "ask");
@@ -243,7 +242,7 @@ describe("tasks/result", () => {
     expect((await waiting).result).toMatchObject({ content: [{ text: "Hello, Ann!" }, { type: "image" }] });
   });
 
-  test("an answer that is an error ends the task with it", async () => {
+  test("fails the task with the error of an input response", async () => {
     const { peer } = await session(serve());
     const taskId = await idOf(peer, "ask");
     const waiting = peer.request("tasks/result", { taskId });
@@ -252,7 +251,7 @@ describe("tasks/result", () => {
     expect((await waiting).error).toEqual({ code: -1, message: "not now" });
   });
 
-  test("is given up when the client does not wait any more, and the task is not", async () => {
+  test("is aborted when the client no longer waits, while the task continues", async () => {
     const { peer } = await session(serve());
     const taskId = await idOf(peer, "wait");
     peer.send({ jsonrpc: "2.0", id: "r", method: "tasks/result", params: { taskId } });
@@ -264,7 +263,7 @@ describe("tasks/result", () => {
     expect((await peer.request("tasks/get", { taskId })).result.status).toBe("working");
   });
 
-  test("says so when the task outlives its ttl while it is waited for", async () => {
+  test("rejects when the ttl of the task passes", async () => {
     const { peer } = await session(serve());
     const { task } = await begin(peer, "wait", { task: { ttl: 1000 } });
     const waiting = peer.request("tasks/result", { taskId: task.taskId });
@@ -274,7 +273,7 @@ describe("tasks/result", () => {
 });
 
 describe("tasks/cancel", () => {
-  test("gives the task as it is then, and is refused for one that is over", async () => {
+  test("returns the cancelled task, and rejects one that is over", async () => {
     const { peer } = await session(serve());
     const taskId = await idOf(peer, "wait");
     const waiting = peer.request("tasks/result", { taskId });
@@ -289,7 +288,7 @@ describe("tasks/cancel", () => {
     expect((await peer.request("tasks/get", { taskId })).result.status).toBe("cancelled");
   });
 
-  test("and the others refuse an id that is not known", async () => {
+  test("and the other methods reject an unknown id", async () => {
     const { peer } = await session(serve());
     for (const method of ["tasks/get", "tasks/result", "tasks/cancel"]) {
       expect((await peer.request(method, { taskId: "none" })).error.code).toBe(-32602);
@@ -298,7 +297,7 @@ describe("tasks/cancel", () => {
 });
 
 describe("tasks/list", () => {
-  test("A3: pages through the caller's own tasks and no others", async () => {
+  test("returns pages of the caller's tasks, and no tasks of other callers", async () => {
     const server = serve();
     const { peer } = await session(server, { principal: ann });
     const { peer: bob } = await session(server, { principal: { ...ann, subject: "bob" } });
@@ -320,7 +319,7 @@ describe("tasks/list", () => {
     }
   });
 
-  test("is there for callers who are not known only where there is a single user", async () => {
+  test("is available to anonymous callers only with listForAnyone", async () => {
     const { peer } = await session(serve());
     await begin(peer, "must");
     expect((await peer.request("tasks/list")).error.code).toBe(-32601);
@@ -330,7 +329,7 @@ describe("tasks/list", () => {
   });
 });
 
-test("the session that asked is told of each change of status, and nothing of it names the task twice", async () => {
+test("notifies the session that requested a task of each change of status, without redundant ids", async () => {
   const { peer } = await session(serve());
   const taskId = await idOf(peer, "ask");
   const { params: asked } = await peer.nextNotification("notifications/tasks/status");
@@ -349,7 +348,7 @@ test("the session that asked is told of each change of status, and nothing of it
   expect(seen.at(-1)).toBe("completed");
 });
 
-test("a modern client of the old capability may look at and cancel what it asked for, and nothing else", async () => {
+test("a modern client with the capability of 2025-11-25 can only read and cancel the tasks that it requested", async () => {
   const server = serve();
   const { peer } = await session(server, { principal: ann });
   const taskId = await idOf(peer, "wait");

@@ -12,8 +12,7 @@ import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
-import { asTask, continueAsTask } from "./beginning.ts";
-import { tasks } from "./tasks.ts";
+import { asTask, continueAsTask, tasks } from "./tasks.ts";
 
 const meta = modernMeta("2026-07-28", { extensions: { [tasksId]: {} }, elicitation: { form: {} } });
 const principal = { issuer: "https://i", subject: "ann", scopes: ["use"] };
@@ -39,7 +38,7 @@ beforeEach(() => {
 
 type Tools = Record<string, ReturnType<typeof tool>>;
 
-/** A process of its own, as far as tasks can tell: `die` stops all that it does from reaching the store. */
+/** A separate process, as far as tasks can observe. After `die`, none of its actions reach the store. */
 function startProcess(tools: Tools, shared: Store = store): { server: Server; die: () => void } {
   let isDead = false;
   const guarded = new Proxy(shared, {
@@ -66,7 +65,7 @@ const get = async (peer: RawPeer, taskId: unknown) => {
 const forever = (): Promise<never> => new Promise(() => {});
 
 describe("a task whose process has died", () => {
-  test("is at work until its lease runs out, and then has failed with the reason", async () => {
+  test("is working until its lease expires, and then fails with the reason", async () => {
     const tools = { t: tool({ extensions: [asTask()], call: forever }) };
     const first = startProcess(tools);
     const taskId = await begin(await peerOf(first.server));
@@ -86,7 +85,7 @@ describe("a task whose process has died", () => {
     expect(await get(second, taskId)).toEqual(failed);
   });
 
-  test("is run again from the top where that is safe: with its answers, its caller, and what it recorded", async () => {
+  test("runs again from the top if runAgain is set, with its input responses, its caller, and its recorded values", async () => {
     const steps: unknown[] = [];
     const tools = {
       t: tool({
@@ -115,7 +114,7 @@ describe("a task whose process has died", () => {
     await clock.advance(2 * lease);
 
     const second = await peerOf(startProcess(tools).server);
-    // The same question is the same question, under the same key.
+    // The same input request keeps its id.
     expect(await get(second, taskId)).toMatchObject({ status: "input_required" });
     expect(Object.keys((await get(second, taskId)).inputRequests as object)).toEqual(["elicitation-2"]);
     await second.request("tasks/update", { taskId, inputResponses: { "elicitation-2": answer("Bob") } });
@@ -126,7 +125,7 @@ describe("a task whose process has died", () => {
     expect(steps).toEqual([["run", "ann", "raw-peer"], "ordered", ["run", "ann", "raw-peer"]]);
   });
 
-  test("takes an answer that came while nobody was there to take it", async () => {
+  test("receives a response that was sent while no process ran the task", async () => {
     const tools = {
       t: tool({ extensions: [asTask({ runAgain: true })], call: async (_, ctx) => (await ctx.elicit(name)).name }),
     };
@@ -141,7 +140,7 @@ describe("a task whose process has died", () => {
     expect(await get(second, taskId)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
   });
 
-  test("takes an answer that comes before the new run has asked again", async () => {
+  test("receives a response that was sent before the new run repeated the input request", async () => {
     const gates: (() => void)[] = [];
     const tools = {
       t: tool({
@@ -169,31 +168,34 @@ describe("a task whose process has died", () => {
     expect(await get(second, taskId)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
   });
 
-  test.each(["taken over", "cancelled"])("and was not told that it was %s, changes nothing any more", async (what) => {
-    let finish!: (value: string) => void;
-    const tools = {
-      t: tool({
-        extensions: [asTask({ runAgain: true })],
-        call: () => new Promise<string>((resolve) => (finish = resolve)),
-      }),
-    };
-    const deaf: Store = { ...store, subscribe: async () => async () => {} };
-    const taskId = await begin(await peerOf(startProcess(tools, deaf).server));
-    await settled();
-    const finishFirst = finish;
-    const second = await peerOf(
-      startProcess({ t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) }).server,
-    );
-    if (what === "cancelled") await second.request("tasks/cancel", { taskId });
-    else await store.delete(`mcparley:x:task-lease:${String(taskId)}`);
-    const status = what === "cancelled" ? "cancelled" : "working";
-    expect((await get(second, taskId)).status).toBe(status);
-    finishFirst("stale");
-    await settled();
-    expect((await get(second, taskId)).status).toBe(status);
-  });
+  test.each(["taken over", "cancelled"])(
+    "and missed that it was %s, cannot be changed by the old run",
+    async (what) => {
+      let finish!: (value: string) => void;
+      const tools = {
+        t: tool({
+          extensions: [asTask({ runAgain: true })],
+          call: () => new Promise<string>((resolve) => (finish = resolve)),
+        }),
+      };
+      const deaf: Store = { ...store, subscribe: async () => async () => {} };
+      const taskId = await begin(await peerOf(startProcess(tools, deaf).server));
+      await settled();
+      const finishFirst = finish;
+      const second = await peerOf(
+        startProcess({ t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) }).server,
+      );
+      if (what === "cancelled") await second.request("tasks/cancel", { taskId });
+      else await store.delete(`mcparley:x:task-lease:${String(taskId)}`);
+      const status = what === "cancelled" ? "cancelled" : "working";
+      expect((await get(second, taskId)).status).toBe(status);
+      finishFirst("stale");
+      await settled();
+      expect((await get(second, taskId)).status).toBe(status);
+    },
+  );
 
-  test("is taken up by one of all that look at the same time", async () => {
+  test("is taken over by exactly one of several concurrent processes", async () => {
     let runs = 0;
     const tools = {
       t: tool({
@@ -215,7 +217,7 @@ describe("a task whose process has died", () => {
     expect(runs).toBe(2);
   });
 
-  test("that kills each process it runs in is not run without end", async () => {
+  test("fails after three runs if each of its processes dies", async () => {
     let runs = 0;
     const tools = {
       t: tool({
@@ -239,7 +241,7 @@ describe("a task whose process has died", () => {
     expect(runs).toBe(3);
   });
 
-  test("was only slow: its process stops, and cannot overwrite what the next one has done", async () => {
+  test("cannot be overwritten by its old process, if that was only slow", async () => {
     let finish!: (value: string) => void;
     const aborted = vi.fn();
     const slow = {
@@ -255,7 +257,7 @@ describe("a task whose process has died", () => {
     const taskId = await begin(await peerOf(first.server));
     await settled();
     const finishFirst = finish;
-    // The process sleeps: its lease runs out, though it is not dead.
+    // The process sleeps: its lease expires, although it is not dead.
     await store.delete(`mcparley:x:task-lease:${String(taskId)}`);
     const second = await peerOf(
       startProcess({ t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) }).server,
@@ -272,7 +274,7 @@ describe("a task whose process has died", () => {
 });
 
 describe("closing a server", () => {
-  test("fails the tasks that cannot be run again, and leaves the others to the next process at once", async () => {
+  test("fails the tasks that cannot run again, and leaves the others to the next process at once", async () => {
     const signals: AbortSignal[] = [];
     const call = (_: object, ctx: Context): Promise<never> => {
       signals.push(ctx.signal);
@@ -308,7 +310,7 @@ describe("a store in files", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("keeps results over a restart", async () => {
+  test("keeps results across a restart", async () => {
     const tools = { t: tool({ extensions: [asTask()], call: () => "kept" }) };
     const before = fileStore(folder, { clock });
     const peer = await peerOf(startProcess(tools, before).server);
@@ -322,7 +324,7 @@ describe("a store in files", () => {
   });
 });
 
-test("what cannot be kept is tried again, and told of", async () => {
+test("retries to store an outcome while the store is unavailable, and reports the error", async () => {
   let isDown = false;
   const flaky: Store = {
     ...store,

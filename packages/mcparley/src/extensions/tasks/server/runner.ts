@@ -1,6 +1,6 @@
 import { ErrorCode } from "../../../mcp/errors.ts";
 import { ProtocolError } from "../../../rpc/errors.ts";
-import type { JsonObject } from "../../../rpc/messages.ts";
+import { type JsonObject, Prepared } from "../../../rpc/messages.ts";
 import { modernEncoderOf, latestModern } from "../../../mcp/revisions/index.ts";
 import { dispatch } from "../../../server/dispatch/dispatch.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
@@ -11,18 +11,17 @@ import { storeOf } from "../../../server/store-of.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import { isOver } from "../task.ts";
 import { Orphans } from "./orphans.ts";
-import { type KeptRequest, type TaskRecord, ended } from "./record.ts";
 import type { TaskDefaults, TaskTiming } from "./settings.ts";
+import { type StoredRequest, type TaskRecord, TaskTable, ended } from "./stored-task.ts";
 import { TaskRun } from "./task-run.ts";
-import { TaskTable } from "./task-table.ts";
 
-/** So often a task is begun anew whose processes keep dying, lest it be what kills them. */
+/** Maximum number of runs of a task whose processes die, because the task itself may be the cause. */
 const maxRuns = 3;
 
-/** What a call asks of the task that it becomes. */
-export interface Wanted extends TaskTiming {
+/** The settings of a new task. */
+interface NewTask extends TaskTiming {
   runAgain?: boolean;
-  /** The client asked for the task, as those of 2025-11-25 do. */
+  /** Whether the client requested the task, as clients of 2025-11-25 do. */
   requested: boolean;
 }
 
@@ -34,8 +33,8 @@ export class Runner {
   readonly #runs = new Map<string, TaskRun>();
   readonly #orphans: Orphans;
   readonly #perOwner = new Map<string, number>();
-  /** The calls that were made of kept requests, which are tasks already. */
-  readonly #again = new WeakSet<Call>();
+  /** The calls that were made from stored requests. They are tasks already. */
+  readonly #reruns = new WeakSet<Call>();
 
   constructor(core: ServerCore, defaults: TaskDefaults) {
     this.core = core;
@@ -53,17 +52,13 @@ export class Runner {
     this.#orphans.watch();
   }
 
-  get running(): number {
-    return this.#runs.size;
+  /** Returns whether a call is a later run of a task. */
+  isRerun(call: Call): boolean {
+    return this.#reruns.has(call);
   }
 
-  /** Whether a call is a run of a task from its beginning. */
-  isRunAgain(call: Call): boolean {
-    return this.#again.has(call);
-  }
-
-  /** Makes a task of a call. It can be found by anyone once this settles. */
-  async begin(call: Call, wanted: Wanted): Promise<{ record: TaskRecord; run: TaskRun }> {
+  /** Creates the task of a call and starts its run. When the promise resolves, every process can read the task. */
+  async begin(call: Call, settings: NewTask): Promise<{ record: TaskRecord; run: TaskRun }> {
     const owner = principalKey(call.principal);
     this.#checkRoom(owner);
     const { answers, once, order } = (await call.startedInput)?.recorded() ?? { answers: [], once: [], order: 0 };
@@ -75,32 +70,30 @@ export class Runner {
       status: "working",
       createdAt: now,
       updatedAt: now,
-      ttlMs: Math.min(wanted.ttlMs ?? ttlMs, maxTtlMs),
-      pollIntervalMs: wanted.pollIntervalMs ?? pollIntervalMs,
-      requested: wanted.requested,
+      ttlMs: Math.min(settings.ttlMs ?? ttlMs, maxTtlMs),
+      pollIntervalMs: settings.pollIntervalMs ?? pollIntervalMs,
+      requested: settings.requested,
       run: crypto.randomUUID(),
       runs: 1,
-      questions: [],
-      answers,
+      inputRequests: [],
+      responses: answers,
       once,
     };
-    if (wanted.runAgain) record.again = keep(call);
+    if (settings.runAgain) record.again = toStoredRequest(call);
     const { taskId } = record;
     await this.#orphans.note(taskId);
     await this.table.claim(taskId, record.run, lease);
     await this.table.create(record);
-    // Whoever is known by nothing could list what belongs to others.
-    if (owner !== "" || this.defaults.listForAnyone) await this.table.note(owner, taskId, maxTtlMs);
+    // The list of anonymous callers would show each of them the tasks of all others.
+    if (owner !== "" || this.defaults.listForAnyone) await this.table.addToList(owner, taskId, maxTtlMs);
     return { record, run: await this.#start(call, record, order) };
   }
 
-  /**
-   * Gives a task as it is. One whose process has died is run again where it may be, and has failed where it may not.
-   */
+  /** Returns the current state of a task. If its process has died, runs it again if that is allowed, and fails it otherwise. */
   async revived(record: TaskRecord): Promise<TaskRecord> {
     const { taskId } = record;
     if (isOver(record) || this.#runs.has(taskId) || (await this.table.isHeld(taskId))) return record;
-    // Leases run out too where nobody could renew them: then those who live have the time to take theirs again.
+    // Leases also expire while the store is unavailable. Give the living processes time to renew theirs.
     if (this.core.clock.now() - this.table.failedAt < this.defaults.lease / 2) return record;
     const run = crypto.randomUUID();
     const { lease } = this.defaults;
@@ -110,22 +103,22 @@ export class Runner {
       const { again, runs } = found;
       return again && runs < maxRuns ? { ...found, run, runs: runs + 1 } : ended(found, { error: died(found) });
     });
-    if (now?.run === run && !isOver(now)) await this.#runAgain(now);
+    if (now?.run === run && !isOver(now) && now.again) await this.#runAgain(now, now.again);
     else await this.table.release(taskId, run);
     return now ?? record;
   }
 
-  /** Writes down how the handler of a task ended. */
+  /** Stores the outcome of a task when its handler ends. */
   async finish(call: Call, run: TaskRun, ending: Promise<JsonObject>): Promise<void> {
     try {
       const result = await ending;
-      // What JSON cannot say must fail here, where it can be said that it did.
+      // Throws for a result that is not JSON, so that the task fails with this error.
       JSON.stringify(result);
       await run.finish({ result });
     } catch (error) {
-      const wasGivenUp = call.signal.aborted && !(error instanceof ProtocolError);
+      const wasCancelled = call.signal.aborted && !(error instanceof ProtocolError);
       await run.finish(
-        wasGivenUp ? { cancelled: "The request was cancelled." } : { error: toProtocolError(error, call).toBody() },
+        wasCancelled ? { cancelled: "The request was cancelled." } : { error: toProtocolError(error, call).toBody() },
       );
     }
   }
@@ -135,11 +128,11 @@ export class Runner {
     await this.#orphans.end();
   }
 
-  /** Looks after a task of a process that died. Gives whether it is over, or runs here. */
+  /** Takes over a task of a dead process. Returns whether the task is over or runs here. */
   async #adopt(taskId: string): Promise<boolean> {
     const record = await this.table.read(taskId);
     if (!record || isOver(record) || this.#runs.has(taskId)) return true;
-    // Others have room for it, or this process has later.
+    // Another process may have capacity, or this one later.
     if (this.#runs.size >= this.defaults.maxRunning) return false;
     return isOver(await this.revived(record)) || this.#runs.has(taskId);
   }
@@ -166,12 +159,11 @@ export class Runner {
     return run;
   }
 
-  async #runAgain(record: TaskRecord): Promise<void> {
+  async #runAgain(record: TaskRecord, { method, params, peer, principal }: StoredRequest): Promise<void> {
     const { core } = this;
-    const { method, params, peer, principal } = record.again as KeptRequest;
     const call = new Call({
       core,
-      // What it says and is told is said in the words of whoever looks at the task.
+      // Tasks are stored as the latest revision encodes them, and encoded again for the revision of each reader.
       revision: latestModern,
       encoder: modernEncoderOf(latestModern),
       id: record.taskId,
@@ -183,11 +175,10 @@ export class Runner {
       logLevel: undefined,
       session: undefined,
     });
-    this.#again.add(call);
+    this.#reruns.add(call);
     await this.#orphans.note(record.taskId);
     const run = await this.#start(call, record, 0);
-    const dispatched = (async () => (await dispatch(call)) as JsonObject)();
-    void this.finish(call, run, dispatched);
+    void this.finish(call, run, dispatchUnprepared(call));
   }
 
   #checkRoom(owner: string): void {
@@ -205,15 +196,20 @@ export class Runner {
   }
 }
 
-/** What it takes to make a call again, without what belonged to its rounds of questions. */
-function keep({ method, params, peer: { address: _address, ...peer }, principal }: Call): KeptRequest {
+/** Returns what is needed to run a call again, without the params of its input requests and its task. */
+function toStoredRequest({ method, params, peer: { address: _address, ...peer }, principal }: Call): StoredRequest {
   const { requestState: _, inputResponses: __, task: ___, ...kept } = params;
   return { method, params: kept, peer, ...(principal && { principal }) };
 }
 
+async function dispatchUnprepared(call: Call): Promise<JsonObject> {
+  const result = await dispatch(call);
+  return result instanceof Prepared ? result.value : result;
+}
+
 function died({ again }: TaskRecord): { code: number; message: string } {
   const message = again
-    ? `The process that ran this task ended before it did, ${maxRuns} times over.`
-    : "The process that ran this task ended before it did. What it had done until then is not known.";
+    ? `The process that ran this task ended before it did, in all of ${maxRuns} runs.`
+    : "The process that ran this task ended before it did. It is unknown what it had done until then.";
   return { code: ErrorCode.InternalError, message };
 }

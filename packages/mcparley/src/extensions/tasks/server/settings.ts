@@ -28,9 +28,33 @@ export interface TasksOptions extends TaskTiming {
 
 export type TaskDefaults = Required<TasksOptions>;
 
+/** How a tool uses tasks. */
+export interface ToolTasks extends TaskTiming {
+  /**
+   * `optional`: a call is a task if the client supports tasks, and an ordinary call otherwise. `required`: calls of clients
+   * that do not support tasks are rejected. Default: `optional`.
+   */
+  support?: "optional" | "required";
+  /**
+   * `before`: each call becomes a task before the handler runs. `handler`: the handler calls `continueAsTask` to make its
+   * call a task. Clients of 2025-11-25 decide themselves; their tasks always start before the handler. Default: `before`.
+   */
+  start?: "before" | "handler";
+  /**
+   * Whether the handler may run again, from the top, if its process has died. Input responses and the values of `ctx.once`
+   * are available again. If false, the task fails. Default: false.
+   */
+  runAgain?: boolean;
+}
+
+/** A tool in `tools/list` of 2025-11-25. */
+export interface ToolWithExecution extends ListedTool {
+  execution?: { taskSupport?: "forbidden" | "optional" | "required" };
+}
+
 const day = 86_400_000;
 
-/** Checks the options and adds the defaults. Throws `TypeError`, with the name of the option, for a wrong value. */
+/** Checks the options and adds the defaults. Throws `TypeError`, with the name of the option, for an invalid value. */
 export function readOptions(options: TasksOptions): TaskDefaults {
   refuseStore(options, "tasks");
   const defaults = {
@@ -43,39 +67,19 @@ export function readOptions(options: TasksOptions): TaskDefaults {
     listForAnyone: false,
     ...options,
   };
-  checkMilliseconds(defaults, ["ttlMs", "pollIntervalMs", "maxTtlMs", "lease", "maxRunning", "maxRunningPerCaller"]);
+  checkPositive(defaults, ["ttlMs", "pollIntervalMs", "maxTtlMs", "lease", "maxRunning", "maxRunningPerCaller"]);
   return defaults;
 }
 
-/** Throws for a member that is there and not a positive integer. */
-export function checkMilliseconds(given: object, names: readonly string[]): void {
+/** Throws `TypeError` if one of the members is present and not a positive integer. */
+export function checkPositive<K extends string>(given: { readonly [name in K]?: unknown }, names: readonly K[]): void {
   for (const name of names) {
-    const value = (given as Record<string, unknown>)[name];
-    if (value === undefined || (Number.isSafeInteger(value) && (value as number) > 0)) continue;
+    const value = given[name];
+    if (value === undefined || isPositiveInteger(value)) continue;
     throw new TypeError(`${name} must be a positive integer; got ${JSON.stringify(value)}.`);
   }
 }
 
-/** How a tool uses tasks. */
-export interface ToolTasks extends TaskTiming {
-  /**
-   * `optional`: the tool is a task for clients that know tasks, and an ordinary call for others. `required`: clients
-   * that do not know tasks are refused. `optional` unless given.
-   */
-  support?: "optional" | "required";
-  /**
-   * `before`: each call is a task before the handler runs. `handler`: the handler decides, with `continueAsTask`.
-   * `before` unless given. A client of 2025-11-25 decides itself, and then it is a task before the handler runs.
-   */
-  start?: "before" | "handler";
-  /**
-   * Whether the handler may run again, from the top, after the process that ran it has died. What it was answered and
-   * what `ctx.once` recorded is there again. False unless given: the task has failed then.
-   */
-  runAgain?: boolean;
-}
-
-/** A tool as 2025-11-25 lists it. */
-export interface ToolWithExecution extends ListedTool {
-  execution?: { taskSupport?: "forbidden" | "optional" | "required" };
+export function isPositiveInteger(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
 }

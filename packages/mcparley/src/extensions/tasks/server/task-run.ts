@@ -3,11 +3,10 @@ import { LocalError } from "../../../rpc/errors.ts";
 import type { JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { isOver } from "../task.ts";
-import { type Ending, type TaskRecord, ended } from "./record.ts";
-import { TaskChannel } from "./task-asking.ts";
-import type { TaskTable } from "./task-table.ts";
+import { type Ending, type TaskRecord, type TaskTable, ended } from "./stored-task.ts";
+import { TaskInput } from "./task-input.ts";
 
-/** How often, in the time of a lease, it is tried to write down how a task ended. */
+/** Number of attempts per lease to store the outcome of a task. */
 const triesPerLease = 5;
 
 export interface TaskRunInit {
@@ -15,51 +14,53 @@ export interface TaskRunInit {
   clock: Clock;
   record: TaskRecord;
   call: Call;
-  /** How many questions without a key were asked before the task began. */
+  /** Number of input requests without a key that were sent before the task was created. */
   order: number;
-  /** Milliseconds after which the run counts as dead unless it says that it lives. */
+  /** Milliseconds after which the run counts as dead unless it renews its lease. */
   lease: number;
-  /** Told of what went wrong and belongs to no answer. */
+  /** Called with errors that belong to no response. */
   report: (error: unknown) => void;
-  /** Called once it is over. */
+  /** Called when the run has ended. */
   over: () => void;
 }
 
 /**
- * One run of a task in this process: keeps its lease, hands its questions to the client and the answers to its handler,
- * and writes down how it ended.
+ * One run of a task in this process. Renews the lease, passes input responses to the handler, and stores progress and the
+ * outcome.
  */
 export class TaskRun {
   readonly taskId: string;
-  readonly input: TaskChannel;
+  readonly input: TaskInput;
   readonly #init: TaskRunInit;
   readonly #abort: (reason: Error) => void;
   #timer: unknown;
   #unwatch: (() => Promise<void>) | undefined;
   #isOver = false;
-  /** What was reported last, and until when nothing more is written of it. */
+  /** The last reported progress. */
   #message: string | undefined;
-  #saying: unknown;
+  /** The timer until the next status message may be stored. */
+  #messageTimer: unknown;
 
   constructor(init: TaskRunInit) {
     const { call, record, order } = init;
     this.#init = init;
     this.taskId = record.taskId;
-    this.input = new TaskChannel({ call, record, order, update: (change) => this.#update(change) });
+    this.input = new TaskInput({ call, record, order, update: (change) => this.#update(change) });
     this.#abort = call.outlive({
       input: this.input,
-      progress: (done, total, message) => this.#say(message ?? (total === undefined ? `${done}` : `${done}/${total}`)),
+      progress: (done, total, message) =>
+        this.#setMessage(message ?? (total === undefined ? `${done}` : `${done}/${total}`)),
     });
   }
 
-  /** Begins to hear of what happens to the task elsewhere. */
+  /** Starts to renew the lease, and to read changes that other processes make. */
   async start(): Promise<void> {
-    this.#unwatch = await this.#init.table.watch(this.taskId, () => void this.#look());
-    this.#beat();
-    await this.#look();
+    this.#unwatch = await this.#init.table.watch(this.taskId, () => void this.#readChanges());
+    this.#renewLater();
+    await this.#readChanges();
   }
 
-  /** Writes down how the task ended, unless it has ended already: a task that was cancelled stays cancelled. */
+  /** Stores the outcome of the task, unless it has ended already: a task that was cancelled stays cancelled. */
   async finish(outcome: Ending): Promise<void> {
     if (this.#isOver) return;
     for (let tries = 1; ; tries++) {
@@ -68,7 +69,7 @@ export class TaskRun {
         break;
       } catch (error) {
         if (tries === 1) this.#init.report(error);
-        // It is tried for as long as the task is kept, since whoever was told of the task counts on what becomes of it.
+        // Clients poll for the outcome, so it is retried until the ttl of the task has passed.
         const { clock, lease, record } = this.#init;
         if (this.#isOver || clock.now() >= record.createdAt + record.ttlMs) break;
         await new Promise<void>((resolve) => clock.setTimeout(resolve, lease / triesPerLease));
@@ -77,14 +78,14 @@ export class TaskRun {
     await this.#end(new LocalError("closed", "The task has ended."));
   }
 
-  /** Gives the run up because its server is closed. One that may run again is left for the next process to take up. */
+  /** Ends the run when its server closes. The task fails, unless it may run again in another process. */
   async stop(): Promise<void> {
     const why = "The server was stopped before the task ended.";
     const canRunAgain = this.#init.record.again !== undefined;
     await this.#end(new LocalError("closed", why), !canRunAgain && { code: -32603, message: why });
   }
 
-  /** Changes the task as long as it is this run's to change. */
+  /** Changes the task, unless it is over or has another run. */
   async #update(change: (record: TaskRecord) => TaskRecord | undefined): Promise<TaskRecord | undefined> {
     const { table, record: mine } = this.#init;
     return table.update(this.taskId, (record) =>
@@ -92,41 +93,41 @@ export class TaskRun {
     );
   }
 
-  /** Looks at what became of the task: answers, a cancellation, or its end. */
-  async #look(): Promise<void> {
+  /** Reads the changes of the task: input responses, a cancellation, or its end. */
+  async #readChanges(): Promise<void> {
     try {
       const record = await this.#init.table.read(this.taskId);
       if (this.#isOver) return;
-      if (!record) await this.#end(new LocalError("aborted", "The task has outlived its ttl."));
+      if (!record) await this.#end(new LocalError("aborted", "The ttl of the task has passed."));
       else if (isOver(record)) await this.#end(new LocalError("aborted", "The task was cancelled."));
       else if (record.run !== this.#init.record.run) await this.#end(takenOver());
-      else this.input.answered(record);
+      else this.input.receive(record);
     } catch (error) {
       this.#init.report(error);
     }
   }
 
-  #beat(): void {
+  #renewLater(): void {
     const { clock, lease, table, record, report } = this.#init;
     this.#timer = clock.setTimeout(() => {
       if (this.#isOver) return;
-      this.#beat();
-      table.renew(this.taskId, record.run, lease).then((kept) => {
-        if (kept) return this.#look();
+      this.#renewLater();
+      table.renew(this.taskId, record.run, lease).then((isKept) => {
+        if (isKept) return this.#readChanges();
         return this.#end(takenOver());
       }, report);
     }, lease / 3);
   }
 
-  /** Shows progress as the task's status message, no more often than anyone is to look. */
-  #say(message: string): void {
+  /** Stores progress as the status message of the task, at most once per poll interval. */
+  #setMessage(message: string): void {
     this.#message = message;
-    if (this.#saying !== undefined || this.#isOver) return;
+    if (this.#messageTimer !== undefined || this.#isOver) return;
     const { clock, record, report } = this.#init;
     this.#update((now) => ({ ...now, statusMessage: message })).catch(report);
-    this.#saying = clock.setTimeout(() => {
-      this.#saying = undefined;
-      if (this.#message !== undefined && this.#message !== message) this.#say(this.#message);
+    this.#messageTimer = clock.setTimeout(() => {
+      this.#messageTimer = undefined;
+      if (this.#message !== undefined && this.#message !== message) this.#setMessage(this.#message);
     }, record.pollIntervalMs);
   }
 
@@ -135,7 +136,7 @@ export class TaskRun {
     this.#isOver = true;
     const { clock, table, record, over, report } = this.#init;
     clock.clearTimeout(this.#timer);
-    if (this.#saying !== undefined) clock.clearTimeout(this.#saying);
+    if (this.#messageTimer !== undefined) clock.clearTimeout(this.#messageTimer);
     over();
     this.#abort(reason);
     this.input.end(reason);
@@ -150,5 +151,5 @@ export class TaskRun {
 }
 
 function takenOver(): LocalError {
-  return new LocalError("aborted", "This process was silent for so long that another one took the task over.");
+  return new LocalError("aborted", "This process did not renew its lease in time, and another one took the task over.");
 }

@@ -12,11 +12,10 @@ import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
-import { asTask, continueAsTask } from "./beginning.ts";
+import { asTask, continueAsTask, tasks } from "./tasks.ts";
 import type { TasksOptions } from "./settings.ts";
-import { tasks } from "./tasks.ts";
 
-/** The one timer that a server keeps: it looks after the tasks that other processes leave behind. */
+/** The timer that each server has: it looks for tasks of dead processes. */
 const sweeping = 1;
 
 const modern = "2026-07-28";
@@ -29,7 +28,7 @@ let clock: FakeClock;
 let store: Store;
 const onError = vi.fn();
 
-// Loaded when a handler first asks; here before, so that no test waits for it.
+// These modules are loaded on the first input request. Loaded here, so that no test waits for them.
 beforeAll(() =>
   Promise.all([
     import("../../../server/input/elicit.ts"),
@@ -70,14 +69,14 @@ const get = async (peer: RawPeer, taskId: unknown): Promise<JsonObject> => {
 };
 
 describe("a task", () => {
-  test("is announced under its identifier, and not in the words of 2025-11-25", async () => {
+  test("is declared as an extension, without the capability of 2025-11-25", async () => {
     const peer = await peerOf(serve({}));
     const { capabilities } = (await peer.request("server/discover")).result as { capabilities: JsonObject };
     expect(capabilities.extensions).toEqual({ [tasksId]: {} });
     expect(capabilities).not.toHaveProperty("tasks");
   });
 
-  test("is flat when it is created, and holds the result once it is there", async () => {
+  test("is returned when it is created, and contains the result when it is completed", async () => {
     const { opened, open } = gate<string>();
     const peer = await peerOf(serve({ t: tool({ extensions: [asTask()], call: () => opened }) }));
     const created = await call(peer);
@@ -105,7 +104,7 @@ describe("a task", () => {
     expect(clock.pending).toBe(sweeping);
   });
 
-  test("that the tool reports as an error is completed; one that the protocol knows as an error has failed", async () => {
+  test("is completed after a tool error, and failed after a protocol error", async () => {
     const peer = await peerOf(
       serve({
         tool: tool({
@@ -155,7 +154,7 @@ describe("a task", () => {
     expect(onError).toHaveBeenCalledTimes(2);
   });
 
-  test("is not made of a call whose arguments are wrong, whose tool is unknown or needs other scopes", async () => {
+  test("is not created for invalid arguments, an unknown tool, or missing scopes", async () => {
     const ran = vi.fn(() => "x");
     const peer = await peerOf(
       serve({
@@ -169,7 +168,7 @@ describe("a task", () => {
     expect(ran).not.toHaveBeenCalled();
   });
 
-  test("shows progress as its status message, no more often than it is to be looked at", async () => {
+  test("stores progress as its status message, at most once per poll interval", async () => {
     const { opened, open } = gate();
     let report!: (done: number, total?: number, message?: string) => void;
     const server = serve({
@@ -197,7 +196,7 @@ describe("a task", () => {
     expect(peer.received.filter((message) => "method" in message)).toEqual([]);
   });
 
-  test("is gone when its time is over, and its handler is told", async () => {
+  test("is deleted when its ttl has passed, and the signal of its handler is aborted", async () => {
     let signal!: AbortSignal;
     const server = serve({
       t: tool({
@@ -221,7 +220,7 @@ describe("a task", () => {
   });
 });
 
-describe("who gets a task", () => {
+describe("the choice between a task and a result", () => {
   const tools = () => ({
     optional: tool({ extensions: [asTask()], call: () => "at once" }),
     required: tool({ extensions: [asTask({ support: "required" })], call: () => "never" }),
@@ -233,7 +232,7 @@ describe("who gets a task", () => {
     plain: tool({ call: () => "plain" }),
   });
 
-  test("a client that has not declared it is answered as ever, or refused with the extension named", async () => {
+  test("a client without the extension receives the result, or an error that names the extension", async () => {
     const peer = await rawPeer(serve(tools()), { meta: undeclared });
     expect(await call(peer, "optional")).toMatchObject({ resultType: "complete", content: [{ text: "at once" }] });
     expect(await call(peer, "decides", { long: true })).toMatchObject({
@@ -247,7 +246,7 @@ describe("who gets a task", () => {
     }
   });
 
-  test("what a client declared before, or declares wrongly, does not count", async () => {
+  test("ignores declarations of earlier requests and invalid declarations", async () => {
     const server = serve(tools());
     const peer = await peerOf(server);
     expect((await call(peer, "optional")).resultType).toBe("task");
@@ -257,7 +256,7 @@ describe("who gets a task", () => {
     }
   });
 
-  test("a handler decides for itself, and goes on where it was", async () => {
+  test("a handler can make its call a task, and continues", async () => {
     const peer = await peerOf(serve(tools()));
     expect(await call(peer, "decides", { long: false })).toMatchObject({
       content: [{ text: "in the background: false" }],
@@ -269,7 +268,7 @@ describe("who gets a task", () => {
     expect((await call(peer, "plain")).resultType).toBe("complete");
   });
 
-  test("the param with which clients of 2025-11-25 ask for a task means nothing", async () => {
+  test("ignores the param task of 2025-11-25", async () => {
     const peer = await peerOf(serve(tools()));
     const { result } = await peer.request("tools/call", { name: "plain", task: { ttl: 5 } });
     expect(result).toMatchObject({ resultType: "complete", content: [{ text: "plain" }] });
@@ -278,7 +277,7 @@ describe("who gets a task", () => {
     }
   });
 
-  test("a server without tasks says so where one is needed", async () => {
+  test("a server without the extension reports a tool that must be a task", async () => {
     const server = createServer({ name: "x", version: "1", tools: tools(), onError });
     const peer = await peerOf(server);
     expect(await call(peer, "optional")).toMatchObject({ content: [{ text: "at once" }] });
@@ -293,7 +292,7 @@ describe("who gets a task", () => {
     }
   });
 
-  test("there is room for so many tasks, of one caller and in all", async () => {
+  test("limits the number of running tasks, per caller and in total", async () => {
     const { opened, open } = gate();
     const forever = { t: tool({ extensions: [asTask()], call: () => opened }) };
     const server = serve(forever, { maxRunningPerCaller: 1, maxRunning: 2 });
@@ -316,17 +315,17 @@ describe("who gets a task", () => {
     [() => asTask({ support: "forbidden" as never }), '"forbidden"'],
     [() => asTask({ start: "later" as never }), '"later"'],
     [() => asTask({ pollIntervalMs: 1.5 }), "pollIntervalMs"],
-  ])("wrong settings are named: %s", (make, named) => {
+  ])("rejects invalid settings: %s", (make, named) => {
     expect(make).toThrow(TypeError);
     expect(make).toThrow(named);
   });
 });
 
-describe("asking inside a task", () => {
+describe("input requests of a task", () => {
   const name = { message: "Who are you?", schema: z.object({ name: z.string() }) };
   const accept = (content: JsonObject): JsonObject => ({ action: "accept", content });
 
-  test("shows the question, takes its answer, and goes on", async () => {
+  test("contains the input request, receives the response, and continues", async () => {
     const runs = vi.fn();
     const peer = await peerOf(
       serve({
@@ -357,15 +356,15 @@ describe("asking inside a task", () => {
       result: { content: [{ text: "Hello, Luca!" }] },
     });
     expect(runs).toHaveBeenCalledTimes(1);
-    // What only the run needed is gone from the store with it.
+    // The members that only a run needs are deleted with it.
     const kept = JSON.parse((await store.get(`mcparley:x:task:${String(taskId)}`)) ?? "") as JsonObject;
-    expect(kept).toMatchObject({ questions: [], answers: [], once: [] });
-    // Late answers change nothing.
+    expect(kept).toMatchObject({ inputRequests: [], responses: [], once: [] });
+    // Late responses are ignored.
     expect((await peer.request("tasks/update", update)).result.resultType).toBe("complete");
     expect(await get(peer, taskId)).not.toHaveProperty("inputRequests");
   });
 
-  test("questions asked together are seen together, and may be answered one by one", async () => {
+  test("concurrent input requests appear together, and can be answered one by one", async () => {
     const peer = await peerOf(
       serve({
         t: tool({
@@ -382,13 +381,13 @@ describe("asking inside a task", () => {
     expect(await keys()).toEqual(["a", "b"]);
     await peer.request("tasks/update", { taskId, inputResponses: { b: accept({ name: "Bob" }) } });
     expect(await keys()).toEqual(["a"]);
-    // The first answer counts.
+    // The first response counts.
     await peer.request("tasks/update", { taskId, inputResponses: { b: accept({ name: "Eve" }) } });
     await peer.request("tasks/update", { taskId, inputResponses: { a: accept({ name: "Ann" }) } });
     expect(await get(peer, taskId)).toMatchObject({ result: { content: [{ text: "Ann and Bob" }] } });
   });
 
-  test("an answer that does not fit is asked for again, under a key that was never used", async () => {
+  test("repeats an input request after an invalid response, with a new id", async () => {
     const peer = await peerOf(
       serve({
         t: tool({ extensions: [asTask()], call: async (_, ctx) => (await ctx.elicit({ ...name, key: "who" })).name }),
@@ -409,7 +408,7 @@ describe("asking inside a task", () => {
     expect(await get(peer, taskId)).toMatchObject({ result: { content: [{ text: "Ann" }] } });
   });
 
-  test("a no is a no, and what cannot be asked is refused before anything is shown", async () => {
+  test("passes a declined request to the handler, and rejects an impossible request before it is stored", async () => {
     const server = serve({
       t: tool({ extensions: [asTask()], call: async (_, ctx) => (await ctx.elicit(name)).name }),
       sample: tool({
@@ -438,7 +437,7 @@ describe("asking inside a task", () => {
     expect(onError.mock.lastCall?.[0]).toMatchObject({ message: expect.stringContaining('the key "k"') as string });
   });
 
-  test("answers of the wrong form are refused", async () => {
+  test("rejects malformed responses", async () => {
     const peer = await peerOf(
       serve({ t: tool({ extensions: [asTask()], call: async (_, ctx) => (await ctx.elicit(name)).name }) }),
     );
@@ -450,7 +449,7 @@ describe("asking inside a task", () => {
     expect((await peer.request("tasks/get", { taskId: 5 })).error.code).toBe(-32602);
   });
 
-  test("questions asked before it was a task come first, by the rounds of the call", async () => {
+  test("input requests before the creation of the task use the rounds of the call", async () => {
     const steps: string[] = [];
     const peer = await peerOf(
       serve({
@@ -479,7 +478,7 @@ describe("asking inside a task", () => {
     expect(steps).toEqual(["once"]);
   });
 
-  test("the wire's own form asks through the task as well, each round under keys of its own", async () => {
+  test("inputRequired uses the task too, with new ids in each round", async () => {
     const ask = {
       method: "elicitation/create",
       params: { message: "?", requestedSchema: { type: "object", properties: {} } },
@@ -509,8 +508,8 @@ describe("asking inside a task", () => {
   });
 });
 
-describe("cancelling", () => {
-  test("is acknowledged, aborts the signal, and what the handler returns afterwards is dropped", async () => {
+describe("cancellation", () => {
+  test("is acknowledged, aborts the signal, and discards the result of the handler", async () => {
     const { opened, open } = gate<string>();
     let signal!: AbortSignal;
     const server = serve({
@@ -542,7 +541,7 @@ describe("cancelling", () => {
     expect(clock.pending).toBe(sweeping);
   });
 
-  test("ends a question that is waited for, and a handler that passes the abort on leaves no trace", async () => {
+  test("rejects a pending input request, and reports no error if the handler rethrows it", async () => {
     const peer = await peerOf(
       serve({
         t: tool({
@@ -560,7 +559,7 @@ describe("cancelling", () => {
     expect(onError).not.toHaveBeenCalled();
   });
 
-  test("the notification that cancels requests does not cancel a task", async () => {
+  test("notifications/cancelled does not cancel a task", async () => {
     const { opened, open } = gate<string>();
     const peer = await peerOf(serve({ t: tool({ extensions: [asTask()], call: () => opened }) }));
     const { id, result } = await peer.request("tools/call", { name: "t" });
@@ -570,8 +569,8 @@ describe("cancelling", () => {
   });
 });
 
-describe("A3: a task belongs to who made it", () => {
-  test("for everyone else it does not exist, and nothing tells it from one that never did", async () => {
+describe("a task belongs to its creator", () => {
+  test("other callers receive the same error as for an unknown id", async () => {
     const server = serve({ t: tool({ extensions: [asTask()], call: () => "mine" }) });
     const ann = await peerOf(server, who("ann"));
     const { taskId } = await call(ann);
@@ -602,7 +601,7 @@ describe("A3: a task belongs to who made it", () => {
     expect((await get(again, taskId)).status).toBe("completed");
   });
 
-  test("a caller that has not declared the extension is told so first", async () => {
+  test("a caller without the extension receives the error about the extension first", async () => {
     const peer = await rawPeer(serve({}), { meta: undeclared });
     for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
       expect((await peer.request(method, { taskId: "x", inputResponses: {} })).error.code).toBe(-32021);

@@ -1,12 +1,24 @@
+import { Method } from "../../../mcp/methods.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
+import type { Context } from "../../../server/dispatch/context.ts";
 import type { ServerCore } from "../../../server/core.ts";
-import type { ServerExtension } from "../../../server/extension.ts";
+import type { ServerExtension, ToolExtension } from "../../../server/extension.ts";
 import { tasksId } from "../task.ts";
-import { answerOrBegin } from "./beginning.ts";
 import { taskMethods } from "./methods.ts";
 import { Runner } from "./runner.ts";
-import { type TasksOptions, readOptions } from "./settings.ts";
-import { taskSubscriptions } from "./watching.ts";
+import {
+  type TaskTiming,
+  type TasksOptions,
+  type ToolTasks,
+  type ToolWithExecution,
+  checkPositive,
+  readOptions,
+} from "./settings.ts";
+import { TaskCall, type TaskTool, noTasks } from "./task-call.ts";
+import { subscribeTasks } from "./watching.ts";
+
+/** The calls of tools on servers that have tasks. */
+const taskCalls = new WeakMap<object, TaskCall>();
 
 /**
  * Adds tasks to a server: `createServer({ store, extensions: [tasks()] })`.
@@ -19,12 +31,11 @@ import { taskSubscriptions } from "./watching.ts";
 export function tasks(options: TasksOptions = {}): ServerExtension {
   const defaults = readOptions(options);
   const runners = new WeakMap<ServerCore, Runner>();
-  const runnerOf = ({ core }: { core: ServerCore }): Runner => {
+  function runnerOf({ core }: Call): Runner {
     const runner = runners.get(core) ?? new Runner(core, defaults);
     runners.set(core, runner);
     return runner;
-  };
-  const runnerOfCall = (call: Call): Runner => runnerOf(call);
+  }
   return {
     id: tasksId,
     legacyCapabilities({ revision, principal }) {
@@ -32,13 +43,63 @@ export function tasks(options: TasksOptions = {}): ServerExtension {
       const list = principal || defaults.listForAnyone ? { list: {} } : {};
       return { tasks: { ...list, cancel: {}, requests: { tools: { call: {} } } } };
     },
-    methods: taskMethods(runnerOfCall),
+    methods: taskMethods(runnerOf),
     middleware(call, next) {
-      // The first call of any kind is when a process begins to look after what others have left behind.
-      runnerOf(call);
-      return answerOrBegin(call, next, runnerOfCall);
+      // The first request of any method creates the runner, because it also takes over the tasks of dead processes.
+      const runner = runnerOf(call);
+      if (call.method !== Method.callTool) return next();
+      const taskCall = new TaskCall(call, runner);
+      taskCalls.set(call, taskCall);
+      return taskCall.answer(next);
     },
-    subscribe: taskSubscriptions(runnerOfCall),
+    subscribe: (wanted, call, send) => subscribeTasks(runnerOf(call), { wanted, call, send }),
     close: (core) => runners.get(core)?.close(),
   };
+}
+
+/**
+ * Makes a tool a task: `tool({ extensions: [asTask()], call })`, on a server with `extensions: [tasks()]`.
+ *
+ * The client receives the task at once, and the handler runs in the background. The task contains its input requests, its
+ * progress is the task's status message, and its signal is aborted if the task is cancelled. Throws `TypeError` for invalid
+ * settings.
+ */
+export function asTask(settings: ToolTasks = {}): ToolExtension {
+  const { support = "optional", start = "before" } = settings;
+  if (support !== "optional" && support !== "required") {
+    throw new TypeError(`support must be "optional" or "required"; got ${JSON.stringify(support)}.`);
+  }
+  if (start !== "before" && start !== "handler") {
+    throw new TypeError(`start must be "before" or "handler"; got ${JSON.stringify(start)}.`);
+  }
+  checkPositive(settings, ["ttlMs", "pollIntervalMs"]);
+  const extension: TaskTool = {
+    id: tasksId,
+    tasks: { ...settings, support, start },
+    async beforeCall(call) {
+      const taskCall = taskCalls.get(call);
+      if (taskCall) await taskCall.beforeHandler(extension.tasks);
+      else if (support === "required") throw noTasks();
+    },
+    list: (listed, { requestedTasks }): ToolWithExecution =>
+      requestedTasks ? { ...listed, execution: { taskSupport: support } } : listed,
+  };
+  return extension;
+}
+
+/**
+ * Makes the call of the handler a task, if the client supports tasks. The client receives the task at once, and the handler
+ * continues in the background. Returns whether the call is a task.
+ *
+ * With `required`, the call is rejected if the client does not support tasks.
+ */
+export async function continueAsTask(
+  ctx: Context,
+  settings: TaskTiming & { required?: boolean } = {},
+): Promise<boolean> {
+  checkPositive(settings, ["ttlMs", "pollIntervalMs"]);
+  const taskCall = taskCalls.get(ctx);
+  if (taskCall) return taskCall.continueAsTask(settings);
+  if (settings.required) throw noTasks();
+  return false;
 }

@@ -8,10 +8,9 @@ import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
-import { asTask } from "./beginning.ts";
-import { tasks } from "./tasks.ts";
+import { asTask, tasks } from "./tasks.ts";
 
-/** The one timer that a server keeps: it looks after the tasks that other processes leave behind. */
+/** The timer that each server has: it looks for tasks of dead processes. */
 const sweeping = 1;
 
 const meta = modernMeta("2026-07-28", { extensions: { [tasksId]: {} }, elicitation: { form: {} } });
@@ -63,7 +62,7 @@ const sent = (peer: RawPeer): JsonObject[] =>
   );
 
 describe("notifications/tasks", () => {
-  test("after the acknowledgment each tells the whole task: as it is now, and at each change until it is over", async () => {
+  test("contain the whole task: its current state after the acknowledgment, then each change until it is over", async () => {
     const peer = await rawPeer(server, { meta });
     const taskId = await begin(peer, "wait");
     await settled();
@@ -83,14 +82,14 @@ describe("notifications/tasks", () => {
     const { result } = await peer.request("tasks/get", { taskId });
     expect(last).toMatchObject({ status: "completed", result: { content: [{ text: "done" }] } });
     expect(result).toMatchObject(last);
-    // No progress and no log message ever came for the task, whatever its request asked for.
+    // The task causes no progress notifications and no log messages, even if its request asked for them.
     expect(peer.received.some((message) => "method" in message && /progress|message$/.test(message.method))).toBe(
       false,
     );
     expect(clock.pending).toBe(sweeping);
   });
 
-  test("a question is shown, and so is that it was answered", async () => {
+  test("report an input request and its response", async () => {
     const peer = await rawPeer(server, { meta });
     const taskId = await begin(peer, "ask");
     listen(peer, { taskIds: [taskId] });
@@ -103,7 +102,7 @@ describe("notifications/tasks", () => {
     expect(sent(peer).at(-1)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
   });
 
-  test("a stream that ends is told nothing more, and leaves nothing behind", async () => {
+  test("stop with the stream, which releases its timers and subscriptions", async () => {
     const peer = await rawPeer(server, { meta });
     const taskId = await begin(peer, "wait");
     await settled();
@@ -118,7 +117,7 @@ describe("notifications/tasks", () => {
     expect(sent(peer)).toHaveLength(1);
   });
 
-  test("whoever has not declared the extension, or names no ids, is refused", async () => {
+  test("are rejected without the extension or without valid ids", async () => {
     const peer = await rawPeer(server, { meta });
     const undeclared = { _meta: modernMeta("2026-07-28") };
     const ask = async (taskIds: unknown, more: JsonObject = {}) =>
@@ -132,7 +131,7 @@ describe("notifications/tasks", () => {
     expect((await ask(many)).message).toContain("1000");
   });
 
-  test("a task whose process has died is noticed while it is watched", async () => {
+  test("report a task whose process has died", async () => {
     const peer = await rawPeer(server, { meta });
     const taskId = await begin(peer, "wait");
     await settled();
@@ -140,7 +139,7 @@ describe("notifications/tasks", () => {
     const watcher = await rawPeer(elsewhere, { meta });
     listen(watcher, { taskIds: [taskId] });
     await settled();
-    // All that the first process would still say is swallowed with its lease.
+    // Renewals of the lease appear to succeed, but have no effect, so that the lease expires.
     const real = { ...store };
     store.compareAndSet = (key, expected, value, lifetime) =>
       key.includes("lease") && expected !== undefined

@@ -1,23 +1,85 @@
-import { encodeRequest } from "../../../server/input/encode-request.ts";
-import { ProtocolError } from "../../../rpc/errors.ts";
-import { ErrorCode } from "../../../mcp/errors.ts";
+import { invalidParams } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
-import { type ServerExtension, requireExtension } from "../../../server/extension.ts";
+import { type ExtensionSubscription, requireExtension } from "../../../server/extension.ts";
 import type { Session } from "../../../server/protocol/session.ts";
-import { TaskMethod, tasksId } from "../task.ts";
-import { type TaskRecord, toDetailedTask, toRequestedTask } from "./record.ts";
+import { TaskMethod, isOver, tasksId } from "../task.ts";
 import type { Runner } from "./runner.ts";
-import { watchTask } from "./watch-task.ts";
+import { type TaskRecord, toDetailedTask, toRequestedTask } from "./stored-task.ts";
 
-/** The most tasks that one stream may name. */
+/** Maximum number of tasks in the filter of one stream. */
 const maxWatched = 1000;
 
-/** Tells the session that asked for a task of each change of its status (2025-11-25, Task Status Notification). */
-export function followForSession(runner: Runner, begun: TaskRecord, session: Session): void {
-  let { status, statusMessage } = begun;
-  watchTask(runner, begun.taskId, (record) => {
+/**
+ * Calls `see` with the current state of a task and after each change, until the task is over or deleted, or `see` returns
+ * false. `see` receives undefined if the task does not exist. Returns a function that stops the watch earlier.
+ */
+export function watchTask(
+  runner: Runner,
+  taskId: string,
+  see: (record: TaskRecord | undefined) => boolean | void,
+): () => void {
+  const { core, table, defaults } = runner;
+  const report = (error: unknown): void => core.report(error, undefined);
+  let isStopped = false;
+  let isReading = false;
+  let hasChanged = false;
+  let timer: unknown;
+  let unsubscribe: (() => Promise<void>) | undefined;
+
+  function stop(): void {
+    isStopped = true;
+    if (timer !== undefined) core.clock.clearTimeout(timer);
+    unsubscribe?.().catch(report);
+    unsubscribe = undefined;
+  }
+
+  /** Reads one state at a time, because concurrent reads could call `see` in the wrong order. */
+  async function read(): Promise<void> {
+    hasChanged = true;
+    if (isReading) return;
+    isReading = true;
+    try {
+      while (hasChanged && !isStopped) {
+        hasChanged = false;
+        const found = await table.read(taskId);
+        const record = found && (await runner.revived(found));
+        if (isStopped) return;
+        if (see(record) === false || !record || isOver(record)) stop();
+      }
+    } catch (error) {
+      report(error);
+    } finally {
+      isReading = false;
+    }
+  }
+
+  /** Reads once per lease, also without a notification, because a process that has died sends none. */
+  function readLater(): void {
+    timer = core.clock.setTimeout(() => {
+      if (isStopped) return;
+      readLater();
+      void read();
+    }, defaults.lease);
+  }
+
+  async function start(): Promise<void> {
+    const subscribed = await table.watch(taskId, () => void read());
+    if (isStopped) return subscribed();
+    unsubscribe = subscribed;
+    readLater();
+    await read();
+  }
+
+  start().catch(report);
+  return stop;
+}
+
+/** Notifies the session that requested a task of each change of its status (2025-11-25, Task Status Notification). */
+export function notifySession(runner: Runner, created: TaskRecord, session: Session): void {
+  let { status, statusMessage } = created;
+  watchTask(runner, created.taskId, (record) => {
     if (!record || (record.status === status && record.statusMessage === statusMessage)) return true;
     ({ status, statusMessage } = record);
     return session.notify(TaskMethod.statusChanged, { ...toRequestedTask(record) });
@@ -25,44 +87,40 @@ export function followForSession(runner: Runner, begun: TaskRecord, session: Ses
 }
 
 /**
- * Returns the function that opens the tasks' part of a stream. It acknowledges the tasks that exist and belong to the
- * caller. Each is sent in its current state and after each change (SEP-2663, Task Status Notifications).
+ * Adds tasks to a `subscriptions/listen` stream (SEP-2663, Task Status Notifications). Sends the current state of each task
+ * and its state after each change. Ids of unknown tasks and of tasks of other callers are ignored.
  */
-export function taskSubscriptions(runnerOf: (call: Call) => Runner): NonNullable<ServerExtension["subscribe"]> {
-  return async (wanted, call, send) => {
-    if (wanted.taskIds === undefined) return undefined;
-    requireExtension(call, tasksId);
-    const runner = runnerOf(call);
-    const ids = readIds(wanted.taskIds);
-    const found = await Promise.all(ids.map((taskId) => runner.table.read(taskId)));
-    const owner = principalKey(call.principal);
-    const taskIds = found.flatMap((record) => (record?.owner === owner ? record.taskId : []));
-    const say = (method: string, params: JsonObject): JsonObject => encodeRequest(call, method, params).params;
-    const ends = taskIds.map((taskId) => {
-      let last: string | undefined;
-      return watchTask(runner, taskId, (record) => {
-        const task = record && toDetailedTask(record, say);
-        const text = JSON.stringify(task);
-        if (task && text !== last) send(TaskMethod.changed, { ...task });
-        last = text;
-      });
+export async function subscribeTasks(
+  runner: Runner,
+  { wanted, call, send }: { wanted: JsonObject; call: Call; send: (method: string, params: JsonObject) => void },
+): Promise<ExtensionSubscription | undefined> {
+  if (wanted.taskIds === undefined) return undefined;
+  requireExtension(call, tasksId);
+  const records = await Promise.all(readIds(wanted.taskIds).map((taskId) => runner.table.read(taskId)));
+  const owner = principalKey(call.principal);
+  const taskIds = records.flatMap((record) => (record?.owner === owner ? record.taskId : []));
+  const stops = taskIds.map((taskId) => {
+    let last: string | undefined;
+    return watchTask(runner, taskId, (record) => {
+      const task = record && toDetailedTask(record, call);
+      const text = JSON.stringify(task);
+      if (task && text !== last) send(TaskMethod.changed, { ...task });
+      last = text;
     });
-    return {
-      acknowledged: { taskIds },
-      end: () => {
-        for (const end of ends) end();
-      },
-    };
+  });
+  return {
+    acknowledged: { taskIds },
+    end: () => {
+      for (const stop of stops) stop();
+    },
   };
 }
 
 function readIds(value: unknown): string[] {
   const where = "params.notifications.taskIds";
   if (!Array.isArray(value) || !value.every((id) => typeof id === "string")) {
-    throw new ProtocolError(ErrorCode.InvalidParams, `${where} must be an array of strings`);
+    throw invalidParams(`${where} must be an array of strings`);
   }
-  if (value.length > maxWatched) {
-    throw new ProtocolError(ErrorCode.InvalidParams, `${where} may name at most ${maxWatched} tasks`);
-  }
+  if (value.length > maxWatched) throw invalidParams(`${where} may name at most ${maxWatched} tasks`);
   return [...new Set(value)];
 }

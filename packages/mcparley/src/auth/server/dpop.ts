@@ -1,0 +1,153 @@
+import { EmbeddedJWK, type JWTVerifyResult, base64url, calculateJwkThumbprint, jwtVerify } from "jose";
+import type { RequestHead } from "../../http/exchange.ts";
+import type { Clock } from "../../rpc/clock.ts";
+import { digest } from "../../rpc/digest.ts";
+import { memoryStore } from "../../store/memory-store.ts";
+import { refuseStore } from "../../store/server-store.ts";
+import type { Store } from "../../store/store.ts";
+import { invalid } from "./option-checks.ts";
+
+/** How the proofs of tokens that are bound to a key are checked (DPoP, RFC 9449). */
+export interface DpopOptions {
+  /** Whether tokens that are not bound to a key are rejected. Default: false. */
+  required?: boolean;
+  /**
+   * Whether each proof must contain a nonce of this server, so that proofs cannot be made in advance. `true` uses a random
+   * secret for this process. If several processes serve the resource, give all of them the same secret of at least 32
+   * bytes. Default: false.
+   */
+  nonce?: boolean | Uint8Array<ArrayBuffer>;
+  /** Maximum age of a proof in seconds, at most 300. Default: 60. */
+  maxAge?: number;
+}
+
+/** The algorithms with which proofs may be signed. */
+export const proofAlgorithms: readonly string[] = ["ES256", "ES384", "EdDSA", "Ed25519", "PS256", "RS256"];
+
+/** The error for a missing proof, or one that is invalid for its request. The message is sent to the client. */
+export class InvalidProof extends Error {
+  override readonly name: string = "InvalidProof";
+  readonly code: "invalid_dpop_proof" | "use_dpop_nonce";
+
+  constructor(message: string, code: "invalid_dpop_proof" | "use_dpop_nonce" = "invalid_dpop_proof") {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A token, the thumbprint of the key that it is bound to, and the store of the server that received it. */
+interface BoundToken {
+  token: string;
+  jkt: string;
+  store: Store | undefined;
+}
+
+/** Checks that the sender of a token has the key that the token is bound to. */
+export interface ProofChecker {
+  /** Returns the nonce for the client's next proof. Undefined if proofs need none. */
+  nonce(): Promise<string | undefined>;
+  /**
+   * Throws `InvalidProof` unless the request has an unused proof for this token and its key. Used proofs are kept in the
+   * server's store, or in memory if it has none.
+   */
+  check(request: RequestHead, bound: BoundToken): Promise<void>;
+}
+
+/** Maximum length of a proof in characters. */
+const maxProof = 8_192;
+/** Seconds by which the clock of a client may be ahead. */
+const ahead = 10;
+/** Milliseconds after which the nonce changes. The nonce before it is still accepted. */
+const nonceLifetime = 120_000;
+
+/** Makes the checks of proofs for a resource. Throws `LocalError` `invalid_definition` for options that protect nothing. */
+export function makeProofChecker(options: DpopOptions, resource: string, clock: Clock): ProofChecker {
+  refuseStore(options, "dpop");
+  const { nonce = false, maxAge = 60 } = options;
+  if (!(maxAge > 0 && maxAge <= 300)) throw invalid(`dpop.maxAge is in seconds, up to 300; got ${String(maxAge)}.`);
+  const secret = nonce === true ? crypto.getRandomValues(new Uint8Array(32)) : nonce;
+  if (secret && secret.length < 32) throw invalid(`dpop.nonce needs a secret of 32 bytes; got ${secret.length}.`);
+  const nonces = secret ? makeNonces(secret, clock) : undefined;
+  // The memory store keeps the last 100,000 used proofs.
+  const memory = memoryStore({ clock });
+
+  return {
+    nonce: async () => nonces?.current(),
+    /** The checks of RFC 9449, 4.3 and 7. */
+    async check(request, { token, jkt, store = memory }) {
+      const { payload, protectedHeader } = await verifySignature(request.header("dpop"), maxAge, clock);
+      if (!protectedHeader.jwk || (await calculateJwkThumbprint(protectedHeader.jwk)) !== jkt)
+        throw new InvalidProof("The proof is signed with another key than the token is bound to.");
+      if (payload.htm !== request.method) throw new InvalidProof("The proof is for another method.");
+      if (!isFor(request, resource, payload.htu)) throw new InvalidProof("The proof is for another URL.");
+      if (payload.ath !== (await digest(token))) throw new InvalidProof("The proof is for another token.");
+      if (nonces && !(await nonces.accepts(payload.nonce)))
+        throw new InvalidProof("The proof needs the nonce of this response.", "use_dpop_nonce");
+      if (typeof payload.jti !== "string") throw new InvalidProof("The jti of the proof must be a string.");
+      // The digest gives the key a fixed length. The client chooses the length of `jti`.
+      const key = `dpop:${await digest(`${jkt} ${payload.jti}`)}`;
+      const isFirst = await store.compareAndSet(key, undefined, "1", { ttl: (maxAge + 2 * ahead) * 1000 });
+      if (!isFirst) throw new InvalidProof("The proof was used before.");
+    },
+  };
+}
+
+async function verifySignature(proof: string | undefined, maxAge: number, clock: Clock): Promise<JWTVerifyResult> {
+  if (proof === undefined) throw new InvalidProof("The token is bound to a key: a DPoP proof is needed.");
+  if (proof.length > maxProof) throw new InvalidProof(`The proof has more than ${maxProof} characters.`);
+  try {
+    return await jwtVerify(proof, EmbeddedJWK, {
+      typ: "dpop+jwt",
+      algorithms: [...proofAlgorithms],
+      requiredClaims: ["jti", "htm", "htu", "iat", "ath"],
+      maxTokenAge: maxAge,
+      clockTolerance: ahead,
+      currentDate: new Date(clock.now()),
+    });
+  } catch {
+    throw new InvalidProof("The proof is invalid, expired, or dated in the future.");
+  }
+}
+
+/**
+ * Returns whether a proof is for the URL of this request. Accepts the URL of the resource, and the path as received. The two
+ * differ behind a proxy that rewrites paths, and for the second path of HTTP+SSE.
+ */
+function isFor({ path }: RequestHead, resource: string, htu: unknown): boolean {
+  if (typeof htu !== "string" || !URL.canParse(htu)) return false;
+  const { origin, pathname } = new URL(htu);
+  const known = new URL(resource);
+  return origin === known.origin && (pathname === known.pathname || pathname === path);
+}
+
+interface Nonces {
+  current(): Promise<string>;
+  accepts(nonce: unknown): Promise<boolean>;
+}
+
+/**
+ * Makes the nonces of proofs (RFC 9449, 8). A nonce is the HMAC of its period, so that nothing has to be stored, and all
+ * processes with the same secret accept the same nonces.
+ */
+function makeNonces(secret: Uint8Array<ArrayBuffer>, clock: Clock): Nonces {
+  const key = crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const periodNow = (): number => Math.floor(clock.now() / nonceLifetime);
+  let cached: { period: number; nonce: Promise<string> } | undefined;
+
+  async function nonceOf(period: number): Promise<string> {
+    const signed = await crypto.subtle.sign("HMAC", await key, new TextEncoder().encode(`dpop nonce ${period}`));
+    return base64url.encode(new Uint8Array(signed));
+  }
+
+  function current(): Promise<string> {
+    const period = periodNow();
+    if (cached?.period !== period) cached = { period, nonce: nonceOf(period) };
+    return cached.nonce;
+  }
+
+  return {
+    current,
+    // Nonces are public, so that a comparison in constant time is not needed.
+    accepts: async (nonce) => nonce === (await current()) || nonce === (await nonceOf(periodNow() - 1)),
+  };
+}

@@ -1,0 +1,225 @@
+import type { InputRequest } from "../../../mcp/input-required.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
+import type { Clock } from "../../../rpc/clock.ts";
+import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
+import type { Call } from "../../../server/dispatch/call.ts";
+import type { Peer, Principal } from "../../../server/dispatch/context.ts";
+import { encodeRequest } from "../../../server/input/encode-request.ts";
+import { reaching } from "../../../store/reaching.ts";
+import type { LogEntry, Store } from "../../../store/store.ts";
+import type { DetailedTask, RequestedTask, Task, TaskStatus } from "../task.ts";
+
+/** The client's response to an input request. */
+export type InputResponse = { result: unknown } | { error: JsonRpcErrorBody };
+
+/** An input request of a task. */
+export interface TaskInputRequest {
+  /** Identifies the request to the client. Unique over the lifetime of the task. */
+  id: string;
+  /** Identifies the request to the handler, in each round and each run. */
+  key: string;
+  method: string;
+  params: JsonObject;
+  response?: InputResponse;
+}
+
+/** The request that created a task, as far as it is needed to run it again. */
+export interface StoredRequest {
+  method: string;
+  params: JsonObject;
+  peer: Peer;
+  principal?: Principal;
+}
+
+/** A task in the store. */
+export interface TaskRecord {
+  taskId: string;
+  /** The key of the principal who created the task. Empty for anonymous callers. */
+  owner: string;
+  status: TaskStatus;
+  statusMessage?: string;
+  /** Milliseconds since the epoch. */
+  createdAt: number;
+  updatedAt: number;
+  ttlMs: number;
+  pollIntervalMs: number;
+  /** Whether the client requested the task, as clients of 2025-11-25 do. */
+  requested: boolean;
+  /** Id of the current run. No other run may change the task. */
+  run: string;
+  /** Number of runs until now. */
+  runs: number;
+  inputRequests: TaskInputRequest[];
+  /** The input responses that the handler had before the call became a task, by key. */
+  responses: [key: string, result: unknown][];
+  /** The values that `ctx.once` recorded. */
+  once: [key: string, value: unknown][];
+  /** Present if the task may run again after its process has died. */
+  again?: StoredRequest;
+  result?: JsonObject;
+  error?: JsonRpcErrorBody;
+}
+
+/** Returns a task without its result, as SEP-2663 encodes it. */
+export function toTask(record: TaskRecord): Task {
+  const { taskId, status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs } = record;
+  return {
+    taskId,
+    status,
+    ...(statusMessage !== undefined && { statusMessage }),
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(updatedAt).toISOString(),
+    ttlMs,
+    pollIntervalMs,
+  };
+}
+
+/** Returns a task as in the result of `tasks/get`. The call selects the revision that encodes its input requests. */
+export function toDetailedTask(record: TaskRecord, call: Call): DetailedTask {
+  const task = toTask(record);
+  const { status, result = {}, error = { code: ErrorCode.InternalError, message: "The task failed." } } = record;
+  if (status === "completed") return { ...task, status, result };
+  if (status === "failed") return { ...task, status, error };
+  if (status !== "input_required") return { ...task, status };
+  const open = openInputRequests(record).map(({ id, method, params }): [string, InputRequest] => [
+    id,
+    { method, params: encodeRequest(call, method, params).params },
+  ]);
+  return { ...task, status, inputRequests: Object.fromEntries(open) };
+}
+
+/** Returns a task as 2025-11-25 encodes it. In this revision an error of the tool is a failure of its task. */
+export function toRequestedTask(record: TaskRecord): RequestedTask {
+  const { ttlMs, pollIntervalMs: _, ...task } = toTask(record);
+  const hasFailed = record.status === "completed" && record.result?.isError === true;
+  const failure = hasFailed ? { status: "failed" as const, statusMessage: "The tool reported an error." } : {};
+  return { ...task, ...failure, ttl: ttlMs, pollInterval: record.pollIntervalMs };
+}
+
+export function openInputRequests({ inputRequests }: TaskRecord): TaskInputRequest[] {
+  return inputRequests.filter(({ response }) => response === undefined);
+}
+
+/** Returns the record with other input requests, and the status that follows from them. */
+export function withInputRequests(record: TaskRecord, inputRequests: TaskInputRequest[]): TaskRecord {
+  const isOpen = inputRequests.some(({ response }) => response === undefined);
+  return { ...record, inputRequests, status: isOpen ? "input_required" : "working" };
+}
+
+/** Returns the record with responses to its open input requests. Undefined if there is a response to none of them. */
+export function withResponses(
+  record: TaskRecord,
+  responseTo: (id: string) => InputResponse | undefined,
+): TaskRecord | undefined {
+  let changed = false;
+  const inputRequests = record.inputRequests.map((request) => {
+    const response = request.response ? undefined : responseTo(request.id);
+    if (!response) return request;
+    changed = true;
+    return { ...request, response };
+  });
+  return changed ? withInputRequests(record, inputRequests) : undefined;
+}
+
+/** The outcome of a task. */
+export type Ending = { result: JsonObject } | { error: JsonRpcErrorBody } | { cancelled: string };
+
+/** Returns the record of a task that has ended, without the members that only a run needs. */
+export function ended(record: TaskRecord, outcome: Ending): TaskRecord {
+  const { statusMessage: _, again: __, ...rest } = record;
+  const over = { ...rest, inputRequests: [], responses: [], once: [] };
+  if ("result" in outcome) return { ...over, status: "completed", result: outcome.result };
+  if ("cancelled" in outcome) return { ...over, status: "cancelled", statusMessage: outcome.cancelled };
+  return { ...over, status: "failed", statusMessage: outcome.error.message, error: outcome.error };
+}
+
+/** Maximum number of tasks in the list of one caller. Older ones drop out of the list, and can still be read by id. */
+const maxListed = 10_000;
+
+const taskKey = (taskId: string): string => `task:${taskId}`;
+const leaseKey = (taskId: string): string => `task-lease:${taskId}`;
+const ownerKey = (owner: string): string => `tasks-of:${owner}`;
+
+/** The tasks in the store, with a lease for each task that a process works on. */
+export class TaskTable {
+  readonly store: Store;
+  /** Time of the store's last failure, in milliseconds since the epoch. */
+  failedAt: number = -Infinity;
+  readonly #clock: Clock;
+
+  constructor(store: Store, clock: Clock) {
+    this.store = reaching(store, () => {
+      this.failedAt = clock.now();
+    });
+    this.#clock = clock;
+  }
+
+  /** Resolves when every process can read the task. */
+  async create(record: TaskRecord): Promise<void> {
+    const { taskId, ttlMs } = record;
+    await this.store.set(taskKey(taskId), JSON.stringify(record), { ttl: ttlMs });
+  }
+
+  async read(taskId: string): Promise<TaskRecord | undefined> {
+    const text = await this.store.get(taskKey(taskId));
+    return text === undefined ? undefined : JSON.parse(text);
+  }
+
+  /**
+   * Changes a task and notifies its watchers. `change` returns undefined to leave the task as it is, and is called again if
+   * another process changed the task meanwhile. Returns the task; undefined if it does not exist any more.
+   */
+  async update(
+    taskId: string,
+    change: (record: TaskRecord) => TaskRecord | undefined,
+  ): Promise<TaskRecord | undefined> {
+    for (;;) {
+      const text = await this.store.get(taskKey(taskId));
+      if (text === undefined) return undefined;
+      const record: TaskRecord = JSON.parse(text);
+      const changed = change(record);
+      if (!changed) return record;
+      const now = this.#clock.now();
+      const next = { ...changed, updatedAt: now };
+      const ttl = Math.max(1, next.createdAt + next.ttlMs - now);
+      if (await this.store.compareAndSet(taskKey(taskId), text, JSON.stringify(next), { ttl })) {
+        await this.store.publish(taskKey(taskId), "changed");
+        return next;
+      }
+    }
+  }
+
+  /** Calls `changed` after each change of a task, until the returned function is called. */
+  watch(taskId: string, changed: () => void): Promise<() => Promise<void>> {
+    return this.store.subscribe(taskKey(taskId), changed, changed);
+  }
+
+  /** Adds a task to the list of its caller. */
+  async addToList(owner: string, taskId: string, ttl: number): Promise<void> {
+    await this.store.append(ownerKey(owner), taskId, { ttl, maxLength: maxListed });
+  }
+
+  /** Returns a part of the list of a caller: ids of tasks, oldest first. */
+  list(owner: string, after: string | undefined, limit: number): Promise<LogEntry[]> {
+    return this.store.readFrom(ownerKey(owner), after, limit);
+  }
+
+  /** Takes the lease of a task for a run. Of several concurrent calls, one succeeds. */
+  claim(taskId: string, run: string, lease: number): Promise<boolean> {
+    return this.store.compareAndSet(leaseKey(taskId), undefined, run, { ttl: lease });
+  }
+
+  /** Renews the lease. Returns false if another run has it, which ends this one. */
+  async renew(taskId: string, run: string, lease: number): Promise<boolean> {
+    const isKept = await this.store.compareAndSet(leaseKey(taskId), run, run, { ttl: lease });
+    return isKept || this.claim(taskId, run, lease);
+  }
+
+  async release(taskId: string, run: string): Promise<void> {
+    await this.store.compareAndSet(leaseKey(taskId), run, undefined, { ttl: 1 });
+  }
+
+  async isHeld(taskId: string): Promise<boolean> {
+    return (await this.store.get(leaseKey(taskId))) !== undefined;
+  }
+}

@@ -1,0 +1,227 @@
+import { ToolError } from "../../../mcp/errors.ts";
+import { ProtocolError } from "../../../rpc/errors.ts";
+import type { JsonObject, Prepared } from "../../../rpc/messages.ts";
+import type { Call } from "../../../server/dispatch/call.ts";
+import {
+  type InputChannel,
+  InvalidResponse,
+  type ServerRequest,
+  type Recorded,
+  type Run,
+  capabilityFor,
+  readResponse,
+  requireCapability,
+} from "../../../server/input/input-channel.ts";
+import { InputRequired } from "../../../server/input/input-required.ts";
+import { type InputResponse, type TaskInputRequest, type TaskRecord, withInputRequests } from "./stored-task.ts";
+
+/** Maximum number of times that an input request is repeated after an invalid response, or a handler returns `inputRequired`. */
+const maxRounds = 32;
+
+/** An input request whose handler waits for the response. */
+interface PendingRequest {
+  key: string;
+  method: string;
+  params: JsonObject;
+  resolve(response: InputResponse): void;
+  reject(error: unknown): void;
+}
+
+export interface TaskInputInit {
+  call: Call;
+  record: TaskRecord;
+  /** Number of input requests without a key that were sent before the task was created. */
+  order: number;
+  /** Changes the task, unless it is over or has another run. */
+  update: (change: (record: TaskRecord) => TaskRecord | undefined) => Promise<unknown>;
+}
+
+/**
+ * Sends the input requests of a task's handler. They are stored with the task, and the handler waits until the client has
+ * responded with `tasks/update` (SEP-2663, Task Update Requests).
+ */
+export class TaskInput implements InputChannel {
+  inputResponses: JsonObject = {};
+  requestState: string | undefined;
+  readonly #init: TaskInputInit;
+  /** The responses by key: those before the task was created, those of earlier runs, and those of this run. */
+  readonly #responses: Map<string, InputResponse>;
+  /** The finished and the running functions of `once`, by key. */
+  readonly #recorded: Map<string, unknown>;
+  readonly #running = new Map<string, Promise<unknown>>();
+  /** The stored requests that wait for a response, by id. */
+  readonly #waiting = new Map<string, PendingRequest>();
+  /** The requests of the current turn of the event loop, which are stored together at its end. */
+  #turn: PendingRequest[] | undefined;
+  /** The open requests of earlier runs: id to key. The client may respond before this run sends them again. */
+  readonly #inherited = new Map<string, string>();
+  #order: number;
+  #ended: Error | undefined;
+
+  constructor(init: TaskInputInit) {
+    const { record } = init;
+    this.#init = init;
+    this.#order = init.order;
+    this.#recorded = new Map(record.once);
+    this.#responses = new Map(record.responses.map(([key, result]) => [key, { result }]));
+    for (const { id, key, response } of record.inputRequests) {
+      // Of several requests with the same key, the last one counts. The responses to the others were invalid.
+      if (response) this.#responses.set(key, response);
+      else {
+        this.#responses.delete(key);
+        this.#inherited.set(id, key);
+      }
+    }
+  }
+
+  async request<T>(request: ServerRequest<T>): Promise<T> {
+    const { call } = this.#init;
+    const key = request.key ?? `${request.method.split("/")[0]}-${++this.#order}`;
+    requireCapability(call.peer.capabilities, request.requires);
+    for (let round = 0; ; round++) {
+      const response = this.#responses.get(key) ?? (await this.#enqueue(key, request));
+      this.#responses.set(key, response);
+      if ("error" in response) throw ProtocolError.from(response.error);
+      try {
+        return await readResponse(request, response.result, call.core.limits);
+      } catch (error) {
+        if (!(error instanceof InvalidResponse)) throw error;
+        if (round >= maxRounds) throw new ToolError(error.message, { cause: error });
+        this.#responses.delete(key);
+      }
+    }
+  }
+
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    if (this.#recorded.has(key)) return Promise.resolve(this.#recorded.get(key) as T);
+    const running = (this.#running.get(key) as Promise<T> | undefined) ?? this.#record(key, fn);
+    this.#running.set(key, running);
+    return running;
+  }
+
+  recorded(): Recorded {
+    return { answers: [], once: [...this.#recorded], order: this.#order };
+  }
+
+  async pendingResult(): Promise<undefined> {
+    return undefined;
+  }
+
+  async continueWith(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared> {
+    let open = wanted;
+    for (let round = 0; round < maxRounds; round++) {
+      this.inputResponses = await this.#responsesTo(open, round);
+      this.requestState = open.requestState;
+      const result = await run();
+      if (!(result instanceof InputRequired)) return result;
+      open = result;
+    }
+    throw new TypeError(`The handler of a task returned inputRequired more than ${maxRounds} times.`);
+  }
+
+  /** Passes the responses in a record to the handler. */
+  receive({ inputRequests }: TaskRecord): void {
+    for (const { id, response } of inputRequests) {
+      if (!response) continue;
+      const inherited = this.#inherited.get(id);
+      if (inherited !== undefined) this.#responses.set(inherited, response);
+      this.#inherited.delete(id);
+      this.#waiting.get(id)?.resolve(response);
+      this.#waiting.delete(id);
+    }
+  }
+
+  /** Rejects all pending and later requests. Called when the run ends. */
+  end(reason: Error): void {
+    this.#ended ??= reason;
+    for (const request of this.#pending()) request.reject(reason);
+    this.#waiting.clear();
+  }
+
+  #pending(): PendingRequest[] {
+    return [...this.#waiting.values(), ...(this.#turn ?? [])];
+  }
+
+  #enqueue(key: string, { method, params }: ServerRequest): Promise<InputResponse> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    if (this.#pending().some((request) => request.key === key)) {
+      return Promise.reject(new TypeError(`Two input requests of one call have the key "${key}".`));
+    }
+    return new Promise((resolve, reject) => {
+      if (!this.#turn) {
+        this.#turn = [];
+        // Waits for the end of the turn, so that the client sees concurrent requests at the same time.
+        setTimeout(() => void this.#storeTurn(), 0);
+      }
+      this.#turn.push({ key, method, params, resolve, reject });
+    });
+  }
+
+  async #storeTurn(): Promise<void> {
+    const requests = this.#turn ?? [];
+    this.#turn = undefined;
+    if (this.#ended) return;
+    let added: string[] = [];
+    try {
+      await this.#init.update((record) => {
+        // `update` calls this function again if another process has changed the task.
+        for (const id of added) this.#waiting.delete(id);
+        this.receive(record);
+        const stored = [...record.inputRequests];
+        added = requests.flatMap((request) => this.#add(stored, request));
+        return withInputRequests(record, stored);
+      });
+    } catch (error) {
+      for (const request of requests) request.reject(error);
+    }
+  }
+
+  /** Adds a request to the stored ones and returns its id. Returns no id if there is already a response. */
+  #add(stored: TaskInputRequest[], request: PendingRequest): string[] {
+    const response = this.#responses.get(request.key);
+    if (response) {
+      request.resolve(response);
+      return [];
+    }
+    const id = addRequest(stored, request);
+    this.#waiting.set(id, request);
+    return [id];
+  }
+
+  async #responsesTo({ inputRequests }: InputRequired, round: number): Promise<JsonObject> {
+    const requests = Object.entries(inputRequests).map(async ([name, { method, params = {} }]) => {
+      const key = round === 0 ? name : `${name}-${round + 1}`;
+      const requires = capabilityFor(method, params);
+      return [name, await this.request({ method, params, key, requires, read: (result) => result })] as const;
+    });
+    return Object.fromEntries(await Promise.all(requests));
+  }
+
+  async #record<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    const value = await fn();
+    this.#recorded.set(key, value);
+    const { record, update } = this.#init;
+    // Only a later run reads the stored value.
+    if (record.again) await update((now) => ({ ...now, once: [...now.once, [key, value]] }));
+    return value;
+  }
+}
+
+/**
+ * Adds a request to the stored ones and returns its id. If an earlier run has stored the same request, returns the id of
+ * that one. Otherwise the id is new (SEP-2663: keys are unique over the lifetime of a task).
+ */
+function addRequest(stored: TaskInputRequest[], { key, method, params }: Omit<TaskInputRequest, "id">): string {
+  const text = JSON.stringify(params);
+  const same = stored.find(
+    (one) => one.key === key && !one.response && one.method === method && JSON.stringify(one.params) === text,
+  );
+  if (same) return same.id;
+  // An earlier run sent other params under this key. Closes that request, because no handler waits for it.
+  const superseded = stored.findIndex((one) => one.key === key && !one.response);
+  if (superseded !== -1) stored[superseded] = { ...stored[superseded]!, response: { result: undefined } };
+  let id = key;
+  for (let n = 2; stored.some((one) => one.id === id); n++) id = `${key}-${n}`;
+  stored.push({ id, key, method, params });
+  return id;
+}
