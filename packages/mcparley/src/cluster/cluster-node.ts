@@ -5,12 +5,12 @@ import { LogTail, appendAndNotify } from "../store/log-tail.ts";
 import type { LogEntry, Store } from "../store/store.ts";
 
 /**
- * A message from one node to another, about a session. During a rolling update, nodes with another version of the library
- * read it, so the values of `about` do not change.
+ * The content of a message from one node to another. During a rolling update, nodes with another version of the library read
+ * it, so the values of `about` must not change.
  */
-export type NodeMessage = { session: string } & (
-  | /** The client's response to an input request of the receiving node, or its progress. */
-    { about: "heard"; message: JsonRpcResponse | JsonRpcNotification }
+type Content =
+  /** The client's response to an input request of the receiving node, or its progress. */
+  | { about: "heard"; message: JsonRpcResponse | JsonRpcNotification }
   /** The session's outbox has a message. */
   | { about: "outbox" }
   /** Another node owns the session's standalone stream now. */
@@ -20,8 +20,10 @@ export type NodeMessage = { session: string } & (
   /** The client resumed the stream of a reply on another node. */
   | { about: "carried"; stream: string }
   /** The client of an HTTP+SSE session posted a message to another node, which has validated it. */
-  | { about: "posted"; value: unknown; principal: Principal | undefined }
-);
+  | { about: "posted"; value: unknown; principal: Principal | undefined };
+
+/** A message from one node to another, about a session. */
+export type NodeMessage = { session: string } & Content;
 
 /** A message to all nodes: a session has ended, or its client cancelled a call, and the node of the call is not known. */
 export type Broadcast = { session: string } & ({ about: "ended" } | { about: "cancelled"; params: JsonObject });

@@ -39,11 +39,13 @@ export interface FollowedInit {
  *   [*] --> replaying: the client resumes (start)
  *   replaying --> following: the stored events are sent, and the owner is notified
  *   following --> suspect: the owner has no lease
- *   suspect --> following: the owner has a lease again, or another node closes the stream
+ *   suspect --> following: the owner has a lease again
+ *   suspect --> suspect: another node closes the stream, so this one waits for its end mark
  *   suspect --> closing: the owner still has no lease at the next check, and this node closes the stream
  *   closing --> over: an error for each open request and the end mark are in the log
  *   replaying --> over: the end mark was sent, or the store is unavailable
  *   following --> over: the end mark was sent, the client has gone, or the connection has reached its time limit
+ *   suspect --> over: the end mark was sent, or the connection ended
  *   over --> [*]
  * ```
  */

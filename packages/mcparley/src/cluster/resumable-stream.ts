@@ -52,6 +52,7 @@ export interface Connection extends OpenExchange {
  *   connected --> ended: the last event is in the log (end)
  *   waiting --> ended: the last event is in the log (end)
  *   elsewhere --> ended: the last event is in the log (end)
+ *   ended --> ended: the client resumes, and gets the events that it missed (resume)
  *   ended --> [*]
  * ```
  *

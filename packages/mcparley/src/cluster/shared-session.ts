@@ -36,7 +36,7 @@ export interface SharedSessionInit {
   requestTtl: number;
   /** Writes a change of the session's state to the store. Rejects if the store is unavailable. */
   change: (session: SharedSession, change: StateChange) => Promise<void>;
-  /** Makes the delivery of messages that belong to no request. */
+  /** Creates the delivery of messages that belong to no request. */
   createDelivery: (session: SharedSession) => SessionStream;
   /** Called when a stream of the session was opened here. */
   onStream: (session: SharedSession) => void;

@@ -79,7 +79,7 @@ export class Changes {
     this.#lists.add(list);
   }
 
-  /** Delivers at once the changes of lists that wait for the end of the turn. The reply to the call that made them follows. */
+  /** Delivers at once the changes of lists that wait for the end of the turn, so that they precede the reply to their call. */
   flush(): void {
     if (this.#lists.size === 0) return;
     const lists = [...this.#lists];
@@ -98,7 +98,7 @@ export class Changes {
     this.#relay.send(change);
   }
 
-  /** Delivers a change to the listeners of this process only, such as a change of another process. */
+  /** Delivers a change to the listeners of this process, without relaying it. */
   deliver(change: Change): void {
     for (const listener of this.#listeners) if (listener.wants(change)) listener.deliver(change);
   }

@@ -138,7 +138,7 @@ export class LogTail {
   }
 }
 
-/** Appends to a log that other processes follow, and notifies them. Settles when the entry is stored, even if the message to them fails. */
+/** Appends to a log and notifies the processes that follow it. Settles when the entry is stored, even if the notification fails. */
 export async function appendAndNotify(
   store: Store,
   log: string,

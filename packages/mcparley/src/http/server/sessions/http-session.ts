@@ -113,7 +113,7 @@ export class HttpSession implements Link {
   }
 }
 
-/** Returns the key of the change that a notification reports. A later one with the same key replaces it. Other messages are their own keys. */
+/** Returns the key of a waiting message. A later notification of the same change has the same key; other keys are unique. */
 function kindOf(message: JsonRpcMessage & { method: string; params?: JsonObject }): unknown {
   const { method, params } = message;
   if (method === Notification.resourceUpdated) return `${method} ${String(params?.uri)}`;

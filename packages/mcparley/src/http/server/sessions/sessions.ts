@@ -17,7 +17,7 @@ export interface SessionTable {
   readonly size: number;
   /** Seconds until there may be room again. */
   readonly retryAfter: number;
-  /** Creates a session with an unguessable id, which `find` does not return yet. Undefined if there is no room for the caller. */
+  /** Creates a session, which `find` does not return until `add`. Undefined if there is no room for the caller. */
   prepare(caller: string): HttpSession | undefined;
   /** Adds a session whose `initialize` succeeded, before the reply is sent. Throws a refusal of 503 if there is no room. */
   add(session: HttpSession): Promise<void> | void;
