@@ -159,8 +159,8 @@ describe("the answer to a call whose connection broke", () => {
 
 describe("the answer to a call whose node died", () => {
   test.each([
-    ["work", false, "only if it may be done twice"],
-    ["again", true, "Nothing speaks against sending it again"],
+    ["work", false, "only if it is safe to repeat"],
+    ["again", true, "It is safe to send the request again"],
   ])("is an error that says whether to repeat it: %s", async (name, repeatable, said) => {
     const { nodes, clock } = servers();
     const [a, b] = nodes;

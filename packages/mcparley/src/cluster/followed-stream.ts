@@ -1,21 +1,21 @@
 import { ErrorCode } from "../mcp/errors.ts";
-import { type RequestId, encode, failure, isObject } from "../rpc/messages.ts";
+import { type RequestId, encode, failure, isObject, isRequestId } from "../rpc/messages.ts";
 import { LogTail } from "../store/log-tail.ts";
 import type { LogEntry } from "../store/store.ts";
 import { EventStream } from "../http/server/event-stream.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
-import { endMark, eventId, firstEvent, writeEntry } from "./resumable-stream.ts";
 import { type ClusterNode, nodeLease } from "./cluster-node.ts";
-import type { StreamHead, StreamLog } from "./stream-log.ts";
+import { type StreamHead, type StreamLog, endMark, eventId, firstEvent, writeEntry } from "./stream-log.ts";
 
-/** Milliseconds between two checks whether the node is alive. Two in a row must find it dead. */
-const lookInterval = nodeLease / 2;
+/** Milliseconds between two checks of the owner, and between two reads of the log without a notification. */
+const checkInterval = nodeLease / 2;
 const pageSize = 200;
 
 export interface FollowedInit {
-  /** The id of the stream, and the node that the call runs on. */
+  /** The id of the stream. */
   id: string;
+  /** The node on which the call runs. */
   owner: string;
   sessionId: string;
   log: StreamLog;
@@ -24,26 +24,44 @@ export interface FollowedInit {
   open: OpenExchanges;
   /** Ends connections after `events.maxStream`. */
   limits: OpenExchanges | undefined;
+  /** The revision lets a connection end before its stream. */
   polls: boolean;
+  /** Milliseconds that a client must wait before it reconnects. */
   retry: number;
 }
 
 /**
- * A connection to a stream whose call runs on another node, or has ended. It sends the events of the log, and new ones as they
- * arrive. If that node has died, it sends an error that says whether the request may be sent again.
+ * A connection to a stream whose call runs on another node (the owner), or has ended. It sends the events of the log, and new
+ * ones as they arrive. If the owner died, it sends an error that says whether the request may be sent again.
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> replaying: the client resumes (start)
+ *   replaying --> following: the stored events are sent, and the owner is notified
+ *   following --> suspect: the owner has no lease
+ *   suspect --> following: the owner has a lease again
+ *   suspect --> suspect: another node closes the stream, so this one waits for its end mark
+ *   suspect --> closing: the owner still has no lease at the next check, and this node closes the stream
+ *   closing --> over: an error for each open request and the end mark are in the log
+ *   replaying --> over: the end mark was sent, or the store is unavailable
+ *   following --> over: the end mark was sent, the client has gone, or the connection has reached its time limit
+ *   suspect --> over: the end mark was sent, or the connection ended
+ *   over --> [*]
+ * ```
  */
 export class FollowedStream implements OpenExchange {
   due = 0;
   readonly #init: FollowedInit;
   readonly #events: EventStream;
   readonly #tail: LogTail;
-  /** Ends the connection when it has been open for long enough. */
+  /** Ends the connection when it reaches its time limit. */
   readonly #limit: OpenExchange = { due: 0, beat: () => this.#end(), endStream: () => {} };
   #head: StreamHead;
-  #isOwnerTold = false;
+  #isOwnerNotified = false;
   #isOver = false;
   #timer: unknown;
-  #wasDead = false;
+  /** The owner had no lease at the last check. A node that could not reach the store for a moment renews its lease. */
+  #isSuspect = false;
 
   constructor(exchange: Exchange, init: FollowedInit) {
     this.#init = init;
@@ -55,8 +73,8 @@ export class FollowedStream implements OpenExchange {
       store,
       log: log.name,
       clock: core.clock,
-      interval: lookInterval,
-      take: (entry) => this.#take(entry),
+      interval: checkInterval,
+      take: (entry) => this.#send(entry),
       report: (error) => core.report(error, undefined),
     });
     open.add(this);
@@ -76,8 +94,8 @@ export class FollowedStream implements OpenExchange {
       throw error;
     }
     if (this.#isOver) return;
-    this.#watch();
-    await this.#tellOwner().catch((error: unknown) => node.core.report(error, undefined));
+    this.#checkLater();
+    await this.#notifyOwner().catch((error: unknown) => node.core.report(error, undefined));
   }
 
   beat(): void {
@@ -88,7 +106,7 @@ export class FollowedStream implements OpenExchange {
     this.#end();
   }
 
-  #take(entry: LogEntry): void {
+  #send(entry: LogEntry): void {
     if (this.#isOver) return;
     writeEntry(this.#events, this.#init.id, entry);
     if (entry.value === endMark) this.#end();
@@ -105,47 +123,49 @@ export class FollowedStream implements OpenExchange {
     this.#events.end();
   }
 
-  /** Tells the node of the call that the client is here. From then on it sends a notification with each event. */
-  async #tellOwner(): Promise<void> {
+  /** Notifies the owner that the client has resumed here. From then on it sends a notification with each event. */
+  async #notifyOwner(): Promise<void> {
     const { node, owner, sessionId, id } = this.#init;
-    await node.post(owner, { about: "carried", session: sessionId, stream: id });
-    this.#isOwnerTold = true;
+    await node.send(owner, { about: "carried", session: sessionId, stream: id });
+    this.#isOwnerNotified = true;
   }
 
-  #watch(): void {
+  #checkLater(): void {
     const { node } = this.#init;
     this.#timer = node.core.clock.setTimeout(() => {
-      this.#watch();
-      this.#look().catch((error: unknown) => node.core.report(error, undefined));
-    }, lookInterval);
+      this.#checkLater();
+      this.#checkOwner().catch((error: unknown) => node.core.report(error, undefined));
+    }, checkInterval);
   }
 
-  async #look(): Promise<void> {
+  async #checkOwner(): Promise<void> {
     const { node, owner, log } = this.#init;
-    if (!this.#isOwnerTold) await this.#tellOwner();
-    const isDead = !(await node.isAlive(owner));
-    const isSure = isDead && this.#wasDead;
-    this.#wasDead = isDead;
-    if (!isSure) return;
+    if (!this.#isOwnerNotified) await this.#notifyOwner();
+    const isMissing = !(await node.isAlive(owner));
+    const isDead = isMissing && this.#isSuspect;
+    this.#isSuspect = isMissing;
+    if (!isDead) return;
     if (!(await log.close(this.#head))) {
-      // The node that does it may die as well, so this one checks again.
+      // The node that closes the stream may die as well, so this one checks again.
       this.#head = (await log.head()) ?? this.#head;
       return;
     }
-    const answered = await this.#answered();
-    for (const [id, repeatable] of this.#head.requests) if (!answered.has(id)) await log.append(lost(id, repeatable));
+    const answered = await this.#readAnswered();
+    for (const [id, repeatable] of this.#head.requests) {
+      if (!answered.has(id)) await log.append(ownerDied(id, repeatable));
+    }
     await log.append(endMark);
     await this.#tail.look();
   }
 
   /** Returns the ids of the requests whose replies are in the log. */
-  async #answered(): Promise<Set<RequestId>> {
+  async #readAnswered(): Promise<Set<RequestId>> {
     const answered = new Set<RequestId>();
     for (let after: string | undefined; ;) {
       const entries = await this.#init.log.readFrom(after, pageSize);
       for (const { value } of entries) {
         const message: unknown = value.startsWith("{") ? JSON.parse(value) : undefined;
-        if (isObject(message) && !("method" in message)) answered.add(message.id as RequestId);
+        if (isObject(message) && !("method" in message) && isRequestId(message.id)) answered.add(message.id);
       }
       after = entries.at(-1)?.position;
       if (entries.length < pageSize) return answered;
@@ -153,11 +173,11 @@ export class FollowedStream implements OpenExchange {
   }
 }
 
-/** The reply to a request whose node died before it replied. */
-function lost(id: RequestId, repeatable: boolean): string {
+/** Returns the error reply to a request whose node died before it replied. */
+function ownerDied(id: RequestId, repeatable: boolean): string {
   const cure = repeatable
-    ? "Nothing speaks against sending it again."
-    : "What it had done until then is not known: send it again only if it may be done twice.";
-  const message = `The process that worked on this request died before it was answered. ${cure}`;
+    ? "It is safe to send the request again."
+    : "Its effects are unknown. Send the request again only if it is safe to repeat.";
+  const message = `The process that worked on this request died before it replied. ${cure}`;
   return encode(failure(id, { code: ErrorCode.InternalError, message, data: { repeatable } }));
 }

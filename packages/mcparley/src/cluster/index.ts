@@ -15,9 +15,9 @@ export function openCluster(core: ServerCore): Cluster {
   const changes = new SharedChanges(core, store);
   return {
     relay: {
-      tell: (change) => changes.tell(change),
+      send: (change) => changes.send(change),
       join: () => changes.join(),
-      told: () => changes.told(),
+      flushed: () => changes.flushed(),
     },
     openSessions(context, { limits, events }) {
       const sessions = new SharedSessions({
@@ -25,20 +25,20 @@ export function openCluster(core: ServerCore): Cluster {
         store,
         changes,
         options: limits,
-        carried: (session, stream) => resumption.carried(session, stream),
+        onResumedElsewhere: (session, stream) => resumption.resumedElsewhere(session, stream),
       });
       const resumption = new Resumption(context, sessions.node, events);
       return { sessions, resumption };
     },
-    openHttpSse: (take) => new SharedSse(core, store, take),
+    openHttpSse: (receive) => new SharedSse(core, store, receive),
     guard,
     stop: () => changes.stop(),
   };
 }
 
 /**
- * Runs an operation that needs the store, and refuses the request with 503 if the store is unavailable. Such an operation
- * reaches the store before it does anything else, so the client can send the request again.
+ * Runs an operation that needs the store. Throws a refusal of 503 if the store is unavailable. Such an operation calls the
+ * store before it does anything else, so the client can send the request again.
  */
 async function guard<T>(operation: () => Promise<T> | T): Promise<T> {
   try {

@@ -1,27 +1,34 @@
 import { type ClusterNode, nodeLease } from "./cluster-node.ts";
 
-/** An id of an input request: the node that sent it, its copy of the session, and a number. */
+/** The id of an input request: the node that sent it, the number of its copy of the session, and a number. */
 const idPattern = /^([0-9a-f]{16})\.\d{1,16}\.\d{1,16}$/;
 const retryInterval = 1_000;
-/** Milliseconds in which one answer, and one progress notification, to a request is sent to its node. */
+/** Milliseconds in which at most one response and one progress notification of a request are sent to its node. */
 const claimInterval = 1_000;
 /** Maximum number of requests whose last progress is remembered. */
 const maxProgress = 100;
-/** The value of a request that nobody has answered. Otherwise it is the time of the last answer. */
-const open = "";
+/** The stored value of a request without a response. Otherwise the value is the time of the last response. */
+const unanswered = "";
+
+/** An input request, and the node that sent it. */
+export interface InputRequest {
+  id: string;
+  node: string;
+}
 
 /**
- * The input requests of one session that wait for an answer. Each has a key in the store while it waits, so that a process
- * that receives an answer sends it on only if some process waits for it. A client cannot fill the store with answers to
- * requests that do not exist.
+ * The input requests of one session that wait for a response. Each has a key in the store while it waits. A process that
+ * receives a response forwards it only if that key exists, so a client cannot fill the store with responses to requests that
+ * do not exist.
  */
 export class PendingRequests {
   readonly #node: ClusterNode;
   readonly #session: string;
   /** Milliseconds after which a key expires that is not renewed. */
   readonly #ttl: number;
-  /** The requests of this process. */
+  /** The ids of the requests of this process. */
   readonly #waiting = new Set<string>();
+  /** The time of the last progress of requests of other processes, by id. */
   readonly #progress = new Map<string, number>();
 
   constructor(node: ClusterNode, session: string, ttl: number) {
@@ -31,8 +38,8 @@ export class PendingRequests {
   }
 
   /**
-   * Called before a request is sent. Resolves when the other processes can know of it, or when it was abandoned. Retries while
-   * the store is unavailable: no process could receive the answer then, because it needs the session's record.
+   * Called before a request is sent. Resolves when its key is stored, or when the request was abandoned. Retries while the
+   * store is unavailable: no process could receive the response then, because it needs the session's record.
    */
   async asking(id: string): Promise<void> {
     const { core } = this.#node;
@@ -61,26 +68,29 @@ export class PendingRequests {
   }
 
   /**
-   * Returns true if an answer to a request must be sent to its node: the node waits for it and is alive. Of several answers,
-   * one a second is sent. So a client can repeat one whose sending failed.
+   * Returns true if a response must be forwarded to the node of its request: the node waits for it and is alive. Of several
+   * responses to one request, one per second is forwarded, so that a client can repeat one whose forwarding failed.
    */
-  async claim(id: string): Promise<boolean> {
+  async claimResponse({ id, node }: InputRequest): Promise<boolean> {
     const { core, store } = this.#node;
     const text = await store.get(this.#keyOf(id));
     const now = core.clock.now();
-    if (text === undefined || (text !== open && Math.abs(now - Number(text)) < claimInterval)) return false;
-    if (!(await this.#isAlive(askerOf(id)!))) return false;
+    if (text === undefined || (text !== unanswered && Math.abs(now - Number(text)) < claimInterval)) return false;
+    if (!(await this.#isAlive(node))) return false;
     return store.compareAndSet(this.#keyOf(id), text, String(now), { ttl: this.#ttl });
   }
 
-  /** Returns true if progress on a request must be sent to its node. One a second is enough, because it only shows that the client works. */
-  async takesProgress(id: string): Promise<boolean> {
+  /**
+   * Returns true if progress must be forwarded to the node of its request. One notification per second is enough, because
+   * it only shows that the client works.
+   */
+  async claimProgress({ id, node }: InputRequest): Promise<boolean> {
     const { core, store } = this.#node;
     const now = core.clock.now();
     if (now - (this.#progress.get(id) ?? -Infinity) < claimInterval) return false;
     if (this.#progress.size >= maxProgress) this.#progress.clear();
     this.#progress.set(id, now);
-    return (await store.get(this.#keyOf(id))) !== undefined && this.#node.isAlive(askerOf(id)!);
+    return (await store.get(this.#keyOf(id))) !== undefined && this.#node.isAlive(node);
   }
 
   /** Checks twice, because a node that could not reach the store for a moment renews its lease in the meantime. */
@@ -93,8 +103,8 @@ export class PendingRequests {
 
   async #renew(id: string): Promise<void> {
     const { store } = this.#node;
-    await store.set(this.#keyOf(id), open, { ttl: this.#ttl });
-    // It may have been answered meanwhile.
+    await store.set(this.#keyOf(id), unanswered, { ttl: this.#ttl });
+    // The request may have been answered in the meantime.
     if (!this.#waiting.has(id)) await store.delete(this.#keyOf(id));
   }
 
@@ -103,7 +113,8 @@ export class PendingRequests {
   }
 }
 
-/** Returns the node that sent an input request. Undefined for an id that no node made. */
-export function askerOf(id: unknown): string | undefined {
-  return typeof id === "string" ? idPattern.exec(id)?.[1] : undefined;
+/** Returns the input request that an id names. Undefined for an id that no node created. */
+export function inputRequestOf(id: unknown): InputRequest | undefined {
+  const node = typeof id === "string" ? idPattern.exec(id)?.[1] : undefined;
+  return typeof id === "string" && node !== undefined ? { id, node } : undefined;
 }

@@ -10,28 +10,28 @@ import type { HttpSession } from "../http/server/sessions/http-session.ts";
 import { type OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 import type { EventOptions } from "../http/server/options.ts";
 import { HttpRefusal, shown } from "../http/server/refusal.ts";
-import { ResumableAnswer } from "./resumable-answer.ts";
-import { ResumableStream } from "./resumable-stream.ts";
+import { type Connection, ResumableStream } from "./resumable-stream.ts";
 import { Standalone } from "../http/server/sessions/standalone.ts";
 
-/** Maximum number of standalone streams of a session that are remembered without a connection. The logs of others remain. */
-const maxStandby = 8;
-/** First letter of the id of a stream, by the method that opened it. */
-const byPost = "p";
-const byGet = "g";
-/** The id of an event: its stream, which contains the node that opened it, and its position. */
+/** Maximum number of standalone streams of a session that this process remembers without a connection. Their logs remain. */
+const maxDisconnected = 8;
+/** First letter of the id of a stream, by the method of the request that opened it. */
+const postPrefix = "p";
+const getPrefix = "g";
+/** The id of an event: the id of its stream, which contains the node that opened it, and its position. */
 const eventPattern = /^(([pg])([0-9a-f]{16})\.[0-9a-f-]+)_(.*)$/;
 
-/** Makes the streams of legacy sessions resumable on every node, with their events in logs of the store. */
+/** Makes the streams of legacy sessions resumable on every node. Their events are in logs of the store. */
 export class Resumption implements EndpointResumption {
   readonly #context: EndpointContext;
   readonly #node: ClusterNode;
   readonly #options: { ttl: number; maxLength: number; retry: number };
+  /** Ends connections after `events.maxStream`. */
   readonly #limits: OpenExchanges | undefined;
-  /** The streams of each session that may still send events here, by id. */
-  readonly #live = new WeakMap<HttpSession, Map<string, ResumableStream>>();
-  /** The streams that a client may resume. */
-  readonly #kept = new Set<ResumableStream>();
+  /** The streams of this process that can still send events, by session and stream id. */
+  readonly #streams = new WeakMap<HttpSession, Map<string, ResumableStream>>();
+  /** The streams of this process whose logs are kept from expiring. */
+  readonly #refreshed = new Set<ResumableStream>();
   #timer: unknown;
 
   constructor(context: EndpointContext, node: ClusterNode, options: EventOptions = {}) {
@@ -45,40 +45,43 @@ export class Resumption implements EndpointResumption {
   answer(session: HttpSession, requests: readonly JsonRpcRequest[]): AnswerStream | undefined {
     const { resumable, polls } = session.session.revision;
     if (!resumable) return undefined;
-    return new ResumableAnswer(() => this.#createAnswer(session, requests), polls ? this.#limits : undefined);
+    return resumableAnswer(() => this.#createAnswer(session, requests), polls ? this.#limits : undefined);
   }
 
   open(exchange: Exchange, session: HttpSession): void {
-    const stream = this.#create(session, this.#newId(byGet));
-    void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
+    const stream = this.#create(session, this.#newId(getPrefix), { requests: [] });
+    void new Standalone(exchange, this.#context.open, session, (leave) => {
       stream.begin(exchange, leave);
       return stream;
     });
-    this.#forgetStandby(session);
+    this.#forgetDisconnected(session);
   }
 
   async resume(exchange: Exchange, session: HttpSession, lastEventId: string): Promise<void> {
-    const [, id = "", kind = "", owner = "", after = ""] = eventPattern.exec(lastEventId) ?? [];
-    let stream = this.#liveOf(session).get(id);
+    const [, id = "", prefix = "", owner = "", after = ""] = eventPattern.exec(lastEventId) ?? [];
+    const stream = this.#streamsOf(session).get(id);
     const log = this.#logOf(session, id, { requests: [] });
     const head = stream || id === "" ? undefined : await log.head();
-    if (!stream && !head) throw unknownEvent(lastEventId);
-    if (kind === byPost) {
-      if (stream) return this.#resumeAnswer(exchange, stream, after);
-      return this.#follow(exchange, session, { id, owner, log, head: head! }).start(after);
+    const isAnswer = prefix === postPrefix;
+    if (stream && isAnswer) return this.#resumeAnswer(exchange, stream, after);
+    if (head && isAnswer) return this.#follow(exchange, session, { id, owner, log, head }).start(after);
+    if (!stream && !head) {
+      // Not 404, because the client would conclude that the session has ended.
+      const why = "belongs to no stream of this session, or the stream has expired";
+      throw new HttpRefusal(400, `The Last-Event-ID "${shown(lastEventId)}" ${why}.`);
     }
-    // A standalone stream has no end, so it continues even if it was forgotten here or opened elsewhere.
-    stream ??= this.#create(session, id);
-    await this.#resumeStanding(exchange, session, { stream, after });
+    // A standalone stream has no end, so it continues even if this process forgot it or another one opened it.
+    const standalone = stream ?? this.#create(session, id, { requests: [] });
+    await this.#resumeStandalone(exchange, session, { stream: standalone, after });
   }
 
   /** Called when the client of a stream has resumed it on another node. */
-  carried(session: HttpSession, id: string): void {
-    this.#liveOf(session).get(id)?.carriedElsewhere();
+  resumedElsewhere(session: HttpSession, id: string): void {
+    this.#streamsOf(session).get(id)?.resumedElsewhere();
   }
 
   stop(): void {
-    for (const stream of this.#kept) stream.abandon();
+    for (const stream of this.#refreshed) stream.abandon();
     this.#limits?.stop();
     if (this.#timer !== undefined) this.#context.core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -86,20 +89,20 @@ export class Resumption implements EndpointResumption {
 
   async #resumeAnswer(exchange: Exchange, stream: ResumableStream, after: string): Promise<void> {
     const { open } = this.#context;
-    const carrying: OpenExchange = { due: 0, beat: () => stream.comment(), endStream: () => {} };
-    const leave = (): void => open.remove(carrying);
-    open.add(carrying);
+    const connected: OpenExchange = { due: 0, beat: () => stream.comment(), endStream: () => {} };
+    const leave = (): void => open.remove(connected);
+    open.add(connected);
     exchange.onGone(leave);
     await resumeOrLeave(stream, exchange, { after, leave });
   }
 
-  async #resumeStanding(
+  async #resumeStandalone(
     exchange: Exchange,
     session: HttpSession,
     { stream, after }: { stream: ResumableStream; after: string },
   ): Promise<void> {
     let resumed: Promise<void> | undefined;
-    this.#kept.add(stream);
+    this.#refreshed.add(stream);
     this.#refreshLater();
     void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
       resumed = resumeOrLeave(stream, exchange, { after, leave });
@@ -108,42 +111,34 @@ export class Resumption implements EndpointResumption {
     return resumed;
   }
 
-  /** Follows a stream whose call runs on another node, or has ended. */
+  /** Opens a connection to the stream of a reply whose call runs on another node, or has ended. */
   #follow(
     exchange: Exchange,
     session: HttpSession,
-    { id, owner, log, head }: { id: string; owner: string; log: StreamLog; head: StreamHead },
+    stream: Pick<FollowedInit, "id" | "owner" | "log" | "head">,
   ): FollowedStream {
-    const init: FollowedInit = {
-      id,
-      owner,
-      log,
-      head,
+    return new FollowedStream(exchange, {
+      ...stream,
       sessionId: session.id,
       node: this.#node,
       open: this.#context.open,
       limits: this.#limits,
       polls: session.session.revision.polls,
       retry: this.#options.retry,
-    };
-    return new FollowedStream(exchange, init);
+    });
   }
 
-  /** Counts as in flight until its last event is in the log, which may take longer than the reply. */
+  /** Creates the stream of a reply. It counts as in flight until its last event is in the log, which may be after the reply. */
   #createAnswer(session: HttpSession, requests: readonly JsonRpcRequest[]): ResumableStream {
     const { open, core } = this.#context;
     const writing: OpenExchange = { due: 0, beat: () => {}, endStream: () => {} };
     open.add(writing);
     const head: StreamHead = { requests: requests.map((request) => [request.id, isRepeatable(core, request)]) };
-    return this.#create(session, this.#newId(byPost), { head, onEnd: () => open.remove(writing) });
+    return this.#create(session, this.#newId(postPrefix), head, () => open.remove(writing));
   }
 
-  #create(
-    session: HttpSession,
-    id: string,
-    { head = { requests: [] }, onEnd }: { head?: StreamHead; onEnd?: () => void } = {},
-  ): ResumableStream {
-    const live = this.#liveOf(session);
+  #create(session: HttpSession, id: string, head: StreamHead, onEnd: () => void = () => {}): ResumableStream {
+    const streams = this.#streamsOf(session);
     const { core } = this.#context;
     const stream = new ResumableStream({
       id,
@@ -151,17 +146,17 @@ export class Resumption implements EndpointResumption {
       retry: this.#options.retry,
       polls: session.session.revision.polls,
       limits: this.#limits,
-      endless: id.startsWith(byGet),
+      isStandalone: id.startsWith(getPrefix),
       onEnd: () => {
-        live.delete(id);
-        this.#kept.delete(stream);
-        onEnd?.();
+        streams.delete(id);
+        this.#refreshed.delete(stream);
+        onEnd();
       },
       clock: core.clock,
       report: (error) => core.report(error, undefined),
     });
-    live.set(id, stream);
-    this.#kept.add(stream);
+    streams.set(id, stream);
+    this.#refreshed.add(stream);
     this.#refreshLater();
     return stream;
   }
@@ -171,42 +166,67 @@ export class Resumption implements EndpointResumption {
     return new StreamLog({ store: this.#node.store, session, sessionId, id, ttl, maxLength, head });
   }
 
-  #liveOf(session: HttpSession): Map<string, ResumableStream> {
-    let live = this.#live.get(session);
-    if (!live) this.#live.set(session, (live = new Map()));
-    return live;
+  #streamsOf(session: HttpSession): Map<string, ResumableStream> {
+    let streams = this.#streams.get(session);
+    if (!streams) this.#streams.set(session, (streams = new Map()));
+    return streams;
   }
 
-  #newId(kind: string): string {
-    return `${kind}${this.#node.id}.${crypto.randomUUID().slice(0, 18)}`;
+  #newId(prefix: string): string {
+    return `${prefix}${this.#node.id}.${crypto.randomUUID().slice(0, 18)}`;
   }
 
-  /** Extends the lifetime of open streams, also of silent ones. */
+  /** Extends the lifetime of the logs of open streams, also of silent ones. */
   #refreshLater(): void {
     this.#timer ??= this.#context.core.clock.setTimeout(() => {
       this.#timer = undefined;
-      for (const stream of this.#kept) {
-        if (stream.isConnected || stream.id.startsWith(byPost)) stream.refresh();
-        else this.#kept.delete(stream);
+      for (const stream of this.#refreshed) {
+        if (stream.isConnected || stream.id.startsWith(postPrefix)) stream.refresh();
+        else this.#refreshed.delete(stream);
       }
-      if (this.#kept.size > 0) this.#refreshLater();
+      if (this.#refreshed.size > 0) this.#refreshLater();
     }, this.#options.ttl / 3);
   }
 
-  #forgetStandby(session: HttpSession): void {
-    const live = this.#liveOf(session);
-    const standby = [...live.values()].filter(({ id, isConnected }) => id.startsWith(byGet) && !isConnected);
-    for (const stream of standby.slice(0, Math.max(0, standby.length - maxStandby))) {
-      live.delete(stream.id);
-      this.#kept.delete(stream);
+  #forgetDisconnected(session: HttpSession): void {
+    const streams = [...this.#streamsOf(session).values()];
+    const disconnected = streams.filter(({ id, isConnected }) => id.startsWith(getPrefix) && !isConnected);
+    for (const stream of disconnected.slice(0, Math.max(0, disconnected.length - maxDisconnected))) {
+      this.#streamsOf(session).delete(stream.id);
+      this.#refreshed.delete(stream);
     }
   }
 }
 
-function unknownEvent(lastEventId: string): HttpRefusal {
-  // Not 404, which would say that the session is gone.
-  const why = "is of no stream of this session, or its events are not kept any more";
-  return new HttpRefusal(400, `The Last-Event-ID "${shown(lastEventId)}" ${why}.`);
+/**
+ * Returns the stream that the reply to a POST may become. With `limits`, its connection ends after their interval: the client
+ * then has an id to resume from, also if nothing was sent.
+ */
+function resumableAnswer(create: () => ResumableStream, limits: OpenExchanges | undefined): AnswerStream {
+  let answer: OpenExchange | undefined;
+  let begun: { stream: ResumableStream; connection: Connection } | undefined;
+  const limit: OpenExchange = {
+    due: 0,
+    beat: () => {
+      limits?.remove(limit);
+      // If the response is not a stream yet, its keep-alive turns it into one.
+      answer?.beat();
+      begun?.stream.release(begun.connection);
+    },
+    endStream: () => {},
+  };
+  return {
+    opened: (opened) => {
+      answer = opened;
+      limits?.add(limit);
+    },
+    begin: (exchange) => {
+      const stream = create();
+      begun = { stream, connection: stream.begin(exchange, () => {}) };
+      return stream;
+    },
+    closed: () => limits?.remove(limit),
+  };
 }
 
 async function resumeOrLeave(

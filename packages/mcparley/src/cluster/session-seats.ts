@@ -3,11 +3,11 @@ import { digest } from "../server/input/sealed-state.ts";
 import type { Store } from "../store/store.ts";
 import { type Seat as ShareOfTable, SessionShares } from "../http/server/sessions/session-shares.ts";
 
-/** Seats that are read to find a free one, or the session that gives way. */
-const maxLooks = 32;
-/** Number of seats of the first read. Most tables have a free seat among so few. */
-const firstLooks = 8;
-/** Number of tries to take the seat of a session that gives way, while other processes take seats as well. */
+/** Maximum number of seats that are read to find a free one, or a session to displace. */
+const maxReads = 32;
+/** Number of seats in the first of the two reads. Usually one of them is free. */
+const firstReads = 8;
+/** Maximum number of tries to write a seat while other processes write it as well. */
 const maxTries = 5;
 
 /** A seat in the store. Times are in milliseconds since the epoch. */
@@ -18,16 +18,16 @@ interface Seat {
   caller: string;
   /** The node that wrote this. */
   node: string;
-  /** Time of the last use that the store knows of. */
+  /** Time of the last use that is stored. */
   at: number;
-  /** Whether the client sent anything after `initialize`. */
+  /** True if the client sent anything after `initialize`. */
   used: boolean;
-  /** Time until which the session counts as busy: a stream or a call of it is open. */
+  /** Time until which the session counts as busy: a stream is open, or a call is in flight. */
   busyUntil: number;
 }
 
 /** The copy of a session in this process. */
-export interface Seated {
+export interface SeatedSession {
   readonly id: string;
   /** The key of its caller; see `callerKey`. */
   readonly caller: string;
@@ -45,25 +45,25 @@ export interface SeatsInit {
   node: string;
   /** Maximum number of sessions. */
   max: number;
-  /** Milliseconds between two calls of `touch` for a busy session. */
+  /** Milliseconds between two renewals of the seat of a busy session. */
   interval: number;
-  /** Returns how a session is used in this process, which is known exactly. Undefined if there is no copy of it. */
-  useOf: (id: string) => (Pick<Seat, "used"> & Pick<Seated, "isBusy" | "lastUsed">) | undefined;
+  /** Returns the exact use of a session in this process. Undefined if there is no copy of it. */
+  useOf: (id: string) => (Pick<Seat, "used"> & Pick<SeatedSession, "isBusy" | "lastUsed">) | undefined;
 }
 
 /**
- * Counts the sessions of a server in its store. There are `sessions.max` numbered seats, each a key of its own that expires
+ * Counts the sessions of a server in its store. There are `sessions.max` numbered seats, each a separate key that expires
  * with its session. A session must take a seat before it is stored, so there are never more sessions than seats, also after
- * all processes were restarted, and an expired session frees its place by itself.
+ * all processes were restarted, and an expired session frees its seat automatically.
  *
- * Seats are single keys because their cost does not grow with the number of sessions: a counter drifts when a process
- * crashes, and a list of all sessions would be written with each of them. A new session takes a random seat with one
- * command if it is free, and otherwise reads at most 32 others. Up to 32 seats the table is therefore exact. A larger one
- * may find no free seat among 32 when it is nearly full; then a session gives way although a few seats are free (at 80 % of
- * the seats for one new session in a thousand, at 95 % for one in five).
+ * With separate keys, the work does not grow with the number of sessions. (A counter drifts when a process crashes, and a
+ * list of all sessions would be written for each new one.) A new session takes a random seat with one command if that seat
+ * is free, and otherwise reads at most 32 seats. The limit is therefore exact for up to 32 seats. If a larger table is nearly
+ * full, none of the 32 may be free; a session is then displaced although a few seats are free (with 80 % of the seats taken
+ * for one new session in a thousand, with 95 % for one in five).
  *
- * The session that gives way is chosen by the rules of `SessionShares` among the seats that were read, so callers with more
- * sessions lose theirs first. The use of sessions in other processes is known from their last `touch`.
+ * The displaced session is chosen by the rules of `SessionShares` among the seats that were read, so callers with more
+ * sessions lose theirs first. The use of sessions in other processes is known from the last renewal of their seats.
  */
 export class SessionSeats {
   readonly #init: SeatsInit;
@@ -74,10 +74,10 @@ export class SessionSeats {
   }
 
   /**
-   * Takes a seat for a new session and sets its number. If all seats are taken, another session gives way and `displaced`
-   * is called with its id. Returns false if none may give way.
+   * Takes a seat for a new session and sets its number. If all seats are taken, displaces another session and calls
+   * `displaced` with its id. Returns false if no session may be displaced.
    */
-  async take(session: Seated, ttl: number, displaced: (id: string) => Promise<void>): Promise<boolean> {
+  async take(session: SeatedSession, ttl: number, displaced: (id: string) => Promise<void>): Promise<boolean> {
     const { store, node, max } = this.#init;
     const caller = await callerTag(session.caller);
     const seat: Seat = { id: session.id, caller, node, at: this.#now(), used: false, busyUntil: 0 };
@@ -87,10 +87,10 @@ export class SessionSeats {
       if (isTaken) session.seat = number;
       return isTaken;
     };
-    const numbers = randomNumbers(max, maxLooks);
+    const numbers = randomNumbers(max, maxReads);
     if (numbers[0] !== undefined && (await claim(numbers[0], undefined))) return true;
     const taken: { number: number; text: string }[] = [];
-    for (const some of [numbers.slice(0, firstLooks), numbers.slice(firstLooks)]) {
+    for (const some of [numbers.slice(0, firstReads), numbers.slice(firstReads)]) {
       for (const { number, text: found } of await this.#read(some)) {
         if (found !== undefined) taken.push({ number, text: found });
         else if (await claim(number, undefined)) return true;
@@ -111,14 +111,14 @@ export class SessionSeats {
   }
 
   /** Renews the seat of a session that is in use. Returns false if the session has lost it. */
-  async touch(session: Seated, ttl: number): Promise<boolean> {
+  async renew(session: SeatedSession, ttl: number): Promise<boolean> {
     const { store, node, interval } = this.#init;
     const key = keyOf(session.seat);
     const { id, isBusy } = session;
     const caller = await callerTag(session.caller);
     for (let tries = 0; tries < maxTries; tries++) {
       const text = await store.get(key);
-      const before = text === undefined ? undefined : (JSON.parse(text) as Seat);
+      const before = text === undefined ? undefined : parse(text);
       if (before && before.id !== id) return false;
       const at = this.#now();
       // A stream may be open on the node that wrote the seat before.
@@ -126,16 +126,16 @@ export class SessionSeats {
       const seat: Seat = { id, caller, node, at, used: true, busyUntil };
       if (await store.compareAndSet(key, text, JSON.stringify(seat), { ttl })) return true;
     }
-    // Other processes renew it all the time.
+    // Other processes have renewed it at each try.
     return true;
   }
 
   /** Frees the seat of a session, if the session still has it. */
-  async free({ id, seat }: Pick<Seated, "id" | "seat">): Promise<void> {
+  async free({ id, seat }: Pick<SeatedSession, "id" | "seat">): Promise<void> {
     const { store } = this.#init;
     for (let tries = 0; tries < maxTries; tries++) {
       const text = await store.get(keyOf(seat));
-      if (text === undefined || (JSON.parse(text) as Seat).id !== id) return;
+      if (text === undefined || parse(text).id !== id) return;
       if (await store.compareAndSet(keyOf(seat), text, undefined, { ttl: 1 })) return;
     }
   }
@@ -144,14 +144,14 @@ export class SessionSeats {
     return Promise.all(numbers.map(async (number) => ({ number, text: await this.#init.store.get(keyOf(number)) })));
   }
 
-  /** Returns the session that gives way to a new one of a caller, among those of the seats. */
+  /** Returns which of the sessions is displaced by a new one of a caller. Undefined if none may be. */
   #toDisplace(
     taken: readonly { number: number; text: string }[],
     caller: string,
   ): { id: string; number: number; text: string; index: number } | undefined {
     const { clock } = this.#init;
     const shares = new SessionShares<Candidate>({ clock, options: {}, onUnused: () => {} });
-    const candidates = taken.map((one, index) => ({ ...this.#candidate(JSON.parse(one.text) as Seat), ...one, index }));
+    const candidates = taken.map((one, index) => ({ ...this.#candidate(parse(one.text)), ...one, index }));
     for (const one of candidates.toSorted((a, b) => a.lastUsed - b.lastUsed)) {
       if (one.used) shares.add(one);
       else shares.open(one);
@@ -162,28 +162,28 @@ export class SessionSeats {
   }
 
   #candidate({ id, caller, node, at, used, busyUntil }: Seat): Omit<Candidate, "number" | "text" | "index"> {
-    const here = this.#init.useOf(id);
-    const isBusyElsewhere = busyUntil > this.#init.clock.now() && !(here && node === this.#init.node);
+    const use = this.#init.useOf(id);
+    const isBusyElsewhere = busyUntil > this.#init.clock.now() && !(use && node === this.#init.node);
     return {
       id,
       caller,
-      used: used || (here?.used ?? false),
-      lastUsed: Math.max(at, here?.lastUsed ?? 0),
-      isBusy: isBusyElsewhere || (here?.isBusy ?? false),
+      used: used || (use?.used ?? false),
+      lastUsed: Math.max(at, use?.lastUsed ?? 0),
+      isBusy: isBusyElsewhere || (use?.isBusy ?? false),
       keptSize: 0,
       countedSize: 0,
       wasUsed: false,
     };
   }
 
-  /** The time, with a fraction that tells apart what happened in one millisecond. */
+  /** Returns the time, with a fraction that orders the uses within one millisecond. */
   #now(): number {
     this.#lastTime = Math.max(this.#init.clock.now(), this.#lastTime + 0.001);
     return this.#lastTime;
   }
 }
 
-/** A seat whose session may give way. */
+/** A seat whose session may be displaced. */
 interface Candidate extends ShareOfTable {
   readonly id: string;
   readonly used: boolean;
@@ -192,11 +192,15 @@ interface Candidate extends ShareOfTable {
   readonly index: number;
 }
 
+function parse(text: string): Seat {
+  return JSON.parse(text) as Seat;
+}
+
 function keyOf(number: number): string {
   return `session-seat:${number}`;
 }
 
-/** A tag of bounded length for a caller. It keeps the mark by which `SessionShares` tells principals from networks. */
+/** Returns a tag of bounded length for a caller. It has the prefix by which `SessionShares` recognizes principals. */
 async function callerTag(caller: string): Promise<string> {
   return `${caller.startsWith("[") ? "[" : ""}${(await digest(caller)).slice(0, 22)}`;
 }

@@ -1,7 +1,7 @@
 import { type JsonRpcMessage, encode } from "../rpc/messages.ts";
 import type { LogEntry } from "../store/store.ts";
 import type { ClusterNode } from "./cluster-node.ts";
-import type { PlacedChange, SharedChanges } from "./shared-changes.ts";
+import type { LoggedChange, SharedChanges } from "./shared-changes.ts";
 import type { SharedSession } from "./shared-session.ts";
 
 /** Stored per session: the node that owns the session's standalone stream, and the position up to which messages were sent. */
@@ -20,10 +20,11 @@ export interface SessionStreamInit {
   session: SharedSession;
   node: ClusterNode;
   changes: SharedChanges;
-  /** Milliseconds for which unsent messages are kept. */
+  /** Milliseconds for which unsent messages are stored. */
   ttl: number;
 }
 
+/** Maximum number of unsent messages of a session, in the outbox and in this process. More displace the oldest. */
 const maxOutbox = 100;
 const retryInterval = 1_000;
 
@@ -37,15 +38,18 @@ const retryInterval = 1_000;
  * ```mermaid
  * stateDiagram-v2
  *   [*] --> idle
- *   idle --> claiming: the client opens a stream here, or the owner has none any more
- *   claiming --> owner: ownership is stored, and everything after its positions was read
- *   owner --> idle: another node claimed ownership
- *   owner --> released: the last stream here is gone
- *   released --> [*]: the positions are stored for the next owner
+ *   idle --> claiming: the client opens a stream here (streamOpened), or the owner has no stream any more (ownerReleased)
+ *   claiming --> claiming: another node wrote the record first, or the store is unavailable (retry after 1 s)
+ *   claiming --> owner: this node is stored as the owner, and all messages after the stored positions were read
+ *   owner --> idle: another node claimed ownership (ownerChanged, or a write that failed)
+ *   owner --> released: the last stream here closed (streamClosed)
+ *   released --> idle: the positions are stored without an owner, and the previous owner is notified
  * ```
  */
 export class SessionStream {
   readonly #init: SessionStreamInit;
+  readonly #key: string;
+  readonly #outbox: string;
   /** Undefined unless this node is the owner. */
   #owned: StreamOwnership | undefined;
   /** The record that this node wrote last. */
@@ -53,77 +57,83 @@ export class SessionStream {
   /** Messages for the stream or the outbox, in order. */
   #unsent: string[] = [];
   #unfollow: (() => void) | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #lastAction: Promise<unknown> = Promise.resolve();
   #willRetry = false;
 
   constructor(init: SessionStreamInit) {
     this.#init = init;
+    this.#key = `session-stream:${init.session.id}`;
+    this.#outbox = `outbox:${init.session.id}`;
   }
 
   /** Called when the client opened a stream here. */
-  attached(): void {
-    void this.#inOrder(async () => {
+  streamOpened(): void {
+    void this.#enqueue(async () => {
       await this.#releaseIfLost();
-      await this.#take();
+      await this.#acquire();
     });
   }
 
-  /** Called when the last stream here is gone. */
-  detached(): void {
-    void this.#inOrder(() => this.#release());
+  /** Called when the last stream here has closed. */
+  streamClosed(): void {
+    void this.#enqueue(() => this.#release());
   }
 
   /** Called when another node has claimed ownership. */
-  moved(): void {
-    void this.#inOrder(() => this.#releaseIfLost());
+  ownerChanged(): void {
+    void this.#enqueue(() => this.#releaseIfLost());
   }
 
   /** Called when the owner has no stream any more. */
-  freed(): void {
-    void this.#inOrder(() => this.#take());
+  ownerReleased(): void {
+    void this.#enqueue(() => this.#acquire());
   }
 
-  /** Called when the outbox has a message. */
-  arrived(): void {
-    void this.#inOrder(() => this.#drain());
+  /** Called when another node has appended a message to the outbox. */
+  outboxChanged(): void {
+    void this.#enqueue(() => this.#sendOutbox());
   }
 
+  /** Sends a message on the client's stream, on whichever node, or on the next stream if none is open. */
   send(message: JsonRpcMessage): void {
     this.#unsent.push(encode(message));
     if (this.#unsent.length > maxOutbox) this.#unsent.shift();
-    void this.#inOrder(() => this.#sendAll());
-  }
-
-  /** Resolves when all actions so far are done. */
-  async settled(): Promise<void> {
-    await this.#last;
+    void this.#enqueue(() => this.#sendUnsent());
   }
 
   /** Stores the positions. */
   save(): void {
-    void this.#inOrder(() => this.#save());
+    void this.#enqueue(async () => {
+      if (this.#owned && !(await this.#write(this.#written, this.#owned))) this.#forgetOwnership();
+    });
   }
 
-  async #take(): Promise<void> {
+  /** Resolves when all actions so far are done. */
+  async settled(): Promise<void> {
+    await this.#lastAction;
+  }
+
+  /** Claims ownership, sends everything after the stored positions, and then follows the changes. */
+  async #acquire(): Promise<void> {
     const { session, node, changes } = this.#init;
     if (!session.stream || this.#owned) return;
     const owned = await this.#claim();
-    // Changes are followed before the past is read, so that none is missed in between.
-    const meanwhile: PlacedChange[] = [];
-    let tell = (placed: PlacedChange): void => void meanwhile.push(placed);
-    this.#unfollow = changes.follow((placed) => tell(placed));
+    // The change log is followed before the past is read, so that no change is missed in between.
+    const arrived: LoggedChange[] = [];
+    let onChange = (logged: LoggedChange): void => void arrived.push(logged);
+    this.#unfollow = changes.follow((logged) => onChange(logged));
     const [past, entries] = await Promise.all([
-      changes.since(owned.changes),
+      changes.readSince(owned.changes),
       this.#readOutbox(owned),
-      owned.previous !== undefined && node.post(owned.previous, { about: "moved", session: session.id }),
+      owned.previous !== undefined && node.send(owned.previous, { about: "moved", session: session.id }),
     ]).catch((error: unknown) => {
-      this.#lose();
+      this.#forgetOwnership();
       throw error;
     });
     this.#owned = owned;
-    this.#sendOn(entries);
-    for (const placed of [...past, ...meanwhile]) this.#tell(placed);
-    tell = (placed) => this.#tell(placed);
+    this.#sendEntries(entries);
+    for (const logged of [...past, ...arrived]) this.#sendChange(logged);
+    onChange = (logged) => this.#sendChange(logged);
   }
 
   /** Stores this node as the owner. Returns the record, with the positions of the previous owner. */
@@ -131,50 +141,50 @@ export class SessionStream {
     const { node, session } = this.#init;
     for (;;) {
       const text = await node.store.get(this.#key);
-      const found = text === undefined ? { changes: session.openedAt } : (JSON.parse(text) as StreamOwnership);
+      const found = text === undefined ? { changes: session.openedAt } : parse(text);
       const owned: StreamOwnership = { ...found, node: node.id };
       if (found.node !== node.id) owned.previous = found.node;
       if (await this.#write(text, owned)) return owned;
     }
   }
 
-  #tell({ change, position, json }: PlacedChange): void {
+  #sendChange({ change, position, json }: LoggedChange): void {
     const { session } = this.#init;
     const owned = this.#owned;
-    // Without a stream, the next one starts at this change.
+    // Without a stream, the position stays, and the next stream starts with this change.
     if (!owned || !session.stream || (owned.changes !== undefined && position <= owned.changes)) return;
     owned.changes = position;
     if (session.session.wants(change)) session.stream.sendEncoded(json);
   }
 
-  async #sendAll(): Promise<void> {
+  async #sendUnsent(): Promise<void> {
     const { session } = this.#init;
     for (let [json] = this.#unsent; json !== undefined; [json] = this.#unsent) {
       if (this.#owned && session.stream) session.stream.sendEncoded(json);
-      else await this.#putOut(json);
+      else await this.#appendToOutbox(json);
       this.#unsent.shift();
     }
   }
 
-  async #putOut(json: string): Promise<void> {
+  async #appendToOutbox(json: string): Promise<void> {
     const { session, node, ttl } = this.#init;
     await node.store.append(this.#outbox, json, { ttl, maxLength: maxOutbox });
     // The owner is read after the message was written. A later owner reads the outbox, and finds the message there.
     const text = await node.store.get(this.#key);
-    const owner = text === undefined ? undefined : (JSON.parse(text) as StreamOwnership).node;
-    if (owner === node.id) await this.#drain();
-    else if (owner !== undefined) await node.post(owner, { about: "outbox", session: session.id });
+    const owner = text === undefined ? undefined : parse(text).node;
+    if (owner === node.id) await this.#sendOutbox();
+    else if (owner !== undefined) await node.send(owner, { about: "outbox", session: session.id });
   }
 
-  async #drain(): Promise<void> {
-    if (this.#owned) this.#sendOn(await this.#readOutbox(this.#owned));
+  async #sendOutbox(): Promise<void> {
+    if (this.#owned) this.#sendEntries(await this.#readOutbox(this.#owned));
   }
 
-  #readOutbox({ outbox }: StreamOwnership): Promise<LogEntry[]> {
-    return this.#init.node.store.readFrom(this.#outbox, outbox, maxOutbox);
+  #readOutbox({ outbox: position }: StreamOwnership): Promise<LogEntry[]> {
+    return this.#init.node.store.readFrom(this.#outbox, position, maxOutbox);
   }
 
-  #sendOn(entries: readonly LogEntry[]): void {
+  #sendEntries(entries: readonly LogEntry[]): void {
     for (const { position, value } of entries) {
       // Without a stream, the message stays in the outbox for the next one.
       if (!this.#owned || !this.#init.session.stream) return;
@@ -183,62 +193,55 @@ export class SessionStream {
     }
   }
 
-  /** Gives up ownership, because the last stream here is gone. */
+  /** Releases ownership, because the last stream here closed. */
   async #release(): Promise<void> {
     const { session, node } = this.#init;
     const owned = this.#owned;
     if (!owned || session.stream) return;
+    this.#forgetOwnership();
     const { previous, changes, outbox } = owned;
-    this.#lose();
-    const isMine = await this.#write(this.#written, { changes, outbox });
-    if (isMine && previous !== undefined) await node.post(previous, { about: "free", session: session.id });
-  }
-
-  async #save(): Promise<void> {
-    if (this.#owned && !(await this.#write(this.#written, this.#owned))) this.#lose();
+    const isReleased = await this.#write(this.#written, { changes, outbox });
+    if (isReleased && previous !== undefined) await node.send(previous, { about: "free", session: session.id });
   }
 
   /** Another node may have taken ownership, even and back again; compare the stored record with the one this node wrote. */
   async #releaseIfLost(): Promise<void> {
-    if (this.#owned && (await this.#init.node.store.get(this.#key)) !== this.#written) this.#lose();
+    if (this.#owned && (await this.#init.node.store.get(this.#key)) !== this.#written) this.#forgetOwnership();
   }
 
-  #lose(): void {
+  #forgetOwnership(): void {
     this.#unfollow?.();
     this.#unfollow = undefined;
     this.#owned = undefined;
   }
 
+  /** Stores a record in place of another one. Returns false if another node has changed the record. */
   async #write(before: string | undefined, owned: StreamOwnership): Promise<boolean> {
     const { node, ttl } = this.#init;
     const text = JSON.stringify(owned);
-    const isMine = await node.store.compareAndSet(this.#key, before, text, { ttl });
-    if (isMine) this.#written = text;
-    return isMine;
-  }
-
-  get #key(): string {
-    return `session-stream:${this.#init.session.id}`;
-  }
-
-  get #outbox(): string {
-    return `outbox:${this.#init.session.id}`;
+    const isWritten = await node.store.compareAndSet(this.#key, before, text, { ttl });
+    if (isWritten) this.#written = text;
+    return isWritten;
   }
 
   /** Runs actions one after another. If the store fails, retries everything after one second. */
-  #inOrder(act: () => Promise<void> | void): Promise<unknown> {
-    this.#last = this.#last.then(act).catch((error: unknown) => {
+  #enqueue(action: () => Promise<void> | void): Promise<unknown> {
+    this.#lastAction = this.#lastAction.then(action).catch((error: unknown) => {
       const { core } = this.#init.node;
       core.report(error, undefined);
       if (this.#willRetry) return;
       this.#willRetry = true;
       core.clock.setTimeout(() => {
         this.#willRetry = false;
-        this.attached();
-        void this.#inOrder(() => this.#drain());
-        void this.#inOrder(() => this.#sendAll());
+        this.streamOpened();
+        this.outboxChanged();
+        void this.#enqueue(() => this.#sendUnsent());
       }, retryInterval);
     });
-    return this.#last;
+    return this.#lastAction;
   }
+}
+
+function parse(text: string): StreamOwnership {
+  return JSON.parse(text) as StreamOwnership;
 }

@@ -1,36 +1,45 @@
 import { encode } from "../rpc/messages.ts";
 import { type Change, keyOf, toNotification } from "../server/changes.ts";
-import type { ServerCore } from "../server/core.ts";
-import { LogTail, tell } from "../store/log-tail.ts";
+import type { ServerCore } from "../server/dispatch/core.ts";
+import { LogTail, appendAndNotify } from "../store/log-tail.ts";
 import type { LogEntry, Store } from "../store/store.ts";
 
 /** Maximum number of changes that wait while the store is unavailable. Of several changes of the same thing, one waits. */
 const maxWaiting = 1_000;
 const retryInterval = 1_000;
 /** Milliseconds without the store after which replies in sessions no longer wait until changes are in the log. */
-export const longestWait = 30_000;
-const lookInterval = 5_000;
+export const maxFlushWait = 30_000;
+/** Milliseconds between two reads of the log without a notification. */
+const pollInterval = 5_000;
 const pageSize = 500;
 const logName = "changes";
-/** How long, and how many, changes are kept for clients that are away. */
-const kept = { ttl: 86_400_000, maxLength: 10_000 };
+/** Milliseconds for which changes are stored for clients without a stream, and the maximum number of changes. */
+const retention = { ttl: 86_400_000, maxLength: 10_000 };
 
-/** A change with its position among all changes of the server, in whichever process it happened. */
-export interface PlacedChange {
+/** A change with its position in the server's change log, which all processes share. */
+export interface LoggedChange {
   readonly change: Change;
   readonly position: string;
-  /** The notification of it, serialised once for all clients of this process. */
+  /** The notification of the change, encoded once for all clients of this process. */
   readonly json: string;
 }
 
-export type TakeChange = (placed: PlacedChange) => void;
-export type TakeSession = (session: string) => Promise<void>;
+/** An entry of the log: a change, or the session whose state changed, or neither. */
+interface Entry {
+  /** The process that wrote the entry. */
+  from: string;
+  change?: Change;
+  session?: string;
+}
+
+export type OnChange = (logged: LoggedChange) => void;
+export type OnSessionChange = (session: string) => Promise<void>;
 
 /**
- * The changes of a server in all processes that use its store. They are in one log, in one order.
+ * The changes of a server in all processes that use its store: one log, in one order.
  *
- * Streams of `subscriptions/listen` receive the changes of their own process at once, and those of other processes as they
- * arrive. Sessions follow only the log, so that a session can continue at its position on any process.
+ * Streams of `subscriptions/listen` receive the changes of their own process at once, and those of other processes when the
+ * log delivers them. Sessions follow only the log, so that a session can continue at its position on any process.
  */
 export class SharedChanges {
   readonly #core: ServerCore;
@@ -38,18 +47,20 @@ export class SharedChanges {
   /** Marks the entries of this process. */
   readonly #self: string = crypto.randomUUID();
   readonly #tail: LogTail;
-  readonly #followers = new Set<TakeChange>();
-  readonly #sessionFollowers = new Set<TakeSession>();
+  readonly #followers = new Set<OnChange>();
+  readonly #sessionFollowers = new Set<OnSessionChange>();
+  /** The changes that are not in the log yet, by key. */
   readonly #waiting = new Map<string, Change>();
-  /** The round that appends the waiting changes. One runs at a time. */
+  /** Settles when the current attempt to append the waiting changes, or the pause after it, ends. Undefined if none wait. */
   #round: Promise<void> | undefined;
+  /** Number of attempts that have begun. */
   #begun = 0;
-  /** The last round that appended all changes that waited when it began. */
-  #done = 0;
+  /** The last attempt that appended all changes that waited when it began. */
+  #succeeded = 0;
   /** Time of the first failure of the store. Undefined while the store works. */
   #failingSince: number | undefined;
   #joined: Promise<void> | undefined;
-  #stopped = false;
+  #isStopped = false;
 
   constructor(core: ServerCore, store: Store) {
     this.#core = core;
@@ -58,8 +69,8 @@ export class SharedChanges {
       store,
       log: logName,
       clock: core.clock,
-      interval: lookInterval,
-      take: (entry) => this.#take(entry),
+      interval: pollInterval,
+      take: (entry) => this.#receive(entry),
       report: (error) => core.report(error, undefined),
     });
   }
@@ -79,58 +90,62 @@ export class SharedChanges {
   }
 
   /** Sends a change to the other processes. If the store is unavailable, retries until it works again. */
-  tell(change: Change): void {
+  send(change: Change): void {
     const key = keyOf(change);
     this.#waiting.delete(key);
     this.#waiting.set(key, change);
-    if (this.#waiting.size > maxWaiting) this.#waiting.delete(this.#waiting.keys().next().value!);
-    if (!this.#round) void this.#send();
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size > maxWaiting && oldest !== undefined) this.#waiting.delete(oldest);
+    if (!this.#round) void this.#appendUntilDone();
   }
 
   /**
    * Resolves when the changes sent so far are in the log, so that they outlive this process, or when the store has been
    * unavailable for `patience` milliseconds. Changes that still wait then are sent later.
    */
-  async told(patience = 0): Promise<void> {
+  async flushed(patience = 0): Promise<void> {
     const { clock } = this.#core;
     const needed = this.#begun + 1;
     const isPatient = (): boolean => this.#failingSince === undefined || clock.now() - this.#failingSince < patience;
-    while (this.#round && this.#waiting.size > 0 && this.#done < needed && isPatient()) await this.#round;
+    while (this.#round && this.#waiting.size > 0 && this.#succeeded < needed && isPatient()) await this.#round;
   }
 
-  /** Calls `take` for each change from now on, until the returned function is called. */
-  follow(take: TakeChange): () => void {
-    this.#followers.add(take);
-    return () => this.#followers.delete(take);
+  /** Calls `onChange` for each change from now on, until the returned function is called. */
+  follow(onChange: OnChange): () => void {
+    this.#followers.add(onChange);
+    return () => this.#followers.delete(onChange);
   }
 
   /**
-   * Tells the other processes that the state of a session changed. The entry has its place among the changes, so each
-   * process reads the new state before it reads a change that came after it.
+   * Notifies the other processes that the state of a session changed. The entry has its position among the changes, so each
+   * process reads the new state before it reads any later change.
    */
-  async tellSession(session: string): Promise<void> {
-    await tell(this.#store, logName, { value: JSON.stringify({ from: this.#self, session }), ...kept });
+  async sendSessionChange(session: string): Promise<void> {
+    await appendAndNotify(this.#store, logName, this.#entry({ session }), retention);
   }
 
-  /** Calls `take` for each session that another process changed, and waits for it, until the returned function is called. */
-  followSessions(take: TakeSession): () => void {
-    this.#sessionFollowers.add(take);
-    return () => this.#sessionFollowers.delete(take);
+  /** Calls `onChange` for each session that another process changed, and awaits it, until the returned function is called. */
+  followSessions(onChange: OnSessionChange): () => void {
+    this.#sessionFollowers.add(onChange);
+    return () => this.#sessionFollowers.delete(onChange);
   }
 
-  /** Returns the changes after a position that this process has read; of several changes of the same thing, the last. */
-  async since(after: string | undefined): Promise<PlacedChange[]> {
+  /**
+   * Returns the changes after a position, up to the last change that this process has read. Of several changes of the same
+   * thing, returns the last one.
+   */
+  async readSince(after: string | undefined): Promise<LoggedChange[]> {
     const last = this.position;
-    const changes = new Map<string, PlacedChange>();
+    const changes = new Map<string, LoggedChange>();
     if (last === undefined || after === last) return [];
     for (let from = after; ;) {
       const entries = await this.#store.readFrom(logName, from, pageSize);
       for (const entry of entries) {
-        const placed = entry.position > last ? undefined : read(entry);
-        if (!placed) continue;
-        const key = keyOf(placed.change);
+        const { change } = parse(entry);
+        if (!change || entry.position > last) continue;
+        const key = keyOf(change);
         changes.delete(key);
-        changes.set(key, placed);
+        changes.set(key, loggedChange(change, entry.position));
       }
       from = entries.at(-1)?.position;
       if (entries.length < pageSize || from === undefined || from >= last) return [...changes.values()];
@@ -138,33 +153,32 @@ export class SharedChanges {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#isStopped = true;
     await this.#tail.stop();
   }
 
   async #join(): Promise<void> {
-    // An entry without content, because its position is where the log ends now.
-    const now = await this.#store.append(logName, JSON.stringify({ from: this.#self }), kept);
-    await this.#tail.start(now);
+    // The position of an entry without content is the current end of the log.
+    const end = await this.#store.append(logName, this.#entry({}), retention);
+    await this.#tail.start(end);
   }
 
-  async #take(entry: LogEntry): Promise<void> {
-    const placed = read(entry);
-    if (!placed) return this.#takeSession(entry);
-    for (const take of this.#followers) take(placed);
-    if (placed.from !== this.#self) this.#core.changes.tell(placed.change);
+  async #receive(entry: LogEntry): Promise<void> {
+    const { from, change, session } = parse(entry);
+    const isOwn = from === this.#self;
+    if (change) {
+      const logged = loggedChange(change, entry.position);
+      for (const onChange of this.#followers) onChange(logged);
+      if (!isOwn) this.#core.changes.deliver(change);
+    } else if (session !== undefined && !isOwn) {
+      for (const onChange of this.#sessionFollowers) await onChange(session);
+    }
   }
 
-  async #takeSession({ value }: LogEntry): Promise<void> {
-    const { from, session } = JSON.parse(value) as { from: string; session?: string };
-    if (from === this.#self || session === undefined) return;
-    for (const take of this.#sessionFollowers) await take(session);
-  }
-
-  async #send(): Promise<void> {
+  async #appendUntilDone(): Promise<void> {
     const { clock } = this.#core;
-    while (this.#waiting.size > 0 && !this.#stopped) {
-      this.#round = this.#sendAll(++this.#begun).then(
+    while (this.#waiting.size > 0 && !this.#isStopped) {
+      this.#round = this.#appendAll(++this.#begun).then(
         () => void (this.#failingSince = undefined),
         (error: unknown) => {
           if (this.#failingSince === undefined) this.#core.report(error, undefined);
@@ -180,26 +194,31 @@ export class SharedChanges {
   }
 
   /** Appends all waiting changes concurrently, because a process that ends loses those that still wait. */
-  async #sendAll(round: number): Promise<void> {
+  async #appendAll(round: number): Promise<void> {
     const appended = await Promise.allSettled([...this.#waiting].map((waiting) => this.#append(waiting)));
     if (appended.some(({ status }) => status === "fulfilled")) void this.#store.publish(logName, "").catch(() => {});
     for (const outcome of appended) if (outcome.status === "rejected") throw outcome.reason;
-    this.#done = round;
+    this.#succeeded = round;
   }
 
   async #append([key, change]: [string, Change]): Promise<void> {
-    await this.#store.append(logName, JSON.stringify({ from: this.#self, change }), kept);
+    await this.#store.append(logName, this.#entry({ change }), retention);
     if (this.#waiting.get(key) === change) this.#waiting.delete(key);
+  }
+
+  #entry(content: Omit<Entry, "from">): string {
+    return JSON.stringify({ from: this.#self, ...content });
   }
 }
 
-/** Reads an entry of the log. Returns undefined for an entry that is no change. */
-function read({ position, value }: LogEntry): (PlacedChange & { from: string }) | undefined {
-  const { from, change } = JSON.parse(value) as { from: string; change?: Change };
-  if (!change) return undefined;
+function parse({ value }: LogEntry): Entry {
+  return JSON.parse(value) as Entry;
+}
+
+/** Returns a change with its position. Its notification is encoded when the first client needs it. */
+function loggedChange(change: Change, position: string): LoggedChange {
   let json: string | undefined;
   return {
-    from,
     change,
     position,
     get json() {

@@ -6,27 +6,25 @@ import {
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type RequestId,
   isRequestId,
   notification,
 } from "../rpc/messages.ts";
 import { Notification } from "../mcp/methods.ts";
 import { type Reply, replyToError } from "../server/dispatch/reply.ts";
 import { notified } from "../server/protocol/legacy.ts";
-import type { SharedBy } from "../server/protocol/session.ts";
+import type { SessionState, SharedBy } from "../server/protocol/session.ts";
 import { isUnavailable } from "../store/reaching.ts";
-import { type Heard, HttpSession } from "../http/server/sessions/http-session.ts";
+import { HttpSession, type OneWayMessage } from "../http/server/sessions/http-session.ts";
 import type { Standalone } from "../http/server/sessions/standalone.ts";
 import type { ClusterNode } from "./cluster-node.ts";
-import { PendingRequests, askerOf } from "./pending-requests.ts";
-import { type StateChange, changeBy, madeReady } from "./session-record.ts";
+import { PendingRequests, inputRequestOf } from "./pending-requests.ts";
+import { type StateChange, changeBy, markReady } from "./session-record.ts";
 import type { SessionStream } from "./session-stream.ts";
 
 /** Maximum length of the id and of the reason of a cancellation that is sent to all nodes, in characters. */
-const maxId = 1_000;
-const maxReason = 200;
+const maxIdLength = 1_000;
+const maxReasonLength = 200;
 
-/** What a copy of a session needs of the table that it is in. */
 export interface SharedSessionInit {
   id: string;
   now: number;
@@ -38,32 +36,33 @@ export interface SharedSessionInit {
   requestTtl: number;
   /** Writes a change of the session's state to the store. Rejects if the store is unavailable. */
   change: (session: SharedSession, change: StateChange) => Promise<void>;
-  streamOf: (session: SharedSession) => SessionStream;
+  /** Creates the delivery of messages that belong to no request. */
+  createDelivery: (session: SharedSession) => SessionStream;
   /** Called when a stream of the session was opened here. */
   onStream: (session: SharedSession) => void;
-  /** Resolves when the changes that this process sent would outlive it. */
-  told: () => Promise<void>;
+  /** Resolves when the changes that this process sent are stored. */
+  flushed: () => Promise<void>;
 }
 
 /**
  * One node's copy of a legacy session that any node may serve.
  *
- * What the client tells of its session is in the store before it is acknowledged. Messages about a call on another node are
- * sent on to that node.
+ * The state that the client sets is stored before the reply. Messages about a call on another node are forwarded to that
+ * node.
  */
 export class SharedSession extends HttpSession {
   override readonly shared: SharedBy;
-  /** The session's record in the store, as this copy read it last. */
-  known = "";
+  /** The session's record in the store, as this copy last read or wrote it. */
+  record = "";
   /** The number of its seat; see `SessionSeats`. */
   seat = -1;
   /** Time of the last renewal in the store. */
-  touched: number = -Infinity;
-  /** Position of the last change when the session was opened. */
+  renewedAt: number = -Infinity;
+  /** Position of the last change when the session was opened, in the server's change log. */
   openedAt: string | undefined;
   readonly #init: SharedSessionInit;
   readonly #requests: PendingRequests;
-  #stream: SessionStream | undefined;
+  #delivery: SessionStream | undefined;
 
   constructor(init: SharedSessionInit) {
     super(init.id, init.now, init.caller);
@@ -77,20 +76,26 @@ export class SharedSession extends HttpSession {
     };
   }
 
-  override async hear(heard: Heard): Promise<void> {
-    if (heard.kind === "response") return this.#routeAnswer(heard);
-    const { method, params = {} } = heard.message;
-    if (method === Notification.progress) return this.#routeProgress(heard, params);
-    if (method === Notification.cancelled && !this.session.isAnswering(params.requestId as RequestId)) {
-      return this.#announceCancelled(params);
-    }
-    if (method === Notification.initialized) await this.#init.change(this, madeReady);
-    void super.hear(heard);
+  /** Applies a record that was read from the store, or written to it. */
+  apply(record: string, state: SessionState): void {
+    this.record = record;
+    this.session.restore(state);
   }
 
-  override async keep(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined> {
+  override async receive(received: OneWayMessage): Promise<void> {
+    if (received.kind === "response") return this.#receiveResponse(received);
+    const { method, params = {} } = received.message;
+    if (method === Notification.progress) return this.#receiveProgress(received, params);
+    if (method === Notification.cancelled && !this.#isAnswering(params.requestId)) {
+      return this.#broadcastCancelled(params);
+    }
+    if (method === Notification.initialized) await this.#init.change(this, markReady);
+    void super.receive(received);
+  }
+
+  override async beforeReply(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined> {
     const change = reply && "result" in reply.message ? changeBy(request) : undefined;
-    await this.#init.told();
+    await this.#init.flushed();
     if (!change) return reply;
     try {
       await this.#init.change(this, change);
@@ -107,66 +112,70 @@ export class SharedSession extends HttpSession {
 
   /** Sends a message that belongs to no request: on the open stream, on whichever node, or on the next one. */
   override send(message: JsonRpcMessage): void {
-    this.outgoing.send(message);
+    this.delivery.send(message);
   }
 
   override attach(stream: Standalone): void {
     super.attach(stream);
-    this.outgoing.attached();
+    this.delivery.streamOpened();
     this.#init.onStream(this);
   }
 
   override detach(stream: Standalone): void {
     super.detach(stream);
-    if (!this.stream) this.outgoing.detached();
+    if (!this.stream) this.delivery.streamClosed();
   }
 
   /** The delivery of messages that belong to no request. */
-  get outgoing(): SessionStream {
-    return (this.#stream ??= this.#init.streamOf(this));
+  get delivery(): SessionStream {
+    return (this.#delivery ??= this.#init.createDelivery(this));
   }
 
-  /** Takes an answer or progress that the client sent to another node. */
-  heardElsewhere(message: JsonRpcResponse | JsonRpcNotification): void {
+  /** Processes a response or progress that the client sent to another node. */
+  receiveForwarded(message: JsonRpcResponse | JsonRpcNotification): void {
     if ("method" in message) notified(this.session, message);
     else this.session.answered(message);
   }
 
-  /** Renews the input requests that still wait for an answer. */
+  /** Renews the input requests that still wait for a response. */
   renewRequests(): void {
     this.#requests.renew();
   }
 
-  /** Resolves when all writes about its stream so far are done. */
+  /** Resolves when all writes of its delivery so far are done. */
   async settled(): Promise<void> {
-    await this.#stream?.settled();
+    await this.#delivery?.settled();
   }
 
-  /** Tells all nodes of a cancelled call that is not on this node, because nobody knows which node has it. */
-  async #announceCancelled({ requestId, reason }: JsonObject): Promise<void> {
-    if (!isRequestId(requestId) || String(requestId).length > maxId) return;
-    const params = { requestId, ...(typeof reason === "string" && { reason: reason.slice(0, maxReason) }) };
-    await this.#init.node.announce({ about: "cancelled", session: this.id, params });
+  #isAnswering(requestId: unknown): boolean {
+    return isRequestId(requestId) && this.session.isAnswering(requestId);
   }
 
-  /** Sends an answer to the node that asked, if it waits for one. Other answers are dropped, as without a store. */
-  async #routeAnswer(heard: Heard & { kind: "response" }): Promise<void> {
+  /** Sends a cancellation to all nodes, because the node of the call is not known. */
+  async #broadcastCancelled({ requestId, reason }: JsonObject): Promise<void> {
+    if (!isRequestId(requestId) || String(requestId).length > maxIdLength) return;
+    const params = { requestId, ...(typeof reason === "string" && { reason: reason.slice(0, maxReasonLength) }) };
+    await this.#init.node.broadcast({ about: "cancelled", session: this.id, params });
+  }
+
+  /** Forwards a response to the node that sent the request, if it waits for one. Drops other responses. */
+  async #receiveResponse(received: OneWayMessage & { kind: "response" }): Promise<void> {
     const { node } = this.#init;
-    const { message } = heard;
-    const asker = askerOf(message.id);
-    if (asker === undefined || asker === node.id) return void super.hear(heard);
-    if (!(await this.#requests.claim(message.id as string))) return;
-    await node.post(asker, { about: "heard", session: this.id, message });
+    const { message } = received;
+    const request = inputRequestOf(message.id);
+    if (!request || request.node === node.id) return void super.receive(received);
+    if (!(await this.#requests.claimResponse(request))) return;
+    await node.send(request.node, { about: "heard", session: this.id, message });
   }
 
-  /** Sends progress to the node that asked, whose time limit it restarts. The rest of the notification has no use there. */
-  async #routeProgress(heard: Heard, { progressToken: id, progress }: JsonObject): Promise<void> {
+  /** Forwards progress to the node that sent the request, whose timeout it restarts. The node needs no other params. */
+  async #receiveProgress(received: OneWayMessage, { progressToken, progress }: JsonObject): Promise<void> {
     const { node } = this.#init;
-    const asker = askerOf(id);
-    if (asker === undefined || asker === node.id) return void super.hear(heard);
-    if (!(await this.#requests.takesProgress(id as string))) return;
-    const params = { progressToken: id, ...(typeof progress === "number" && { progress }) };
+    const request = inputRequestOf(progressToken);
+    if (!request || request.node === node.id) return void super.receive(received);
+    if (!(await this.#requests.claimProgress(request))) return;
+    const params = { progressToken: request.id, ...(typeof progress === "number" && { progress }) };
     const message = notification(Notification.progress, params);
-    await node.post(asker, { about: "heard", session: this.id, message });
+    await node.send(request.node, { about: "heard", session: this.id, message });
   }
 }

@@ -8,20 +8,18 @@ import { findRevision } from "../mcp/revisions/index.ts";
 import type { Store } from "../store/store.ts";
 import type { Sender } from "../http/server/endpoint-context.ts";
 import type { SessionOptions } from "../http/server/options.ts";
-import { SessionShares, displaced, neverUsed, tableIsFull } from "../http/server/sessions/session-shares.ts";
-import type { SessionTable } from "../http/server/sessions/sessions.ts";
-import { ClusterNode, type Mail, type News } from "./cluster-node.ts";
-import { type SessionRecord, type StateChange, initialRecord, madeReady } from "./session-record.ts";
-import { SessionSeats } from "./session-seats.ts";
+import { displaced, neverUsed, tableIsFull } from "../http/server/sessions/session-shares.ts";
+import { type SessionTable, defaultIdleTimeout } from "../http/server/sessions/sessions.ts";
+import { type Broadcast, ClusterNode, type NodeMessage } from "./cluster-node.ts";
+import { SessionCopies } from "./session-copies.ts";
+import { type SessionRecord, parseRecord } from "./session-record.ts";
 import { SessionStream } from "./session-stream.ts";
-import { type SharedChanges, longestWait } from "./shared-changes.ts";
+import { type SharedChanges, maxFlushWait } from "./shared-changes.ts";
 import { SharedSession } from "./shared-session.ts";
+import { StoredSessions } from "./stored-sessions.ts";
 
 /** Number of renewals of a session in use, per idle timeout. */
-const touchesPerLimit = 30;
-
-/** Milliseconds by which a seat outlives the session's record, since it is written first. */
-const margin = 1_000;
+const renewalsPerTimeout = 30;
 
 export interface SharedSessionsInit {
   core: ServerCore;
@@ -29,53 +27,60 @@ export interface SharedSessionsInit {
   changes: SharedChanges;
   options: SessionOptions;
   /** Called when the client of a session resumed the stream of a reply on another node. */
-  carried: (session: SharedSession, stream: string) => void;
+  onResumedElsewhere: (session: SharedSession, stream: string) => void;
 }
 
 /**
- * The legacy sessions of a server in several processes. Every endpoint can serve every request of every session.
+ * The legacy sessions of a server that runs in several processes. Every endpoint can serve every request of every session.
  *
- * The store knows which sessions exist. Each request reads its session's record first, so a session that has ended on one
- * node has ended on all. This process has copies of the sessions that it serves, and releases a copy when it is idle here.
+ * The store knows which sessions exist (`StoredSessions`). Each request reads its session's record first, so a session that
+ * has ended on one node has ended on all. This process has copies of the sessions that it serves (`SessionCopies`), and
+ * releases a copy that is idle here.
  */
 export class SharedSessions implements SessionTable {
   readonly node: ClusterNode;
   readonly #init: SharedSessionsInit;
-  readonly #copies = new Map<string, SharedSession>();
   readonly #idle: number;
-  /** Counts the sessions of all processes. */
-  readonly #seats: SessionSeats;
-  /** Counts the memory of the copies in this process, and ends sessions that were opened here and never used. */
-  readonly #shares: SessionShares<SharedSession>;
+  readonly #copies: SessionCopies;
+  readonly #stored: StoredSessions;
   readonly #unfollow: () => void;
-  #copy = 0;
-  #timer: unknown;
+  /** Number of copies that this table has made. */
+  #made = 0;
 
   constructor(init: SharedSessionsInit) {
     this.#init = init;
-    const { core, store, options } = init;
-    this.#idle = options.idle ?? 1_800_000;
-    this.#shares = new SessionShares({
+    const { core, store, changes, options } = init;
+    this.#idle = options.idle ?? defaultIdleTimeout;
+    this.#copies = new SessionCopies({
       clock: core.clock,
-      options: { ...options, max: Infinity },
-      onUnused: (copy) => this.#endUnused(copy),
+      options,
+      interval: this.#interval,
+      onUnused: (copy) => this.#onUnused(copy),
+      onBusy: (copy) => {
+        void this.#stored.renew(copy);
+        copy.renewRequests();
+      },
     });
     this.node = new ClusterNode(core, store, {
-      mail: (mail) => this.#take(mail),
-      news: (news) => this.#hear(news),
+      onMessage: (message) => this.#onMessage(message),
+      onBroadcast: (broadcast) => this.#onBroadcast(broadcast),
     });
-    this.#seats = new SessionSeats({
-      store,
-      clock: core.clock,
-      node: this.node.id,
+    this.#stored = new StoredSessions({
+      node: this.node,
+      changes,
       max: options.max ?? 10_000,
+      idle: this.#idle,
       interval: this.#interval,
       useOf: (id) => {
         const copy = this.#copies.get(id);
-        return copy && { used: !this.#shares.isUnused(copy), isBusy: copy.isBusy, lastUsed: copy.lastUsed };
+        return copy && { used: !this.#copies.isUnused(copy), isBusy: copy.isBusy, lastUsed: copy.lastUsed };
       },
+      endCopy: (id, cause) => this.#endCopy(id, cause),
     });
-    this.#unfollow = init.changes.followSessions((id) => this.#readAgain(id));
+    this.#unfollow = changes.followSessions(async (id) => {
+      const copy = this.#copies.get(id);
+      if (copy) await this.#stored.refresh(copy);
+    });
   }
 
   get size(): number {
@@ -87,64 +92,45 @@ export class SharedSessions implements SessionTable {
   }
 
   prepare(caller: string): SharedSession | undefined {
-    return this.#shares.hasRoomFor(caller) ? this.#make(crypto.randomUUID(), caller) : undefined;
+    return this.#copies.hasRoomFor(caller) ? this.#makeCopy(crypto.randomUUID(), caller) : undefined;
   }
 
   async add(copy: SharedSession): Promise<void> {
     await this.#join();
-    const { session } = copy;
-    // The first use extends it. So an unused session ends even if its process dies.
-    const ttl = Math.min(this.#shares.handshake, this.#idle);
-    const hasRoom =
-      (await this.#makeRoom(copy)) &&
-      (await this.#seats.take(copy, ttl + margin, (id) => this.#endEverywhere(id, displaced)));
-    if (!hasRoom) {
+    if (!(await this.#makeRoom(copy)) || !(await this.#stored.create(copy, this.#copies.handshake))) {
       copy.end(displaced);
       throw tableIsFull(this.retryAfter);
     }
-    copy.openedAt = this.#init.changes.position;
-    const owner = principalKey(session.principal);
-    const text = JSON.stringify(initialRecord(session, { owner, changes: copy.openedAt, seat: copy.seat }));
-    await this.#init.store.set(keyOf(copy.id), text, { ttl });
-    copy.known = text;
-    copy.touched = this.#init.core.clock.now();
-    this.#keep(copy);
-    this.#shares.open(copy);
+    this.#copies.open(copy);
   }
 
   async find(id: string, sender: Sender): Promise<SharedSession | undefined> {
-    const { principal } = sender;
     await this.#join();
-    const text = await this.#init.store.get(keyOf(id));
+    const text = await this.#stored.read(id);
     if (text === undefined) {
-      this.#end(id, new LocalError("closed", "The session has ended."));
+      this.#endCopy(id);
       return undefined;
     }
     const copy = this.#copies.get(id);
-    if (copy?.known === text && copy.belongsTo(principal)) return this.#used(copy);
-    const record = JSON.parse(text) as SessionRecord;
-    if (record.owner !== principalKey(principal)) return undefined;
+    if (copy?.record === text && copy.belongsTo(sender.principal)) return this.#use(copy);
+    const record = parseRecord(text);
+    if (record.owner !== principalKey(sender.principal)) return undefined;
     const found = copy ?? this.#restore(id, record, sender);
     if (!found) return undefined;
-    if (found.known !== text) found.session.restore(record.state);
-    found.known = text;
-    return this.#used(found);
+    if (found.record !== text) found.apply(text, record.state);
+    return this.#use(found);
   }
 
   async delete(copy: SharedSession, cause: Error): Promise<void> {
-    await this.#endEverywhere(copy.id, cause);
+    await this.#stored.delete(copy.id, cause);
     copy.end(cause);
-    await this.#seats.free(copy);
+    await this.#stored.freeSeat(copy);
   }
 
   /** Ends the streams and calls of this process. The sessions stay in the store, for the other nodes. */
   async clear(cause: Error): Promise<void> {
-    if (this.#timer !== undefined) this.#init.core.clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
     this.#unfollow();
-    this.#shares.stop();
-    const copies = [...this.#copies.values()];
-    this.#copies.clear();
+    const copies = this.#copies.clear();
     for (const copy of copies) copy.end(cause);
     await Promise.all(copies.map((copy) => copy.settled()));
     await this.node.leave();
@@ -154,217 +140,102 @@ export class SharedSessions implements SessionTable {
     await Promise.all([this.node.join(), this.#init.changes.join()]);
   }
 
-  #make(id: string, caller: string): SharedSession {
+  #makeCopy(id: string, caller: string): SharedSession {
     const { core, changes } = this.#init;
     return new SharedSession({
       id,
       now: core.clock.now(),
       caller,
       node: this.node,
-      copy: this.#copy++,
+      copy: this.#made++,
       requestTtl: Math.max(60_000, 3 * this.#interval),
-      change: (session, change) => this.#change(session, change),
-      told: () => changes.told(longestWait),
-      streamOf: (session) => new SessionStream({ session, node: this.node, changes, ttl: this.#idle }),
-      onStream: (session) => void this.#touchSeat(session),
+      change: (session, change) => this.#stored.update(session, change),
+      flushed: () => changes.flushed(maxFlushWait),
+      createDelivery: (session) => new SessionStream({ session, node: this.node, changes, ttl: this.#idle }),
+      onStream: (session) => void this.#stored.renewSeat(session),
     });
   }
 
   /** Makes a copy of a session that another node opened, or that this one released before. */
   #restore(id: string, record: SessionRecord, sender: Sender): SharedSession | undefined {
-    // A newer version of the library opened it, in a revision that this version does not know.
+    // A node with a newer version of the library opened it, in a revision that this version does not know.
     if (!findRevision(record.initialize.protocolVersion)) return undefined;
     const { principal, address, caller } = sender;
-    const copy = this.#make(id, caller);
-    const way = { link: copy, principal, address, shared: copy.shared };
+    const copy = this.#makeCopy(id, caller);
+    const source = { link: copy, principal, address, shared: copy.shared };
     try {
-      copy.session = openSession(this.#init.core, record.initialize, way);
+      copy.session = openSession(this.#init.core, record.initialize, source);
     } catch {
       // It exceeds the limits of this process. The client opens a new session, and gets the reason then.
       return undefined;
     }
     copy.openedAt = record.changes;
     copy.seat = record.seat;
-    this.#keep(copy);
+    this.#copies.restore(copy);
     return copy;
   }
 
-  #keep(copy: SharedSession): void {
-    this.#copies.set(copy.id, copy);
-    this.#shares.add(copy);
-    this.#timer ??= this.#init.core.clock.setTimeout(() => this.#sweep(), this.#interval);
-  }
-
-  #used(copy: SharedSession): SharedSession {
-    copy.lastUsed = this.#init.core.clock.now();
-    const isFirstUse = this.#shares.used(copy);
-    this.#shares.makeRoomForGrowth(copy, (victim) => {
+  #use(copy: SharedSession): SharedSession {
+    const mustRenew = this.#copies.use(copy, (victim) => {
       this.#displace(victim).catch((error: unknown) => this.#init.core.report(error, undefined));
     });
-    if (isFirstUse || copy.lastUsed - copy.touched >= this.#interval) void this.#touch(copy);
+    if (mustRenew) void this.#stored.renew(copy);
     return copy;
   }
 
-  /** Releases copies until there is memory for one more. Returns false if there is none. */
+  /** Displaces copies until there is memory for one more. Returns false if there is none. */
   async #makeRoom(copy: SharedSession): Promise<boolean> {
     const displacing: Promise<void>[] = [];
-    const hasRoom = this.#shares.makeRoomFor(copy, (victim) => displacing.push(this.#displace(victim)));
+    const hasRoom = this.#copies.makeRoomFor(copy, (victim) => displacing.push(this.#displace(victim)));
     await Promise.all(displacing);
     return hasRoom;
   }
 
-  /**
-   * Releases the copy of a session, whose memory is needed. An idle session stays in the store. An unused or busy one is
-   * deleted there as well.
-   */
+  /** Releases a copy whose memory is needed. An idle session stays in the store. An unused or busy one is deleted. */
   async #displace(victim: SharedSession): Promise<void> {
-    const isUnused = this.#shares.isUnused(victim);
+    const isUnused = this.#copies.isUnused(victim);
     const { isBusy } = victim;
-    this.#release(victim);
+    this.#copies.release(victim);
     if (isBusy) return this.delete(victim, displaced);
     if (!isUnused) return;
-    // Unless its client has continued on another process.
-    const isDeleted = await this.#init.store.compareAndSet(keyOf(victim.id), victim.known, undefined, { ttl: 1 });
-    if (!isDeleted) return;
+    // Fails if the client has continued on another process.
+    if (!(await this.#stored.deleteUnchanged(victim))) return;
     victim.end(displaced);
-    await this.#seats.free(victim);
+    await this.#stored.freeSeat(victim);
   }
 
   /** Ends an unused copy. Its record has expired, unless its client has continued on another process. */
-  #endUnused(copy: SharedSession): void {
-    this.#release(copy);
-    const { core, store } = this.#init;
-    const ended = store.get(keyOf(copy.id)).then((text) => text === undefined && copy.end(neverUsed));
-    ended.catch((error: unknown) => core.report(error, undefined));
+  #onUnused(copy: SharedSession): void {
+    const ended = this.#stored.read(copy.id).then((text) => text === undefined && copy.end(neverUsed));
+    ended.catch((error: unknown) => this.#init.core.report(error, undefined));
   }
 
-  /** Forgets the copy of this process. */
-  #release(copy: SharedSession): void {
-    this.#copies.delete(copy.id);
-    this.#shares.delete(copy);
-  }
-
-  /** Deletes a session from the store, and ends its copies on all nodes. */
-  async #endEverywhere(id: string, cause: Error): Promise<void> {
-    await this.#init.store.delete(keyOf(id));
-    this.#end(id, cause);
-    await this.node.announce({ about: "ended", session: id });
-  }
-
-  /** Restarts the idle timeout of a session in the store. Ends the copy if the session has ended elsewhere. */
-  async #touch(copy: SharedSession): Promise<void> {
-    const { core, store } = this.#init;
-    const before = copy.touched;
-    copy.touched = core.clock.now();
-    try {
-      const key = keyOf(copy.id);
-      for (;;) {
-        const text = await store.get(key);
-        if (text === undefined) return this.#end(copy.id, new LocalError("closed", "The session has ended."));
-        if (await store.compareAndSet(key, text, text, { ttl: this.#idle })) break;
-      }
-      await this.#touchSeat(copy);
-      copy.outgoing.save();
-    } catch (error) {
-      copy.touched = before;
-      core.report(error, undefined);
-    }
-  }
-
-  /** Renews the seat of a session. A session that has lost its seat to another one ends. Never rejects. */
-  async #touchSeat(copy: SharedSession): Promise<void> {
-    try {
-      // A change of its state extends the session's record between two renewals of its seat.
-      if (!(await this.#seats.touch(copy, this.#idle + 2 * this.#interval)))
-        await this.#endEverywhere(copy.id, displaced);
-    } catch (error) {
-      this.#init.core.report(error, undefined);
-    }
-  }
-
-  async #change(copy: SharedSession, change: StateChange): Promise<void> {
-    const key = keyOf(copy.id);
-    for (;;) {
-      const text = await this.#init.store.get(key);
-      if (text === undefined) return;
-      const record = JSON.parse(text) as SessionRecord;
-      const state = change(record.state);
-      // Another process may have subscribed as well, so the copy's own check is not enough.
-      try {
-        copy.session.checkSubscriptions(state.subscriptions);
-      } catch (error) {
-        copy.session.restore(record.state);
-        throw error;
-      }
-      const changed = JSON.stringify({ ...record, state });
-      if (!(await this.#init.store.compareAndSet(key, text, changed, { ttl: this.#idle }))) continue;
-      copy.session.restore(state);
-      copy.known = changed;
-      // Other nodes need not know this one at once, and it would displace changes in their log.
-      if (change === madeReady) return;
-      // Before the acknowledgement, so that the owner of the stream knows it before any later change.
-      return this.#init.changes.tellSession(copy.id);
-    }
-  }
-
-  /** Reads a session's record again, if there is a copy of it here, because another node has changed it. */
-  async #readAgain(id: string): Promise<void> {
-    const copy = this.#copies.get(id);
-    const text = copy && (await this.#init.store.get(keyOf(id)));
-    if (!copy || text === undefined || text === copy.known) return;
-    copy.session.restore((JSON.parse(text) as SessionRecord).state);
-    copy.known = text;
-  }
-
-  #sweep(): void {
-    this.#releaseIdle();
-    for (const copy of this.#copies.values()) {
-      if (!copy.isBusy) continue;
-      void this.#touch(copy);
-      copy.renewRequests();
-    }
-    const again = this.#copies.size > 0;
-    this.#timer = again ? this.#init.core.clock.setTimeout(() => this.#sweep(), this.#interval) : undefined;
-  }
-
-  /** Releases the copies without a call or stream that were not used for the interval of a renewal. */
-  #releaseIdle(): void {
-    const now = this.#init.core.clock.now();
-    for (const copy of this.#copies.values()) {
-      if (!copy.isBusy && now - copy.lastUsed >= this.#interval && !this.#shares.isUnused(copy)) this.#release(copy);
-    }
-  }
-
-  #end(id: string, cause: Error): void {
+  #endCopy(id: string, cause?: Error): void {
     const copy = this.#copies.get(id);
     if (!copy) return;
-    this.#release(copy);
-    copy.end(cause);
+    this.#copies.release(copy);
+    copy.end(cause ?? new LocalError("closed", "The session has ended."));
   }
 
-  #take(mail: Mail): void {
-    const copy = this.#copies.get(mail.session);
+  #onMessage(message: NodeMessage): void {
+    const copy = this.#copies.get(message.session);
     if (!copy) return;
-    if (mail.about === "heard") copy.heardElsewhere(mail.message);
-    else if (mail.about === "outbox") copy.outgoing.arrived();
-    else if (mail.about === "moved") copy.outgoing.moved();
-    else if (mail.about === "free") copy.outgoing.freed();
-    else if (mail.about === "carried") this.#init.carried(copy, mail.stream);
+    if (message.about === "heard") copy.receiveForwarded(message.message);
+    else if (message.about === "outbox") copy.delivery.outboxChanged();
+    else if (message.about === "moved") copy.delivery.ownerChanged();
+    else if (message.about === "free") copy.delivery.ownerReleased();
+    else if (message.about === "carried") this.#init.onResumedElsewhere(copy, message.stream);
   }
 
-  #hear(news: News): void {
-    if (news.about === "ended") this.#end(news.session, new LocalError("closed", "The session has ended."));
-    const copy = this.#copies.get(news.session);
-    if (news.about === "cancelled" && copy) {
-      notified(copy.session, notification(Notification.cancelled, news.params));
+  #onBroadcast(broadcast: Broadcast): void {
+    const copy = this.#copies.get(broadcast.session);
+    if (broadcast.about === "ended") this.#endCopy(broadcast.session);
+    else if (broadcast.about === "cancelled" && copy) {
+      notified(copy.session, notification(Notification.cancelled, broadcast.params));
     }
   }
 
   get #interval(): number {
-    return this.#idle / touchesPerLimit;
+    return this.#idle / renewalsPerTimeout;
   }
-}
-
-function keyOf(id: string): string {
-  return `session:${id}`;
 }

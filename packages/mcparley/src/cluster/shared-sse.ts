@@ -1,26 +1,26 @@
 import { type Principal, principalKey } from "../server/dispatch/context.ts";
 import type { ServerCore } from "../server/core.ts";
 import type { Store } from "../store/store.ts";
-import type { HttpSseRelay, TakePosted } from "../http/server/cluster.ts";
-import { ClusterNode, nodeIn } from "./cluster-node.ts";
+import type { HttpSseRelay, ReceivePosted } from "../http/server/cluster.ts";
+import { ClusterNode, nodeOf } from "./cluster-node.ts";
 
-/** Milliseconds after which a session is unknown to other nodes if its node no longer renews it. */
+/** Milliseconds after which other nodes no longer find a session whose node does not renew it. */
 const ttl = 60_000;
 
 /**
- * The sessions of HTTP+SSE of a server in several processes. A session lives in the process that has its stream. Its client
- * may post to any process, which hands the message to that one.
+ * The HTTP+SSE sessions of a server that runs in several processes. A session lives in the process that has its stream. The
+ * client may post to any process, which forwards the message to that one.
  */
 export class SharedSse implements HttpSseRelay {
   readonly #node: ClusterNode;
-  /** The key of the principal of each session of this process, by session id. */
-  readonly #here = new Map<string, string>();
+  /** The principal's key of each session of this process, by session id. */
+  readonly #owners = new Map<string, string>();
   #timer: unknown;
 
-  constructor(core: ServerCore, store: Store, take: TakePosted) {
+  constructor(core: ServerCore, store: Store, receive: ReceivePosted) {
     this.#node = new ClusterNode(core, store, {
-      mail: (mail) => mail.about === "posted" && take(mail.session, mail.value, mail.principal),
-      news: () => {},
+      onMessage: (message) => message.about === "posted" && receive(message.session, message.value, message.principal),
+      onBroadcast: () => {},
     });
   }
 
@@ -29,23 +29,24 @@ export class SharedSse implements HttpSseRelay {
     const id = `${this.#node.id}.${crypto.randomUUID()}`;
     const owner = principalKey(principal);
     await this.#node.store.set(keyOf(id), owner, { ttl });
-    this.#here.set(id, owner);
-    this.#refreshLater();
+    this.#owners.set(id, owner);
+    this.#renewLater();
     return id;
   }
 
-  async isElsewhere(id: string, principal: Principal | undefined): Promise<boolean> {
-    const owner = nodeIn(id);
-    if (owner === undefined || (await this.#node.store.get(keyOf(id))) !== principalKey(principal)) return false;
-    return this.#node.isAlive(owner);
+  async isOnOtherNode(id: string, principal: Principal | undefined): Promise<boolean> {
+    const node = nodeOf(id);
+    if (node === undefined || (await this.#node.store.get(keyOf(id))) !== principalKey(principal)) return false;
+    return this.#node.isAlive(node);
   }
 
-  async handOn(id: string, value: unknown, principal: Principal | undefined): Promise<void> {
-    await this.#node.post(nodeIn(id)!, { about: "posted", session: id, value, principal });
+  async forward(id: string, value: unknown, principal: Principal | undefined): Promise<void> {
+    const node = nodeOf(id);
+    if (node !== undefined) await this.#node.send(node, { about: "posted", session: id, value, principal });
   }
 
   close(id: string): void {
-    this.#here.delete(id);
+    this.#owners.delete(id);
     const { core, store } = this.#node;
     store.delete(keyOf(id)).catch((error: unknown) => core.report(error, undefined));
   }
@@ -55,22 +56,22 @@ export class SharedSse implements HttpSseRelay {
     await this.#node.leave();
   }
 
-  #refreshLater(): void {
+  #renewLater(): void {
     const { core } = this.#node;
     this.#timer ??= core.clock.setTimeout(() => {
       this.#timer = undefined;
-      if (this.#here.size === 0) return;
-      this.#refresh().catch((error: unknown) => core.report(error, undefined));
-      this.#refreshLater();
+      if (this.#owners.size === 0) return;
+      this.#renew().catch((error: unknown) => core.report(error, undefined));
+      this.#renewLater();
     }, ttl / 3);
   }
 
-  async #refresh(): Promise<void> {
-    for (const [id, owner] of this.#here) await this.#node.store.set(keyOf(id), owner, { ttl });
+  async #renew(): Promise<void> {
+    for (const [id, owner] of this.#owners) await this.#node.store.set(keyOf(id), owner, { ttl });
   }
 }
 
-/** The ids of sessions are node-made, and a client's made-up id only makes the key of a read. */
+/** Keys with ids that a client invented are only read. Nodes create the ids of stored keys. */
 function keyOf(id: string): string {
   return `sse-session:${id}`;
 }

@@ -3,18 +3,23 @@ import { Method } from "../mcp/methods.ts";
 import { principalKey } from "../server/dispatch/context.ts";
 import type { ServerCore } from "../server/core.ts";
 import type { Session } from "../server/protocol/session.ts";
-import type { Store } from "../store/store.ts";
-import type { EventLog } from "./resumable-stream.ts";
+import type { LogEntry, Store } from "../store/store.ts";
+import type { EventStream } from "../http/server/event-stream.ts";
 
-/** The record of a stream beside its events. */
+/** The entry that marks the end of a stream. */
+export const endMark = "end";
+/** An entry without content, which keeps the log of a silent stream from expiring. */
+export const keepAliveMark = "";
+
+/** The record of a stream, which is stored in addition to its events. */
 export interface StreamHead {
-  /** The requests that it answers, and whether each may be sent again if its outcome is unknown. */
+  /** The requests whose replies the stream carries, and whether each may be sent again if its outcome is unknown. */
   requests: [id: RequestId, repeatable: boolean][];
-  /** Set when another node ended it, because its own node has died. */
+  /** True if another node ended the stream, because the node of its call died. */
   closed?: boolean;
 }
 
-/** Number of entries that are read at a time. */
+/** Number of entries per read, unless the caller sets another limit. */
 const pageSize = 100;
 
 export interface StreamLogInit {
@@ -23,16 +28,18 @@ export interface StreamLogInit {
   sessionId: string;
   /** The id of the stream. */
   id: string;
+  /** Milliseconds after the last event for which the stream can be resumed. */
   ttl: number;
+  /** Maximum number of events. */
   maxLength: number;
   head: StreamHead;
 }
 
 /**
- * The log of one stream of one session in the store. Its name contains the principal, the session and the stream. A request
- * was matched with its session and principal before, so the id of another client's event names no log.
+ * The log of one stream of one session in the store. Its name contains the principal, the session and the stream. The
+ * endpoint has checked the session and the principal of each request, so the id of another client's event names no log.
  */
-export class StreamLog implements EventLog {
+export class StreamLog {
   readonly name: string;
   readonly #init: StreamLogInit;
 
@@ -41,22 +48,25 @@ export class StreamLog implements EventLog {
     this.name = `events:${principalKey(init.session.principal)} ${init.sessionId} ${init.id}`;
   }
 
+  /** Stores that the stream exists, before the client gets its id. */
   async open(): Promise<void> {
     const { store, head, ttl } = this.#init;
     await store.set(this.#headKey, JSON.stringify(head), { ttl });
   }
 
+  /** Appends an event or a mark, and returns its position. */
   append(value: string): Promise<string> {
     const { store, ttl, maxLength } = this.#init;
-    // Marks do not displace events.
+    // A mark (which is not JSON) does not displace an event.
     return store.append(this.name, value, { ttl, maxLength: value.startsWith("{") ? maxLength : maxLength + 1 });
   }
 
-  readFrom(after: string | undefined, limit: number = pageSize): ReturnType<Store["readFrom"]> {
+  readFrom(after: string | undefined, limit: number = pageSize): Promise<LogEntry[]> {
     return this.#init.store.readFrom(this.name, after, limit);
   }
 
-  nudge(): Promise<void> {
+  /** Notifies the node that has the connection of a new entry. */
+  notify(): Promise<void> {
     return this.#init.store.publish(this.name, "");
   }
 
@@ -66,7 +76,7 @@ export class StreamLog implements EventLog {
     return text === undefined ? undefined : (JSON.parse(text) as StreamHead);
   }
 
-  /** Ends a stream whose node has died. Returns false if another node does it, or has done it. */
+  /** Marks a stream as ended, because the node of its call died. Returns false if another node has marked it. */
   close(head: StreamHead): Promise<boolean> {
     const { store, ttl } = this.#init;
     const closed = JSON.stringify({ ...head, closed: true });
@@ -78,9 +88,29 @@ export class StreamLog implements EventLog {
   }
 }
 
-/** Whether a request may be sent again if its outcome is unknown. */
+/** Returns true if a request may be sent again when its outcome is unknown. */
 export function isRepeatable(core: ServerCore, { method, params = {} }: JsonRpcRequest): boolean {
   if (method !== Method.callTool) return true;
-  const { readOnlyHint, idempotentHint } = core.offering.tools.get(params.name as string)?.annotations ?? {};
+  const tool = typeof params.name === "string" ? core.offering.tools.get(params.name) : undefined;
+  const { readOnlyHint, idempotentHint } = tool?.annotations ?? {};
   return readOnlyHint === true || idempotentHint === true;
+}
+
+/** Returns the id of an event: its stream and its position. */
+export function eventId(stream: string, position: string): string {
+  return `${stream}_${position}`;
+}
+
+/**
+ * Returns the first event of a connection. A resumed stream also starts with an id, because some clients forget the id of
+ * the previous connection.
+ */
+export function firstEvent({ polls, retry }: { polls: boolean; retry: number }, id: string | undefined): string {
+  return polls && id !== undefined ? `id: ${id}\nretry: ${retry}\ndata: \n\n` : `retry: ${retry}\n\n`;
+}
+
+/** Sends an entry of a log with its id. Marks are not sent. */
+export function writeEntry(events: EventStream, stream: string, { position, value }: LogEntry): void {
+  if (value === endMark || value === keepAliveMark) return;
+  events.write(`id: ${eventId(stream, position)}\nevent: message\ndata: ${value}\n\n`);
 }

@@ -5,29 +5,29 @@ import type { SubscriptionFilter } from "../mcp/subscriptions.ts";
 
 export type ListKind = "tools" | "prompts" | "resources";
 
-/** Something that changed on the server: a list, or one resource. */
+/** A change on the server: of a list, or of one resource. */
 export type Change = { list: ListKind } | { uri: string };
 
-/** Whoever wants to hear of changes: a session, or one `subscriptions/listen` stream. */
+/** A recipient of changes: a session, or one `subscriptions/listen` stream. */
 export interface Listener {
   wants(change: Change): boolean;
   deliver(change: Change): void;
 }
 
-/** Carries changes between the processes that serve one server. */
+/** Sends changes between the processes that serve one server. */
 export interface Relay {
   /** Sends a change of this process to the others. */
-  tell(this: void, change: Change): void;
-  /** Resolves when changes of the other processes arrive here. */
+  send(this: void, change: Change): void;
+  /** Resolves when this process receives the changes of the others. */
   join(this: void): Promise<void>;
-  /** Resolves when the changes sent so far would outlive this process, or when the store is unavailable. */
-  told(this: void): Promise<void>;
+  /** Resolves when the changes sent so far are stored, so that they outlive this process, or when the store is unavailable. */
+  flushed(this: void): Promise<void>;
 }
 
-/** What changed since the recording began, each thing once. */
+/** The changes since the recording began. Of several changes of the same thing, the last one. */
 export interface Recording {
   end(this: void): void;
-  kept(this: void): Iterable<Change>;
+  changes(this: void): Iterable<Change>;
 }
 
 const listMethods = {
@@ -36,7 +36,7 @@ const listMethods = {
   resources: Notification.resourcesChanged,
 } as const;
 
-/** Tells each listener of each change that it wants; several changes of one list in one turn are told once. */
+/** Delivers each change to the listeners that want it. Several changes of one list in one turn are delivered once. */
 export class Changes {
   readonly #listeners = new Set<Listener>();
   readonly #lists = new Set<ListKind>();
@@ -45,7 +45,7 @@ export class Changes {
   count = 0;
 
   /** The relay to the other processes of the server. Undefined if there is none. */
-  get elsewhere(): Relay | undefined {
+  get relay(): Relay | undefined {
     return this.#relay;
   }
 
@@ -62,11 +62,11 @@ export class Changes {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Keeps what changes from now on, for one whose listener is not ready yet. */
+  /** Records the changes from now on, for a listener that is not ready yet. */
   record(): Recording {
-    const kept = new Map<string, Change>();
-    const end = this.add({ wants: () => true, deliver: (change) => void kept.set(keyOf(change), change) });
-    return { end, kept: () => kept.values() };
+    const recorded = new Map<string, Change>();
+    const end = this.add({ wants: () => true, deliver: (change) => void recorded.set(keyOf(change), change) });
+    return { end, changes: () => recorded.values() };
   }
 
   get size(): number {
@@ -79,7 +79,7 @@ export class Changes {
     this.#lists.add(list);
   }
 
-  /** Tells at once what would be told at the end of the turn, as before the answer to the call that changed it. */
+  /** Delivers at once the changes of lists that wait for the end of the turn, so that they precede the reply to their call. */
   flush(): void {
     if (this.#lists.size === 0) return;
     const lists = [...this.#lists];
@@ -92,24 +92,24 @@ export class Changes {
   }
 
   #changed(change: Change): void {
-    this.tell(change);
+    this.deliver(change);
     if (!this.#relay) return;
     this.count++;
-    this.#relay.tell(change);
+    this.#relay.send(change);
   }
 
-  /** Tells those in this process alone, as of what changed in another. */
-  tell(change: Change): void {
+  /** Delivers a change to the listeners of this process, without relaying it. */
+  deliver(change: Change): void {
     for (const listener of this.#listeners) if (listener.wants(change)) listener.deliver(change);
   }
 }
 
-/** What tells changes apart: of two with the same key the later says no more than the one before. */
+/** Returns the key of a change. Of two changes with the same key, the later one replaces the earlier. */
 export function keyOf(change: Change): string {
   return "uri" in change ? `uri ${change.uri}` : change.list;
 }
 
-/** The notification for a change; `meta` is what the stream that carries it adds. */
+/** Returns the notification of a change. `meta` is the `_meta` that the stream adds. */
 export function toNotification(change: Change, meta?: JsonObject): JsonRpcNotification {
   const method = "list" in change ? listMethods[change.list] : Notification.resourceUpdated;
   const params: JsonObject = {};

@@ -24,7 +24,7 @@ export interface LogTailInit {
 }
 
 /**
- * Follows a log to which other processes append with `tell`. Each entry is processed once, in order.
+ * Follows a log to which other processes append with `appendAndNotify`. Each entry is processed once, in order.
  *
  * The messages that are published with the entries only trigger a read. A lost message delays an entry, but no entry is
  * lost. While the store is unavailable, reads are retried, and the failure is reported once.
@@ -138,11 +138,12 @@ export class LogTail {
   }
 }
 
-/** Appends to a log that other processes follow. Settles when the entry is stored, even if the message to them fails. */
-export async function tell(
+/** Appends to a log and notifies the processes that follow it. Settles when the entry is stored, even if the notification fails. */
+export async function appendAndNotify(
   store: Store,
   log: string,
-  { value, ...options }: AppendOptions & { value: string },
+  value: string,
+  options: AppendOptions,
 ): Promise<string> {
   const position = await store.append(log, value, options);
   await store.publish(log, "").catch(() => {});

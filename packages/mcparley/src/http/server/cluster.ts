@@ -15,15 +15,15 @@ import type { SessionTable } from "./sessions/sessions.ts";
  * interface; it is loaded if the server has a store.
  */
 export interface Cluster {
-  /** Carries the changes of the server between the processes. */
+  /** Sends the changes of the server to the other processes. */
   readonly relay: Relay;
   /** Opens the table of the legacy sessions, and their streams. Each endpoint opens its own, with its own options. */
   openSessions(
     context: EndpointContext,
     options: { limits: SessionOptions; events: EventOptions | undefined },
   ): { sessions: SessionTable; resumption: Resumption };
-  /** Opens the exchange of HTTP+SSE messages with the other processes. `take` receives messages for sessions of this one. */
-  openHttpSse(this: void, take: TakePosted): HttpSseRelay;
+  /** Opens the relay of HTTP+SSE messages. `receive` is called with messages for sessions of this process. */
+  openHttpSse(this: void, receive: ReceivePosted): HttpSseRelay;
   /** Runs an operation that needs the store. Throws a refusal of 503 if the store is unavailable. */
   guard<T>(this: void, operation: () => Awaitable<T>): Promise<T>;
   /** Called when no endpoint of the server uses it any more. */
@@ -42,17 +42,17 @@ export interface Resumption {
   stop(): void;
 }
 
-/** Receives a message that the client of a session posted to another process. */
-export type TakePosted = (session: string, value: unknown, principal: Principal | undefined) => void;
+/** Called with a message that the client of a session posted to another process. */
+export type ReceivePosted = (session: string, value: unknown, principal: Principal | undefined) => void;
 
-/** Hands the messages of HTTP+SSE clients to the process that has the session's stream. */
+/** Forwards the messages of HTTP+SSE clients to the process that has the session's stream. */
 export interface HttpSseRelay {
   /** Returns a new session id that all processes know. */
   open(principal: Principal | undefined): Promise<string>;
-  /** Whether another live process has this session of this caller. */
-  isElsewhere(id: string, principal: Principal | undefined): Promise<boolean>;
-  /** Sends a posted message to the process of its session. */
-  handOn(id: string, value: unknown, principal: Principal | undefined): Promise<void>;
+  /** Returns true if another live process has this session of this caller. */
+  isOnOtherNode(id: string, principal: Principal | undefined): Promise<boolean>;
+  /** Forwards a posted message to the process of its session. */
+  forward(id: string, value: unknown, principal: Principal | undefined): Promise<void>;
   close(id: string): void;
   stop(): Promise<void>;
 }
@@ -91,16 +91,16 @@ function share(core: ServerCore): Shared {
   const load = (): Promise<Cluster> =>
     (loading ??= import("../../cluster/index.ts").then(({ openCluster }) => openCluster(core)));
   const removeRelay = core.changes.addRelay({
-    tell: (change) => void load().then(({ relay }) => relay.tell(change)),
+    send: (change) => void load().then(({ relay }) => relay.send(change)),
     join: () => load().then(({ relay }) => relay.join()),
-    told: () => load().then(({ relay }) => relay.told()),
+    flushed: () => load().then(({ relay }) => relay.flushed()),
   });
   const stop = async (): Promise<void> => {
     shared.delete(core);
     removeRelay();
     await (await loading)?.stop();
   };
-  const made = { load, users: new Set<() => Promise<void>>(), stop };
-  shared.set(core, made);
-  return made;
+  const cluster = { load, users: new Set<() => Promise<void>>(), stop };
+  shared.set(core, cluster);
+  return cluster;
 }

@@ -47,12 +47,12 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
   const reply = answer(call);
   // From here on the stream counts for limits.listenStreams, and no longer as a request.
   if (isStream) exchange.held?.release();
-  return response.settle(core.changes.elsewhere ? afterChanges(core.changes, changesBefore, reply) : reply);
+  return response.settle(core.changes.relay ? afterChanges(core.changes, changesBefore, reply) : reply);
 }
 
 /** Delays a reply until the changes that its call may have made are in the store. Then no crash can lose them. */
 async function afterChanges<T>(changes: Changes, countBefore: number, pending: T): Promise<Awaited<T>> {
   const reply = await pending;
-  if (changes.count !== countBefore) await changes.elsewhere?.told();
+  if (changes.count !== countBefore) await changes.relay?.flushed();
   return reply;
 }

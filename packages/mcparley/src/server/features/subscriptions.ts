@@ -33,8 +33,9 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
   try {
     await subscribeExtensions(call, { opened: extended, hold: (send) => waiting.push(send), meta });
     forgetRequest(call);
-    // What is acknowledged is heard of, wherever it happens. Nothing is waited for between counting streams and opening one.
-    await core.changes.elsewhere?.join();
+    // Changes of other processes must arrive once the filter is acknowledged. Between the check of the limit and the opening
+    // of the stream nothing is awaited.
+    await core.changes.relay?.join();
     makeRoom(call);
     const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
     call.notify(Notification.acknowledged, { _meta: meta, notifications });
@@ -109,7 +110,7 @@ function streamUntilEnded(
   return new Promise((resolve, reject) => {
     const leave = openStream(call, { wants, deliver, end: () => call.end?.() });
     missed.end();
-    for (const change of missed.kept()) if (wants(change)) deliver(change);
+    for (const change of missed.changes()) if (wants(change)) deliver(change);
     call.end = () => {
       leave();
       // Both texts ask for it: basic/patterns/cancellation for the notification, and subscriptions for the result.

@@ -77,19 +77,19 @@ export class HttpSse {
     }
     const session = this.#find(id, principal);
     if (session) this.#receive(session, await readJson(exchange, this.#options.bodies), principal);
-    else await this.#handOn(exchange, id, principal);
+    else await this.#forward(exchange, id, principal);
     exchange.respond(202, {});
   }
 
-  /** Hands a posted message to the process that has the session's stream. Throws a refusal of 404 if none has. */
-  async #handOn(exchange: Exchange, id: string, principal: Principal | undefined): Promise<void> {
+  /** Forwards a posted message to the process that has the session's stream. Throws a refusal of 404 if no process has it. */
+  async #forward(exchange: Exchange, id: string, principal: Principal | undefined): Promise<void> {
     const shared = await this.#useShared();
-    if (!shared || !(await shared.guard(() => shared.relay.isElsewhere(id, principal)))) {
-      throw new HttpRefusal(404, `Session "${shown(id)}" does not exist or has expired. Open a new stream.`);
+    if (!shared || !(await shared.guard(() => shared.relay.isOnOtherNode(id, principal)))) {
+      throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
     }
     const value = await readJson(exchange, this.#options.bodies);
     checkPosted(value);
-    await shared.guard(() => shared.relay.handOn(id, value, principal));
+    await shared.guard(() => shared.relay.forward(id, value, principal));
   }
 
   /** Ends the sessions, and what goes on in them. */
@@ -101,14 +101,14 @@ export class HttpSse {
 
   #useShared(): Promise<Shared | undefined> | undefined {
     this.#shared ??= this.#context.cluster?.load().then(({ openHttpSse, guard }) => ({
-      relay: openHttpSse((...posted) => this.#takePosted(...posted)),
+      relay: openHttpSse((...posted) => this.#receivePosted(...posted)),
       guard,
     }));
     return this.#shared;
   }
 
-  /** Takes a message that was posted to another process, which has answered the POST. */
-  #takePosted(id: string, value: unknown, principal: Principal | undefined): void {
+  /** Processes a message that was posted to another process. That process has answered the POST. */
+  #receivePosted(id: string, value: unknown, principal: Principal | undefined): void {
     try {
       const session = this.#find(id, principal);
       if (session) this.#receive(session, value, principal);

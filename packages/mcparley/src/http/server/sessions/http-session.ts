@@ -7,26 +7,26 @@ import { notified } from "../../../server/protocol/legacy.ts";
 import type { Session, SharedBy } from "../../../server/protocol/session.ts";
 import type { Standalone } from "./standalone.ts";
 
-/** Standalone streams of one session at a time; beyond that the oldest is ended. */
+/** Maximum number of standalone streams of one session. One more ends the oldest. */
 const maxStreams = 4;
-/** Messages that are kept for a client that has no standalone stream open. */
+/** Maximum number of messages that wait while the client has no standalone stream open. */
 const maxMissed = 100;
 
-/** What a client says that is not answered. */
-export type Heard = Exclude<Classified, { kind: "invalid" | "request" }>;
+/** A message without a reply: a notification or a response. */
+export type OneWayMessage = Exclude<Classified, { kind: "invalid" | "request" }>;
 
 /**
- * A legacy session that is reached by its id. It is the link for what belongs to no request.
+ * A legacy session that requests name by its id. It is the link for messages that belong to no request.
  *
- * A client may have several standalone streams, and each message goes on one of them alone (2025-11-25, transports,
- * "Multiple Connections"): on the newest, since an older one may be a connection that broke unnoticed. While there is
- * none, what would be sent is kept, of news of the same change the last alone.
+ * A client may have several standalone streams. Each message is sent on exactly one of them (2025-11-25, Transports,
+ * "Multiple Connections"): on the newest, because an older connection may be broken unnoticed. While no stream is open,
+ * messages wait. Of several notifications of the same change, only the last one waits.
  */
 export class HttpSession implements Link {
   readonly id: string;
-  /** Set once the client's `initialize` was good. */
+  /** Set when the client's `initialize` succeeded. */
   session!: Session;
-  /** Set where other processes serve it as well. */
+  /** Set if other processes serve the session as well. */
   readonly shared?: SharedBy;
   lastUsed: number;
   /** The caller whose share the session counts for; see `callerKey`. */
@@ -50,12 +50,12 @@ export class HttpSession implements Link {
     return this.session.keptSize;
   }
 
-  /** Whether something of it is going on, so that it is not idle. */
+  /** Whether a call is in flight or a stream is open. A busy session is not idle. */
   get isBusy(): boolean {
     return this.session.inFlight > 0 || (this.#streams !== undefined && this.#streams.length > 0);
   }
 
-  /** The stream on which what belongs to no request is sent; undefined where none is open. */
+  /** The stream for messages that belong to no request. Undefined if none is open. */
   get stream(): Standalone | undefined {
     return this.#streams?.at(-1);
   }
@@ -65,14 +65,14 @@ export class HttpSession implements Link {
     return owner === principal || principalKey(owner) === principalKey(principal);
   }
 
-  /** Takes what is not answered, with effect at once. */
-  hear(heard: Heard): Promise<void> | void {
-    if (heard.kind === "notification") notified(this.session, heard.message);
-    else this.session.answered(heard.message);
+  /** Processes a notification or a response at once. */
+  receive(received: OneWayMessage): Promise<void> | void {
+    if (received.kind === "notification") notified(this.session, received.message);
+    else this.session.answered(received.message);
   }
 
-  /** Called with the reply to a request before it is sent, and gives what is sent: for whoever keeps what it changed. */
-  keep?(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined>;
+  /** Called before the reply to a request is sent. Stores what the request changed, and returns the reply to send. */
+  beforeReply?(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined>;
 
   send(message: JsonRpcMessage): void {
     const { stream } = this;
@@ -92,14 +92,14 @@ export class HttpSession implements Link {
     this.#streams = this.#streams?.filter((other) => other !== stream);
   }
 
-  /** Ends its standalone streams in an orderly way. */
+  /** Ends the standalone streams in an orderly way. */
   endStreams(): void {
     const streams = this.#streams ?? [];
     this.#streams = undefined;
     for (const stream of streams) stream.end();
   }
 
-  /** Ends it: gives up its calls, and its questions. */
+  /** Ends the session, and cancels its calls and its input requests. */
   end(cause: Error): void {
     this.endStreams();
     this.session.end(cause);
@@ -113,7 +113,7 @@ export class HttpSession implements Link {
   }
 }
 
-/** What a message is news of: another of the same kind says no more. Others than news of changes are each of its own. */
+/** Returns the key of a waiting message. A later notification of the same change has the same key; other keys are unique. */
 function kindOf(message: JsonRpcMessage & { method: string; params?: JsonObject }): unknown {
   const { method, params } = message;
   if (method === Notification.resourceUpdated) return `${method} ${String(params?.uri)}`;

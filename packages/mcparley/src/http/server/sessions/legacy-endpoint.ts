@@ -10,7 +10,7 @@ import type { HttpOptions } from "../options.ts";
 import { HttpRefusal, shuttingDown } from "../refusal.ts";
 import { PostResponse } from "../respond.ts";
 import { belongingOf, checkVersion, nowhere, placeOf } from "./find-session.ts";
-import type { Heard, HttpSession } from "./http-session.ts";
+import type { HttpSession, OneWayMessage } from "./http-session.ts";
 import { postBatch } from "./post-batch.ts";
 import { deleteSession, getStream } from "./session-methods.ts";
 import { tableIsFull } from "./session-shares.ts";
@@ -76,7 +76,7 @@ async function postLegacy(context: LegacyContext, posted: Posted, { kind, messag
   const { exchange: head, principal, address } = posted;
   const id = kind === "request" ? message.id : undefined;
   checkVersion(head, id);
-  if (kind !== "request") return receive(context, posted, { kind, message } as Heard);
+  if (kind !== "request") return receive(context, posted, { kind, message } as OneWayMessage);
   const isNamed = context.sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
   if (message.method === Method.initialize && !isNamed) return openSession(context, posted, message);
 
@@ -84,24 +84,24 @@ async function postLegacy(context: LegacyContext, posted: Posted, { kind, messag
   const place = isPromise(found) ? await found : found;
   const response = new PostResponse(context, posted, belongingOf(context, place, [message]));
   const reply = answerInSession(place.session, message, { link: response, principal, address });
-  return response.settle(place.found?.keep ? keepState(place.found, message, reply) : reply);
+  return response.settle(place.found?.beforeReply ? storeState(place.found, message, reply) : reply);
 }
 
 /** Stores what a request changed of its session, before its reply is sent. */
-async function keepState(
+async function storeState(
   session: HttpSession,
   request: JsonRpcRequest,
   reply: Awaitable<Reply | undefined>,
 ): Promise<Reply | undefined> {
-  return session.keep!(request, await reply);
+  return session.beforeReply!(request, await reply);
 }
 
 /** Handles a notification or response of a session. */
-async function receive(context: LegacyContext, posted: Posted, heard: Heard): Promise<void> {
+async function receive(context: LegacyContext, posted: Posted, received: OneWayMessage): Promise<void> {
   const { exchange: head } = posted;
   const { found } = await placeOf(context, { head, sender: posted, id: undefined });
-  if (found) await found.hear(heard);
-  else if (heard.kind === "response") {
+  if (found) await found.receive(received);
+  else if (received.kind === "response") {
     throw new HttpRefusal(400, "This response belongs to no session. Send the Mcp-Session-Id header of its session.");
   }
   head.respond(202, {});

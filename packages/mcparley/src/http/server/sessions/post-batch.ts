@@ -19,7 +19,7 @@ export async function postBatch(context: LegacyContext, posted: Posted, batch: r
   checkBatch(place.session, batch);
   const messages = batch.map((value) => classify(value, context.core.limits.idLength));
   if (!messages.some(isAnswered)) {
-    for (const message of messages) await hear(place, message);
+    for (const message of messages) await receive(place, message);
     return head.respond(202, {});
   }
   head.held?.answer(undefined);
@@ -80,14 +80,14 @@ function checkBatch({ revision, core }: Session, { length }: readonly unknown[])
 async function take(place: Place, message: Classified, source: RequestSource): Promise<Reply | undefined> {
   if (message.kind === "request") {
     const reply = await answerInSession(place.session, message.message, source);
-    return place.found?.keep ? place.found.keep(message.message, reply) : reply;
+    return place.found?.beforeReply ? place.found.beforeReply(message.message, reply) : reply;
   }
-  if (message.kind !== "invalid") return hear(place, message);
+  if (message.kind !== "invalid") return receive(place, message);
   const error = new ProtocolError(ErrorCode.InvalidRequest, `Invalid message: ${message.reason}.`);
   return replyToError(message.id, error, undefined);
 }
 
 /** Handles a notification or response. Without sessions there is nothing that it could belong to. */
-async function hear({ found }: Place, heard: Classified): Promise<undefined> {
-  if (heard.kind === "notification" || heard.kind === "response") await found?.hear(heard);
+async function receive({ found }: Place, received: Classified): Promise<undefined> {
+  if (received.kind === "notification" || received.kind === "response") await found?.receive(received);
 }

@@ -5,28 +5,31 @@ import { HttpSession } from "./http-session.ts";
 import type { SessionOptions } from "../options.ts";
 import { SessionShares, displaced, neverUsed, tableIsFull } from "./session-shares.ts";
 
-/** How often, within an idle limit, it is looked for sessions that are over it. */
+/** Milliseconds after which an idle session expires, unless `sessions.idle` is set. */
+export const defaultIdleTimeout = 1_800_000;
+
+/** Number of sweeps for idle sessions per idle timeout. */
 const sweepsPerLimit = 30;
 
-/** Where the legacy sessions of an endpoint are found. */
+/** The legacy sessions of an endpoint. */
 export interface SessionTable {
-  /** Sessions that are in this process. */
+  /** Number of sessions in this process. */
   readonly size: number;
   /** Seconds until there may be room again. */
   readonly retryAfter: number;
-  /** Makes a session that is not found yet, with an id that cannot be guessed. Undefined if its caller finds no room. */
+  /** Creates a session, which `find` does not return until `add`. Undefined if there is no room for the caller. */
   prepare(caller: string): HttpSession | undefined;
-  /** Lets a session be found, once its client's `initialize` was good and before it is answered. */
+  /** Adds a session whose `initialize` succeeded, before the reply is sent. Throws a refusal of 503 if there is no room. */
   add(session: HttpSession): Promise<void> | void;
-  /** Finds the session of a caller and notes that it is in use. Another caller's does not exist for this one. */
+  /** Returns the session of a caller, and restarts its idle timeout. Undefined for the session of another caller. */
   find(id: string, sender: Sender): Promise<HttpSession | undefined> | HttpSession | undefined;
-  /** Ends a session, with all that goes on in it. */
+  /** Ends a session, its calls and its streams. */
   delete(session: HttpSession, cause: Error): Promise<void> | void;
-  /** Called when the endpoint is closed: ends what goes on in the sessions of this process. */
+  /** Called when the endpoint closes. Ends the calls and streams of this process. */
   clear(cause: Error): Promise<void> | void;
 }
 
-/** The legacy sessions of one endpoint, in memory. One timer looks for idle ones among them all. */
+/** The legacy sessions of one endpoint, in memory. One timer sweeps all of them. */
 export class Sessions implements SessionTable {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #clock: Clock;
@@ -36,7 +39,7 @@ export class Sessions implements SessionTable {
 
   constructor(clock: Clock, options: SessionOptions) {
     this.#clock = clock;
-    this.#idle = options.idle ?? 1_800_000;
+    this.#idle = options.idle ?? defaultIdleTimeout;
     this.#shares = new SessionShares({ clock, options, onUnused: (session) => this.delete(session, neverUsed) });
   }
 

@@ -1,0 +1,151 @@
+import { principalKey } from "../server/dispatch/context.ts";
+import { displaced } from "../http/server/sessions/session-shares.ts";
+import type { ClusterNode } from "./cluster-node.ts";
+import { type StateChange, initialRecord, markReady, parseRecord } from "./session-record.ts";
+import { SessionSeats, type SeatsInit } from "./session-seats.ts";
+import type { SharedChanges } from "./shared-changes.ts";
+import type { SharedSession } from "./shared-session.ts";
+
+/** Milliseconds by which a seat outlives the session's record, because the seat is written first. */
+const seatMargin = 1_000;
+
+export interface StoredSessionsInit {
+  node: ClusterNode;
+  changes: SharedChanges;
+  /** Maximum number of sessions in all processes. */
+  max: number;
+  /** Milliseconds after which an idle session expires. */
+  idle: number;
+  /** Milliseconds between two renewals of a session in use. */
+  interval: number;
+  useOf: SeatsInit["useOf"];
+  /** Ends the copy of this process, if there is one, because its session has ended. */
+  endCopy: (id: string, cause?: Error) => void;
+}
+
+/**
+ * The sessions of all processes in the store: a record and a seat for each.
+ *
+ * A session exists if its record exists. The store deletes the record after the idle timeout, so a session in use is renewed
+ * several times per timeout. The methods write to a copy what they have stored.
+ */
+export class StoredSessions {
+  readonly #init: StoredSessionsInit;
+  /** Counts the sessions of all processes. */
+  readonly #seats: SessionSeats;
+
+  constructor(init: StoredSessionsInit) {
+    this.#init = init;
+    const { node, max, interval, useOf } = init;
+    const { store, core } = node;
+    this.#seats = new SessionSeats({ store, clock: core.clock, node: node.id, max, interval, useOf });
+  }
+
+  /** Reads the record of a session. Undefined if the session does not exist or has expired. */
+  read(id: string): Promise<string | undefined> {
+    return this.#init.node.store.get(keyOf(id));
+  }
+
+  /**
+   * Stores a new session, which expires after `handshake` milliseconds. Its first renewal extends that, so an unused session
+   * ends even if its process dies. Returns false if there is no seat for it.
+   */
+  async create(copy: SharedSession, handshake: number): Promise<boolean> {
+    const { node, changes, idle } = this.#init;
+    const ttl = Math.min(handshake, idle);
+    if (!(await this.#seats.take(copy, ttl + seatMargin, (id) => this.delete(id, displaced)))) return false;
+    copy.openedAt = changes.position;
+    const owner = principalKey(copy.session.principal);
+    const record = initialRecord(copy.session, { owner, changes: copy.openedAt, seat: copy.seat });
+    const text = JSON.stringify(record);
+    await node.store.set(keyOf(copy.id), text, { ttl });
+    copy.record = text;
+    copy.renewedAt = node.core.clock.now();
+    return true;
+  }
+
+  /** Changes the state of a session, and notifies the other nodes. Does nothing if the session has ended. */
+  async update(copy: SharedSession, change: StateChange): Promise<void> {
+    const { node, changes, idle } = this.#init;
+    const key = keyOf(copy.id);
+    for (;;) {
+      const text = await node.store.get(key);
+      if (text === undefined) return;
+      const record = parseRecord(text);
+      const state = change(record.state);
+      // Another process may have subscribed as well, so the copy's own check is not enough.
+      try {
+        copy.session.checkSubscriptions(state.subscriptions);
+      } catch (error) {
+        copy.session.restore(record.state);
+        throw error;
+      }
+      const changed = JSON.stringify({ ...record, state });
+      if (!(await node.store.compareAndSet(key, text, changed, { ttl: idle }))) continue;
+      copy.apply(changed, state);
+      // Other nodes need not know this one at once, and it would displace changes in their log.
+      if (change === markReady) return;
+      // Before the reply, so that the owner of the stream knows the new state before any later change.
+      return changes.sendSessionChange(copy.id);
+    }
+  }
+
+  /** Reads the state of a session again, because another node has changed it. */
+  async refresh(copy: SharedSession): Promise<void> {
+    const text = await this.read(copy.id);
+    if (text !== undefined && text !== copy.record) copy.apply(text, parseRecord(text).state);
+  }
+
+  /** Restarts the idle timeout of a session. Ends the copy if the session has ended. Never rejects. */
+  async renew(copy: SharedSession): Promise<void> {
+    const { node, idle, endCopy } = this.#init;
+    const { core, store } = node;
+    const before = copy.renewedAt;
+    copy.renewedAt = core.clock.now();
+    try {
+      const key = keyOf(copy.id);
+      for (;;) {
+        const text = await store.get(key);
+        if (text === undefined) return endCopy(copy.id);
+        if (await store.compareAndSet(key, text, text, { ttl: idle })) break;
+      }
+      await this.renewSeat(copy);
+      copy.delivery.save();
+    } catch (error) {
+      copy.renewedAt = before;
+      core.report(error, undefined);
+    }
+  }
+
+  /** Renews the seat of a session. Ends the session if another one has taken its seat. Never rejects. */
+  async renewSeat(copy: SharedSession): Promise<void> {
+    const { node, idle, interval } = this.#init;
+    try {
+      // The record can be extended between two renewals of its seat, by a change of its state.
+      if (!(await this.#seats.renew(copy, idle + 2 * interval))) await this.delete(copy.id, displaced);
+    } catch (error) {
+      node.core.report(error, undefined);
+    }
+  }
+
+  async freeSeat(copy: SharedSession): Promise<void> {
+    await this.#seats.free(copy);
+  }
+
+  /** Deletes a session, and ends its copies on all nodes. */
+  async delete(id: string, cause: Error): Promise<void> {
+    const { node, endCopy } = this.#init;
+    await node.store.delete(keyOf(id));
+    endCopy(id, cause);
+    await node.broadcast({ about: "ended", session: id });
+  }
+
+  /** Deletes a session unless another node has changed it. Returns false if it has. */
+  deleteUnchanged(copy: SharedSession): Promise<boolean> {
+    return this.#init.node.store.compareAndSet(keyOf(copy.id), copy.record, undefined, { ttl: 1 });
+  }
+}
+
+function keyOf(id: string): string {
+  return `session:${id}`;
+}
