@@ -50,7 +50,7 @@ export class Resumption implements EndpointResumption {
 
   open(exchange: Exchange, session: HttpSession): void {
     const stream = this.#create(session, this.#newId(getPrefix), { requests: [] });
-    void new Standalone(exchange, this.#context.open, session, (leave) => {
+    void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
       stream.begin(exchange, leave);
       return stream;
     });

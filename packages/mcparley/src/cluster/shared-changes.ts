@@ -1,6 +1,6 @@
 import { encode } from "../rpc/messages.ts";
 import { type Change, keyOf, toNotification } from "../server/changes.ts";
-import type { ServerCore } from "../server/dispatch/core.ts";
+import type { ServerCore } from "../server/core.ts";
 import { LogTail, appendAndNotify } from "../store/log-tail.ts";
 import type { LogEntry, Store } from "../store/store.ts";
 
