@@ -27,7 +27,7 @@ const known: Record<string, Principal> = {
   "Bearer bob": { issuer: "https://as.example", subject: "bob", scopes: [] },
 };
 
-/** A server whose tool `work` reports progress, waits to be let go on, reports again and returns. */
+/** A server whose tool `work` reports progress, waits for the gate, reports again and returns. */
 function serve(options: HttpOptions = {}, store?: Store): Served {
   const clock = fakeClock();
   const slow = gate();
@@ -48,19 +48,19 @@ function serve(options: HttpOptions = {}, store?: Store): Served {
   });
   const onError = (error: unknown): unknown => errors.push(error);
   const tools = { work, ask, quick: tool({ call: () => "quick" }), slow: tool({ call: slow.call }) };
-  const kept = store ?? memoryStore({ clock });
-  const server = createServer({ name: "test", version: "1.0.0", clock, tools, onError, store: kept });
+  const used = store ?? memoryStore({ clock });
+  const server = createServer({ name: "test", version: "1.0.0", clock, tools, onError, store: used });
   const { fetch, close } = toFetch(server, options);
-  return { client: rawHttp("http://localhost/mcp", fetch), server, clock, slow, store: kept, errors, close };
+  return { client: rawHttp("http://localhost/mcp", fetch), server, clock, slow, store: used, errors, close };
 }
 
-/** Whether a log holds the events of a stream: the sessions themselves have other logs. */
+/** Returns true for the log of the events of a stream. Sessions have other logs as well. */
 const ofEvents = (log: string): boolean => log.startsWith("mcparley:test:events:");
 
-/** Holds what passes it until it is opened. */
+/** Delays what passes it until it is opened. */
 function latch(): { entered: Promise<unknown>; pass: () => Promise<unknown>; open: () => void } {
-  const { entered, call: pass, open: letGo } = gate();
-  return { entered, pass: () => pass(undefined, {} as Context) as Promise<unknown>, open: () => letGo(undefined) };
+  const { entered, call: pass, open: release } = gate();
+  return { entered, pass: () => pass(undefined, {} as Context) as Promise<unknown>, open: () => release(undefined) };
 }
 
 type Headers = Record<string, string>;
@@ -91,7 +91,7 @@ function get(client: RawHttp, session: Headers, lastEventId?: string): Promise<R
 interface Event {
   id?: string;
   retry?: string;
-  /** The text of its data; undefined for a block without. */
+  /** The text of its data. Undefined for a block without data. */
   data?: string;
 }
 
@@ -104,7 +104,7 @@ async function event(answer: RawAnswer): Promise<Event | undefined> {
 
 const message = ({ data = "" }: Event = {}): RawMessage => JSON.parse(data) as RawMessage;
 
-/** All events up to the end of the stream, without comments. */
+/** Reads all events up to the end of the stream, without comments. */
 async function rest(answer: RawAnswer): Promise<Event[]> {
   const events: Event[] = [];
   for (let next = await event(answer); next; next = await event(answer)) if (!(":" in next)) events.push(next);
@@ -119,8 +119,8 @@ async function changeTools({ server }: Served): Promise<void> {
   await settled();
 }
 
-describe("the answer to a POST", () => {
-  test("is a stream that begins with an id to come back with, and whose events have ids", async () => {
+describe("the response to a POST", () => {
+  test("is a stream that starts with an id to resume from, and whose events have ids", async () => {
     const { client, slow } = serve({ events: { retry: 250 } });
     const answer = await call(client, await open(client), "work");
     expect(answer.type).toBe("text/event-stream");
@@ -137,7 +137,7 @@ describe("the answer to a POST", () => {
     ]);
   });
 
-  test("stays JSON where there is nothing to say before it", async () => {
+  test("is JSON if no message precedes the reply", async () => {
     const { client } = serve();
     const answer = await call(client, await open(client), "quick");
     expect(answer.type).toBe("application/json");
@@ -155,14 +155,14 @@ describe("the answer to a POST", () => {
     expect(messages(await rest(answer))).toMatchObject([{ params: { progress: 2 } }, { id: 1 }]);
   });
 
-  test.each(["2024-11-05"])("in %s, which resumes nothing, has no ids", async (version) => {
+  test.each(["2024-11-05"])("in %s, which cannot resume streams, has no ids", async (version) => {
     const { client, slow } = serve();
     const answer = await call(client, await open(client, version), "work");
     slow.open(undefined);
     for (const one of await rest(answer)) expect(one).not.toHaveProperty("id");
   });
 
-  test("of a modern client has no ids", async () => {
+  test("to a modern client has no ids", async () => {
     const { client, slow } = serve();
     const answer = await client.modern("tools/call", { name: "work" }, { meta: { progressToken: "t" } });
     slow.open(undefined);
@@ -171,7 +171,7 @@ describe("the answer to a POST", () => {
     for (const one of events) expect(one).not.toHaveProperty("id");
   });
 
-  test("goes on after its connection broke: what was said since is sent again, and then what is new", async () => {
+  test("continues after a broken connection: replays the missed events, then sends new ones", async () => {
     const { client, slow } = serve();
     const session = await open(client);
     const answer = await call(client, session, "work");
@@ -189,7 +189,7 @@ describe("the answer to a POST", () => {
     expect(messages(await rest(last))).toMatchObject([{ params: { progress: 2 } }, { id: 1, result: {} }]);
   });
 
-  test("can be had again from its log after it has ended, from any of its events on", async () => {
+  test("is replayed after it has ended, from any of its events", async () => {
     const { client, slow } = serve();
     const session = await open(client);
     slow.open(undefined);
@@ -200,7 +200,7 @@ describe("the answer to a POST", () => {
     expect(counts).toEqual([3, 2, 1, 0]);
   });
 
-  test("asks a question again of a client that comes back", async () => {
+  test("repeats a pending input request to a client that resumes", async () => {
     const { client } = serve();
     const session = await open(client);
     const answer = await call(client, session, "ask");
@@ -214,7 +214,7 @@ describe("the answer to a POST", () => {
     expect(messages(await rest(again))).toMatchObject([{ id: 1, result: { content: [{ text: "{}" }] } }]);
   });
 
-  test("goes to one connection alone: who comes back takes the place of the one before", async () => {
+  test("is sent on one connection only: a resumed connection replaces the previous one", async () => {
     const { client, slow } = serve();
     const session = await open(client);
     const answer = await call(client, session, "work");
@@ -225,7 +225,7 @@ describe("the answer to a POST", () => {
     expect(messages(await rest(again))).toHaveLength(3);
   });
 
-  test("M1: replayed and new events keep their order", async () => {
+  test("keeps the order of replayed and new events", async () => {
     const { client, slow } = serve();
     const session = await open(client);
     const answer = await call(client, session, "work");
@@ -236,7 +236,7 @@ describe("the answer to a POST", () => {
   });
 });
 
-describe("H14: what was sent to one is sent again to nobody else", () => {
+describe("events are replayed only to the stream's own client", () => {
   async function answered(client: RawHttp, session: Headers): Promise<string> {
     const [first] = await rest(await call(client, session, "work"));
     return first?.id ?? "";
@@ -251,7 +251,7 @@ describe("H14: what was sent to one is sent again to nobody else", () => {
     expect((await refused.json()).error.message).toContain(id);
   });
 
-  test("not to another principal, whether in its own session or in that of the first", async () => {
+  test("not to another principal, in its own session or in the first one's", async () => {
     const { client, slow } = serve({ auth: (head) => known[head.header("authorization") ?? ""] });
     slow.open(undefined);
     const alice = await open(client, undefined, { authorization: "Bearer alice" });
@@ -286,7 +286,7 @@ describe("H14: what was sent to one is sent again to nobody else", () => {
     expect((await get(client, session, id)).status).toBe(404);
   });
 
-  test("and it is in the log before it is sent", async () => {
+  test("an event is in the log before it is sent", async () => {
     const store = memoryStore();
     const held = latch();
     const slowStore: Store = {
@@ -317,8 +317,8 @@ describe("H14: what was sent to one is sent again to nobody else", () => {
   );
 });
 
-describe("a standing stream", () => {
-  test("is taken up where it broke: what was lost on the way, and what there was to say since", async () => {
+describe("a standalone stream", () => {
+  test("resumes where it broke, with the lost and the later messages", async () => {
     const served = serve();
     const { client } = served;
     const session = await open(client);
@@ -338,7 +338,7 @@ describe("a standing stream", () => {
     expect(message(await event(again))).toMatchObject({ method: "notifications/tools/list_changed" });
   });
 
-  test("carries no answer of a request, also when it is taken up", async () => {
+  test("carries no reply to a request, also after it is resumed", async () => {
     const { client, slow } = serve();
     const session = await open(client);
     const standing = await get(client, session);
@@ -348,23 +348,23 @@ describe("a standing stream", () => {
     await standing.leave();
     const again = await get(client, session, primed?.id);
     await event(again);
-    let heard = false;
-    void again.block().then(() => (heard = true));
+    let isReceived = false;
+    void again.block().then(() => (isReceived = true));
     await settled();
-    expect(heard).toBe(false);
+    expect(isReceived).toBe(false);
   });
 
-  test("that many others followed can still be taken up, and goes on", async () => {
+  test("can be resumed after many later streams, and continues", async () => {
     const served = serve();
     const { client } = served;
     const session = await open(client);
     const first = await get(client, session);
     await event(first);
     await changeTools(served);
-    const heard = await event(first);
+    const received = await event(first);
     await first.leave();
     for (let i = 0; i < 20; i++) await (await get(client, session)).leave();
-    const again = await get(client, session, heard?.id);
+    const again = await get(client, session, received?.id);
     expect(again.status).toBe(200);
     await event(again);
     await changeTools(served);
@@ -373,7 +373,7 @@ describe("a standing stream", () => {
 });
 
 describe("maxStream", () => {
-  test("H6: ends the connection of a long call, which goes on; its client comes back for the rest", async () => {
+  test("ends the connection of a long call but not the call; the client resumes for the rest", async () => {
     const { client, clock, slow } = serve({ events: { maxStream: 1_000, retry: 100 } });
     const session = await open(client);
     const answering = call(client, session, "slow");
@@ -393,7 +393,7 @@ describe("maxStream", () => {
     await clock.advance(5_000);
   });
 
-  test("leaves an answer alone that comes in time", async () => {
+  test("does not affect a reply within the limit", async () => {
     const { client, clock, slow } = serve({ events: { maxStream: 1_000 } });
     const answering = call(client, await open(client), "slow");
     await slow.entered;
@@ -405,7 +405,7 @@ describe("maxStream", () => {
     expect(await answer.json()).toMatchObject({ result: { content: [{ text: "in time" }] } });
   });
 
-  test("ends the connection of a standing stream as well", async () => {
+  test("ends the connection of a standalone stream as well", async () => {
     const served = serve({ events: { maxStream: 1_000 } });
     const { client, clock } = served;
     const session = await open(client);
@@ -418,7 +418,7 @@ describe("maxStream", () => {
     expect(message(await event(again))).toMatchObject({ method: "notifications/tools/list_changed" });
   });
 
-  test("holds no client for good that takes no streams", async () => {
+  test("replies with JSON after the limit to a client that accepts no streams", async () => {
     const { client, clock, slow } = serve({ events: { maxStream: 1_000 } });
     const session = { ...(await open(client)), accept: "application/json" };
     const answering = call(client, session, "slow");
@@ -429,7 +429,7 @@ describe("maxStream", () => {
   });
 });
 
-test("H6: our own client is none the wiser when its connection is ended again and again", async () => {
+test("the library's client gets its result although its connection ends repeatedly", async () => {
   const clock = fakeClock();
   const slow = gate();
   const store = memoryStore({ clock });
@@ -447,7 +447,7 @@ test("H6: our own client is none the wiser when its connection is ended again an
   void client.callTool("slow", {}, { timeout: { idle: 1e9, total: 1e9 } }).then((value) => results.push(value));
   await slow.entered;
   const polls = (kind: string): number => sent.filter((id) => id?.startsWith(kind)).length;
-  // More often than a stream that fails would be opened again.
+  // More often than the client reopens a failing stream.
   while (polls("p") < 10 || polls("g") < 10) await clock.advance(1_000);
   slow.open("at last");
   while (results.length === 0) await clock.advance(1_000);
@@ -456,7 +456,7 @@ test("H6: our own client is none the wiser when its connection is ended again an
 });
 
 describe("limits", () => {
-  test("events are kept for as long as it says after the last one", async () => {
+  test("`ttl`: events can be replayed for this time after the last one", async () => {
     const { client, clock, slow } = serve({ events: { ttl: 60_000 } });
     const session = await open(client);
     slow.open(undefined);
@@ -467,16 +467,16 @@ describe("limits", () => {
     expect((await get(client, session, primed?.id)).status).toBe(400);
   });
 
-  test("and no more of them than it says, the newest", async () => {
+  test("`maxLength`: only this number of events, the newest, can be replayed", async () => {
     const { client, slow } = serve({ events: { maxLength: 2 } });
     const session = await open(client);
     slow.open(undefined);
     const [primed] = await rest(await call(client, session, "work"));
-    const kept = messages(await rest(await get(client, session, primed?.id)));
-    expect(kept).toMatchObject([{ params: { progress: 2 } }, { id: 1 }]);
+    const replayed = messages(await rest(await get(client, session, primed?.id)));
+    expect(replayed).toMatchObject([{ params: { progress: 2 } }, { id: 1 }]);
   });
 
-  test("more events than are read at a time are replayed whole", async () => {
+  test("replays more events than one read returns", async () => {
     const clock = fakeClock();
     const many = tool({
       call: (_, ctx) => {
@@ -492,7 +492,7 @@ describe("limits", () => {
   });
 });
 
-describe("a store that is out of reach", () => {
+describe("an unavailable store", () => {
   const fail = (): Promise<never> => Promise.reject(new Error("no route to the store"));
 
   /** A store of which one operation fails on the logs of events. */
@@ -505,7 +505,7 @@ describe("a store that is out of reach", () => {
     };
   };
 
-  test("for writing: the answer arrives all the same, and the error is reported", async () => {
+  test("for writing: the reply still arrives, and the error is reported", async () => {
     const { client, slow, errors } = serve({}, broken("append"));
     slow.open(undefined);
     const events = await rest(await call(client, await open(client), "work"));
@@ -514,7 +514,7 @@ describe("a store that is out of reach", () => {
     expect(errors).toHaveLength(1);
   });
 
-  test("for reading: coming back is answered with 503 that says nothing of it", async () => {
+  test("for reading: resuming is refused with 503 that reveals no details", async () => {
     const { client, errors } = serve({}, broken("readFrom"));
     const session = await open(client);
     const answer = await call(client, session, "work");
@@ -525,7 +525,7 @@ describe("a store that is out of reach", () => {
     expect(errors).toHaveLength(1);
   });
 
-  test("for reading: a standing stream that cannot be taken up takes no message away from others", async () => {
+  test("for reading: a standalone stream that cannot be resumed takes no message from other streams", async () => {
     const served = serve({}, broken("readFrom"));
     const { client } = served;
     const session = await open(client);
