@@ -98,15 +98,16 @@ export class ClusterNode {
   async send(node: string, message: NodeMessage): Promise<void> {
     const inbox = inboxOf(node);
     const text = JSON.stringify(message);
-    if (text.length <= maxInlineLength) return void (await appendAndNotify(this.store, inbox, text, retention));
+    if (text.length <= maxInlineLength)
+      return void (await appendAndNotify(this.store, inbox, { value: text, ...retention }));
     const beside = `${inbox}:${crypto.randomUUID()}`;
     await this.store.set(beside, text, retention);
-    await appendAndNotify(this.store, inbox, JSON.stringify({ beside }), retention);
+    await appendAndNotify(this.store, inbox, { value: JSON.stringify({ beside }), ...retention });
   }
 
   /** Sends a message to all nodes. Resolves when the message is in the log that they read. */
   async broadcast(broadcast: Broadcast): Promise<void> {
-    await appendAndNotify(this.store, broadcastLog, JSON.stringify(broadcast), retention);
+    await appendAndNotify(this.store, broadcastLog, { value: JSON.stringify(broadcast), ...retention });
   }
 
   async #join(): Promise<void> {

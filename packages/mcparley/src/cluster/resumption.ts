@@ -49,7 +49,7 @@ export class Resumption implements EndpointResumption {
   }
 
   open(exchange: Exchange, session: HttpSession): void {
-    const stream = this.#create(session, this.#newId(getPrefix), { requests: [] });
+    const stream = this.#create(session, { id: this.#newId(getPrefix) });
     void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
       stream.begin(exchange, leave);
       return stream;
@@ -71,7 +71,7 @@ export class Resumption implements EndpointResumption {
       throw new HttpRefusal(400, `The Last-Event-ID "${shown(lastEventId)}" ${why}.`);
     }
     // A standalone stream has no end, so it continues even if this process forgot it or another one opened it.
-    const standalone = stream ?? this.#create(session, id, { requests: [] });
+    const standalone = stream ?? this.#create(session, { id });
     await this.#resumeStandalone(exchange, session, { stream: standalone, after });
   }
 
@@ -134,10 +134,13 @@ export class Resumption implements EndpointResumption {
     const writing: OpenExchange = { due: 0, beat: () => {}, endStream: () => {} };
     open.add(writing);
     const head: StreamHead = { requests: requests.map((request) => [request.id, isRepeatable(core, request)]) };
-    return this.#create(session, this.#newId(postPrefix), head, () => open.remove(writing));
+    return this.#create(session, { id: this.#newId(postPrefix), head, onEnd: () => open.remove(writing) });
   }
 
-  #create(session: HttpSession, id: string, head: StreamHead, onEnd: () => void = () => {}): ResumableStream {
+  #create(
+    session: HttpSession,
+    { id, head = { requests: [] }, onEnd }: { id: string; head?: StreamHead; onEnd?: () => void },
+  ): ResumableStream {
     const streams = this.#streamsOf(session);
     const { core } = this.#context;
     const stream = new ResumableStream({
@@ -150,7 +153,7 @@ export class Resumption implements EndpointResumption {
       onEnd: () => {
         streams.delete(id);
         this.#refreshed.delete(stream);
-        onEnd();
+        onEnd?.();
       },
       clock: core.clock,
       report: (error) => core.report(error, undefined),

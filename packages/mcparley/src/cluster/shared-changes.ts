@@ -121,7 +121,7 @@ export class SharedChanges {
    * process reads the new state before it reads any later change.
    */
   async sendSessionChange(session: string): Promise<void> {
-    await appendAndNotify(this.#store, logName, this.#entry({ session }), retention);
+    await appendAndNotify(this.#store, logName, { value: this.#entry({ session }), ...retention });
   }
 
   /** Calls `onChange` for each session that another process changed, and awaits it, until the returned function is called. */

@@ -142,8 +142,7 @@ export class LogTail {
 export async function appendAndNotify(
   store: Store,
   log: string,
-  value: string,
-  options: AppendOptions,
+  { value, ...options }: AppendOptions & { value: string },
 ): Promise<string> {
   const position = await store.append(log, value, options);
   await store.publish(log, "").catch(() => {});
