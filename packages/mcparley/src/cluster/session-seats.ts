@@ -1,5 +1,5 @@
 import type { Clock } from "../rpc/clock.ts";
-import { digest } from "../server/input/sealed-state.ts";
+import { digest } from "../rpc/digest.ts";
 import type { Store } from "../store/store.ts";
 import { type Seat as ShareOfTable, SessionShares } from "../http/server/sessions/session-shares.ts";
 

@@ -8,7 +8,7 @@ import { findRevision } from "../mcp/revisions/index.ts";
 import type { Store } from "../store/store.ts";
 import type { Sender } from "../http/server/endpoint-context.ts";
 import type { SessionOptions } from "../http/server/options.ts";
-import { displaced, neverUsed, tableIsFull } from "../http/server/sessions/session-shares.ts";
+import { defaultMaxSessions, displaced, neverUsed, tableIsFull } from "../http/server/sessions/session-shares.ts";
 import { type SessionTable, defaultIdleTimeout } from "../http/server/sessions/sessions.ts";
 import { type Broadcast, ClusterNode, type NodeMessage } from "./cluster-node.ts";
 import { SessionCopies } from "./session-copies.ts";
@@ -68,7 +68,7 @@ export class SharedSessions implements SessionTable {
     this.#stored = new StoredSessions({
       node: this.node,
       changes,
-      max: options.max ?? 10_000,
+      max: options.max ?? defaultMaxSessions,
       idle: this.#idle,
       interval: this.#interval,
       useOf: (id) => {

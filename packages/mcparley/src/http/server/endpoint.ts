@@ -173,9 +173,10 @@ export class Endpoint {
 
   async #serveSession(exchange: Exchange, sender: Sender): Promise<void> {
     const { method } = exchange;
-    if (method === "GET") await (await this.#useLegacy()).get(exchange, sender);
-    else if (method === "DELETE") await (await this.#useLegacy()).delete(exchange, sender);
-    else throw notAllowed(method, this.#options.sessions === false ? "POST" : "GET, POST, DELETE");
+    if (method !== "GET" && method !== "DELETE")
+      throw notAllowed(method, this.#options.sessions === false ? "POST" : "GET, POST, DELETE");
+    const legacy = this.#legacy ?? (await this.#useLegacy());
+    await (method === "GET" ? legacy.get(exchange, sender) : legacy.delete(exchange, sender));
   }
 
   async #useLegacy(): Promise<LegacyEndpoint> {

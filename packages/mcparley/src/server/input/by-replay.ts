@@ -13,7 +13,7 @@ import {
 import type { Call } from "../dispatch/call.ts";
 import type { InputRequired } from "./input-required.ts";
 import { principalKey } from "../dispatch/context.ts";
-import { digest, sealOf } from "./sealed-state.ts";
+import { digestOfJson, sealOf } from "./sealed-state.ts";
 
 /** Maximum size of the state of one call, in characters of JSON. */
 const maxState = 65_536;
@@ -183,5 +183,5 @@ export class ReplayChannel implements InputChannel {
 /** Returns what a state is bound to: server, caller, method, name and arguments. */
 async function bindingOf(call: Call): Promise<string> {
   const { name, uri, arguments: args } = call.params;
-  return JSON.stringify([principalKey(call.principal), call.method, name ?? uri, await digest(args ?? {})]);
+  return JSON.stringify([principalKey(call.principal), call.method, name ?? uri, await digestOfJson(args ?? {})]);
 }

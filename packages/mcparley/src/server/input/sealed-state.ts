@@ -1,3 +1,4 @@
+import { digest } from "../../rpc/digest.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { type ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
@@ -87,7 +88,7 @@ export class StateSeal {
 
 const seals = new WeakMap<ServerCore, Promise<StateSeal>>();
 
-/** The seal of a server: made when a call of it first asks. */
+/** Returns the seal of a server. It is made with the first input request. */
 export function sealOf(core: ServerCore): Promise<StateSeal> {
   const made = seals.get(core) ?? keysOf(core).then((keys) => makeSeal(core, keys));
   seals.set(core, made);
@@ -105,17 +106,16 @@ async function keysOf(core: ServerCore): Promise<StateKeys> {
   return fixedKeys(stateKeys ?? [crypto.getRandomValues(new Uint8Array(32))]);
 }
 
-/** A ring that stays as it is. */
+/** Makes a ring that never changes. */
 export function fixedKeys(raw: readonly Uint8Array[]): StateKeys {
   const ring = Promise.all(raw.map(importKey));
   ring.catch(() => {});
   return { current: () => ring, newest: () => ring };
 }
 
-/** A digest of a JSON value, the same whatever the order of its members. */
-export async function digest(value: unknown): Promise<string> {
-  const hash = await crypto.subtle.digest("SHA-256", encoder.encode(canonical(value)));
-  return toBase64Url(new Uint8Array(hash));
+/** Returns the digest of a JSON value. It does not depend on the order of members. */
+export function digestOfJson(value: unknown): Promise<string> {
+  return digest(canonical(value));
 }
 
 function canonical(value: unknown): string {

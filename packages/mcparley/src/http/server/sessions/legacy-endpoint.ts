@@ -9,7 +9,7 @@ import type { EndpointContext, LegacyContext, Posted, Sender } from "../endpoint
 import type { HttpOptions } from "../options.ts";
 import { HttpRefusal, shuttingDown } from "../refusal.ts";
 import { PostResponse } from "../respond.ts";
-import { belongingOf, checkVersion, nowhere, placeOf } from "./find-session.ts";
+import { type Place, belongingOf, checkVersion, nowhere, placeOf } from "./find-session.ts";
 import type { HttpSession, OneWayMessage } from "./http-session.ts";
 import { postBatch } from "./post-batch.ts";
 import { deleteSession, getStream } from "./session-methods.ts";
@@ -72,19 +72,29 @@ export class LegacyEndpoint {
 }
 
 /** Answers a POST of a legacy revision: opens a session, or handles a message of one. */
-async function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: Message): Promise<void> {
-  const { exchange: head, principal, address } = posted;
+function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: Message): Awaitable<void> {
+  const { exchange: head } = posted;
   const id = kind === "request" ? message.id : undefined;
   checkVersion(head, id);
   if (kind !== "request") return receive(context, posted, { kind, message } as OneWayMessage);
   const isNamed = context.sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
   if (message.method === Method.initialize && !isNamed) return openSession(context, posted, message);
 
+  // Unless the sessions are in a store, one is found without waiting. A promise would cost time in every request (ADR 24).
   const found = placeOf(context, { head, sender: posted, id });
-  const place = isPromise(found) ? await found : found;
-  const response = new PostResponse(context, posted, belongingOf(context, place, [message]));
-  const reply = answerInSession(place.session, message, { link: response, principal, address });
-  return response.settle(place.found?.beforeReply ? storeState(place.found, message, reply) : reply);
+  const answer = (place: Place): Awaitable<void> => answerAt(place, context, { posted, request: message });
+  return isPromise(found) ? found.then(answer) : answer(found);
+}
+
+function answerAt(
+  place: Place,
+  context: LegacyContext,
+  { posted, request }: { posted: Posted; request: JsonRpcRequest },
+): Awaitable<void> {
+  const { principal, address } = posted;
+  const response = new PostResponse(context, posted, belongingOf(context, place, [request]));
+  const reply = answerInSession(place.session, request, { link: response, principal, address });
+  return response.settle(place.found?.beforeReply ? storeState(place.found, request, reply) : reply);
 }
 
 /** Stores what a request changed of its session, before its reply is sent. */

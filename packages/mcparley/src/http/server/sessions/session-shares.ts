@@ -5,6 +5,9 @@ import { Shares } from "../../../server/shares.ts";
 import type { SessionOptions } from "../options.ts";
 import { HttpRefusal } from "../refusal.ts";
 
+/** The default of `sessions.max`. */
+export const defaultMaxSessions = 10_000;
+
 /** Busy sessions that are passed over in the search for an idle one. A limit, so that a full table costs the same always. */
 const maxLooks = 64;
 
@@ -68,7 +71,7 @@ export class SessionShares<S extends Seat> {
   #timer: unknown;
 
   constructor({ clock, options, onUnused }: SharesInit<S>) {
-    const { max = 10_000, totalSize = 67_108_864, handshake = 30_000 } = options;
+    const { max = defaultMaxSessions, totalSize = 67_108_864, handshake = 30_000 } = options;
     this.#max = max;
     this.#totalSize = totalSize;
     this.handshake = handshake;
