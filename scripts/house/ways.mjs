@@ -10,7 +10,7 @@ import { joinStacks, readStack, spineOf } from "./spine.mjs";
  * @typedef {{ spine: Spine; shownAtEnd: Spine; touched: { file: string; functions: number }[] }} Way
  */
 
-/** The ways that are run, with the limits of HOUSE.md where it has some. */
+/** The ways that are run, with their aims. */
 export const knownWays = [
   { key: "httpModern", title: "server: tools/call over HTTP, 2026-07-28", files: 7 },
   { key: "nodeModern", title: "server: the same through node:http, from the end of the body", files: 7 },
