@@ -63,6 +63,8 @@ const packages = [
       answering: { neededBy: ["server/protocol/connection.ts"] },
       legacy: { neededBy: ["server/protocol/legacy.ts"] },
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
+      // Used by sealed state, the cluster and the OAuth flow, each of which is loaded without the others.
+      digest: { neededBy: ["rpc/digest.ts"], with: ["rpc/digest.ts"] },
       // The functions that clients call for authorization, and the OAuth flow, which they load with its libraries later.
       "client-auth": { neededBy: ["auth/client/machine-grants.ts"] },
       "client-auth-flow": { neededBy: ["auth/client/flow.ts"] },
