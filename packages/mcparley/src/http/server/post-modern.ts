@@ -1,3 +1,4 @@
+import { isPromise } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import type { Classified } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
@@ -47,7 +48,10 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
   const reply = answer(call);
   // From here on the stream counts for limits.listenStreams, and no longer as a request.
   if (isStream) exchange.held?.release();
-  return response.settle(core.changes.relay ? afterChanges(core.changes, changesBefore, reply) : reply);
+  const { relay, count } = core.changes;
+  // A reply that waits for nothing stays without a promise, unless its call changed something.
+  const mayHaveChanged = isPromise(reply) || count !== changesBefore;
+  return response.settle(relay && mayHaveChanged ? afterChanges(core.changes, changesBefore, reply) : reply);
 }
 
 /** Delays a reply until the changes that its call may have made are in the store. Then no crash can lose them. */
