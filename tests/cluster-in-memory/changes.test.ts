@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { FakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import { tool } from "../../packages/mcparley/src/server/definition.ts";
-import { resource } from "../../packages/mcparley/src/server/definition.ts";
+import { type FakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { resource, tool } from "../../packages/mcparley/src/server/definition.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import type { RawAnswer } from "../support/raw-http.ts";
 import { type Cluster, type Node, cluster, event, failing, getStream, open, request, soFar } from "./cluster.ts";
 

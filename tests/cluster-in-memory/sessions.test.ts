@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { tool } from "../../packages/mcparley/src/server/definition.ts";
-import { resource } from "../../packages/mcparley/src/server/definition.ts";
+import { resource, tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { gate } from "../support/gate.ts";

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect } from "vitest";
-import { SchemaError } from "../../packages/mcparley/src/schema/schema.ts";
-import type { JsonSchema } from "../../packages/mcparley/src/schema/schema.ts";
+import { type JsonSchema, SchemaError } from "../../packages/mcparley/src/schema/schema.ts";
 import { holds } from "../fuzz/holds.ts";
 import { compileMetaSchema, compileWithAjv, deviations } from "./ajv.ts";
 import { mutate } from "./arbitraries/mutations.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SchemaError } from "../../packages/mcparley/src/schema/schema.ts";
-import type { JsonSchema } from "../../packages/mcparley/src/schema/schema.ts";
+import { type JsonSchema, SchemaError } from "../../packages/mcparley/src/schema/schema.ts";
 import { compileMetaSchema, compileWithAjv, deviations, refusedBeyondMetaSchema } from "./ajv.ts";
 import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";
 import { dialectUri, dialects } from "./dialects.ts";

@@ -1,8 +1,7 @@
 import { createRequire } from "node:module";
 import type { Ajv as AjvClass, Options } from "ajv";
 import type { JsonSchema } from "../../packages/mcparley/src/schema/schema.ts";
-import { dialectUri } from "./dialects.ts";
-import type { Dialect } from "./dialects.ts";
+import { type Dialect, dialectUri } from "./dialects.ts";
 import { readMetaSchemas } from "./meta-schemas.ts";
 
 const require = createRequire(import.meta.url);

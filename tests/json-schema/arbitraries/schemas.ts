@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import type { JsonSchema } from "../../../packages/mcparley/src/schema/schema.ts";
-import { dialectUri } from "../dialects.ts";
-import type { Dialect } from "../dialects.ts";
+import { type Dialect, dialectUri } from "../dialects.ts";
 import { names, numbers, patterns, samples } from "./vocabulary.ts";
 
 /** Names of the subschemas below `$defs` or `definitions`, to which `$ref` leads. */

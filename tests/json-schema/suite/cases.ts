@@ -1,10 +1,8 @@
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import type { JsonSchema } from "../../../packages/mcparley/src/schema/schema.ts";
-import { dialectUri } from "../dialects.ts";
-import type { Dialect } from "../dialects.ts";
-import { omitsDialect, optionalFiles, optionalFormats } from "./plan.ts";
-import type { Level } from "./plan.ts";
+import { type Dialect, dialectUri } from "../dialects.ts";
+import { type Level, omitsDialect, optionalFiles, optionalFormats } from "./plan.ts";
 
 /** One schema of the suite and the values to validate with it. */
 export interface Group {

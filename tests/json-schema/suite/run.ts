@@ -1,10 +1,8 @@
 import type { JsonSchema } from "../../../packages/mcparley/src/schema/schema.ts";
 import { compileJsonSchema } from "../../../packages/mcparley/src/schema/json-schema/compile.ts";
-import { dialects } from "../dialects.ts";
-import type { Dialect } from "../dialects.ts";
+import { type Dialect, dialects } from "../dialects.ts";
 import { readMetaSchemas } from "../meta-schemas.ts";
-import { readGroups, readRemotes } from "./cases.ts";
-import type { Group } from "./cases.ts";
+import { type Group, readGroups, readRemotes } from "./cases.ts";
 import { assertsFormat } from "./plan.ts";
 
 /** Cases that the library does not pass, with the reason. An omitted field matches every case. */

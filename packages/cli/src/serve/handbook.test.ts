@@ -1,8 +1,7 @@
 import { cp, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ElicitParams, TextContent } from "mcparley";
-import { Declined } from "mcparley";
+import { Declined, type ElicitParams, type TextContent } from "mcparley";
 import type { ConnectOptions } from "mcparley/client";
 import { skillsOf } from "mcparley/skills";
 import { describe, expect, test } from "vitest";

@@ -4,8 +4,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { toRequestedSchema } from "./form-schema.ts";
-import { SchemaError } from "../schema/schema.ts";
-import type { JsonSchema } from "../schema/schema.ts";
+import { type JsonSchema, SchemaError } from "../schema/schema.ts";
 import { compileSchema } from "../schema/compile-schema.ts";
 
 const fromZod = (shape: z.ZodRawShape): unknown =>

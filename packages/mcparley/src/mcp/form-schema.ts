@@ -1,5 +1,4 @@
-import { SchemaError, shorten } from "../schema/schema.ts";
-import type { JsonSchema } from "../schema/schema.ts";
+import { type JsonSchema, SchemaError, shorten } from "../schema/schema.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { RequestedSchema } from "./elicitation.ts";
 

@@ -1,6 +1,5 @@
-import { SchemaError, shorten } from "../schema/schema.ts";
+import { type JsonSchema, SchemaError, shorten } from "../schema/schema.ts";
 import { isObject } from "../rpc/messages.ts";
-import type { JsonSchema } from "../schema/schema.ts";
 import { type Dialect, dialectOf } from "../schema/json-schema/keywords.ts";
 import { subschemasOf } from "../schema/json-schema/subschemas.ts";
 

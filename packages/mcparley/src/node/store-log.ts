@@ -1,6 +1,5 @@
 import { constants } from "node:fs";
-import { link, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import path from "node:path";
 
 /** Only the owner can read the content of a store. */

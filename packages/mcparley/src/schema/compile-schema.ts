@@ -2,9 +2,17 @@ import { checkBudget } from "./budget.ts";
 import type { CompileOptions } from "./json-schema/compile.ts";
 import { type SchemaDocument, readDocument } from "./json-schema/document.ts";
 import { dialectOf, keywordsOf } from "./json-schema/keywords.ts";
-import { MAX_ISSUES, SchemaError, pointerStep, shorten } from "./schema.ts";
+import {
+  type Issue,
+  type JsonSchema,
+  MAX_ISSUES,
+  type Outcome,
+  SchemaError,
+  type Validator,
+  pointerStep,
+  shorten,
+} from "./schema.ts";
 import { isObject } from "../rpc/messages.ts";
-import type { Issue, JsonSchema, Outcome, Validator } from "./schema.ts";
 import { type StandardIssue, type StandardResult, type StandardSchema, isStandardSchema } from "./standard-schema.ts";
 
 /** "input": the value comes from the peer and goes to our code; "output": it comes from our code and goes to the peer. */

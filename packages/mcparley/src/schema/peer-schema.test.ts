@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { preparePeerSchema } from "./peer-schema.ts";
-import { formatIssue } from "./schema.ts";
-import type { JsonSchema } from "./schema.ts";
+import { type JsonSchema, formatIssue } from "./schema.ts";
 
 async function check(schema: JsonSchema, value: unknown): Promise<{ issues: string[]; unchecked: readonly string[] }> {
   const { validate, unchecked } = await preparePeerSchema(schema);

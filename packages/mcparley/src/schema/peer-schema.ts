@@ -1,9 +1,8 @@
 import { compileDocument } from "./json-schema/compile.ts";
 import { type Place, readDocument } from "./json-schema/document.ts";
 import { type PatternEngine, nativePatterns } from "./json-schema/patterns.ts";
-import { MAX_ISSUES, SchemaError, shorten } from "./schema.ts";
+import { type JsonSchema, MAX_ISSUES, SchemaError, type Validator, shorten } from "./schema.ts";
 import { isObject } from "../rpc/messages.ts";
-import type { JsonSchema, Validator } from "./schema.ts";
 
 /** The schema of a peer, ready for use. */
 export interface PeerSchema {

@@ -1,5 +1,10 @@
-import { UriTemplateError } from "./uri-template-parse.ts";
-import type { Expression, Operator, TemplatePart, Variable } from "./uri-template-parse.ts";
+import {
+  type Expression,
+  type Operator,
+  type TemplatePart,
+  UriTemplateError,
+  type Variable,
+} from "./uri-template-parse.ts";
 
 type Scalar = string | number | boolean;
 type Missing = null | undefined;

@@ -1,7 +1,5 @@
-import { expandTemplate } from "./uri-template-expand.ts";
-import type { TemplateValues } from "./uri-template-expand.ts";
-import { createMatcher } from "./uri-template-match.ts";
-import type { TemplateMatch } from "./uri-template-match.ts";
+import { type TemplateValues, expandTemplate } from "./uri-template-expand.ts";
+import { type TemplateMatch, createMatcher } from "./uri-template-match.ts";
 import { parseParts } from "./uri-template-parse.ts";
 
 /** A parsed URI template (RFC 6570, levels 1 to 4). */

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonRpcNotification } from "../rpc/messages.ts";
-import { notification } from "../rpc/messages.ts";
+import { type JsonObject, type JsonRpcNotification, notification } from "../rpc/messages.ts";
 import { Notification } from "../mcp/methods.ts";
 import type { SubscriptionFilter } from "../mcp/subscriptions.ts";
 

@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
-import type { Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
-import { checkExtensionId } from "../mcp/capabilities.ts";
+import { type Implementation, type ServerCapabilities, checkExtensionId } from "../mcp/capabilities.ts";
 import { type CacheHint, checkCacheHint } from "../mcp/resources.ts";
 import type { Call } from "./dispatch/call.ts";
 import { Changes, type Listener } from "./changes.ts";

@@ -7,10 +7,9 @@ import { type ListSource, PreparedLists } from "./lists.ts";
 import type { ServerLimits } from "./options.ts";
 import type { Answer } from "./dispatch/middleware.ts";
 import type { PromptEntry } from "./features/prompts.ts";
-import type { ResourceEntry } from "./features/resources.ts";
+import { type ResourceEntry, ResourceIndex } from "./features/resources.ts";
 import type { ToolEntry } from "./features/tools.ts";
 import { type Entry, type Feature, PreparedRegistry } from "./registry.ts";
-import { ResourceIndex } from "./features/resources.ts";
 
 interface OfferingInit {
   /** What the definition was given: a feature that was given is offered even while it is empty. */

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ContentBlock, PromptMessage, Role } from "mcparley";
-import { ErrorCode, ProtocolError } from "mcparley";
+import { type ContentBlock, ErrorCode, type PromptMessage, ProtocolError, type Role } from "mcparley";
 import { type Context, audio, image, link, requireScopes } from "mcparley/server";
 import type { Liquid, Template } from "liquidjs";
 import { mimeTypeOf } from "../files/file-types.ts";

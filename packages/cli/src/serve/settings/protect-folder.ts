@@ -1,16 +1,21 @@
-import { type ProtectedResource, introspectionVerifier, jwtVerifier, protectedResource } from "mcparley/auth";
-import type { TokenVerifier } from "mcparley/auth";
+import {
+  type ProtectedResource,
+  type TokenVerifier,
+  introspectionVerifier,
+  jwtVerifier,
+  protectedResource,
+} from "mcparley/auth";
 import { UsageError } from "../../client/io.ts";
 import type { AuthSettings, IssuerSettings } from "./auth-settings.ts";
 
 /**
- * Makes of the settings what protects the endpoint. Throws `UsageError` where the environment lacks a secret that they
- * name.
+ * Creates the protection of the endpoint from the settings. Throws `UsageError` if a secret that they name is not in
+ * the environment.
  */
 export function protectFolder(settings: AuthSettings, env: NodeJS.ProcessEnv): ProtectedResource {
   const { resource, issuers, audience, scopes, implies, dpop } = settings;
   const accepted = audience.length > 0 ? audience : [resource];
-  // Introspection judges whatever it is given, so that it comes after those that know their own tokens.
+  // Introspection accepts tokens of any form, so the verifiers that recognize their own tokens run first.
   const verifiers = [
     ...issuers.map((one) => forJwts(one, accepted)),
     ...issuers.flatMap((one) => asking(one, accepted, env)),

@@ -4,10 +4,8 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import type { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
-import type { OAuth } from "./oauth.ts";
-import type { CredentialStorage } from "./credentials.ts";
-import { memoryCredentials } from "./credentials.ts";
-import { type OAuthOptions, oauth } from "./oauth.ts";
+import { type OAuth, type OAuthOptions, oauth } from "./oauth.ts";
+import { type CredentialStorage, memoryCredentials } from "./credentials.ts";
 
 interface Client {
   auth: OAuth;

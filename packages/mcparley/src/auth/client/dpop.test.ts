@@ -1,9 +1,8 @@
 import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader, importJWK, jwtVerify } from "jose";
 import { ResponseBodyError } from "oauth4webapi";
 import { describe, expect, test } from "vitest";
-import type { CredentialStorage } from "./credentials.ts";
+import { type CredentialStorage, memoryCredentials } from "./credentials.ts";
 import { dpopKeys, withNonce } from "./dpop.ts";
-import { memoryCredentials } from "./credentials.ts";
 
 const issuer = "https://as.example";
 const url = new URL("https://mcp.example/mcp?session=1#top");

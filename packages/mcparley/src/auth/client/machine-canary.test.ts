@@ -9,10 +9,7 @@ import {
   authorizationDocuments,
   tokenServer,
 } from "mcparley-tests/support/token-server.ts";
-import { clientCredentials } from "./machine-grants.ts";
-import { enterpriseManaged } from "./machine-grants.ts";
-import type { MachineOptions } from "./machine-grants.ts";
-import { workloadIdentity } from "./machine-grants.ts";
+import { type MachineOptions, clientCredentials, enterpriseManaged, workloadIdentity } from "./machine-grants.ts";
 
 let written: unknown[][] = [];
 beforeEach(() => {

@@ -1,8 +1,7 @@
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
-import { MetaKey } from "../../mcp/methods.ts";
-import { Method } from "../../mcp/methods.ts";
+import { MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
 import { type Call, type CallRequest, type ClientCore, defaultTotal, end, makeCall, sessionFor } from "./call.ts";

@@ -1,9 +1,8 @@
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
-import { MetaKey } from "../../mcp/methods.ts";
+import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Implementation } from "../../mcp/capabilities.ts";
-import { Method, Notification } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { findRevision, latestModern, revisions } from "../../mcp/revisions/index.ts";
 import type { Connection, SendOptions } from "./connection.ts";

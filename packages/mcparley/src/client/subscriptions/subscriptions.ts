@@ -1,7 +1,6 @@
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
-import { MetaKey } from "../../mcp/methods.ts";
-import { Notification } from "../../mcp/methods.ts";
+import { MetaKey, Notification } from "../../mcp/methods.ts";
 import { type Linked, link, unlessAborted } from "../../rpc/abort.ts";
 import { Backoff } from "../../rpc/backoff.ts";
 import { wakefulClock } from "../../rpc/clock.ts";

@@ -1,8 +1,7 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest, isRequestId } from "../../rpc/messages.ts";
 import { encodeHeaderValue } from "../../mcp/header-values.ts";
-import { MetaKey } from "../../mcp/methods.ts";
-import { Method } from "../../mcp/methods.ts";
+import { MetaKey, Method } from "../../mcp/methods.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 
 /** One POST and the requests in it that have no response yet. */

@@ -1,6 +1,5 @@
 import type { Place } from "./document.ts";
-import { Evaluated, every } from "./run.ts";
-import type { Run } from "./run.ts";
+import { Evaluated, type Run, every } from "./run.ts";
 
 /** Checks a value against one keyword, or a few that belong together. */
 export type Check<T = unknown> = (value: T, run: Run, evaluated: Evaluated | undefined) => boolean;

@@ -1,5 +1,4 @@
-import { counted } from "../schema.ts";
-import type { JsonSchema } from "../schema.ts";
+import { type JsonSchema, counted } from "../schema.ts";
 import { type Check, type Node, applyAt } from "./apply.ts";
 import type { Compiler } from "./compiler.ts";
 import { ValueSet } from "./equality.ts";

@@ -1,5 +1,4 @@
-import { MAX_ISSUES } from "../schema.ts";
-import type { JsonSchema } from "../schema.ts";
+import { type JsonSchema, MAX_ISSUES } from "../schema.ts";
 import { type Check, type Node, apply } from "./apply.ts";
 import type { Compiler } from "./compiler.ts";
 import type { DynamicReference } from "./document.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatIssue } from "../schema.ts";
-import type { JsonSchema } from "../schema.ts";
+import { type JsonSchema, formatIssue } from "../schema.ts";
 import { compileJsonSchema } from "./compile.ts";
 
 const issues = (schema: JsonSchema | boolean, value: unknown): string[] =>

@@ -1,6 +1,5 @@
 import { checkBudget } from "../budget.ts";
-import { SchemaError, shorten } from "../schema.ts";
-import type { JsonSchema } from "../schema.ts";
+import { type JsonSchema, SchemaError, shorten } from "../schema.ts";
 import { isStandardSchema } from "../standard-schema.ts";
 
 /** Levels and values of the schema as JSON. A level of subschemas takes up to four levels of JSON. */

@@ -1,6 +1,5 @@
-import { pointerStep } from "../schema.ts";
+import { type JsonSchema, pointerStep } from "../schema.ts";
 import { isObject } from "../../rpc/messages.ts";
-import type { JsonSchema } from "../schema.ts";
 import { copySchema, refuse, show } from "./copy-schema.ts";
 import { type Dialect, type Shape, dialectOf, keywordsOf } from "./keywords.ts";
 import { type Misfit, misfitOf } from "./shapes.ts";

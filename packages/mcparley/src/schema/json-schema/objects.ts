@@ -1,5 +1,4 @@
-import { counted, shorten } from "../schema.ts";
-import type { JsonSchema } from "../schema.ts";
+import { type JsonSchema, counted, shorten } from "../schema.ts";
 import { type Check, type Node, apply, applyAt } from "./apply.ts";
 import type { Compiler } from "./compiler.ts";
 import type { Pattern } from "./patterns.ts";

@@ -1,5 +1,4 @@
-import { MAX_ISSUES, pointerStep, shorten } from "../schema.ts";
-import type { Issue } from "../schema.ts";
+import { type Issue, MAX_ISSUES, pointerStep, shorten } from "../schema.ts";
 import type { Resource } from "./document.ts";
 
 /** Thrown inside a validation that takes too many steps or is nested too deep. The value is not accepted. */

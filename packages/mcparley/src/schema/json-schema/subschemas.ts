@@ -1,6 +1,5 @@
-import { pointerStep } from "../schema.ts";
+import { type JsonSchema, pointerStep } from "../schema.ts";
 import { isObject } from "../../rpc/messages.ts";
-import type { JsonSchema } from "../schema.ts";
 import { type Dialect, keywordsOf } from "./keywords.ts";
 
 /** A direct subschema. */

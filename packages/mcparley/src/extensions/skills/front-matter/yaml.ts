@@ -1,6 +1,15 @@
 // Not loaded lazily, because `skill` and `readFrontMatter` return their result at once (ADR 22).
-import { Composer, LineCounter, type ParsedNode, Parser, type Scalar, type YAMLParseError } from "yaml";
-import { isMap, isScalar, isSeq } from "yaml";
+import {
+  Composer,
+  LineCounter,
+  type ParsedNode,
+  Parser,
+  type Scalar,
+  type YAMLParseError,
+  isMap,
+  isScalar,
+  isSeq,
+} from "yaml";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { type Fail, checkTokens } from "./yaml-tokens.ts";
 
