@@ -18,7 +18,7 @@ export const clientCommandNames: readonly string[] = [
   "whoami",
 ];
 
-/** What `mcparley --help` prints; at most 80 columns wide. */
+/** The output of `mcparley --help`, at most 80 columns wide. */
 export const help: string = `mcparley: serve a folder to MCP clients, and use any MCP server in a terminal
 
 Usage
@@ -41,7 +41,7 @@ Options
       --version  show the version
 `;
 
-/** Runs the command with the words after its name and gives the code to exit with. */
+/** Runs the command and returns the exit code. `argv` starts with the command's name. */
 export async function run(argv: readonly string[], io: ProgramIo): Promise<number> {
   const [command, ...rest] = argv;
   try {
@@ -53,7 +53,7 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
       io.stdout.write(`${version}\n`);
       return exitCodes.ok;
     }
-    // Each side is loaded when it is wanted: a host that starts a server waits for nothing that only a client needs.
+    // Server and client are loaded lazily, so a host that starts a server does not wait for client code.
     if (command === "serve") return await (await import("./serve/serve.ts")).runServe(rest, io);
     if (clientCommandNames.includes(command)) {
       return await (await import("./client/run.ts")).runClientCommand(command, rest, io);

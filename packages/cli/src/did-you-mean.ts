@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/** The known word that is most like `word`, where one is near enough to have been meant. */
+/** Returns the known word that is most similar to `word`, or undefined if none is similar enough. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const typed = word.slice(0, 100).toLowerCase();
   const limit = Math.max(1, Math.ceil(typed.length / 3));
@@ -12,7 +12,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best?.candidate;
 }
 
-/** A sentence that helps after a word that is not known: the one that may have been meant, or all that there are. */
+/** Returns a hint for an unknown word: the word that was probably meant, or all known words. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const words = [...known];
   const meant = nearest(word, words);

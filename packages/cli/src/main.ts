@@ -9,6 +9,6 @@ const code = await run(process.argv.slice(2), {
     return () => process.off("SIGTERM", listener);
   },
 });
-// What is still open after an interruption must not keep the process.
+// Open handles must not keep the process alive after an interruption.
 if (code === 130) process.exit(code);
 process.exitCode = code;

@@ -1,18 +1,18 @@
 import { type Clock, LocalError } from "mcparley";
 import { isRefusal, unavailable } from "./errors.ts";
 
-/** Milliseconds before the second try; each further one waits twice as long, up to `longestPause`. */
+/** Milliseconds before the second attempt. The pause doubles for each further attempt, up to `longestPause`. */
 const firstPause = 20;
 const longestPause = 250;
 
 export interface Attempt {
-  /** Milliseconds that are left for it. */
+  /** Milliseconds left for this attempt. */
   within: number;
-  /** Whether an earlier one may have been carried out without its reply having arrived. */
+  /** Whether an earlier attempt may have taken effect although its reply was lost. */
   again: boolean;
 }
 
-/** Tries operations again for as long as what stands in their way may pass, within a limit for each. */
+/** Retries operations after transient failures, until the time limit of the operation. */
 export class Attempts {
   readonly #limit: number;
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class Attempts {
         return await this.#within(within, attempt({ within, again }));
       } catch (error) {
         if (isRefusal(error)) throw unavailable(operation, error, this.#limit);
-        // What stood in the way says more than that the time is over.
+        // On a timeout (undefined), keep the previous failure: it is a more useful cause.
         failure = error ?? failure;
       }
       await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, Math.min(pause, end - this.#clock.now())));

@@ -1,21 +1,21 @@
-/** What is needed of a client of the package `redis`: of `createClient`, `createSentinel` or `createCluster`. */
+/** The members used of a client of the package `redis`, from `createClient`, `createSentinel` or `createCluster`. */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
   sendCommand(...args: never[]): Promise<unknown>;
   duplicate(): unknown;
 }
 
-/** What is needed of a client of the package `ioredis`: a `Redis`, with Sentinel or without, or a `Redis.Cluster`. */
+/** The members used of a client of the package `ioredis`: a `Redis`, with or without Sentinel, or a `Redis.Cluster`. */
 export interface IoredisClient {
   readonly status: string;
   call(...args: never[]): Promise<unknown>;
   duplicate(): unknown;
 }
 
-/** A client that is known by its shape, so that neither package is needed by those who use the other. */
+/** A client of either package. The types are structural, so that neither package has to be installed. */
 export type RedisClient = NodeRedisClient | IoredisClient;
 
-/** Whether a client is of `ioredis`. Throws a `TypeError` for what is a client of neither package. */
+/** Returns whether a client is of `ioredis`. Throws a `TypeError` if it is of neither package. */
 export function isIoredis(client: RedisClient): client is IoredisClient {
   const { call, sendCommand, duplicate, subscribe, isOpen } = ((client as unknown) ?? {}) as Record<string, unknown>;
   const canBeCopied = typeof duplicate === "function" && typeof subscribe === "function";

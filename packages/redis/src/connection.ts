@@ -1,25 +1,25 @@
-/** What a store needs of a client, whichever package it is of. */
+/** The operations that a store needs of a client, independent of the client's package. */
 export interface Connection {
   /** Whether keys are spread over several servers. */
   readonly isCluster: boolean;
   /**
-   * Sends one command about one key, or about none. It is sent once: a command whose reply is lost is not sent again
-   * later, and one that was not sent within `within` milliseconds never is.
+   * Sends one command, which concerns one key or no key. The command is never resent if its reply is lost. It is dropped
+   * if it cannot be sent within `within` milliseconds.
    */
   send(key: string | undefined, command: readonly string[], within: number): Promise<unknown>;
-  /** Begins to receive messages, on a connection of its own. */
+  /** Opens a separate connection that receives messages. */
   receive(receiver: Receiver): Promise<Messages>;
-  /** Closes what was opened here; the client that was given stays as it is. */
+  /** Closes the connections opened here. The caller's client stays open. */
   close(): Promise<void>;
 }
 
 export interface Receiver {
   message(channel: string, message: string): void;
-  /** Called once messages arrive again after they may have been lost. */
+  /** Called after a reconnect, when messages arrive again. Messages sent before it may have been lost. */
   missed(): void;
 }
 
-/** A connection that messages arrive by. It connects again by itself, to the same channels. */
+/** A connection that receives messages. It reconnects automatically and subscribes to the same channels again. */
 export interface Messages {
   subscribe(channel: string): Promise<void>;
   unsubscribe(channel: string): Promise<void>;

@@ -1,8 +1,8 @@
 import { LocalError } from "mcparley";
 
-/** What a server says that starts, fails over or is busy: the same may work in a moment. */
+/** Transient replies: the server is starting, failing over or busy, and a retry may succeed. */
 const passing = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|BUSY) /;
-/** Replies begin with a word that says what kind of error they are; errors of connections do not. */
+/** Error replies of Redis start with an error code in capitals. Connection errors do not. */
 const reply = /^[A-Z]{2,} /;
 
 const cures: Record<string, string> = {
@@ -15,23 +15,23 @@ const cures: Record<string, string> = {
   WRONGTYPE: "Something else uses the same keys: give redisStore another prefix.",
 };
 
-/** Whether a script is not known to the server that was to run it. */
+/** Returns whether an error means that the server has not cached the script (`NOSCRIPT`). */
 export function isUnknownScript(error: unknown): boolean {
   return textOf(error).startsWith("NOSCRIPT ");
 }
 
-/** Whether a server does not have a command at all. */
+/** Returns whether an error means that the server does not support the command. */
 export function isUnknownCommand(error: unknown): boolean {
   return /^ERR unknown command/i.test(textOf(error));
 }
 
-/** Whether a server answered, and would answer the same again. */
+/** Returns whether an error is a reply of the server that a retry would not change. */
 export function isRefusal(error: unknown): boolean {
   const text = textOf(error);
   return reply.test(text) && !passing.test(text);
 }
 
-/** The error for an operation that was given up. It holds no key and no value: clients attach both to their errors. */
+/** Returns the error for an aborted operation. It omits keys and values, which clients attach to their errors. */
 export function unavailable(operation: string, cause: unknown, limit: number): LocalError {
   const said = textOf(cause).replaceAll(/(["'`]).*?\1/g, "$1…$1");
   if (!isRefusal(cause)) {

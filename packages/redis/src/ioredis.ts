@@ -1,7 +1,7 @@
 import type { IoredisClient } from "./client.ts";
 import type { Connection, Messages, Receiver } from "./connection.ts";
 
-/** What is used of an ioredis client. */
+/** The members used of an ioredis client. */
 interface Ioredis {
   on(event: string, listener: (...args: never[]) => void): unknown;
   call(command: string, ...args: string[]): Promise<unknown>;
@@ -14,8 +14,8 @@ interface Ioredis {
 }
 
 /**
- * A client of the package `ioredis`. It sends commands again of its own accord when it has connected again, and keeps
- * those that it could not send for as long as it takes; so commands go by a copy of it that does neither.
+ * Returns a connection that uses a client of the package `ioredis`. By default, ioredis resends commands after a reconnect
+ * and queues unsent commands without a time limit. Commands are therefore sent over a duplicate with both features off.
  */
 export function ioredisConnection(client: IoredisClient, isSharded: () => Promise<boolean>): Connection {
   const isCluster = "nodes" in client;
@@ -67,7 +67,7 @@ async function receive(subscriber: Ioredis, receiver: Receiver): Promise<Message
       isFirst = false;
       return;
     }
-    // It says so before it has subscribed again: whoever looks again too early might still miss something.
+    // ioredis emits `ready` before it has subscribed again. A listener notified that early could still miss messages.
     void subscriber.subscribe(...channels).then(
       () => receiver.missed(),
       () => {},
@@ -89,7 +89,7 @@ async function receive(subscriber: Ioredis, receiver: Receiver): Promise<Message
 async function receiveFromCluster(subscriber: Ioredis, receiver: Receiver, isSharded: boolean): Promise<Messages> {
   const message = (channel: string, text: string): void => receiver.message(channel, text);
   subscriber.on(isSharded ? "smessage" : "message", message);
-  // Of the connections that messages arrive by, a cluster says nothing; of the servers that come and go, it does.
+  // A cluster client emits no event when its subscriber connections reconnect, but it does when its nodes change.
   for (const event of ["+node", "-node", "ready"]) subscriber.on(event, () => receiver.missed());
   const [subscribe, unsubscribe] = isSharded
     ? (["ssubscribe", "sunsubscribe"] as const)

@@ -2,9 +2,9 @@ import type { NodeRedisClient } from "./client.ts";
 import type { Connection, Messages, Receiver } from "./connection.ts";
 
 interface CommandOptions {
-  /** Milliseconds after which a command that was not sent yet never is. */
+  /** Milliseconds after which an unsent command is dropped. */
   timeout: number;
-  /** None: strings are wanted, whatever the client was made for. */
+  /** Always empty, so that replies are strings even if the client has a custom type mapping. */
   typeMapping: object;
 }
 
@@ -23,10 +23,10 @@ interface Subscriber {
 
 type Send = (key: string | undefined, command: readonly string[], options: CommandOptions) => Promise<unknown>;
 
-/** Milliseconds between looks at whether a connection that messages arrive by still works. */
+/** Milliseconds between pings on a connection that receives messages. */
 const pingInterval = 10_000;
 
-/** A client of the package `redis`. Commands go by the client itself, which sends none of them twice. */
+/** Returns a connection that uses a client of the package `redis`. The client never resends a command, so no copy is needed. */
 export function nodeRedisConnection(client: NodeRedisClient, isSharded: () => Promise<boolean>): Connection {
   const isCluster = "nodeByAddress" in client;
   const send = sender(client, isCluster);
@@ -52,7 +52,7 @@ export function nodeRedisConnection(client: NodeRedisClient, isSharded: () => Pr
   };
 }
 
-/** Each kind of client wants to be told something else before the command. None may read from a replica. */
+/** Returns the send function for a kind of client: the parameters before the command differ. None reads from a replica. */
 function sender(client: NodeRedisClient, isCluster: boolean): Send {
   const sendCommand = client.sendCommand.bind(client) as (...args: unknown[]) => Promise<unknown>;
   if (isCluster) return (key, command, options) => sendCommand(key, false, command, options);
@@ -65,7 +65,7 @@ async function receive(subscriber: Subscriber, receiver: Receiver, isSharded: bo
   const ready = (): void => {
     if (!isFirst) receiver.missed();
   };
-  // It connects again by itself, and to its channels before it says that it is ready.
+  // The client reconnects automatically. It has subscribed to its channels again before it emits these events.
   for (const event of ["ready", "node-ready", "topology-change"]) subscriber.on(event, ready);
   subscriber.on("error", () => {});
   await subscriber.connect();

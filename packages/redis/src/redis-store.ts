@@ -15,28 +15,28 @@ import { Subscriptions } from "./subscriptions.ts";
 export interface RedisStoreOptions {
   /**
    * A connected client of the package `redis` 5 or newer, or of `ioredis` 5 or newer; for one server, Sentinel or Cluster.
-   * It stays yours: the store opens connections of its own beside it, by its `duplicate`, and closes those alone.
+   * The caller keeps ownership: the store opens additional connections with `duplicate`, and closes only those.
    */
   client: RedisClient;
   /**
-   * What every key and channel begins with. `mcparley:` unless given; the client's own `keyPrefix` counts for nothing.
-   * With a hash tag in it, all that the store holds is on one server of a cluster.
+   * Prefix of every key and channel. Default: `mcparley:`. The client's `keyPrefix` is ignored.
+   * If the prefix contains a hash tag, the whole store is on one server of a cluster.
    */
   prefix?: string;
-  /** Milliseconds that an operation may take, with all that is tried again meanwhile. 2,000. */
+  /** Time limit of an operation in milliseconds, including its retries. Default: 2,000. */
   timeout?: number;
   clock?: Clock;
 }
 
-/** The longest lifetime, in milliseconds, that a key is given: a hundred years. */
+/** Maximum lifetime of a key in milliseconds: a hundred years. */
 const longestLife = 3_155_760_000_000;
 
 /**
- * Makes a store on Redis 6.2 or newer, or on Valkey, for servers on any number of machines.
+ * Creates a store on Redis 6.2 or newer, or on Valkey, for servers on any number of machines.
  *
- * An operation that meets a broken connection, a server that starts or one that fails over is tried again, and carried
- * out once. After `timeout` it rejects with the `LocalError` `store_unavailable`, and so at once where the server refuses.
- * Throws a `TypeError` for a client of another kind.
+ * An operation is retried if the connection breaks, or if the Redis server is starting or failing over. A retried write
+ * takes effect only once. The operation rejects with the `LocalError` `store_unavailable` after `timeout`, or immediately
+ * if Redis refuses the command. Throws a `TypeError` for any other kind of client.
  */
 export function redisStore(options: RedisStoreOptions): Store {
   const { client, prefix = "mcparley:", timeout = 2_000, clock = systemClock } = options;
@@ -152,8 +152,8 @@ class RedisStore implements Store {
 }
 
 /**
- * Whether messages are published by shards: where there are any, from Redis 7 on, so that a message crosses the servers
- * of a cluster only on its way to those who listen.
+ * Returns whether the servers support sharded Pub/Sub: a cluster of Redis 7 or newer. A sharded message is sent only within
+ * the shard of its channel, and not to every node of the cluster.
  */
 async function hasShards(connection: Connection, attempts: Attempts, prefix: string): Promise<boolean> {
   if (!connection.isCluster) return false;
@@ -169,7 +169,7 @@ async function hasShards(connection: Connection, attempts: Attempts, prefix: str
   );
 }
 
-/** Remembers what was found out, and asks again where that failed. */
+/** Caches the result of a function. A rejected result is not cached. */
 function memoized<T>(find: () => Promise<T>): () => Promise<T> {
   let found: Promise<T> | undefined;
   return () => {
@@ -185,7 +185,7 @@ function optional(value: string | undefined): [isGiven: "0" | "1", value: string
   return value === undefined ? ["0", ""] : ["1", value];
 }
 
-/** A lifetime as Redis takes it: a whole number of milliseconds, at least one. */
+/** Converts a lifetime for Redis, which requires a positive integer of milliseconds. */
 function lifetime(ttl: number): string {
   return String(Math.min(longestLife, Math.max(1, Math.ceil(ttl))));
 }

@@ -1,6 +1,6 @@
 import { isUnknownScript } from "./errors.ts";
 
-/** A script that a server runs as a whole, on one key. */
+/** A Lua script that Redis runs atomically, on one key. */
 export class Script {
   readonly source: string;
   #digest: Promise<string> | undefined;
@@ -9,15 +9,15 @@ export class Script {
     this.source = source;
   }
 
-  /** By which servers that have seen it know it. */
+  /** The SHA-1 digest, which `EVALSHA` takes in place of the source. */
   get digest(): Promise<string> {
     return (this.#digest ??= sha1(this.source));
   }
 }
 
 /**
- * ARGV: stamp, whether a value is expected, that value, whether one is to be set, that value, lifetime.
- * A value is kept behind the stamp of the write that made it: a write that finds its own has been here before.
+ * ARGV: stamp, whether a value is expected, the expected value, whether to set a value, the new value, lifetime.
+ * Each value is stored after the stamp of its write. A write that finds its stamp in the key is a retry.
  */
 export const compareAndSet: Script = new Script(`
 local kept = redis.call('GET', KEYS[1])
@@ -34,8 +34,8 @@ return 1
 `);
 
 /**
- * ARGV: stamp, value, most entries, lifetime, whether it may have been appended before.
- * Where it may, the entries since then are looked through for its stamp.
+ * ARGV: stamp, value, maximum number of entries, lifetime, whether an earlier attempt may have appended the value.
+ * If an earlier attempt may have, the script searches the latest 256 entries for the stamp.
  */
 export const append: Script = new Script(`
 if ARGV[5] == '1' then
@@ -48,7 +48,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return id
 `);
 
-/** Runs a script by its digest, or by its source on a server that does not know it yet. */
+/** Runs a script by its digest, or by its source if the server has not cached it. */
 export async function runScript(
   send: (command: readonly string[]) => Promise<unknown>,
   script: Script,

@@ -1,9 +1,9 @@
-/** Characters of a stamp. The scripts know it too. */
+/** Number of characters of a stamp. The Lua scripts contain the same number. */
 export const stampLength = 16;
 
 /**
- * Marks each write, so that one that is tried again after its reply was lost is not carried out twice. A stamp is eight
- * random characters of the store and eight of a counter.
+ * Generates a unique stamp for each write, so that a retry after a lost reply does not take effect twice. A stamp is eight
+ * random characters, constant for the store, and eight characters of a counter.
  */
 export class Stamps {
   readonly #own: string;
@@ -19,7 +19,7 @@ export class Stamps {
   }
 }
 
-/** What follows the stamp. */
+/** Returns the text without its stamp. */
 export function unstamped(text: string): string {
   return text.slice(stampLength);
 }

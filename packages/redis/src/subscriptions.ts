@@ -2,7 +2,7 @@ import type { Attempts } from "./attempts.ts";
 import type { Connection, Messages } from "./connection.ts";
 import { stampLength, unstamped } from "./stamps.ts";
 
-/** Stamps of messages that are remembered: one that was published again after a broken connection arrives once. */
+/** Number of recent message stamps to remember. They detect a message that was published twice after a broken connection. */
 const remembered = 1_024;
 
 interface Subscription {
@@ -10,7 +10,7 @@ interface Subscription {
   missed: (() => void) | undefined;
 }
 
-/** Who listens to which channel, over one connection that is opened for the first of them. */
+/** The subscriptions by channel. They share one connection, which opens with the first subscription. */
 export class Subscriptions {
   readonly #connection: Connection;
   readonly #attempts: Attempts;
@@ -27,7 +27,7 @@ export class Subscriptions {
     const subscriptions = this.#channels.get(channel) ?? new Set();
     this.#channels.set(channel, subscriptions.add(subscription));
     try {
-      // Also where others are subscribed: to subscribe again is to wait until they are.
+      // Subscribe even if the channel has other subscriptions: theirs may not be confirmed yet.
       await this.#attempts.run("subscribe", async () => (await this.#open()).subscribe(channel));
     } catch (error) {
       await this.#leave(channel, subscription);
@@ -41,7 +41,7 @@ export class Subscriptions {
     void this.#messages?.then((messages) => messages.close()).catch(() => {});
   }
 
-  /** Where nobody listens any more, the server is told so; whether it hears that makes no difference here. */
+  /** Removes a subscription. After the last one of a channel it unsubscribes from Redis, and ignores a failure to do so. */
   async #leave(channel: string, subscription: Subscription): Promise<void> {
     const subscriptions = this.#channels.get(channel);
     if (!subscriptions?.delete(subscription) || subscriptions.size > 0) return;

@@ -5,7 +5,7 @@ import type { Prompt } from "mcparley";
 import { didYouMean } from "../did-you-mean.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 
-/** One `key=value` of the command line, its file or stdin already read. */
+/** One `key=value` of the command line, after its file or stdin is read. */
 export interface Given {
   readonly key: string;
   /** `text` was written as `key=`, `json` as `key:=`. */
@@ -22,8 +22,8 @@ interface Sources {
 /**
  * Reads `key=text`, `key:=json`, `key=@file`, `key:=@file.json`, and `@-` for stdin.
  *
- * A key is everything before the first `=`, dots included: nothing is nested by it. Keys stay in their order and may
- * come again; whether that makes an array is for the schema to say.
+ * A key is everything before the first `=`. Dots in it do not nest. Keys keep their order and may repeat. The schema
+ * decides whether a repeated key is an array.
  */
 export async function readArguments(words: readonly string[], sources: Sources): Promise<Given[]> {
   if (words.filter((word) => /^[^=]+=@-$/s.test(word)).length > 1) {

@@ -21,10 +21,10 @@ const signInHelp =
   "A server at a URL may want you to sign in: you are asked at the terminal, and a browser is opened when you say so; " +
   "without a terminal the command fails with exit code 3. What signing in gives is kept, encrypted, for the next time.";
 
-/** The options that mean something where nothing is called. */
+/** The options that apply to account commands, which send no MCP request. */
 const accountOptions: ReadonlySet<string> = new Set(["json", "timeout", "no-input", "verbose", "help"]);
 
-/** What `mcparley COMMAND --help` prints, wrapped to `width` columns. */
+/** Returns the output of `mcparley COMMAND --help`, wrapped to `width` columns. */
 export function commandHelp(name: string, command: ClientCommand | AccountCommand, width: number): string {
   const columns = Math.min(width, 100);
   const isAboutAccount = "run" in command;

@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { isatty } from "node:tty";
 import type { connect } from "mcparley/client";
 
-/** Everything a client command may touch of the world outside, so that a test can give it another one. */
+/** The environment of a client command. Tests replace it. */
 export interface CommandIo {
   readonly stdin: Readable;
   readonly stdout: Writable;

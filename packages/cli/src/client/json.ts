@@ -73,7 +73,7 @@ function openBrackets(text: string, end: number): string[] {
   while (scanner.getPosition() < end) {
     scanner.scan();
     if (scanner.getTokenOffset() >= end) break;
-    // A string starts with its quote, whatever it contains.
+    // A string token starts with its quote, so brackets inside strings do not match.
     const token = text.charAt(scanner.getTokenOffset());
     if (token === "{" || token === "[") open.push(token);
     if (token === "}" || token === "]") open.pop();
@@ -83,7 +83,7 @@ function openBrackets(text: string, end: number): string[] {
   return open;
 }
 
-/** Describes the first error of the library. The next error tells which token was expected there. */
+/** Describes the first error of the library. The next error shows the token that was expected there. */
 function syntaxError(
   text: string,
   [{ error, offset, length }, next]: [ParseError, ParseError | undefined],

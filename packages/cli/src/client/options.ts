@@ -15,10 +15,10 @@ export interface ClientOptions {
   logLevel: LoggingLevel | undefined;
   verbose: boolean;
   output: string | undefined;
-  /** Answers to the server's questions, by the name of the field. */
+  /** Answers to elicitations, by the name of the field. */
   answers: Record<string, string>;
   sample: string | undefined;
-  /** Shows where to sign in instead of opening a browser, and takes the address that it ends at. */
+  /** Shows the sign-in URL instead of opening a browser, and reads the redirect URL from the user. */
   noBrowser: boolean;
   clientId: string | undefined;
   /** The name of the environment variable that holds the client's secret. */
@@ -37,7 +37,7 @@ interface CommandWords {
   options: ClientOptions;
 }
 
-/** Reads the words after a command's name. Throws `UsageError` for an option that is unknown or lacks its value. */
+/** Reads the words after a command's name. Throws `UsageError` for an unknown option or a missing value. */
 export function readWords(argv: readonly string[]): CommandWords {
   const end = argv.indexOf("--");
   const own = end === -1 ? argv : argv.slice(0, end);
@@ -164,7 +164,7 @@ function readLogLevel(text: string | undefined): LoggingLevel | undefined {
   throw new UsageError(`There is no log level ${JSON.stringify(text)}.`, didYouMean(text, loggingLevels));
 }
 
-/** An option as it is read, and as the help shows it. */
+/** The definition of an option, for the parser and the help. */
 export interface OptionDefinition {
   readonly name: string;
   readonly short?: string;

@@ -32,10 +32,10 @@ export const clientCommands: ReadonlyMap<string, ClientCommand | AccountCommand>
 ]);
 
 /**
- * Runs one of the commands that use a server and gives the code to exit with; errors are reported, not thrown.
+ * Runs one of the commands that use a server and returns the exit code. Reports errors and does not throw them.
  *
- * The first Ctrl-C cancels what is under way and closes the connection; after a second one this returns at once, with
- * things still open: the caller then ends the process.
+ * The first Ctrl-C cancels the work and closes the connection. After a second one this function returns immediately,
+ * with handles still open. The caller then ends the process.
  */
 export async function runClientCommand(name: string, argv: readonly string[], io: CommandIo): Promise<number> {
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
@@ -53,7 +53,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
     );
     return await Promise.race([work, stop.ended.then(() => exitCodes.interrupted)]);
   } catch (error) {
-    // Not even the report could be written.
+    // The report itself could not be written.
     screen.note(error instanceof Error ? error.message : String(error));
     return exitCodes.usage;
   } finally {
@@ -61,7 +61,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   }
 }
 
-/** The exit code where the person, or whoever reads stdout, ended the command: what failed then is no news. */
+/** Returns the exit code if the user or the reader of stdout ended the command. Its error is then not reported. */
 function endedBy(error: unknown, stop: Stop): number | undefined {
   if (stop.reason === "interrupted") return exitCodes.interrupted;
   if (stop.reason === "broken_pipe" && !(error instanceof UsageError)) return exitCodes.ok;
@@ -83,7 +83,7 @@ async function runCommand(name: string, argv: readonly string[], { io, screen, s
     await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
     return;
   }
-  // A command after -- stands in TARGET's place.
+  // A command after `--` replaces TARGET.
   const [word, rest] = started === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
   const target = resolveTarget({ word, command: started, headers: options.headers, env: options.env }, io);
   if ("run" in command) {
@@ -97,7 +97,7 @@ async function runCommand(name: string, argv: readonly string[], { io, screen, s
     const session = await openSession(target, setting, auth);
     await useSession(session, action);
   } finally {
-    // What it holds would keep the next command waiting.
+    // An unfinished sign-in holds a lock that the next command would wait for.
     await auth?.settled();
   }
 }

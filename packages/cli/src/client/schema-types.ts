@@ -1,13 +1,13 @@
 import type { JsonObject } from "mcparley";
 import { isObject } from "./json.ts";
 
-/** Nested references and alternatives beyond this are not followed: the type then counts as unknown. */
+/** Maximum depth of references and alternatives. A type beyond it counts as unknown. */
 const maxDepth = 8;
 
 /**
- * The JSON types that a schema takes (`integer` beside `number` means both), or undefined where it does not say.
+ * Returns the JSON types that a schema accepts, or undefined if it does not specify any.
  *
- * `root` is the document that `$ref` points into; nothing outside it is looked at.
+ * `$ref` is resolved in the document `root` only.
  */
 export function typesOf(schema: unknown, root: JsonObject, depth = 0): Set<string> | undefined {
   const resolved = resolveReference(schema, root);
@@ -23,7 +23,7 @@ export function typesOf(schema: unknown, root: JsonObject, depth = 0): Set<strin
   return allOf.map((one) => typesOf(one, root, depth + 1)).find((types) => types !== undefined);
 }
 
-/** Follows `$ref` inside the document; a reference that leads elsewhere gives undefined. */
+/** Resolves `$ref` inside the document. Returns undefined for a reference to another document. */
 export function resolveReference(schema: unknown, root: JsonObject): unknown {
   let current = schema;
   for (let steps = 0; isObject(current) && typeof current.$ref === "string"; steps += 1) {

@@ -10,14 +10,14 @@ export interface View {
   readonly style: Style;
 }
 
-/** Cuts longer lines of progress; wider terminals exist, wider reports do not help. */
+/** Maximum columns of a progress line. Longer lines do not help on a wider terminal. */
 const widest = 120;
 const eraseLine = "\r\u001b[2K";
 
 /**
- * The two output streams: results go to stdout; progress, log messages and questions to stderr.
+ * The two output streams: results go to stdout, and progress, log messages and questions to stderr.
  *
- * On a terminal there is one line of progress, which is taken away before anything else is written.
+ * On a terminal there is one progress line. It is removed before any other output.
  */
 export class Screen {
   readonly out: View;
@@ -81,7 +81,7 @@ export class Screen {
     this.#progress = "";
   }
 
-  /** Keeps stderr free while `ask` talks with the person; what was noted meanwhile follows. */
+  /** Holds back notes while `ask` runs a dialog with the user, and writes them afterwards. */
   async quietly<T>(ask: () => Promise<T>): Promise<T> {
     this.#erase();
     this.#held = [];
@@ -136,7 +136,7 @@ export function paragraph(text: string, view: View, indent = ""): string {
   return lines.map((line) => (line === "" ? "" : indent + line)).join("\n");
 }
 
-/** Whether JSON is indented or on one line. */
+/** The form of JSON output: an indented document or one line. */
 export type JsonForm = "document" | "line";
 
 /** Prints the JSON document of `--json`, or one of several lines of JSON. */

@@ -18,7 +18,7 @@ export interface Session {
   readonly questions: Questions;
   /** Authorizes the requests. Undefined for a program, and if the user sets the `Authorization` header. */
   readonly auth: SessionAuth | undefined;
-  /** The options of every request: how it is cancelled, and where its progress is shown. */
+  /** The options of every request: its cancellation and its progress display. */
   readonly request: RequestOptions;
 }
 
@@ -41,7 +41,7 @@ export interface ClientCommand extends Described {
   prepare(words: readonly string[], io: CommandIo): Action | Promise<Action>;
 }
 
-/** What a command without a connection works with. */
+/** The context of a command that opens no connection. */
 interface AccountSetting {
   readonly target: Target;
   readonly io: CommandIo;
@@ -105,7 +105,7 @@ function limits({ timeout }: ClientOptions): Pick<RequestOptions, "timeout"> {
   return timeout === undefined ? {} : { timeout: { idle: timeout, total: timeout } };
 }
 
-/** Returns what authorizes the requests to a target. Undefined if the user sets the `Authorization` header. */
+/** Returns the authorization of the requests to a target. Undefined if the user sets the `Authorization` header. */
 export function authOf(target: Target, setting: Setting): SessionAuth | undefined {
   if (target.kind !== "url") return undefined;
   if (Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;

@@ -6,7 +6,7 @@ import type { View } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { visible, visibleLine } from "./terminal-text.ts";
 
-/** Bytes that a result holds as base64, and what they are called. */
+/** Binary data of a result in base64, with its type. */
 interface Binary {
   readonly data: string;
   readonly mimeType: string | undefined;
@@ -23,7 +23,7 @@ export function binaryIn(contents: ResourceContents): Binary | undefined {
   return "blob" in contents ? { data: contents.blob, mimeType: contents.mimeType } : undefined;
 }
 
-/** A piece of content as a person reads it: text as it is, the rest summed up. */
+/** Formats a content block for a user: text unchanged, other content as a summary. */
 export function showContent(block: ContentBlock, view: View): string {
   switch (block.type) {
     case "text":
@@ -72,14 +72,14 @@ function note(text: string, view: View): string {
   return view.style.dim(`[${visibleLine(text)}]`);
 }
 
-/** A number of bytes as a person reads it. */
+/** Formats a number of bytes. */
 export function showSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   const [amount, unit] = bytes < 1024 ** 2 ? [bytes / 1024, "KiB"] : [bytes / 1024 ** 2, "MiB"];
   return `${Math.round(amount * 10) / 10} ${unit}`;
 }
 
-/** Writes bytes to `--output`; more than one get a number before the ending: `chart-1.png`, `chart-2.png`. */
+/** Writes binary data to `--output`. Several files get a number before the extension: `chart-1.png`, `chart-2.png`. */
 export async function saveBinaries(binaries: readonly Binary[], file: string, session: Session): Promise<void> {
   for (const [index, binary] of binaries.entries()) {
     const path = binaries.length === 1 ? file : numbered(file, index + 1);

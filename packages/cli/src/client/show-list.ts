@@ -57,7 +57,7 @@ function showEntry({ name, marks, description, parts }: Entry, view: View): stri
   return lines.join("\n");
 }
 
-/** A part begins on the label's line where its first words fit there, and goes on indented below. */
+/** Formats a part. It starts on the label's line if its first words fit there. Further lines are indented. */
 function showPart(label: string, description: string | undefined, view: View): string {
   const text = description === undefined ? "" : visibleLine(description);
   const start = text === "" ? `- ${label}` : `- ${label}:`;
@@ -116,7 +116,7 @@ interface ArgumentSummary {
   readonly description: string | undefined;
 }
 
-/** More choices than these are counted instead of shown. */
+/** Maximum number of shown choices. A longer list is only counted. */
 const mostChoices = 8;
 
 /** Returns the arguments of an input schema, in its order. */

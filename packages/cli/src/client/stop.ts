@@ -1,20 +1,20 @@
 import type { CommandIo } from "./io.ts";
 
-/** What ends a command before its time: Ctrl-C, or nobody reading its output. */
+/** The reasons to end a command early: Ctrl-C, or a closed stdout. */
 export interface Stop {
-  /** Aborted by the first Ctrl-C, or when the output is not wanted any more. */
+  /** Aborted by the first Ctrl-C, or when the reader of stdout closes the pipe. */
   readonly signal: AbortSignal;
   /** Resolves at the second Ctrl-C. */
   readonly ended: Promise<void>;
   readonly reason: "interrupted" | "broken_pipe" | undefined;
-  /** What a Ctrl-C does, for where it is read as a key. */
+  /** Acts as a Ctrl-C. For terminals that deliver it as a key. */
   interrupt(): void;
   breakPipe(): void;
   /** Stops listening to Ctrl-C. */
   dispose(): void;
 }
 
-/** Listens to Ctrl-C: the first one calls `onFirst` and aborts, the second one ends. */
+/** Listens to Ctrl-C. The first one calls `onFirst` and aborts `signal`. The second one resolves `ended`. */
 export function createStop(io: Pick<CommandIo, "onInterrupt">, onFirst: () => void): Stop {
   const controller = new AbortController();
   let reason: Stop["reason"];

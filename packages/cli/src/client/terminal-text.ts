@@ -1,6 +1,6 @@
 /**
- * What a terminal acts upon, or what hides or reorders text on it: C0 and C1 controls, deletion, marks of direction,
- * line and paragraph separators, and the invisible tag characters. Tab and line feed are left.
+ * Characters that control a terminal, or hide or reorder text on it: C0 and C1 controls, deletion, direction marks,
+ * line and paragraph separators, and the invisible tag characters. Tab and line feed are allowed.
  */
 const unsafe =
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
@@ -39,8 +39,8 @@ export function widthOf(line: string): number {
 }
 
 /**
- * Breaks text at spaces so that no line takes more than `width` columns; a longer word stays whole, so that it can be
- * copied. The breaks that it has are kept.
+ * Breaks text at spaces into lines of at most `width` columns. Keeps existing line breaks. A longer word is not broken,
+ * so that it can be copied.
  */
 export function wrap(text: string, width: number): string[] {
   return text.split("\n").flatMap((line) => wrapLine(line, Math.max(width, 10)));

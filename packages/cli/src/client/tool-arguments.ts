@@ -6,11 +6,13 @@ import { resolveReference, typesOf } from "./schema-types.ts";
 import { isObject } from "./json.ts";
 
 /**
- * Makes the arguments of a tool call from what was typed, by the tool's input schema.
+ * Converts typed arguments to the arguments of a tool call, by the tool's input schema.
  *
- * A text becomes a number, boolean, null, array or object where the schema takes only that and the text can be read as
- * it; a text for an array, and a key that comes again, become its items. Everything else stays as it was typed.
- * Throws `UsageError` for an argument that the tool does not know, and for required ones that are missing.
+ * A text becomes a number, boolean, null, array or object if the schema does not accept a string and the text can be
+ * parsed as an accepted type. For an array, a single text or a repeated key becomes its items. Any other text is
+ * unchanged.
+ *
+ * Throws `UsageError` for an argument that the tool does not have, and for a missing required argument.
  */
 export function toolArguments(tool: Tool, given: readonly Given[]): JsonObject {
   const schema = tool.inputSchema;
@@ -50,13 +52,16 @@ function valueOf(key: string, group: readonly Given[], { property, root }: Typed
   return coerce(String(first.value), { property, root });
 }
 
-/** What a text means for a schema; the text itself where more than one reading is possible, or none. */
+/**
+ * Converts a text to a type that the schema accepts. Returns the text if it cannot be converted or the schema accepts
+ * strings.
+ */
 function coerce(text: string, typed: Typed): unknown {
   const types = typesOf(typed.property, typed.root);
   if (!types || types.has("string")) return text;
   const parsed = parse(text);
   if (parsed !== undefined && takes(types, parsed.value)) return parsed.value;
-  // One word for a list is a list of one; what looks like a broken JSON array is left for the server to refuse.
+  // A single word becomes a list of one item. An invalid JSON array is sent as text, so that the server rejects it.
   if (types.has("array") && !/^\s*\[/.test(text)) return [coerce(text, itemsOf(typed))];
   return text;
 }
@@ -82,11 +87,14 @@ function takes(types: ReadonlySet<string>, value: unknown): boolean {
   if (value === null) return types.has("null");
   if (Array.isArray(value)) return types.has("array");
   if (!Number.isInteger(value)) return types.has(typeof value);
-  // A number that JSON's double has rounded is not the one that was typed.
+  // A number that a double cannot represent exactly would differ from the typed one.
   return Number.isSafeInteger(value) && (types.has("integer") || types.has("number"));
 }
 
-/** A schema that lists its properties and does not say that it takes others does not expect any. */
+/**
+ * Throws `UsageError` for an unknown argument, unless the schema allows additional properties or may define more of
+ * them.
+ */
 function requireOpen(tool: Tool, key: string, known: readonly string[]): void {
   const { additionalProperties, patternProperties, allOf, anyOf, oneOf, $ref } = tool.inputSchema;
   const open = additionalProperties === true || isObject(additionalProperties);

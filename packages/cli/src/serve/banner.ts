@@ -5,17 +5,17 @@ import type { FolderContents } from "./load-folder.ts";
 export interface BannerInput {
   url: string;
   contents: FolderContents;
-  /** The names under which tools are offered; a file that the server refused is not among them. */
+  /** The number of problems in the folder's files. */
   problems: number;
-  /** What is watched, as the person named it; undefined where nothing is. */
+  /** The watched folder as the user typed it. Undefined without a watch. */
   watching: string | undefined;
-  /** How this command is called here, such as `npx @mcparley/cli`. */
+  /** The command that starts this program here, such as `npx @mcparley/cli`. */
   command: string;
 }
 
 const width = 80;
 
-/** What a person sees when a folder is served over HTTP: where, what, and what to do next. */
+/** Returns the text that is printed when a folder is served over HTTP: its URL, its contents and client setups. */
 export function banner({ url, contents, problems, watching, command }: BannerInput, style: Style): string {
   const { name, version, title } = contents.settings;
   const titled = title === undefined || title === name ? "" : ` (${title})`;
@@ -45,7 +45,7 @@ export function banner({ url, contents, problems, watching, command }: BannerInp
   ].join("\n");
 }
 
-/** What is offered: how many of each kind, and their names as far as they fit. */
+/** Lists the number of entries of each kind, and as many of their names as fit. */
 function offered({ tools, prompts, resources, skills }: FolderContents): string[] {
   const files = resources.filter(({ definition }) => !definition.uri.includes("{"));
   const kinds = [
@@ -81,15 +81,15 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** How one client is told of a server. */
+/** The setup of a server in one client. */
 interface ClientSetup {
   client: string;
-  /** The file that the lines belong into; undefined where they are a command. */
+  /** The configuration file for the lines. Undefined if the lines are a command. */
   where: string | undefined;
   lines: string[];
 }
 
-/** How to add a server at a URL to the clients that people use, each in its own dialect. */
+/** Returns the setup of a server at a URL for common clients, each in the client's own format. */
 export function clientSetups(serverName: string, url: string): ClientSetup[] {
   const name = serverName.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, "") || "folder";
   const [quotedName, quotedUrl] = [JSON.stringify(name), JSON.stringify(url)];
@@ -119,8 +119,10 @@ export function clientSetups(serverName: string, url: string): ClientSetup[] {
 }
 
 /**
- * A command that shows at once what the server does: a call of a tool that only reads and whose schema has an example
- * for each argument that it needs, or else the list of all there is.
+ * Returns a command that tries the server.
+ *
+ * The command calls a read-only tool whose schema has an example for each required argument. If there is no such tool,
+ * it lists the server's contents.
  */
 export function tryLine({ tools }: FolderContents, url: string, command: string): string {
   for (const { name, definition } of tools) {
@@ -145,7 +147,7 @@ function exampleArguments({ input }: Tool): string[] | undefined {
   return words;
 }
 
-/** How a person calls this command where it runs now: by npm's own words where npm started it. */
+/** Returns the command that starts this program here. Uses the form of npm if npm started the process. */
 export function commandName(env: Readonly<Record<string, string | undefined>>): string {
   if (env.npm_command === "exec") return "npx @mcparley/cli";
   if (env.npm_command === "start" || env.npm_lifecycle_event !== undefined) return "npm run mcparley --";

@@ -10,7 +10,7 @@ import { temporaryFolder } from "./testing/temporary-folder.ts";
 
 const handbook = fileURLToPath(new URL("../../../../examples/handbook", import.meta.url));
 
-/** A copy of the example, so that what it writes is gone afterwards. */
+/** Copies the example to a temporary folder, which is deleted with everything that the test writes. */
 async function serve(client: ConnectOptions = {}) {
   const folder = await temporaryFolder();
   await cp(handbook, folder, { recursive: true, filter: (path) => !/\/(?:var|node_modules)(?:\/|$)/.test(path) });

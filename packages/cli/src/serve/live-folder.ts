@@ -13,29 +13,35 @@ import { type FolderContents, type LoaderOptions, folderLoader } from "./load-fo
 import type { Loaded, Problem } from "./problem.ts";
 
 export interface LiveOptions extends LoaderOptions {
-  /** Whether the folder will be read again: then each kind of thing is offered even while there is none. */
+  /**
+   * Whether the folder is read again when it changes. If so, the server declares every capability, even without
+   * entries.
+   */
   watch?: boolean;
   observers?: readonly ServerObserver[];
-  /** The store of the server. */
+  /** The server's store. */
   store?: Store;
-  /** Told of what went wrong in a handler, and of what was called. */
+  /** Called with an error in a handler and a description of the call. */
   onError?: (error: unknown, what: string) => void;
 }
 
-/** A folder being served. */
+/** A served folder. */
 export interface LiveFolder {
   readonly server: Server<any, any, any>;
-  /** Absolute, with every link followed. */
+  /** Absolute path with every link followed. */
   readonly folder: string;
-  /** What the folder held when it was read last. */
+  /** The contents of the folder at the last reading. */
   readonly contents: FolderContents;
-  /** What was wrong with it then. */
+  /** The problems of the folder at the last reading. */
   readonly problems: readonly Problem[];
-  /** Reads the folder again and changes the server to match; clients hear of what changed. */
+  /** Reads the folder again and updates the server. Clients are notified of the changes. */
   reload(changed?: readonly string[]): Promise<void>;
 }
 
-/** Reads a folder and makes a server of it. Rejects where there is no such folder; what is wrong in it is a problem. */
+/**
+ * Reads a folder and creates a server for it. Rejects if the folder does not exist. An invalid file is a problem, not
+ * an error.
+ */
 export async function openFolder(path: string, options: LiveOptions = {}): Promise<LiveFolder> {
   const loader = await folderLoader(path, options);
   let contents = await loader.load();
@@ -97,7 +103,7 @@ function makeServer(
   return limit ? server.use(rateLimit(limit)) : server;
 }
 
-/** Makes what brings a server to what the folder holds. */
+/** Returns a function that updates a server to new folder contents. */
 function follow(server: Server<any, any, any>, offered: Skills): (contents: FolderContents) => Problem[] {
   const tools = liveRegistry<Tool>({
     registry: server.tools,
@@ -120,7 +126,7 @@ function follow(server: Server<any, any, any>, offered: Skills): (contents: Fold
   ];
 }
 
-/** What was called, as a log says it: `tools/call search_documents`. */
+/** Describes a call for a log: `tools/call search_documents`. */
 function describeCall(call: unknown): string {
   const { method, params } = (call ?? {}) as { method?: string; params?: { name?: unknown; uri?: unknown } };
   const named = params?.name ?? params?.uri;
@@ -129,7 +135,7 @@ function describeCall(call: unknown): string {
   );
 }
 
-/** The registry of a live server, as far as it is needed here. */
+/** The methods of a live server's registry that are used here. */
 interface Settable<D> {
   set(name: string, definition: D): void;
   delete(name: string): boolean;
@@ -142,18 +148,19 @@ interface Held<D> {
 interface LiveRegistryOptions<D> {
   registry: Settable<D>;
   /**
-   * Makes the definition that is registered: it looks up the one of the moment for each call, so that new code behind
-   * an unchanged list is taken up without telling clients that the list changed.
+   * Wraps the definition for the registry. The wrapper looks up the current definition on each call. New code behind an
+   * unchanged list entry is then used without a list change notification.
    */
   follow?: (definition: D, current: () => D) => D;
-  /** Told of each definition that was there before and is another now, or is gone. */
+  /** Called with the previous definition of each entry that was replaced or removed. */
   onChanged?: (before: D) => void;
 }
 
 /**
- * Makes what brings one registry of a live server to what was loaded: it adds, replaces and removes only what differs.
+ * Returns a function that updates one registry of a live server: it adds, replaces and removes only entries that
+ * differ.
  *
- * What the server cannot offer is not offered, and is a problem of its file.
+ * An entry that the server rejects is not offered. It is reported as a problem of its file.
  */
 export function liveRegistry<D>({
   registry,

@@ -18,7 +18,7 @@ import { type ScopeRules, scopeRules } from "./settings/scope-rules.ts";
 import { type ServerSettings, readSettings, settingsFile } from "./settings/server-settings.ts";
 import { skillsLoader } from "./skills.ts";
 
-/** All that a folder offers at one moment, and what is wrong with it. */
+/** The contents of a folder at one moment, with the problems in its files. */
 export interface FolderContents {
   settings: ServerSettings;
   tools: Loaded<Tool>[];
@@ -29,24 +29,27 @@ export interface FolderContents {
 }
 
 export interface FolderLoader {
-  /** Absolute, with every link followed. */
+  /** Absolute path with every link followed. */
   readonly folder: string;
   /**
-   * Reads the folder. With `changed`, the paths (relative to it) that changed since the last time, tool modules are
-   * run again only where code changed.
+   * Reads the folder. `changed` lists the paths, relative to the folder, that changed since the last call. With it,
+   * tool modules run again only if code changed.
    */
   load(changed?: readonly string[]): Promise<FolderContents>;
 }
 
 export interface LoaderOptions {
-  /** Stands in for the name in `server.yaml`. */
+  /** Replaces the name in `server.yaml`. */
   name?: string;
   env?: NodeJS.ProcessEnv;
-  /** Whether `auth.needs` counts: not for whoever has started this process, and could read the files as well. */
+  /**
+   * Whether `auth.needs` applies. It does not apply over stdio, because the user who starts the process can read the
+   * files anyway.
+   */
   scoped?: boolean;
 }
 
-/** Makes what reads a folder, again and again while it changes. Rejects where there is no such folder. */
+/** Returns a loader that can read a folder repeatedly. Rejects if the folder does not exist. */
 export async function folderLoader(path: string, options: LoaderOptions = {}): Promise<FolderLoader> {
   const folder = await realpath(path);
   const modules = codeModules(folder);
@@ -60,7 +63,7 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     const report = (problem: Problem): void => void problems.push(problem);
     const settings = await readSettings(folder, report);
     if (options.name !== undefined) settings.name = options.name;
-    // Those of the start stay, since a file that is being edited must not open what it closed.
+    // The first rules stay in force, because a file that is being edited must not remove a protection.
     rules ??= await scopeRules((options.scoped && settings.auth?.needs) || [], folder, settings.roots);
     const needed = rules;
     const codeChanged = changed?.some((file) => codeFile.test(file) || file.endsWith(".json")) ?? true;
@@ -74,7 +77,7 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     if (listed.more) report(tooMany(settings.files));
     const notes = await readNotes(folder, new Set(files.keys()), report);
     const reading = { scheme: schemeOf(settings.name), fileSize: settings.fileSize, rules: needed };
-    // Files that need scopes are never suggested, because completion does not know who asks.
+    // Files that need scopes are never suggested, because completion does not know the client's scopes.
     const suggested = (): ResourceFile[] => [...files.values()].filter((file) => needed.of(nameOf(file)).length === 0);
     const resources = [
       ...listed.files.map((file) => fileResource(file, notes.get(nameOf(file)), reading)),
@@ -117,7 +120,7 @@ async function loadPrompts(
   ]);
 }
 
-/** Adds scopes to those that a definition names itself. */
+/** Adds scopes to the scopes of a definition. */
 function scoped<D extends { scopes?: readonly string[] }>(loaded: Loaded<D>, scopes: readonly string[]): Loaded<D> {
   if (scopes.length === 0) return loaded;
   const { definition } = loaded;

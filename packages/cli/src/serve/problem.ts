@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
 
-/** What is wrong with a file of the folder, where, and what to do about it. */
+/** A problem in a file of the folder: its position, the message and the cure. */
 export interface Problem {
   /** Relative to the folder, with `/` between its parts. */
   readonly file: string;
@@ -12,7 +12,7 @@ export interface Problem {
   readonly cure: string;
 }
 
-/** Carries a problem to where the file is given up and the rest goes on. */
+/** An error that carries a problem. The file is skipped, and loading continues with the next one. */
 export class FolderProblem extends Error {
   override readonly name: string = "FolderProblem";
   readonly problem: Problem;
@@ -23,13 +23,16 @@ export class FolderProblem extends Error {
   }
 }
 
-/** One line: `file:line:column: message — cure`, which terminals and editors turn into a link to the place. */
+/**
+ * Formats a problem as one line, `file:line:column: message — cure`. Terminals and editors turn the position into a
+ * link.
+ */
 export function formatProblem({ file, line, column, message, cure }: Problem, shownFile: string = file): string {
   const place = column === undefined ? `${shownFile}:${line}` : `${shownFile}:${line}:${column}`;
   return `${place}: ${message} — ${cure}`;
 }
 
-/** Runs `load`, and gives the problem of its file where there is one; any other error is a defect of ours and goes on. */
+/** Runs `load` and reports a `FolderProblem`. Any other error is a defect of this package and is rethrown. */
 export async function orProblem<T>(
   load: () => Promise<T> | T,
   report: (problem: Problem) => void,
@@ -44,11 +47,11 @@ export async function orProblem<T>(
 }
 
 export interface ProblemReport {
-  /** Tells of the problems that are new since the last time, and of the files that have none any more. */
+  /** Writes the problems that are new since the last call, and the files that no longer have any. */
   update(problems: readonly Problem[]): void;
 }
 
-/** Makes what tells a person of a folder's problems, each once, with paths that the terminal can follow from `cwd`. */
+/** Creates a report that writes each problem of a folder once, with paths relative to `cwd` if they are below it. */
 export function problemReport(folder: string, cwd: string, write: (line: string) => void): ProblemReport {
   let shown = new Map<string, string>();
   const pathOf = (file: string): string => {
@@ -67,12 +70,12 @@ export function problemReport(folder: string, cwd: string, write: (line: string)
   };
 }
 
-/** One thing that the folder offers, with what tells whether it changed. */
+/** One loaded entry of the folder, with its list data for detecting changes. */
 export interface Loaded<D> {
   readonly name: string;
-  /** The file that it comes from, relative to the folder. */
+  /** Source file, relative to the folder. */
   readonly file: string;
   readonly definition: D;
-  /** All that a list shows of it: where it stays the same, no list has changed. */
+  /** The list data of the entry, serialized. If it is unchanged, no list has changed. */
   readonly shape: string;
 }

@@ -10,7 +10,7 @@ import { addFiles, temporaryFolder } from "./testing/temporary-folder.ts";
 let key: CryptoKey;
 let issuer: string;
 
-/** An authorization server, as far as its keys are asked for. */
+/** An authorization server that only serves its keys. */
 beforeAll(async () => {
   const pair = await generateKeyPair("ES256");
   key = pair.privateKey;

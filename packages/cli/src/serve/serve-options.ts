@@ -36,7 +36,7 @@ const flags = {
 
 const defaultPort = 3333;
 
-/** Reads the words after `serve`. Throws `UsageError`. */
+/** Reads the arguments after `serve`. Throws `UsageError`. */
 export function readServeOptions(argv: readonly string[]): ServeOptions {
   const { values, positionals } = parse(argv);
   const [folder, ...rest] = positionals;
@@ -118,7 +118,7 @@ function readPath(value: string | undefined): string {
   throw new UsageError(`"${value}" is no path for the endpoint.`, "Begin it with a slash, as in /mcp.");
 }
 
-/** What `mcparley serve --help` prints; at most 80 columns wide. */
+/** The output of `mcparley serve --help`, at most 80 columns wide. */
 export const serveHelp: string = `mcparley serve DIR [options]
 
 Serve a folder to MCP clients, over HTTP or, with --stdio, to the one that

@@ -21,11 +21,11 @@ export interface ServeIo extends Pick<
   CommandIo,
   "stdin" | "stdout" | "stderr" | "env" | "cwd" | "isTerminal" | "onInterrupt"
 > {
-  /** Calls `listener` when the process is asked to end, until the returned function is called. */
+  /** Calls `listener` when the process receives a termination request, until the returned function is called. */
   onTerminate(listener: () => void): () => void;
 }
 
-/** Runs `mcparley serve` and gives the code to exit with. Throws `UsageError`. */
+/** Runs `mcparley serve` and returns the exit code. Throws `UsageError`. */
 export async function runServe(argv: readonly string[], io: ServeIo): Promise<number> {
   const options = readServeOptions(argv);
   if (options.help) {
@@ -104,7 +104,7 @@ async function overHttp({ live, auth, report, options, io }: HttpServing): Promi
   report.update(live.problems);
   if (!isLoopback(host) && namesOf(live, options).length === 0) io.stderr.write(`${unnamedHost}\n`);
   await asked;
-  // Those who look whether it is ready have the time to see that it is not, for as long as there is something to wait for.
+  // While requests are in flight, `/readyz` answers 503, so load balancers stop sending new ones.
   await listening.drain();
   await listening.close();
 }
@@ -130,7 +130,10 @@ async function open({ live, auth, options }: Opening): Promise<Listening> {
   }
 }
 
-/** The environment is for URLs with a password in them, which everyone on the machine can see on a command line. */
+/**
+ * Opens the store of `--store` or `MCPARLEY_STORE`. The variable is for URLs with a password, because all users of the
+ * machine can see a command line.
+ */
 async function storeOf(
   options: ServeOptions,
   io: ServeIo,
@@ -140,13 +143,13 @@ async function storeOf(
   return url === undefined || url === "" ? undefined : (await import("./settings/open-store.ts")).openStore(url, tell);
 }
 
-/** The names that are answered: those that were given, and the one by which clients know what is protected. */
+/** Returns the accepted host names: those of `--allow-host`, and the host of the protected resource. */
 function namesOf({ contents }: LiveFolder, { allowHosts }: ServeOptions): string[] {
   const { auth } = contents.settings;
   return auth ? [...allowHosts, new URL(auth.resource).hostname] : allowHosts;
 }
 
-/** What protects the folder over HTTP. Throws `UsageError` where it is meant to be protected and cannot be. */
+/** Returns the protection of the folder over HTTP. Throws `UsageError` if `auth` is present but cannot be applied. */
 async function protection({ contents }: LiveFolder, { env }: ServeIo): Promise<ProtectedResource | undefined> {
   const { auth, authProblem } = contents.settings;
   if (authProblem) {
@@ -162,11 +165,14 @@ function hintFor(port: number): string {
   return port === 0 ? "Give another --host." : "--port takes the number, as in --port 0.";
 }
 
-/** Milliseconds for which a second signal counts as the first: a terminal sends Ctrl-C to a parent as well, which may pass it on. */
+/**
+ * Milliseconds within which a second signal is ignored. On Ctrl-C a terminal also signals the parent, which may forward
+ * the signal.
+ */
 const sameSignal = 500;
 
 interface Ending {
-  /** Settles when the process is asked to end. Asked once more after that, it ends as any process does. */
+  /** Resolves at the first request to end the process. A later signal ends the process by its default action. */
   asked: Promise<void>;
   stopListening: () => void;
 }
@@ -206,7 +212,7 @@ async function requireFolder(folder: string, cwd: string): Promise<void> {
   );
 }
 
-/** What went wrong in a handler, for the owner of the folder: a place in a file, or the error with its stack. */
+/** Describes an error in a handler for the folder's owner: a position in a file, or the error with its stack. */
 function describeError(error: unknown): string {
   if (error instanceof FolderProblem) return formatProblem(error.problem);
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -123,7 +123,7 @@ test("nothing outside skills/ is reached, by links or by URIs", async () => {
   for (const uri of ["skill://a/secret.md", "skill://a/../../server.yaml", "skill://a/%2e%2e/a/b.md"]) {
     await expect(client.readResource(uri)).rejects.toMatchObject({ code: -32602 });
   }
-  // A file that is put in another's place while the folder is served.
+  // A link replaces a file while the folder is served.
   await rm(join(folder, "skills/a/b.md"));
   await symlink(join(outside, "secret.md"), join(folder, "skills/a/b.md"));
   await expect(loaded.read("b.md")).rejects.toMatchObject({ code: -32602 });
@@ -159,7 +159,7 @@ test("skills come, change and go while the folder is watched, and clients are to
     const host = hostOf(client);
     const changes: string[] = [];
     await client.listen({ resources: true, uris: ["skill://a/SKILL.md"] }, ({ kind }) => changes.push(kind));
-    // A file that is written may be noticed twice, and the folder read in between.
+    // A written file may be noticed twice, with a reading of the folder between the two events.
     await addFiles(folder, { "skills/a/SKILL.md": manifest("a") });
     await vi.waitFor(async () => expect(namesOf(await host.list().all())).toEqual(["a"]), 10_000);
     await addFiles(folder, { "skills/a/SKILL.md": manifest("b") });

@@ -13,11 +13,11 @@ import { type ServerSettings, settingsFile } from "./settings/server-settings.ts
 
 type Report = (problem: Problem) => void;
 
-/** What every client takes of one skill (SEP-2640, Limits). */
+/** The limits that every client supports for one skill (SEP-2640, Limits). */
 const maxBytes = 16 * 1024 ** 2;
 const maxFiles = 512;
 
-/** Makes what reads `skills/`: each folder in it that holds a `SKILL.md`, with all files of that folder. */
+/** Returns a loader for `skills/`: each folder in it that holds a `SKILL.md`, with all files of that folder. */
 export function skillsLoader(folder: string): (settings: ServerSettings, report: Report) => Promise<Loaded<Skill>[]> {
   let known = new Map<string, ResourceFile>();
   const digests = new Map<string, { stamp: string; digest: string }>();
@@ -56,7 +56,7 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
     const { files, more } = root ? await findResourceFiles([root], limit, known) : { files: [], more: false };
     known = new Map(files.map((file) => [nameOf(file), file]));
     for (const path of digests.keys()) if (!known.has(`skills/${path}`)) digests.delete(path);
-    // Files are found folder by folder: where there are more, the folder of the last one may be incomplete.
+    // Files are found folder by folder. If the limit is exceeded, the folder of the last file may be incomplete.
     const cut = more ? files.at(-1)?.path : undefined;
     if (cut !== undefined) report(tooMany(limit));
     const manifests = files
@@ -82,7 +82,7 @@ function tooMany(limit: number): Problem {
   return { file: settingsFile, line: 1, message, cure: "Raise limits.files there, or keep fewer files." };
 }
 
-/** A file of which the manifest says what it was; it is read anew, and its path checked anew, each time. */
+/** A skill file with the digest from the last reading. Each read checks the path again and reads the file again. */
 function storedFile(file: ResourceFile, digest: string, fileSize: number): SkillFile {
   return {
     digest,
@@ -108,7 +108,7 @@ async function readFile(
   return real === undefined ? undefined : readBytes(real, limit);
 }
 
-/** Checked by the sizes alone, before anything is read. */
+/** Checks the limits by file size, before any file is read. */
 function checkFiles(manifest: ResourceFile, files: readonly ResourceFile[], fileSize: number): void {
   const wrong = (message: string, cure: string): FolderProblem =>
     new FolderProblem({ file: nameOf(manifest), line: 1, message, cure });

@@ -11,7 +11,10 @@ const toolHead = 'import { tool } from "mcparley/server";\n';
 
 interface Watched extends ServedFolder {
   folder: string;
-  /** Makes a change and settles when the folder was read again because of it; gives what the client was told until then. */
+  /**
+   * Makes a change and waits until the folder is read again. Returns the notifications that the client received until
+   * then.
+   */
   after: (change: () => Promise<unknown>) => Promise<string[]>;
 }
 
@@ -37,7 +40,7 @@ async function watched(files: Record<string, string>, uris: string[] = []): Prom
       const done = new Promise<void>((resolve) => (reloaded = resolve));
       await change();
       await done;
-      // Whatever was sent before is answered before this.
+      // All earlier notifications arrive before the reply to this request.
       await served.client.ping();
       return told.toSorted();
     },

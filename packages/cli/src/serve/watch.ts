@@ -4,30 +4,30 @@ import { isShown } from "./files/inside-folder.ts";
 import type { LiveFolder } from "./live-folder.ts";
 
 export interface FolderWatch {
-  /** Settles once every change from here on will be seen. */
+  /** Resolves when the watch is active: all later changes are detected. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
 }
 
 export interface WatchOptions {
-  /** Called after each time the folder was read again. */
+  /** Called after each new reading of the folder. */
   onReload?: (changed: readonly string[]) => void;
-  /** Told of what could not be watched or read; the watch goes on. */
+  /** Called if a file cannot be watched or the folder cannot be read. The watch continues. */
   onError?: (error: unknown) => void;
 }
 
 /**
- * Reads the folder again whenever a file in it, or in another of its roots, changes.
+ * Reads the folder again when a file in it, or in another of its roots, changes.
  *
- * What changes while it is read is read together afterwards: the server is behind by one reading at most, however many
- * files change. A file counts as changed once it has stopped growing, so that one half written is not read.
+ * Changes during a reading are collected and read together afterwards, so the server is at most one reading behind. A
+ * file counts as changed when it has stopped growing, so a partly written file is not read.
  */
 export function watchFolder(live: LiveFolder, { onReload, onError }: WatchOptions = {}): FolderWatch {
   const roots = live.contents.settings.roots.map(({ path }) => path);
   const watched = [live.folder, ...roots.filter((path) => relative(live.folder, path).startsWith(".."))];
   const watcher: FSWatcher = watch(watched, {
     ignoreInitial: true,
-    // A link may lead out of the folder, or round in a circle; what it leads to inside is watched where it is.
+    // A link may leave the folder or form a cycle. A link target inside the folder is watched at its own path.
     followSymlinks: false,
     ignored: (path) => isIgnored(path, watched),
     awaitWriteFinish: { stabilityThreshold: 40, pollInterval: 10 },
@@ -63,7 +63,10 @@ export function watchFolder(live: LiveFolder, { onReload, onError }: WatchOption
   };
 }
 
-/** What is hidden is not served, and so not watched; below the roots only, whatever the folders above are called. */
+/**
+ * Returns whether a path below the roots is hidden. Hidden files are not served. The folders above a root may have any
+ * name.
+ */
 function isIgnored(path: string, roots: readonly string[]): boolean {
   const root = roots.find((candidate) => path === candidate || path.startsWith(candidate + sep));
   return (

@@ -5,7 +5,7 @@ import { type ClientCredential, checkProvable } from "./client-credential.ts";
 
 const issuer = "https://as.example";
 
-/** What a request to the token endpoint holds once it is authenticated. */
+/** Returns the body and the `Authorization` header of an authenticated request to the token endpoint. */
 async function authenticated(
   credential: Omit<ClientCredential, "id">,
   metadata: object = {},
@@ -18,7 +18,7 @@ async function authenticated(
 }
 
 const inBody = { body: { client_id: "my client-1", client_secret: "a+b: c" }, authorization: null };
-// "my+client-1:a%2Bb%3A+c": what needs no encoding has none, so that servers that never decode are content as well.
+// Only characters that require encoding are encoded, because some servers do not decode the credentials.
 const inHeader = { body: {}, authorization: `Basic ${btoa("my+client-1:a%2Bb%3A+c")}` };
 
 describe("a secret", () => {

@@ -7,7 +7,7 @@ import type { ConnectOptions } from "./options.ts";
 
 const way = "com.example/way";
 
-/** What a client declares that is connected by a way which is an extension itself. */
+/** Returns the extensions that a client declares if its transport is itself an extension. */
 async function declared(extensions?: ConnectOptions["extensions"]): Promise<unknown> {
   const peer = modernPeer();
   const client = await openClient({ ...peerTransports(peer), extension: way }, extensions ? { extensions } : {});

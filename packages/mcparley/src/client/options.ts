@@ -13,15 +13,15 @@ import type { Issue } from "../schema/schema.ts";
 import type { ClientExtension } from "./extension.ts";
 import type { ClientObserver } from "./observer.ts";
 
-/** Who asks, and in which call: what a person needs to see before consenting. */
+/** The origin of an input request: the server and the call. A user must see it before consenting. */
 export interface Asker {
-  /** What was connected to. */
+  /** The target of the connection. */
   readonly target: string;
-  /** What the server says of itself; not verified. */
+  /** The server's description of itself, which is not verified. */
   readonly server: Implementation | undefined;
-  /** The request that the server asks within, where that is known: `tools/call "add"`. */
+  /** The client's request that caused this one, if known: `tools/call "add"`. */
   readonly during: string | undefined;
-  /** Aborted when the answer is not wanted any more. */
+  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal;
   /**
    * Returns the problems of an answer to the form, by its schema, so that the user can correct it before it is sent. The
@@ -30,18 +30,18 @@ export interface Asker {
   readonly check?: (content: Record<string, string | number | boolean | string[]>) => readonly Issue[];
 }
 
-/** Answers a form or a URL question. Throwing refuses it with an error; `{ action: "decline" }` says no. */
+/** Answers a form or URL elicitation. Return `{ action: "decline" }` to decline. If it throws, the server receives an error. */
 export type ElicitHandler = (question: ElicitParams, asker: Asker) => Awaitable<ElicitResult>;
-/** Runs the model, after showing and perhaps editing what is asked. Throw `Declined` to refuse. */
+/** Runs the model. The user should be able to review and edit the request first. Throw `Declined` to refuse. */
 export type SampleHandler = (request: CreateMessageParams, asker: Asker) => Awaitable<CreateMessageResult>;
-/** Gives the roots, or is the list of them: `file://` URIs, with no `.` or `..` in their paths. */
+/** The list of roots, or a function that returns it. Roots are `file://` URIs without `.` or `..` in their paths. */
 export type RootsHandler = readonly Root[] | ((asker: Asker) => Awaitable<readonly Root[]>);
 
 /** Time limits of a request, in milliseconds. */
 export interface Timeouts {
-  /** Milliseconds without an answer or progress. 60,000. */
+  /** Milliseconds without an answer or progress. Default: 60,000. */
   idle?: number;
-  /** Milliseconds in all. 30 minutes. */
+  /** Milliseconds in total. Default: 30 minutes. */
   total?: number;
 }
 
@@ -51,49 +51,49 @@ export interface RequestOptions {
   timeout?: Timeouts;
   /** Called for each report of progress, in order, before the result. */
   onProgress?: (progress: Progress) => void;
-  /** The level from which log messages about this request are wanted; modern revisions send none unless asked. */
+  /** The minimum level of log messages about this request. Servers of modern revisions send none if it is omitted. */
   logLevel?: LoggingLevel;
   /** Added to the request's `_meta`. */
   meta?: JsonObject;
-  /** Whether to ask the server although a result that was kept is still good. */
+  /** Whether to send the request even if the cache has a fresh result. */
   fresh?: boolean;
-  /** False gives a result of a type that an extension brings as it is, and not the final result that it leads to. */
+  /** Whether to wait for the final result if an extension's result, such as a task, leads to one. Default: true. */
   follow?: boolean;
 }
 
 /** Options of a client connection, for every kind of target. */
 export interface ConnectOptions {
-  /** What this client says of itself. */
+  /** The name, version and description that the client sends to the server. */
   info?: Implementation;
-  /** `auto` finds out; a version pins it, and connecting fails where the server does not speak it. */
+  /** The protocol revision. `auto` negotiates it. With a fixed revision, connecting fails if the server does not support it. */
   revision?: "auto" | (string & {});
   elicit?: ElicitHandler;
-  /** The kinds of question that `elicit` can show. Both unless given. */
+  /** The elicitation modes that `elicit` can show. Default: both. */
   elicitModes?: readonly ("form" | "url")[];
   sample?: SampleHandler;
   /** Whether `sample` can give the model tools to call. */
   sampleTools?: boolean;
   roots?: RootsHandler;
-  /** Extensions that this client supports: with what they do, or by identifier with their settings alone. */
+  /** Extensions that this client supports: a list of implementations, or a record of settings by extension identifier. */
   extensions?: readonly ClientExtension[] | Record<string, JsonObject>;
-  /** Asked before each tool call; false refuses it. Without it every call goes through. */
+  /** Called before each tool call. The call is refused if it returns false. Default: every call is allowed. */
   confirm?: (call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>;
   onLog?: (message: LoggingMessage) => void;
-  /** Called with the record of each finished call, also of one that the cache answered. */
+  /** Called with the record of each finished call, including calls answered from the cache. */
   onCall?: (record: CallRecord) => void;
-  /** Receive each call that goes to the server, such as `telemetry()` of `mcparley/otel`. The first is the outermost. */
+  /** Observers of each call that is sent to the server, such as `telemetry()` of `mcparley/otel`. The first is outermost. */
   observers?: readonly ClientObserver[];
-  /** Told of what went wrong without a call to fail: malformed messages, skipped list entries, reconnects. */
+  /** Called with each error that fails no call: malformed messages, skipped list entries, reconnects. */
   onError?: (error: Error) => void;
   timeout?: Timeouts;
   /**
-   * Milliseconds that a server on a stream may stay silent on the first, modern question before it is asked the legacy
-   * way as well; whichever it answers counts, however late. 5,000.
+   * Milliseconds to wait on a stream for the reply to the first, modern request before the client also sends the legacy
+   * `initialize`. The client uses the one that the server answers, however late. Default: 5,000.
    */
   probeTimeout?: number;
-  /** Keep results for as long as the server says they are good. True unless given. */
+  /** Whether to cache results for the lifetime that the server sets. Default: true. */
   cache?: boolean;
-  /** Ends connecting, not the client. */
+  /** Aborts connecting. It has no effect on a connected client. */
   signal?: AbortSignal;
   clock?: Clock;
 }

@@ -15,7 +15,7 @@ type Content =
   | { about: "outbox" }
   /** Another node owns the session's standalone stream now. */
   | { about: "moved" }
-  /** No node owns the session's standalone stream any more. */
+  /** No node owns the session's standalone stream. */
   | { about: "free" }
   /** The client resumed the stream of a reply on another node. */
   | { about: "carried"; stream: string }
@@ -40,7 +40,7 @@ export const nodeLease = 9_000;
 const pollInterval = 5_000;
 /** Milliseconds for which messages are stored, and the maximum number in each log. */
 const retention = { ttl: 60_000, maxLength: 10_000 };
-/** Maximum length of a message in a log, in characters. A longer one has a key of its own, which is deleted after it was read. */
+/** Maximum length of a message in a log, in characters. A longer one gets a separate key, which is deleted after reading. */
 const maxInlineLength = 16_384;
 /** Ids that a node creates start with the node's id and a dot. */
 const nodePattern = /^([0-9a-f]{16})\./;

@@ -32,7 +32,7 @@ export interface FollowedInit {
 
 /**
  * A connection to a stream whose call runs on another node (the owner), or has ended. It sends the events of the log, and new
- * ones as they arrive. If the owner died, it sends an error that says whether the request may be sent again.
+ * ones as they arrive. If the owner died, it sends an error that states whether the request may be sent again.
  *
  * ```mermaid
  * stateDiagram-v2

@@ -18,7 +18,7 @@ export interface ResumableInit {
   polls: boolean;
   /** Ends connections after `events.maxStream`. */
   limits: OpenExchanges | undefined;
-  /** The stream belongs to no request. It has no end of its own. */
+  /** The stream belongs to no request, so no response ends it. */
   isStandalone: boolean;
   /** Called when the stream has ended and its last event is in the log. */
   onEnd: () => void;
@@ -62,10 +62,10 @@ export class ResumableStream implements Events {
   readonly id: string;
   readonly #init: ResumableInit;
   #connection: Connection | undefined;
-  /** The log says that the stream exists. */
+  /** Whether the log has an entry for the stream. */
   #isStored = false;
   #isEnded = false;
-  /** Another node has the connection, and gets a notification with each event. */
+  /** Whether another node has the connection. That node is notified of each event. */
   #isElsewhere = false;
   #hasEvents = false;
   #isFailing = false;

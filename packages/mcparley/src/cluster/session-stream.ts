@@ -84,7 +84,7 @@ export class SessionStream {
     void this.#enqueue(() => this.#releaseIfLost());
   }
 
-  /** Called when the owner has no stream any more. */
+  /** Called when the owner no longer has a stream. */
   ownerReleased(): void {
     void this.#enqueue(() => this.#acquire());
   }

@@ -27,7 +27,7 @@ export interface StoredSessionsInit {
  * The sessions of all processes in the store: a record and a seat for each.
  *
  * A session exists if its record exists. The store deletes the record after the idle timeout, so a session in use is renewed
- * several times per timeout. The methods write to a copy what they have stored.
+ * several times per timeout. The methods also update the caller's copy.
  */
 export class StoredSessions {
   readonly #init: StoredSessionsInit;

@@ -12,8 +12,8 @@ let lastHeader: string | undefined;
 let lastAccepted: Accepted = everything;
 
 /**
- * Reads an `Accept` header. A missing one and wildcards are taken for what they mean, since many clients send no more;
- * what excludes both forms is refused with 406.
+ * Reads an `Accept` header. Accepts a missing header and wildcards, because many clients send nothing else. Throws a refusal
+ * of 406 if the header excludes both forms.
  */
 export function readAccept(header: string | undefined): Accepted {
   if (header === undefined) return everything;

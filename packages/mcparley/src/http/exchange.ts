@@ -1,24 +1,24 @@
 import type { RequestId } from "../rpc/messages.ts";
 
-/** What is known of an HTTP request before its body is read. */
+/** The parts of an HTTP request that are known before its body is read. */
 export interface RequestHead {
   /** `POST`, in capitals. */
   readonly method: string;
   /** The path of the URL, without its query. */
   readonly path: string;
-  /** The query of the URL, without its question mark; empty where there is none. */
+  /** The query of the URL, without its question mark. Empty if the URL has none. */
   readonly query: string;
-  /** Whether the request came over TLS to this process, so that a certificate has vouched for the name in `Host`. */
+  /** Whether the request came over TLS to this process. A certificate then vouches for the name in `Host`. */
   readonly secure: boolean;
-  /** The value of a header, whose name is given in lower case; several values are joined by commas. */
+  /** Returns the value of a header. `name` is in lower case. Several values are joined by commas. */
   header(name: string): string | undefined;
 }
 
-/** Where a request comes from, if the runtime or a trusted proxy tells. */
+/** The source of a request. Its fields are undefined unless the runtime or a trusted proxy provides them. */
 interface RequestSource {
   /** The IP address of the client. */
   readonly address: string | undefined;
-  /** The address, or the /64 prefix of an IPv6 address: what the shares of anonymous callers are counted by. */
+  /** The key for the shares of anonymous callers: the IPv4 address, or the /64 prefix of an IPv6 address. */
   readonly network: string | undefined;
 }
 
@@ -26,9 +26,9 @@ interface RequestSource {
 export interface Held {
   /** Counts the bytes of the body that have arrived. Returns an error if they are more than the caller's share. */
   grow(bytes: number): Error | undefined;
-  /** Counts the request among those that are answered. Throws 429 if its caller has too many. */
+  /** Counts the request as being answered. Throws 429 if its caller has too many such requests. */
   answer(id: RequestId | undefined): void;
-  /** Returns the share. A second call does nothing. */
+  /** Releases the share. A second call does nothing. */
   release(): void;
 }
 
@@ -47,16 +47,16 @@ export interface ReadLimits {
 }
 
 /**
- * One HTTP request and its response, whatever the runtime: what an adapter implements and the endpoint uses.
+ * One HTTP request and its response, independent of the runtime. Adapters implement this interface for the endpoint.
  *
  * The endpoint calls `respond` once, or `stream` once, and never both.
  */
 export interface Exchange extends RequestHead, RequestSource {
-  /** The body as a framework has parsed it already; undefined where it has not been read. */
+  /** The body that a framework has parsed. Undefined if the body has not been read. */
   readonly parsedBody: unknown;
-  /** Released by the adapter when the response has been sent, or the client is gone. */
+  /** Released by the adapter when the response has been sent or the client has disconnected. */
   held: Held | undefined;
-  /** Whether the client is gone, or everything has been sent: then nothing that is written arrives. */
+  /** Whether the client has disconnected or the response is complete. Later writes have no effect. */
   readonly closed: boolean;
   /**
    * Reads the whole body as text.
@@ -65,25 +65,25 @@ export interface Exchange extends RequestHead, RequestSource {
    * many bytes in flight, 400 if it is not UTF-8. Rejects with a `LocalError` `closed` if the client disconnects.
    */
   readText(limits: ReadLimits): Promise<string>;
-  /** Adds headers to whatever will be answered. */
+  /** Adds headers to the later response. */
   decorate(headers: ResponseHeaders): void;
   /** Sends a whole response. */
   respond(status: number, headers: ResponseHeaders, body?: ResponseBody): void;
   /** Sends the head of a response now and its body piece by piece. */
   stream(status: number, headers: ResponseHeaders): ResponseStream;
   /**
-   * Calls `listener` once if the client goes away before its response has been sent whole; at once if it has gone
-   * already. At most one listener.
+   * Calls `listener` once if the client disconnects before its response is complete. Calls it at once if the client has
+   * disconnected already. At most one listener.
    */
   onGone(listener: () => void): void;
 }
 
-/** The body of a response that is sent piece by piece. Writing to a client that is gone does nothing. */
+/** The body of a response that is sent piece by piece. Writing after the client has disconnected does nothing. */
 export interface ResponseStream {
-  /** Bytes that were written and that the client has not taken yet. */
+  /** Bytes that were written and that the client has not read yet. */
   readonly backlog: number;
   write(chunk: string): void;
   end(): void;
-  /** Breaks the connection off, so that the client can tell that the response is not whole. */
+  /** Aborts the connection, so that the client can detect an incomplete response. */
   destroy(): void;
 }

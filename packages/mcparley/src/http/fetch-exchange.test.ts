@@ -16,7 +16,7 @@ const headers = {
   "mcp-name": "size",
 };
 
-/** A call of exactly so many bytes. */
+/** Returns a call whose JSON has exactly `bytes` bytes. */
 function callOf(bytes: number): Uint8Array<ArrayBuffer> {
   const params = (text: string): object => ({ name: "size", arguments: { text }, _meta: metaOf() });
   const message = (text: string): string =>
@@ -28,7 +28,7 @@ function post(url: string, body: BodyInit, more: RequestInit = {}): Request {
   return new Request(url, { method: "POST", headers, body, ...more });
 }
 
-/** A body that comes in pieces of 100 bytes, and does not say how long it is. */
+/** Returns a body of unknown length that arrives in chunks of 100 bytes. */
 function pieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream({

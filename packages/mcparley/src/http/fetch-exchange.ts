@@ -48,7 +48,7 @@ export class FetchExchange implements Exchange {
 
   header(name: string): string | undefined {
     const value = this.#request.headers.get(name);
-    // Not every runtime shows the header; its value is in the URL all the same.
+    // Not every runtime exposes this header. The URL contains the same value.
     return value ?? (name === "host" ? this.#url.host : undefined);
   }
 

@@ -1,13 +1,13 @@
 /*
- * The HTTP headers MCP defines or depends on, in lower case: node:http delivers names so, and `Headers` accepts any
- * case.
+ * The HTTP headers that MCP defines or depends on, in lower case. node:http delivers lower-case names, and `Headers`
+ * accepts any case.
  */
 export const PROTOCOL_VERSION_HEADER = "mcp-protocol-version";
 export const SESSION_ID_HEADER = "mcp-session-id";
 export const METHOD_HEADER = "mcp-method";
 export const NAME_HEADER = "mcp-name";
-/** What the name of a header that mirrors a tool's argument begins with. */
+/** The prefix of the headers that mirror a tool's arguments. */
 export const PARAM_HEADER_PREFIX = "mcp-param-";
 export const LAST_EVENT_ID_HEADER = "last-event-id";
-/** Tells reverse proxies not to hold back the chunks of a stream. */
+/** Turns response buffering off in nginx and similar reverse proxies if its value is `no`. */
 export const ACCEL_BUFFERING_HEADER = "x-accel-buffering";

@@ -1,7 +1,7 @@
 import { LocalError, ProtocolError, RpcError, RpcErrorCode } from "../rpc/errors.ts";
 import { isObject } from "../rpc/messages.ts";
 
-/** The base class of all errors of this library. `code` tells them apart, and is stable across releases. */
+/** The base class of all errors of this library. `code` identifies the error, and is stable across releases. */
 export { RpcError as McpError };
 
 const McpErrorCode = {

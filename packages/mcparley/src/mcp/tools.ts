@@ -28,7 +28,7 @@ export interface CallToolResult {
   content: ContentBlock[];
   /** Any JSON value. It matches the tool's output schema, if there is one. */
   structuredContent?: unknown;
-  /** The tool failed, and `content` tells the model why. */
+  /** Whether the tool failed. `content` then explains the failure to the model. */
   isError?: boolean;
   _meta?: JsonObject;
 }

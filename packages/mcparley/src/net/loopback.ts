@@ -5,16 +5,16 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
  *
  * `host` is the hostname of a URL, or a `Host` header without its port. It is never resolved.
  *
- * Names below `localhost`, such as `app.localhost`, are not included. RFC 6761 says that resolvers should answer them with
- * a loopback address, and browsers do, but many systems send them to DNS. Whoever controls DNS could then receive the
- * credentials in a request to `http://app.localhost`, or rebind the name to reach a local server from a web page. A server
- * that must answer such a name lists it in `allowedHosts`.
+ * Names below `localhost`, such as `app.localhost`, are not included. According to RFC 6761, resolvers should answer them
+ * with a loopback address. Browsers do, but many systems send them to DNS. An attacker who controls DNS could then receive
+ * the credentials in a request to `http://app.localhost`, or rebind the name to reach a local server from a web page. A
+ * server that must answer such a name lists it in `allowedHosts`.
  */
 export function isLoopback(host: string): boolean {
   return loopback.test(host);
 }
 
-/** Returns whether nobody on the network can read or change what is sent to a URL: https, or http on this machine. */
+/** Returns whether requests to a URL are protected from the network: https, or http on this machine. */
 export function isSecureUrl({ protocol, hostname }: Pick<URL, "protocol" | "hostname">): boolean {
   return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
 }

@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** Sends one POST on a connection of its own, and resolves when the answer starts. */
+/** Sends one POST on a new connection, and resolves when the response starts. */
 function post(port: number, body: string, headers: string): Promise<void> {
   const socket = connect(port, "127.0.0.1");
   closers.push(() => socket.destroy());
@@ -59,12 +59,12 @@ test("an open listen stream keeps nothing of a large request but its filter", as
     const body = bodyOf(id);
     await post(listening.port, body, head(body.length));
   }
-  // The sockets of both sides are in this process, and release what they have written one turn later.
+  // The sockets of both peers are in this process. They release written data one turn of the event loop later.
   await new Promise((resolve) => setImmediate(resolve));
   const after = used();
   expect(params.map((ref) => ref.deref())).toEqual(params.map(() => undefined));
   expect(capabilities.map((ref) => ref.deref())).toEqual(capabilities.map(() => undefined));
-  // 24 requests of 3 MB each, and some noise of the runtime.
+  // 24 requests have 3 MB each. The limit leaves room for noise of the runtime.
   expect(after - before).toBeLessThan(24_000_000);
 });
 

@@ -39,7 +39,7 @@ const head = {
   "mcp-name": "size",
 };
 
-/** A call of exactly so many bytes. */
+/** Returns a call of exactly the given number of bytes. */
 function callOf(bytes: number): string {
   const message = (text: string): string =>
     JSON.stringify({
@@ -51,7 +51,7 @@ function callOf(bytes: number): string {
   return message("x".repeat(bytes - message("").length));
 }
 
-/** Opens a socket that keeps what it receives. */
+/** Opens a socket that records the received text. */
 function dial(port: number): { socket: Socket; until: (pattern: RegExp) => Promise<string>; closed: Promise<void> } {
   const socket = connect(port, "127.0.0.1");
   let text = "";
@@ -206,7 +206,7 @@ describe("a client that goes away", () => {
 });
 
 describe("H11: a body that a framework has read", () => {
-  /** Does what a framework does: reads the body and leaves something of it in `request.body`. */
+  /** Simulates a framework that reads the body and stores the result of `leave` in `request.body`. */
   async function serveParsed(leave: (body: Buffer) => unknown, options: HttpOptions = {}): Promise<string> {
     const server = createServer({ name: "test", version: "1.0.0", tools: { size }, onError: () => {} });
     const handler = toNodeHandler(server, options);

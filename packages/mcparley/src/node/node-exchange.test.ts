@@ -9,7 +9,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** Serves one request by hand, and gives the port to send it to. */
+/** Starts an HTTP server that passes each request to `handle`. Returns its port. */
 async function serve(handle: (exchange: NodeExchange, closed: Promise<void>) => void): Promise<number> {
   const http = createServer((request, response) => {
     const closed = new Promise<void>((resolve) => response.on("close", resolve));

@@ -23,7 +23,7 @@ interface Read {
   read: Promise<{ text: string; seen: string | undefined }>;
 }
 
-/** Serves one request, whose body is read by code that runs in a context of its own. */
+/** Serves one request, whose body is read by code that runs in a separate context. */
 async function reading(limit: number, before: (request: NodeRequest) => void = () => {}): Promise<Read> {
   const http = createServer();
   const begun = once(http, "request");

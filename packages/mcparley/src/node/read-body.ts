@@ -4,7 +4,7 @@ import { notUtf8, tooLarge } from "../http/server/refusal.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { NodeRequest } from "./node-exchange.ts";
 
-/** What an exchange does while its body is read. */
+/** The callbacks of an exchange while its body is read. */
 interface BodyEvents {
   /** Counts the bytes that have arrived. Returns an error if they are more than the caller's share. */
   count(this: void, bytes: number): Error | undefined;

@@ -30,7 +30,7 @@ const lookInterval = 500;
  *
  * A change is appended and then read back. Its position among the changes of other processes decides its outcome, so no
  * lock is needed that a crashed process could leave behind. Only one round of writing and reading runs at a time. Changes
- * that arrive meanwhile are written in the next round with one write.
+ * that arrive during a round are written in the next round with one write.
  */
 export class SharedLog {
   readonly #log: StoreLog;

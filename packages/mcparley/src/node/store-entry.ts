@@ -4,7 +4,7 @@ import type { Tables } from "../store/tables.ts";
 /** The writer of an entry, and its number among the entries of the writer. */
 type EntryId = readonly [writer: string, number: number];
 
-/** A change of a store, or a message, as it is written to the log. `now` is the time of the writer. */
+/** The log format of a change of the store or of a message. `now` is the time of the writer. */
 export type Change =
   | { op: "set"; now: number; key: string; value: string; ttl: number }
   | { op: "compare"; now: number; key: string; expected: string | undefined; value: string | undefined; ttl: number }

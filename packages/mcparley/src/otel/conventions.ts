@@ -7,7 +7,7 @@ import type { ServerCall } from "../server/observe/observer.ts";
 
 interface Operation {
   spanName: string;
-  /** What the call's span and metrics have in common. */
+  /** The attributes that the call's span and metrics share. */
   attributes: Attributes;
 }
 

@@ -9,7 +9,7 @@ export const RpcErrorCode = {
   InternalError: -32603,
 } as const;
 
-/** The base class of all errors of this library. `code` tells them apart, and is stable across releases. */
+/** The base class of all errors of this library. `code` identifies the error, and is stable across releases. */
 export abstract class RpcError extends Error {
   abstract readonly code: number | string;
 }
@@ -69,10 +69,10 @@ export class ProtocolError extends RpcError {
  * - `invalid_message`: the peer sent a message that is not JSON-RPC or violates the protocol
  * - `invalid_result`: a result does not match its schema
  * - `too_large`: a message, line, event or list exceeds its limit
- * - `http`: an HTTP status that has no code of its own in this list
+ * - `http`: an HTTP status without a specific code in this list
  * - `store_unavailable`: the store is unavailable; the operation was either done or not
  * - `session_lost`: the session has expired on the server and could not be opened again
- * - `declined`, `cancelled`: the user said no, or did not answer
+ * - `declined`, `cancelled`: the user declined, or did not answer
  * - `unusable_storage`: credentials cannot be stored there: other users have access, or the key is a different one
  * - `invalid_target`: the target of a connection cannot be read
  * - `forbidden_url`: a server refers to a URL to which it is not safe to send requests

@@ -7,7 +7,7 @@ import { PendingRequests } from "./pending-requests.ts";
 
 const what = 'tools/call "add"';
 
-/** What became of a promise, without waiting for one that is still open. */
+/** Records the value or error of a promise without waiting for it to settle. */
 function watch<T>(promise: Promise<T>): { settled: unknown[] } {
   const watched: { settled: unknown[] } = { settled: [] };
   promise.then(

@@ -21,7 +21,7 @@ const failure = (run: () => unknown): SchemaError => {
   throw new Error("nothing was thrown");
 };
 
-/** A schema of no particular library. */
+/** A schema that belongs to no library. */
 const handmade = (validate: StandardSchema["~standard"]["validate"], vendor = "handmade"): StandardSchema => ({
   "~standard": { version: 1, vendor, validate, jsonSchema: { input: () => ({}), output: () => ({}) } },
 });
@@ -29,7 +29,7 @@ const handmade = (validate: StandardSchema["~standard"]["validate"], vendor = "h
 describe.each([
   ["zod", zodUser, ["age", "name"]],
   ["ArkType", arkUser, ["age", "name"]],
-  // This one does not say that a default is always there.
+  // The output schema does not list the member with a default as required.
   ["valibot", valibotUser, ["name"]],
 ])("%s", (_, schema, required) => {
   test("is recognised and assignable", () => {
@@ -132,7 +132,7 @@ describe("validation by a library", () => {
     expect(issues[0]?.message).toHaveLength(300);
   });
 
-  /** Compiles a schema whose library accepts everything and whose JSON Schema accepts no value, and has so many subschemas. */
+  /** Compiles a schema whose library accepts every value. Its JSON Schema accepts none and has `subschemas` subschemas. */
   const contradictory = (subschemas: number) => {
     const anyOf = Array.from({ length: subschemas - 1 }, () => ({ const: "never" }));
     const jsonSchema = { input: () => ({ anyOf }), output: () => ({ anyOf }) };

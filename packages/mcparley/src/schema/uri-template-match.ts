@@ -168,7 +168,7 @@ function nearestEnds(uri: string, next: Int32Array, stops: string): Int32Array {
 function widthAt(uri: string, at: number): number {
   const lead = byteAt(uri, at);
   if (lead < 0) return 1;
-  // The first byte of UTF-8 tells the number of bytes. Invalid UTF-8 is refused when it is decoded.
+  // The first byte of UTF-8 determines the number of bytes. Invalid UTF-8 is refused when it is decoded.
   const bytes = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   let width = 3;
   while (width < 3 * bytes && byteAt(uri, at + width) >> 6 === 0b10) width += 3;
@@ -186,7 +186,7 @@ function pairsEnds({ names, rest, openers, separator, stops }: PairsStep, uri: s
   const nearest = nearestEnds(uri, next, stops);
   const ends = noEnds(uri);
   const longest = Math.max(...[...names.keys()].map((name) => name.length));
-  // For a pair that starts at a position: where it ends, together with the pairs after it.
+  // For each position, the end of the pair that starts there, together with the pairs after it.
   const chains = noEnds(uri);
   let stop = uri.length;
   let equals = uri.length;

@@ -165,7 +165,7 @@ describe.each(Object.entries(tables))("RFC 6570 %s", (_, rows) => {
     expect(parseTemplate(template).expand(values)).toBe(uri);
   });
 
-  // An empty value of an expression without a mark of its own leaves no trace; all others are found again.
+  // The excluded rows expand an empty value without a prefix character. It leaves no trace in the URI.
   test.each(rows.filter(([template]) => !template.startsWith("O{")))(
     "D3: %s matches its expansion",
     (template, uri) => {

@@ -1,7 +1,7 @@
 import { networkOf } from "../net/ip-address.ts";
 import { type Principal, principalKey } from "./dispatch/context.ts";
 
-/** The caller whose address is unknown. All of them together have the shares of one caller. */
+/** Key of anonymous callers whose address is unknown. Together they have the share of one caller. */
 export const unknownCaller = "";
 
 /**

@@ -15,13 +15,12 @@ import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "./op
 
 /** An open stream of `subscriptions/listen`. */
 export interface Stream extends Listener {
-  /** Ends the stream from this side, with its graceful result. */
+  /** Ends the stream with its graceful result. */
   end(): void;
 }
 
 /**
- * A definition made ready to answer. It holds everything that was prepared, and no connection: any number of
- * connections, sessions and requests share it.
+ * A prepared server definition. It holds no connection, so any number of connections, sessions and requests share it.
  */
 export class ServerCore {
   readonly definition: AnyServerDefinition;
@@ -47,7 +46,7 @@ export class ServerCore {
     this.clock = definition.clock ?? systemClock;
     this.#isObserved = Boolean(definition.observers?.length);
     checkStateKeys(definition.stateKeys);
-    // The client of a database is easily taken for a store.
+    // A likely mistake is to pass a database client instead of a store.
     if (definition.store && typeof definition.store.compareAndSet !== "function") {
       throw new LocalError("invalid_definition", "store must be a Store, such as memoryStore().");
     }
@@ -79,12 +78,12 @@ export class ServerCore {
     return { ...capabilities, extensions };
   }
 
-  /** What an extension adds under a method's name. */
+  /** Returns the method of an extension, or undefined if no extension has it. */
   extensionMethod(method: string): ExtensionMethod | undefined {
     return this.#extensionMethods.get(method);
   }
 
-  /** Adds a stream that hears of changes; the function it returns takes it away. */
+  /** Adds a stream that receives changes. The returned function removes it. */
   openStream(stream: Stream): () => void {
     this.#streams.add(stream);
     const leave = this.changes.add(stream);
@@ -164,7 +163,7 @@ function infoOf(definition: AnyServerDefinition): Implementation {
   return info;
 }
 
-/** Keys that cannot seal are found when the server is made, not when a call first asks. */
+/** Rejects invalid keys when the server is created, not when a call first needs them. */
 function checkStateKeys(keys: readonly Uint8Array[] | undefined): void {
   if (keys && (keys.length === 0 || keys.some(({ length }) => length !== 32))) {
     throw new LocalError("invalid_definition", "stateKeys must hold at least one key, and each must have 32 bytes.");

@@ -12,14 +12,14 @@ import type { Registry } from "./registry.ts";
 
 /** The resources of a live server. */
 export interface ResourceRegistry extends Registry<Resource> {
-  /** Tells those who subscribed to the URI that what it names has changed. */
+  /** Notifies the subscribers of a URI that the resource has changed. */
   updated(uri: string): void;
 }
 
 /**
- * A server: a definition ready to be served on any number of connections, and to be changed while it is.
+ * A server. It can be served on any number of connections at the same time, and changed while it is served.
  *
- * `T`, `P` and `R` are the types of what it was defined with; `connect<typeof server>` makes a typed client of them.
+ * `T`, `P` and `R` are the types of its tools, prompts and resources. `connect<typeof server>` makes a client typed by them.
  */
 export interface Server<T = object, P = object, R = object> {
   readonly name: string;
@@ -27,14 +27,14 @@ export interface Server<T = object, P = object, R = object> {
   readonly tools: Registry<Tool>;
   readonly prompts: Registry<Prompt>;
   readonly resources: ResourceRegistry;
-  /** Adds middleware around every method, or around some by name, inside what was added before. */
+  /** Adds middleware for every method, or for methods by name. It runs inside the middleware that was added before. */
   use(middleware: Middleware | MethodMiddleware): this;
   /**
-   * Offers what another server offers, its names after `prefix` and a dot, its URIs as they are; later changes of it
-   * follow. Its middleware and context stay its own.
+   * Adds the tools, prompts and resources of another server, and follows its later changes. Names get `prefix` and a dot
+   * in front; URIs stay the same. The handlers run with the middleware and context of the other server.
    */
   mount(prefix: string, other: Server<any, any, any>): this;
-  /** Serves one transport, for which it may say who the caller is. Settles when the transport is open. */
+  /** Serves one transport. `principal` is the verified caller of the transport. Resolves when the transport is open. */
   attach(transport: Transport, options?: { principal?: Principal }): Promise<Connection>;
   /** Ends open streams with their graceful result and closes the connections that `attach` made. */
   close(): Promise<void>;
@@ -43,7 +43,7 @@ export interface Server<T = object, P = object, R = object> {
 
 const cores = new WeakMap<object, ServerCore>();
 
-/** The prepared definition behind a server; for the transports of this package. */
+/** Returns the prepared definition of a server, for the transports of this package. */
 export function coreOf(server: Server<any, any, any>): ServerCore {
   const core = cores.get(server);
   if (core) return core;
@@ -51,11 +51,10 @@ export function coreOf(server: Server<any, any, any>): ServerCore {
 }
 
 /**
- * Makes a server of tools, prompts and resources, each under its name.
+ * Makes a server from tools, prompts and resources by name.
  *
- * Everything that can be prepared is prepared here: schemas are converted, validators built, lists serialised. Throws
- * `LocalError` `invalid_definition`, naming the thing, for what cannot be offered. Nothing is served yet: give the
- * server to `serveStdio`, `listen`, `toFetch` or `connect`.
+ * Prepares the definitions: converts schemas and builds validators. Throws `LocalError` `invalid_definition`, naming the
+ * definition, if one is invalid. To serve the server, pass it to `serveStdio`, `listen`, `toFetch` or `connect`.
  */
 export function createServer<
   T extends Record<string, Tool<any, any, any>> = Record<string, Tool>,
@@ -81,7 +80,7 @@ export function createServer<
       return this;
     },
     async attach(transport, options = {}) {
-      // A server over HTTP alone has no channel to serve.
+      // Loaded here, because a server over HTTP alone never needs it.
       const { ServerConnection } = await import("./protocol/connection.ts");
       const connection = new ServerConnection(core, transport, options.principal);
       connections.add(connection);
@@ -100,10 +99,10 @@ export function createServer<
   return server;
 }
 
-/** Offers all of `other` in `core`, and follows its changes. */
+/** Adds the tools, prompts and resources of `other` to `core`, and follows their changes. */
 function mount(core: ServerCore, prefix: string, other: ServerCore): void {
   const named = (name: string): string => `${prefix}.${name}`;
-  // A handler of `other` runs inside the middleware and with the context of `other`, in the call to `core`.
+  // A handler of `other` runs with the middleware and context of `other`, in the call to `core`.
   const run = (call: object, handler: (ctx: any) => unknown): unknown =>
     wrap(
       other.middleware,

@@ -32,12 +32,12 @@ const resources: Feature = {
 /** A Standard Schema or a JSON Schema. */
 export type Schema = StandardSchema | JsonSchema;
 
-/** The type that a schema gives once it has parsed; any object for a JSON Schema. */
+/** The output type of a schema, after parsing. Any object for a JSON Schema. */
 export type Parsed<S> = S extends StandardSchema ? InferOutput<S> : JsonObject;
-/** The type that a schema accepts; any object for a JSON Schema. */
+/** The input type of a schema. Any object for a JSON Schema. */
 export type Accepted<S> = S extends StandardSchema ? InferInput<S> : JsonObject;
 
-/** What a tool without an output schema may return. A string is text; a number or boolean is written as text. */
+/** The return type of a tool without an output schema. Strings, numbers and booleans become text content. */
 type Plain =
   | string
   | number
@@ -53,26 +53,26 @@ interface Described {
   title?: string;
   description?: string;
   icons?: Icon[];
-  /** The scopes that a caller needs; without them the thing is hidden from lists and refused. */
+  /** Scopes that a caller needs. For other callers the definition is hidden from lists, and calls are rejected. */
   scopes?: readonly string[];
   /** Sent as `_meta` in lists. */
   meta?: JsonObject;
 }
 
 declare const none: unique symbol;
-/** Stands for a schema that was not given. */
+/** The type of an omitted schema. */
 export interface None {
   readonly [none]?: never;
 }
 
 /** Definition of a tool. */
 export interface ToolDefinition<I, O, C> extends Described {
-  /** What the tool takes. Left out, it takes an empty object. */
+  /** Schema of the arguments. Default: an empty object. */
   input?: I & NotAShape<I>;
-  /** What the tool returns as `structuredContent`. */
+  /** Schema of the `structuredContent` that the tool returns. Default: none. */
   output?: O & NotAShape<O>;
   annotations?: ToolAnnotations;
-  /** What extensions add to this tool. */
+  /** The parts of extensions that apply to this tool. */
   extensions?: readonly ToolExtension[];
   call: (
     input: I extends Schema ? Parsed<I> : Record<string, never>,
@@ -80,7 +80,7 @@ export interface ToolDefinition<I, O, C> extends Described {
   ) => Awaitable<(O extends Schema ? Accepted<O> | ToolResult : Plain) | InputRequired>;
 }
 
-/** A tool: plain data, to be given to `createServer` under its name. */
+/** A tool: plain data to pass to `createServer` under its name. */
 export interface Tool<I = any, O = any, C = any> extends Described {
   readonly kind: "tool";
   readonly input: Schema | undefined;
@@ -95,8 +95,9 @@ export interface Tool<I = any, O = any, C = any> extends Described {
 /**
  * Defines a tool.
  *
- * Its name is the key under which `createServer` gets it. Bad arguments become a tool error that the model can read, a
- * `ToolError` likewise; any other error is hidden from the client and given to the server's `onError`.
+ * Its name is the key under which it is passed to `createServer`. Invalid arguments and a `ToolError` become a tool error
+ * that the model can read. A `ProtocolError` becomes the error response. Other errors are hidden from the client and passed
+ * to the server's `onError`.
  */
 export function tool<I extends Schema | None = None, O extends Schema | None = None, C extends object = object>(
   definition: ToolDefinition<I, O, C>,
@@ -104,9 +105,9 @@ export function tool<I extends Schema | None = None, O extends Schema | None = N
   return { ...definition, kind: "tool", "~feature": tools } as never;
 }
 
-/** Suggests values for what was typed; `others` holds the arguments that are filled in already. */
+/** Returns suggestions for a partly typed value. `others` contains the arguments that are already filled in. */
 export type Complete = (typed: string, others: Record<string, string>) => Awaitable<Completions>;
-/** At most 100 are sent; say how many there are in all where it is more. */
+/** Suggested values. The first 100 are sent. Set `total` if the list is incomplete. */
 export type Completions = readonly string[] | { values: readonly string[]; total?: number; hasMore?: boolean };
 
 /** An argument of a prompt. */
@@ -114,7 +115,7 @@ export interface Argument {
   title?: string;
   description?: string;
   required?: boolean;
-  /** A function, or all the values there are: those that begin with what was typed are suggested. */
+  /** A function, or a list of all values. From a list, the values that start with the typed text are suggested. */
   complete?: Complete | readonly string[];
 }
 
@@ -132,11 +133,11 @@ type PromptReturn =
 /** Definition of a prompt. */
 export interface PromptDefinition<A, C> extends Described {
   arguments?: A;
-  /** A string or a content block is a message of the user. */
+  /** Returns the messages. A string or a content block becomes a message of the user. */
   get: (args: ArgumentValues<A>, ctx: Context & C) => Awaitable<PromptReturn | InputRequired>;
 }
 
-/** A prompt: plain data, to be given to `createServer` under its name. */
+/** A prompt: plain data to pass to `createServer` under its name. */
 export interface Prompt<A = any, C = any> extends Described {
   readonly kind: "prompt";
   readonly arguments: Record<string, Argument> | undefined;
@@ -145,7 +146,7 @@ export interface Prompt<A = any, C = any> extends Described {
   readonly "~types"?: { arguments: A };
 }
 
-/** Defines a prompt. Its name is the key under which `createServer` gets it. */
+/** Defines a prompt. Its name is the key under which it is passed to `createServer`. */
 export function prompt<const A extends Record<string, Argument>, C extends object = object>(
   definition: PromptDefinition<A, C>,
 ): Prompt<ArgumentValues<A>, NoInfer<C>> {
@@ -159,7 +160,7 @@ type Variables<T extends string> = T extends `${string}{${infer V}}${infer Rest}
 type Names<V extends string> = V extends `${infer A},${infer B}` ? Clean<A> | Names<B> : Clean<V>;
 type Clean<V extends string> = V extends `${infer A}*` ? A : V extends `${infer A}:${string}` ? A : V;
 
-/** The query variables (`{?a}`, `{&b}`), which a client may leave out. */
+/** The query variables (`{?a}`, `{&b}`). A client may omit them. */
 type QueryVariables<T extends string> = T extends `${string}{${infer V}}${infer Rest}`
   ? (V extends `${"?" | "&"}${infer W}` ? Names<W> : never) | QueryVariables<Rest>
   : never;
@@ -173,7 +174,7 @@ type ReadPart = { uri?: string; mimeType?: string; meta?: JsonObject } & (
   | { blob: Uint8Array | string }
 );
 
-/** What `read` may return: text, bytes, a stream of bytes that is encoded as it comes, or several contents. */
+/** The return type of `read`: text, bytes, a stream of bytes, or several contents. A stream is encoded while it is read. */
 type ReadReturn =
   | string
   | Uint8Array
@@ -185,17 +186,17 @@ type ReadReturn =
 /** Definition of a resource or a resource template. */
 export interface ResourceDefinition<U extends string, C> extends Described {
   mimeType?: string;
-  /** Bytes, before any encoding. */
+  /** Size in bytes, before any encoding. */
   size?: number;
   annotations?: Annotations;
-  /** How long a client may keep what it read. 0 ms and private where it is left out. */
+  /** How long a client may cache the contents. Default: 0 ms and private. */
   cache?: Partial<CacheHint>;
-  /** For templates: the resources there are, so that clients that only list find them. */
+  /** For templates: returns the existing resources. They are added to `resources/list`. */
   list?: (ctx: Context & C) => Awaitable<readonly (string | (Omit<ListedResource, "name"> & { name?: string }))[]>;
   /** For templates: suggestions for a variable. */
   complete?: { [K in Variables<U>]?: Complete | readonly string[] };
   /**
-   * Reads the resource. `ctx.uri` is the URI as the client gave it. Throw `resourceNotFound(uri)` where there is none.
+   * Reads the resource. `ctx.uri` is the URI as the client sent it. Throw `resourceNotFound(uri)` if it does not exist.
    */
   read: (
     variables: VariableValues<U>,
@@ -203,7 +204,7 @@ export interface ResourceDefinition<U extends string, C> extends Described {
   ) => Awaitable<ReadReturn | InputRequired>;
 }
 
-/** A resource, or a family of them where its URI is a template: plain data, to be given to `createServer`. */
+/** A resource, or a resource template if its URI is a template: plain data to pass to `createServer`. */
 export interface Resource<U extends string = string, C = any> extends Described {
   readonly kind: "resource";
   readonly uri: U;
@@ -217,7 +218,7 @@ export interface Resource<U extends string = string, C = any> extends Described 
   readonly "~feature": Feature;
 }
 
-/** Defines a resource, or with a URI template (RFC 6570) a family of resources. URIs are compared as given. */
+/** Defines a resource, or a resource template if the URI is one (RFC 6570). URIs are compared without normalisation. */
 export function resource<const U extends string, C extends object = object>(
   uri: U,
   definition: ResourceDefinition<U, C>,
@@ -226,7 +227,8 @@ export function resource<const U extends string, C extends object = object>(
 }
 
 /**
- * Gives `tool`, `prompt` and `resource` whose handlers know the extra context that `createServer({ context })` adds.
+ * Returns `tool`, `prompt` and `resource` functions. Their handlers have the type of context that
+ * `createServer({ context })` adds.
  */
 export function withContext<C extends object>(): {
   tool: <I extends Schema | None = None, O extends Schema | None = None>(

@@ -2,7 +2,7 @@ import { LocalError } from "../rpc/errors.ts";
 import type { Prompt as ListedPrompt } from "../mcp/prompts.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 
-/** The members that every kind of thing shows in lists. */
+/** Returns the list members that tools, prompts and resources have in common. */
 export function describe(name: string, definition: Tool | Prompt | Resource): { name: string } {
   const { title, description, icons, meta } = definition;
   const described: ListedPrompt = { name };
@@ -13,7 +13,7 @@ export function describe(name: string, definition: Tool | Prompt | Resource): { 
   return described;
 }
 
-/** Says which thing it was that could not be prepared. */
+/** Runs `prepare`. An error becomes `invalid_definition` with a message that names the definition. */
 export function explained<T>(what: string, prepare: () => T): T {
   try {
     return prepare();

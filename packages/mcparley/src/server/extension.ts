@@ -13,16 +13,16 @@ import type { Server } from "./create-server.ts";
 
 /** A method that an extension adds to a server. */
 export interface ExtensionMethod {
-  /** The clients that have the method; of modern revisions alone unless given. */
+  /** The revisions that have the method. Default: modern revisions only. */
   eras?: readonly ("modern" | "legacy")[];
-  /** The param that HTTP clients mirror in the `Mcp-Name` header, where the extension asks them to. */
+  /** Name of the param that HTTP clients must mirror in the `Mcp-Name` header. Default: none. */
   mirroredName?: string;
   answer(call: Call): Awaitable<JsonObject | Prepared | InputRequired>;
 }
 
-/** What an extension keeps open for one `subscriptions/listen` stream. */
+/** The subscription of an extension on one `subscriptions/listen` stream. */
 export interface ExtensionSubscription {
-  /** The part of the filter that is honoured, for the acknowledgment. */
+  /** The part of the filter that the extension accepted. It is sent in the acknowledgment. */
   acknowledged: JsonObject;
   end(): void;
 }
@@ -32,49 +32,52 @@ export interface ExtensionSubscription {
  * Negotiation).
  */
 export interface ServerExtension {
-  /** The identifier, with its prefix: `com.example/feature`. */
+  /** Identifier with prefix: `com.example/feature`. */
   readonly id: string;
-  /** What is advertised under the identifier; an empty object unless given. */
+  /** Settings that the server declares under the identifier. Default: an empty object. */
   readonly settings?: JsonObject;
-  /** What is declared to the client of a session instead, where a legacy revision has words of its own for it. */
+  /**
+   * Returns the capabilities that a legacy session declares in place of the extension. For features that a legacy revision
+   * defines in another form.
+   */
   legacyCapabilities?(session: { revision: Revision; principal: Principal | undefined }): ServerCapabilities;
   readonly methods?: Readonly<Record<string, ExtensionMethod>>;
-  /** Wraps every method, inside the server's own middleware: the place for result types of one's own. */
+  /** Wraps every method, inside the middleware of the server. It can return custom result types. */
   readonly middleware?: (call: Call, next: () => Promise<JsonObject>) => Promise<JsonObject> | JsonObject;
-  /** Called for each new stream; `send` sends a notification on it, tagged with its subscription. */
+  /** Called for each new stream. `send` sends a notification with the subscription id on the stream. */
   subscribe?(
     wanted: JsonObject,
     call: Call,
     send: (method: string, params: JsonObject) => void,
   ): ExtensionSubscription | undefined | Promise<ExtensionSubscription | undefined>;
-  /** What the server offers on account of the extension, even while there is none of the kind. */
+  /** Features that the server declares because of the extension, even while it has no such definition. */
   readonly features?: readonly ("tools" | "prompts" | "resources")[];
   /**
-   * Called once for each server that is made with the extension, when all that it was defined with is offered: the
-   * place to check that, and to offer more. What it throws, `createServer` throws.
+   * Called once by `createServer`, after the definitions of the server were added. It can check them and add more. Its
+   * errors are thrown by `createServer`.
    */
   offer?(server: Pick<Server<any, any, any>, "tools" | "prompts" | "resources">): void;
-  /** Called when the server is closed: ends what goes on without a connection. */
+  /** Called when the server is closed. Stops work that does not depend on a connection. */
   close?(core: ServerCore): void | Promise<void>;
 }
 
-/** What an extension adds to one tool, as the tool's definition carries it. */
+/** The part of an extension that applies to one tool. Listed in the `extensions` of the tool's definition. */
 export interface ToolExtension {
-  /** The extension that it belongs to. */
+  /** Identifier of the extension. */
   readonly id: string;
-  /** Called before the handler, once the arguments are checked. What it throws is the answer to the call. */
+  /** Called after the arguments were validated and before the handler. If it throws, the call fails with that error. */
   beforeCall?(call: Call): void | Promise<void>;
   /** Changes how the tool is listed to the clients of a revision. */
   list?(listed: ListedTool, revision: Revision): ListedTool;
 }
 
-/** Whether the client has declared an extension; a modern client does so anew in each request. */
+/** Whether the client has declared an extension. A modern client declares its extensions in each request. */
 export function declaresExtension({ peer }: Call, id: string): boolean {
   const { extensions } = peer.capabilities;
   return isObject(extensions) && Object.hasOwn(extensions, id) && isObject(extensions[id]);
 }
 
-/** Throws -32021, which names the extension, where the client has not declared it. */
+/** Throws -32021, naming the extension, if the client has not declared it. */
 export function requireExtension(call: Call, id: string): void {
   if (declaresExtension(call, id)) return;
   throw new ProtocolError(

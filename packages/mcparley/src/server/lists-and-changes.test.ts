@@ -122,7 +122,7 @@ describe("changes", () => {
     const peer = await rawPeer(server, { meta });
     const notifications = { toolsListChanged: true, resourceSubscriptions: ["r://a"] };
     peer.send({ jsonrpc: "2.0", id: 9, method: "subscriptions/listen", params: { _meta: meta, notifications } });
-    // The request has arrived with the next turn; answering it takes more.
+    // The request arrives within one microtask turn; its answer takes longer.
     await Promise.resolve();
     server.tools.set("t", tool({ call: () => "x" }));
     server.resources.updated("r://a");

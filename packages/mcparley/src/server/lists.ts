@@ -16,11 +16,11 @@ export interface ListSource<E extends Entry<Scoped>> {
   /** The member of the result that holds the page: `tools`, `prompts`, ... */
   member: string;
   entries(): Iterable<E>;
-  /** An entry as it is shown to who asks; the same for all of a revision. */
+  /** Returns the list entry for a caller. It may depend only on the caller's revision. */
   show(entry: E, asker: ListAsker): object;
 }
 
-/** Who asks for a list, and in which words it is to be said. */
+/** The caller of a list, with the revision and encoder of the response. */
 export interface ListAsker {
   readonly revision: Revision;
   readonly encoder: Encoder;
@@ -33,13 +33,13 @@ export interface ListOptions {
   serverInfo: Implementation;
 }
 
-/** Pages kept per list; only what a client can page through is kept, and a change empties it. */
+/** Maximum number of cached pages per list. The cache is emptied when it is full and when the list changes. */
 const maxPages = 4096;
 
 /**
  * The pages of one list, serialised once for each revision and each set of entries that a caller may see.
  *
- * A cursor is the position of the last entry that was sent, so that it stays good while entries come and go.
+ * A cursor is the position of the last entry that was sent, so it stays valid when entries are added or removed.
  */
 export class PreparedLists<E extends Entry<Scoped>> {
   readonly #source: ListSource<E>;
@@ -52,7 +52,7 @@ export class PreparedLists<E extends Entry<Scoped>> {
     this.#options = options;
   }
 
-  /** Forgets all pages; to be called when an entry was set or deleted. */
+  /** Discards all cached pages. Called when an entry was set or deleted. */
   clear(): void {
     this.#pages.clear();
     this.#scopes = undefined;
@@ -89,14 +89,14 @@ export class PreparedLists<E extends Entry<Scoped>> {
     return finishPage(result, { revision, cache: this.#cache(), serverInfo });
   }
 
-  /** What depends on the caller's scopes must not be shown to another caller, on any page. */
+  /** Pages that depend on the caller's scopes are private, so that caches do not share them between callers. */
   #cache(): CacheHint {
     const { cache } = this.#options;
     return this.#scopes?.length ? { ...cache, cacheScope: "private" } : cache;
   }
 }
 
-/** Adds what the revision's lists carry besides their entries, and serialises the page. */
+/** Adds the cache hint and the result envelope if the revision has them, and serialises the page. */
 export function finishPage(
   result: JsonObject,
   { revision, cache, serverInfo }: { revision: Revision; cache: CacheHint; serverInfo: Implementation },
@@ -114,7 +114,7 @@ export function readPosition(cursor: string): number {
   try {
     decoded = atob(cursor);
   } catch {
-    // Not base64: reported below like any other cursor that this server did not give.
+    // The cursor is not base64. It is rejected below, like every other invalid cursor.
   }
   const match = /^after:(\d{1,15})$/.exec(decoded);
   if (!match) throw invalidParams("params.cursor is not one that this server gave. List again from the start.");

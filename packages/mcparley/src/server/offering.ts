@@ -12,7 +12,7 @@ import type { ToolEntry } from "./features/tools.ts";
 import { type Entry, type Feature, PreparedRegistry } from "./registry.ts";
 
 interface OfferingInit {
-  /** What the definition was given: a feature that was given is offered even while it is empty. */
+  /** The tools, prompts and resources of the definition. A feature that is set is offered even while it is empty. */
   given: Partial<Record<ListKind, Record<string, unknown>>>;
   limits: ServerLimits;
   listCache: CacheHint;
@@ -20,7 +20,7 @@ interface OfferingInit {
   changes: Changes;
 }
 
-/** What a server offers, prepared: the registries, the pages of their lists, and the index of its resources. */
+/** The tools, prompts and resources of a server: the registries, the pages of their lists, and the index of resources. */
 export class Offering {
   readonly tools: PreparedRegistry<Tool, ToolEntry> = new PreparedRegistry((entry) => this.#prepare("tool", entry));
   readonly prompts: PreparedRegistry<Prompt, PromptEntry> = new PreparedRegistry((entry) =>
@@ -29,7 +29,7 @@ export class Offering {
   readonly resources: PreparedRegistry<Resource, ResourceEntry> = new PreparedRegistry((entry) =>
     this.#prepare("resource", entry),
   );
-  /** What answers the methods of the features that the definitions brought along. */
+  /** The functions that answer the methods of the registered features, by method. */
   readonly answers: Map<string, Answer> = new Map();
   readonly resourceIndex: ResourceIndex = new ResourceIndex();
   readonly toolList: PreparedLists<ToolEntry>;
@@ -80,7 +80,7 @@ export class Offering {
     return this.#init.given[kind] !== undefined || this[kind].size > 0;
   }
 
-  /** Whether any argument or variable has suggestions. */
+  /** Whether any prompt argument or template variable has suggestions. */
   completes(): boolean {
     this.#completes ??=
       [...this.prompts].some(([, { arguments: args }]) =>

@@ -7,7 +7,7 @@ import type { ServerExtension } from "./extension.ts";
 import type { ServerObserver } from "./observe/observer.ts";
 import type { Store } from "../store/store.ts";
 
-/** Limits of what clients can make a server hold or do. A request over a limit is refused. */
+/** Limits on the resources that clients can use. A request over a limit is rejected. */
 export interface ServerLimits {
   /** Requests in flight over HTTP at one endpoint, from all callers, and as many POSTs that are being read. Default: 10,240. */
   requests: number;
@@ -30,17 +30,17 @@ export interface ServerLimits {
   idLength: number;
   /** Characters of the value to complete, and of each argument that is filled in already. Default: 1,024. */
   completionLength: number;
-  /** Entries on one page of a list. 1,000, since many clients never ask for a second page. */
+  /** Entries on one page of a list. Default: 1,000, because many clients never request a second page. */
   pageSize: number;
   /** Nesting of a call's arguments, of any other member of a request's params, and of an answer to an input request. Default: 64. */
   depth: number;
-  /** Properties and items in the same, at all depths. Default: 100,000. */
+  /** Properties and items in the same values, at all depths. Default: 100,000. */
   elements: number;
-  /** Messages in one batch, where the revision has batches. 100. */
+  /** Messages in one batch, on revisions that have batches. Default: 100. */
   batch: number;
-  /** Milliseconds to wait for a client's answer to a question. 10 minutes. */
+  /** Milliseconds to wait for a client's response to an input request. Default: 10 minutes. */
   askTimeout: number;
-  /** Milliseconds for which the sealed state of a call is good. 30 minutes. */
+  /** Milliseconds after which the sealed state of a call expires. Default: 30 minutes. */
   stateTtl: number;
 }
 
@@ -62,17 +62,17 @@ export const defaultLimits: ServerLimits = {
   stateTtl: 1_800_000,
 };
 
-/** What a server offers, and how. Only `name` and `version` are needed. */
+/** Definition of a server. Only `name` and `version` are required. */
 export interface ServerDefinition<T, P, R, C extends object> extends Implementation {
-  /** How to use this server, for the model. */
+  /** Instructions for the model on how to use this server. */
   instructions?: string;
   tools?: T & Record<string, Tool<any, any, C>>;
   prompts?: P & Record<string, Prompt<any, C>>;
   resources?: R & Record<string, Resource<any, C>>;
   extensions?: readonly ServerExtension[];
-  /** Adds to the context of each handler; called once per call, before its handler. */
+  /** Returns properties to add to the context of each handler. Called once per call, before the handler. */
   context?: (call: Context) => C | Promise<C>;
-  /** How long clients may keep lists. 0 ms unless given; public unless an entry needs scopes. */
+  /** How long clients may cache lists. Default: 0 ms and public. A list with entries that require scopes is always private. */
   listCache?: Partial<CacheHint>;
   limits?: Partial<ServerLimits>;
   /**
@@ -85,7 +85,7 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
    * `mcparley/otel`, or custom ones. The first is the outermost. Default: none.
    */
   observers?: readonly ServerObserver[];
-  /** Told that a client's roots changed; `ctx.roots()` gives the new ones. */
+  /** Called when a client's roots changed. `ctx.roots()` returns the new roots. */
   onRootsChanged?: () => void;
   /**
    * Keeps state that several processes share or that outlives a process: sessions of legacy revisions over HTTP, events of

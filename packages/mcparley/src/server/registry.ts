@@ -1,16 +1,16 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { Answer } from "./dispatch/middleware.ts";
 
-/** A definition together with all that was prepared from it when it was registered. */
+/** A registered definition with the values that were prepared from it. */
 export interface Entry<D> {
   readonly name: string;
   readonly definition: D;
-  /** Grows with each new name, so that a list cursor stays valid while entries come and go. */
+  /** Increases with each new name, so that a list cursor stays valid when entries are added or removed. */
   readonly position: number;
 }
 
 /**
- * How a kind of definition is prepared, and what answers its methods.
+ * Prepares one kind of definition and answers its methods.
  *
  * Each definition refers to its feature, so that the bundle of a server with tools alone contains no code for resources.
  */
@@ -20,25 +20,25 @@ export interface Feature<D = any, E extends Entry<D> = any> {
 }
 
 /**
- * What a live server offers of one kind, by name. Changing it changes the server and notifies whoever listens.
+ * The tools, prompts or resources of a live server, by name. A change applies at once and notifies subscribed clients.
  */
 export interface Registry<D> extends Iterable<[string, D]> {
   readonly size: number;
   get(name: string): D | undefined;
   has(name: string): boolean;
-  /** Adds a definition, or replaces the one of that name. Throws `LocalError` `invalid_definition` for a wrong one. */
+  /** Adds a definition, or replaces the one with the same name. Throws `LocalError` `invalid_definition` if it is invalid. */
   set(name: string, definition: D): void;
-  /** Removes a definition; returns false where there was none. */
+  /** Removes a definition. Returns false if the name does not exist. */
   delete(name: string): boolean;
 }
 
-/** Told what an entry is now, and what it was: one of the two is missing where it was added or removed. */
+/** Called after a change of an entry. `entry` is undefined if it was deleted, `previous` if it is new. */
 export type ChangeListener<E> = (entry: E | undefined, previous: E | undefined) => void;
 
 /**
- * The registry behind the public one: it prepares entries when they are set, and tells of changes.
+ * The implementation of `Registry`. It prepares entries when they are set, and notifies listeners of changes.
  *
- * Names are keys of a `Map`, so that `constructor` and `__proto__` are names like any other.
+ * Names are keys of a `Map`, so `constructor` and `__proto__` are ordinary names.
  */
 export class PreparedRegistry<D, E extends Entry<D>> implements Registry<D> {
   readonly #entries = new Map<string, E>();

@@ -1,11 +1,11 @@
-/** Numbers of items up to which the set of callers with that number is kept while it is empty. */
+/** Largest number of items for which an empty set of callers is kept for reuse. */
 const keptSets = 64;
 
 /**
- * Items that callers hold of something limited, such as open streams.
+ * Counts the items of a limited resource that each caller holds, such as open streams.
  *
  * Each caller's items are in the order in which they were added or last used. The caller that holds the most is found
- * without a search, so that a flood at a full table is cheap to refuse.
+ * without a search, so requests over the limit are cheap to reject.
  */
 export class Shares<T> {
   readonly #held = new Map<string, Set<T>>();
@@ -28,12 +28,12 @@ export class Shares<T> {
     return this.#held.get(caller)?.has(item) ?? false;
   }
 
-  /** A caller that holds the most items; undefined if there are none. */
+  /** A caller that holds the most items. Undefined if there are no items. */
   get largest(): string | undefined {
     return this.#bySize.get(this.#most)?.values().next().value;
   }
 
-  /** The items of a caller, the longest unused first. */
+  /** Returns the items of a caller, the least recently used first. */
   of(caller: string): Iterable<T> {
     return this.#held.get(caller) ?? [];
   }
@@ -47,7 +47,7 @@ export class Shares<T> {
     this.#move(caller, items.size - 1, items.size);
   }
 
-  /** Notes that an item was used: it becomes the last of its caller. */
+  /** Marks an item as the most recently used of its caller. */
   touch(caller: string, item: T): void {
     const items = this.#held.get(caller);
     if (items && items.size > 1 && items.delete(item)) items.add(item);
@@ -64,14 +64,14 @@ export class Shares<T> {
   #move(caller: string, from: number, to: number): void {
     const before = this.#bySize.get(from);
     before?.delete(caller);
-    // The sets of small numbers are used again and again.
+    // Sets for small numbers are kept, because they are soon needed again.
     if (before?.size === 0 && from > keptSets) this.#bySize.delete(from);
     if (to > 0) {
       const now = this.#bySize.get(to);
       if (now) now.add(caller);
       else this.#bySize.set(to, new Set([caller]));
     }
-    // A size changes by one at a time, so the next lower number has a caller if the highest has none any more.
+    // A size changes by one at a time. If the highest number has no caller left, the next lower number has one.
     if (to > this.#most || !this.#bySize.get(this.#most)?.size) this.#most = to;
   }
 }

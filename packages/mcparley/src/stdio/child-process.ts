@@ -123,7 +123,7 @@ export function exitedError(command: string, { code, signal }: Exit, stderr: str
 
 const KEPT_CHARS = 8_192;
 
-/** Where the stderr of a child process is written. */
+/** The destination of a child process's stderr. */
 export type StderrSink = "inherit" | "ignore" | ((chunk: string) => void);
 
 /** Reads the stderr of a child, because a full pipe would block it. The returned function returns the last 8 KiB, redacted. */

@@ -15,7 +15,7 @@ import { within } from "../rpc/abort.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Makes transports that start the server of a command. Each starts a process of its own. */
+/** Creates transports that start the server of a command. Each transport starts a separate process. */
 export function commandTransports(target: CommandTarget, bounds: EndBounds = defaultBounds): TransportFactory {
   const { command, args = [] } = target;
   if (typeof command !== "string" || command === "") {

@@ -40,7 +40,7 @@ interface Server {
   child: ChildProcessWithoutNullStreams;
   /** The next line of stdout. */
   next: () => Promise<JsonObject>;
-  /** Settles when stderr has said this. */
+  /** Resolves when stderr contains the text. */
   said: (text: string) => Promise<void>;
   stderr: () => string;
   send: (message: JsonObject) => void;
@@ -178,7 +178,7 @@ test("M4: P1: a client that went away ends the process, with no error", async ()
 });
 
 test("P1: the death of the parent ends the process though its input stays open", async () => {
-  // A socket that this test holds is the input, so that nothing but the death of the parent is there to be noticed.
+  // The test keeps the input socket open, so that the server can only detect the death of its parent.
   const listener = net.createServer().listen(0, "127.0.0.1");
   await once(listener, "listening");
   const ours = net.connect((listener.address() as net.AddressInfo).port, "127.0.0.1");
@@ -190,7 +190,7 @@ test("P1: the death of the parent ends the process though its input stays open",
   ours.write(`${JSON.stringify({ jsonrpc: "2.0", ...call(1, "noisy") })}\n`);
   expect(await next()).toMatchObject({ id: 1 });
   child.kill("SIGKILL");
-  // Its streams close when the server, which shares them, has ended too.
+  // Its streams close only when the server, which shares them, has also ended.
   await exited;
   await expect.poll(() => isAlive(pid), { interval: 10, timeout: 10_000 }).toBe(false);
   expect(ours.writable).toBe(true);

@@ -103,7 +103,7 @@ async function drain(close: () => Promise<void>, closed: Promise<void>, options:
   const { clock = systemClock, drainTimeout = 30_000 } = options;
   const giveUp = (): void => void close();
   const timer = clock.setTimeout(giveUp, drainTimeout);
-  // The event loop is empty, so no call can be answered any more.
+  // The event loop is empty, so no further call can be answered.
   process.once("beforeExit", giveUp);
   await closed;
   process.off("beforeExit", giveUp);

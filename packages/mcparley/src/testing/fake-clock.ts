@@ -1,13 +1,13 @@
 import type { Clock } from "../rpc/clock.ts";
 
-/** A clock that moves when a test says so. */
+/** A clock that a test advances. */
 export interface FakeClock extends Clock {
   /**
-   * Moves the time on by `ms`, calling what falls due on the way in order. After each call, and at the end, everything
-   * that waits for no timer is given the time to run.
+   * Advances the time by `ms` and calls the timers that expire, in order. After each timer, and at the end, waits for the
+   * pending promises and tasks.
    */
   advance(ms: number): Promise<void>;
-  /** How many timers are set. */
+  /** Number of timers that are set. */
   readonly pending: number;
 }
 
@@ -16,7 +16,7 @@ interface Timer {
   fn: () => void;
 }
 
-/** Makes a clock that stands at `start` until it is moved. */
+/** Makes a clock that shows `start` until it is advanced. */
 export function fakeClock(start = 0): FakeClock {
   const timers = new Set<Timer>();
   let now = start;
@@ -52,9 +52,9 @@ export function fakeClock(start = 0): FakeClock {
   };
 }
 
-/** Gives all that is ready to run, and all that follows from it without a timer or input, the time to do so. */
+/** Waits until pending promises and tasks have run, with those that they queue. Does not wait for timers or input. */
 export function settled(): Promise<void> {
-  // A timer's turn comes after every microtask; several, since a turn may queue another (a message channel, a promise).
+  // A timer runs after all microtasks. Several turns are needed, because a turn may queue another, as a message channel does.
   return new Promise((resolve) => {
     let turns = 3;
     const next = (): void => void (turns-- === 0 ? resolve() : setTimeout(next, 0));

@@ -14,7 +14,7 @@ const allCapabilities = {
   logging: {},
 };
 
-/** Dials scripted peers, one after another; once all are used, dialing fails the test. */
+/** Connects to the scripted peers, one after another. Throws once all are used. */
 export function peerTransports(
   ...peers: ScriptedPeer[]
 ): TransportFactory & { kind: "stream" | "http"; opened: number } {
@@ -31,7 +31,7 @@ export function peerTransports(
   };
 }
 
-/** A peer that answers `server/discover` by itself; the test plays the rest. */
+/** Makes a peer that answers `server/discover`. The test sends all other responses. */
 export function modernPeer(options: { capabilities?: JsonObject; answers?: Answers } = {}): ScriptedPeer {
   const { capabilities = allCapabilities, answers } = options;
   return scriptedPeer({ "server/discover": () => discoverResult(capabilities), ...answers });
@@ -50,8 +50,8 @@ export function discoverResult(capabilities: JsonObject = allCapabilities): Json
 }
 
 /**
- * A peer that knows nothing before `initialize`, which it answers by itself: refuse its `server/discover`, or pin the
- * client to the revision. The test takes `notifications/initialized` and plays the rest.
+ * Makes a peer that answers `initialize`. The test must refuse `server/discover`, or pin the client to the revision. It
+ * also receives `notifications/initialized` and sends all other responses.
  */
 export function legacyPeer(
   options: { version?: string; capabilities?: JsonObject; answers?: Answers } = {},

@@ -12,25 +12,25 @@ import {
 } from "../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 
-/** What a client sent, with what went beside it. */
+/** A message that a client sent, with its envelope. */
 export interface Arrived {
   message: JsonRpcMessage;
   envelope: Envelope | undefined;
 }
 
 /**
- * The server's side of a transport, played by a test message by message: it can be what no well-behaved server is.
+ * The server side of a transport, controlled by a test message by message. It can send invalid messages.
  *
- * What it sends is delivered at once, before the call returns.
+ * Each message is delivered synchronously, before the call that sends it returns.
  */
 export interface ScriptedPeer {
-  /** What to give to the client. */
+  /** The transport to pass to the client. */
   readonly transport: Transport;
-  /** All that the client sent, in order. */
+  /** The messages that the client sent, in order. */
   readonly arrived: readonly Arrived[];
-  /** Whether the client, or `close`, has ended the transport. */
+  /** Whether the client or `close` has closed the transport. */
   readonly isClosed: boolean;
-  /** Waits for the next message that was not taken yet, and fails where it is not a request for `method`. */
+  /** Returns the next message that was not returned before. Rejects if it is not a request for `method`. */
   request(method: string): Promise<JsonRpcRequest>;
   /** The same for a notification. */
   notification(method: string): Promise<JsonRpcNotification>;
@@ -39,19 +39,19 @@ export interface ScriptedPeer {
   answer(request: { id: RequestId }, result: JsonObject): void;
   refuse(request: { id: RequestId }, error: JsonRpcErrorBody): void;
   notify(method: string, params?: JsonObject): void;
-  /** Sends the client a request of the server. */
+  /** Sends the client a request. */
   ask(id: RequestId, method: string, params?: JsonObject): void;
   /** Delivers any value. */
   send(value: unknown): void;
-  /** Tells the client that one of its requests could not be delivered, as HTTP transports do. */
+  /** Reports to the client that one of its requests could not be delivered, as HTTP transports do. */
   fail(request: { id: RequestId }, error: Error): void;
-  /** Tells the client of something that was no message. */
+  /** Reports to the client an input that is not a message. */
   malformed(error: Error): void;
-  /** Ends the transport from the server's side. */
+  /** Closes the transport from the server side. */
   close(cause?: Error): void;
 }
 
-/** Makes a peer whose part the test plays. `answers` are given at once, by method; the test plays the rest. */
+/** Makes a peer. `answers` respond to requests automatically, by method; the test responds to all others. */
 // oxlint-disable-next-line max-lines-per-function -- The members of the peer share the state of one conversation.
 export function scriptedPeer(answers: Record<string, (request: JsonRpcRequest) => JsonObject> = {}): ScriptedPeer {
   const arrived: Arrived[] = [];

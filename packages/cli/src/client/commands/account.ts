@@ -67,7 +67,7 @@ export const logoutCommand: AccountCommand = {
   },
 };
 
-/** Revokes the tokens, which needs the client that received them, and deletes both in any case. */
+/** Revokes the tokens with the client that received them. Deletes both in any case. */
 async function forget(
   server: string,
   { oauth, storage }: Pick<OpenAuthorization, "oauth" | "storage">,

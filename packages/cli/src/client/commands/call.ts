@@ -40,7 +40,7 @@ async function call(name: string, given: readonly Given[], session: Session): Pr
   else if (options.output === undefined || hasBinary(result)) await printText(showResult(result, session), session);
 }
 
-/** The tool of this name, and the names of those before it. */
+/** Returns the tool with this name, and the names of the tools listed before it. */
 async function findTool(
   name: string,
   { client, request }: Session,
@@ -61,8 +61,10 @@ async function callFound(tool: Tool, given: readonly Given[], session: Session):
 }
 
 /**
- * Calls a tool that is not listed, as one may be that we lack the scopes for: the server says which these are when it is
- * called all the same, and lists it once we have them. Gives undefined where there is no such tool.
+ * Calls a tool that is not listed. A server may hide a tool until the client has its scopes. The refused call names
+ * these scopes, and the tool is listed when they are granted.
+ *
+ * Returns undefined if the tool does not exist.
  */
 async function callHidden(
   name: string,
@@ -84,9 +86,9 @@ async function callHidden(
 }
 
 /**
- * Asks before a tool that says of itself that it destroys.
+ * Asks for confirmation before a call of a tool with `destructiveHint`.
  *
- * Without a terminal, whoever wrote the command has decided: the name of the tool stands in it.
+ * Without a terminal there is no question, because the author of the command has named the tool.
  */
 async function confirmDestructive({ name, annotations }: Tool, { options, questions }: Session): Promise<void> {
   if (!annotations?.destructiveHint || annotations.readOnlyHint || options.yes) return;
@@ -116,9 +118,9 @@ function showResult(result: CallToolResult, { options, screen }: Session): strin
 }
 
 /**
- * The content, which is what the server wrote to be read, or the structured part where the text only mirrors that.
+ * Returns the content of a result as text, or the structured content if the text only repeats it.
  *
- * Where there are both, the structured part is for programs and left to --json.
+ * If both differ, only `--json` shows the structured content.
  */
 function resultText({ content, structuredContent }: CallToolResult, view: View): string {
   const own = content.filter((block) => block.type !== "text" || !mirrors(block.text, structuredContent));
@@ -140,7 +142,7 @@ function mirrors(text: string, structured: unknown): boolean {
   }
 }
 
-/** JSON in which the order of members does not matter. */
+/** Returns JSON with sorted members, for comparison. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     isObject(member) ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))) : member,

@@ -48,7 +48,7 @@ async function save(contents: readonly ResourceContents[], file: string, session
   return saveText(texts.join("\n"), file, session);
 }
 
-/** A URI that does not exist is most often a typing error: what there is tells which. */
+/** Adds a suggestion to the error for an unknown URI, because the cause is most often a typing error. */
 async function explain(error: unknown, uri: string, { client, request }: Session): Promise<never> {
   if (!isResourceNotFound(error)) throw error;
   const uris: string[] = [];

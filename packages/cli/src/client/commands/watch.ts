@@ -37,7 +37,7 @@ async function watch(uris: readonly string[], session: Session): Promise<void> {
   if (failure) throw failure;
 }
 
-/** The lists that the server says it tells changes of. */
+/** Returns the lists for which the server declares change notifications. */
 function listsThatChange({ client }: Session): ListenFilter {
   const { tools, prompts, resources } = client.server.capabilities;
   return { tools: !!tools?.listChanged, prompts: !!prompts?.listChanged, resources: !!resources?.listChanged };

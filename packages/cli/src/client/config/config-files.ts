@@ -28,8 +28,8 @@ const maxBytes = 1024 * 1024;
 /**
  * Yields the servers of the configuration files, from `folder` upwards, the nearest first.
  *
- * A file is read when the iteration comes to it, so that a broken one further up does not matter to who finds a name
- * before. Throws `UsageError` with file and line for a file that cannot be read.
+ * A file is read when the iteration reaches it, so an invalid file further up does not affect a search that ends before
+ * it. Throws `UsageError` with file and line for a file that cannot be read.
  */
 export function* configEntries(folder: string): Generator<ConfigEntry> {
   for (let current = folder; ; current = dirname(current)) {

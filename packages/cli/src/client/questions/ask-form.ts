@@ -10,9 +10,10 @@ interface Talk {
 }
 
 /**
- * Asks for a form field by field, shows the whole and sends it only on a yes; `given` are answers that are there.
+ * Asks for a form field by field, shows all values and sends them only if the user agrees. `given` contains existing
+ * answers.
  *
- * A person must be able to review and change their answers before they are sent, and to decline or cancel at any point
+ * A user must be able to review and change the answers before they are sent, and to decline or cancel at any point
  * (client/elicitation, User Interaction Model).
  */
 export async function askForm(
@@ -59,7 +60,7 @@ function review(fields: readonly Field[], values: ReadonlyMap<string, FieldValue
   return choose("[s]end, [e]dit, [d]ecline or [c]ancel? ", keys, talk.prompter);
 }
 
-/** A form without fields asks for a yes or no alone. */
+/** A form without fields only asks for confirmation. */
 async function agree({ prompter }: Talk): Promise<ElicitResult> {
   const keys = { y: "accept", n: "decline", d: "decline", c: "cancel" } as const;
   const action = await choose("[y]es, [n]o (decline) or [c]ancel? ", keys, prompter);
@@ -133,7 +134,7 @@ function promptFor(field: Field, current: FieldValue | undefined, { dim }: Style
   return field.required ? "  > " : `  ${dim("[Enter: leave out]")} > `;
 }
 
-/** A value as its field shows it: titles for choices, yes and no for booleans. */
+/** Returns a value as its field shows it: titles for choices, yes and no for booleans. */
 function showValue(field: Field, value: FieldValue): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.map((one) => titleOf(field, one)).join(", ") || "none";

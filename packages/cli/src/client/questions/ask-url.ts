@@ -37,7 +37,7 @@ function highlightHost(url: URL, { inverse }: Style): string {
   return `${start}${inverse(url.host)}${url.href.slice(start.length + url.host.length)}`;
 }
 
-/** Letters that look like others come as punycode, which few people recognise. */
+/** Letters that resemble others are shown as punycode, which few users recognize. */
 function warning({ hostname }: URL): string {
   return /(^|\.)xn--/.test(hostname) ? ", a name with letters that may look like others." : ".";
 }

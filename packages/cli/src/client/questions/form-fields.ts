@@ -86,7 +86,7 @@ function choicesOf(property: JsonObject): Choice[] {
   );
 }
 
-/** A choice by its number, its value or its title; a value that is itself a number wins over the number. */
+/** Returns the choice with this value, title or number, in this order. */
 function choose(typed: string, choices: readonly Choice[]): string {
   const wanted = typed.trim();
   const named = choices.find(({ value }) => value === wanted) ?? choices.find(({ title }) => same(title, wanted));
@@ -193,7 +193,7 @@ function range(least: unknown, most: unknown): string {
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
   const date = new Date(`${text}T00:00:00Z`);
-  // The 31st of a shorter month is moved on rather than refused by Date.
+  // `Date` moves the 31st of a shorter month to the next month instead of rejecting it.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 

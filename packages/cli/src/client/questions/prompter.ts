@@ -5,7 +5,7 @@ import type { ClientOptions } from "../options.ts";
 import type { Screen } from "../screen.ts";
 import type { Stop } from "../stop.ts";
 
-/** Talks with the person at the terminal, a line at a time: stderr asks, stdin answers. */
+/** A line-based dialog with the user at the terminal: questions on stderr, answers on stdin. */
 export interface Prompter {
   /** Shows lines. They must be safe to show. */
   say(text: string): void;
@@ -20,10 +20,10 @@ export class Dismissed extends Error {
 }
 
 /**
- * Opens the terminal for questions until it is closed; `signal` withdraws them.
+ * Opens the terminal for questions until it is closed. `signal` withdraws them.
  *
- * Lines that were typed ahead answer the questions that follow. A terminal in line editing hands Ctrl-C to this
- * program as a key and not as a signal: `onInterrupt` is called for it.
+ * Lines that were typed ahead answer the following questions. A terminal in line editing mode delivers Ctrl-C as a key
+ * and not as a signal; `onInterrupt` is called for it.
  */
 export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: () => void): Prompter {
   const input = io.stdin as Partial<ReadStream> & CommandIo["stdin"];
@@ -49,7 +49,7 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
   };
 }
 
-/** The lines of an interface in their order; `readline`'s own `question` drops those that come between two questions. */
+/** The lines of an interface in their order. The `question` of `readline` drops lines that arrive between two questions. */
 class LineQueue {
   ended = false;
   readonly #lines: string[] = [];

@@ -15,11 +15,11 @@ export interface OpenAuthorization {
   readonly oauth: OAuth;
   readonly place: CredentialsPlace;
   readonly storage: CredentialStorage;
-  /** The client that was given, now or at the login; undefined where one registers itself. */
+  /** The client from the options or from the login. Undefined for a dynamically registered client. */
   readonly client: GivenClient | undefined;
 }
 
-/** Makes what signs in to a server, with the client that was given, now or at the login. */
+/** Opens the authorization at a server, with the client from the options or from the login. */
 export async function openAuthorization(setting: AuthorizationSetting): Promise<OpenAuthorization> {
   const { io, screen, options, server } = setting;
   const given = givenClient(setting);
@@ -61,7 +61,7 @@ function givenClient({ io, options }: AuthorizationSetting): GivenClient | undef
   return { id, ...(secret !== undefined && { secret }), ...(issuer !== undefined && { issuer }) };
 }
 
-/** The URL of the server that a command about one's account there is for. */
+/** Returns the URL of the server for an account command. */
 export function serverUrl(target: Target, command: string): string {
   if (target.kind === "url") return target.url;
   throw new UsageError(

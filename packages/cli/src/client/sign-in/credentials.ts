@@ -33,7 +33,7 @@ function configFolder({ env, platform }: Surroundings): string {
   return join(given?.startsWith("/") ? given : join(home, ".config"), "mcparley");
 }
 
-/** Milliseconds after which the user is told about a wait for another process. */
+/** Milliseconds of waiting for another process after which a note is shown to the user. */
 const patience = 1_500;
 
 /** Opens the storage of a place. The folder is created with the first write. */

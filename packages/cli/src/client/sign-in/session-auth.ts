@@ -4,22 +4,23 @@ import type { HttpAuth } from "mcparley/client";
 import { type AuthorizationSetting, openAuthorization } from "./authorization.ts";
 import { credentialsPlace } from "./credentials.ts";
 
-/** How the requests of a session are authorized. */
+/** The authorization of a session's requests. */
 export interface SessionAuth extends HttpAuth {
-  /** Whether requests show that somebody has signed in. */
+  /** Returns whether the last request had credentials. */
   isSignedIn(): boolean;
   /**
-   * Runs work that may be refused for want of scopes, and then asks for these; the refused request is not repeated. Gives
-   * what came of the work, or undefined where there are more scopes now.
+   * Runs work that the server may refuse because of missing scopes. If so, requests these scopes, and does not repeat
+   * the work. Returns the result of the work, or undefined if new scopes were granted.
    */
   askForMore<T>(work: () => Promise<T>): Promise<T | undefined>;
-  /** Settles once no sign-in is under way, also none that nobody waits for any more. */
+  /** Resolves when no sign-in is running, including abandoned ones. */
   settled(): Promise<void>;
 }
 
 /**
- * Authorizes the requests of a session, and signs in when the server asks for it. What that takes is loaded once
- * somebody has signed in anywhere, or has to.
+ * Authorizes the requests of a session, and signs in when the server requires it.
+ *
+ * The code is loaded when credentials are stored or a sign-in is required.
  */
 export function sessionAuth(setting: AuthorizationSetting): SessionAuth {
   const { folder } = credentialsPlace(setting.io, setting.options.keychain);

@@ -9,14 +9,14 @@ const authorizationUrl = new URL("https://issuer.example/authorize?client_id=c&s
 
 interface Outcome {
   io: FakeIo;
-  /** The redirect URI that was prepared. */
+  /** The prepared redirect URI. */
   redirectUri: string;
   came: Promise<URL>;
 }
 
 type Circumstances = FakeOptions & Partial<Pick<SignInSetting, "isAskedFor">> & { noBrowser?: boolean };
 
-/** Lets a person sign in, and gives what became of it. */
+/** Runs a sign-in and returns its outcome. */
 async function signIn({ isAskedFor = false, noBrowser = false, ...fake }: Circumstances): Promise<Outcome> {
   const io = fakeIo(fake);
   const screen = new Screen(io, () => {});

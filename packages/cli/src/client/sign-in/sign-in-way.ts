@@ -8,11 +8,11 @@ import { type TalkSetting, isAttended, talk } from "../questions/prompter.ts";
 
 export interface SignInSetting extends TalkSetting {
   readonly options: Pick<ClientOptions, "noInput" | "noBrowser" | "timeout">;
-  /** Whether signing in is what the command is for, so that nobody has to be asked whether they want to. */
+  /** Whether the user asked for the sign-in. If so, no confirmation is needed. */
   readonly isAskedFor: boolean;
 }
 
-/** How a person signs in here: with the browser of this machine, with one elsewhere, or not at all. */
+/** Returns the sign-in method: with a local browser, with a browser elsewhere, or an error if no user is present. */
 export async function signInWay(setting: SignInSetting): Promise<SignIn> {
   const attended = isAttended(setting);
   if (setting.options.noBrowser || !(attended || setting.isAskedFor)) return pasted(setting, attended);
@@ -20,7 +20,7 @@ export async function signInWay(setting: SignInSetting): Promise<SignIn> {
   const { timeout } = setting.options;
   return loopbackSignIn({
     open: (url) => open(url, attended, setting),
-    // In other commands it limits the call, which the person is no part of.
+    // In other commands `--timeout` limits the call, and the time of the sign-in does not count.
     ...(setting.isAskedFor && timeout !== undefined && { timeLimit: timeout }),
   });
 }
@@ -42,7 +42,7 @@ async function openAtOnce(url: URL, attended: boolean, { io, screen }: SignInSet
   }
 }
 
-/** Shows where the server wants the person to go, and opens it only on a yes. */
+/** Shows the URL of the sign-in, and opens it only if the user agrees. */
 async function openIfWanted(url: URL, setting: SignInSetting): Promise<void> {
   const { io, screen, stop } = setting;
   const answer = await talk(setting, stop.signal, (prompter) => {
@@ -58,7 +58,7 @@ async function openIfWanted(url: URL, setting: SignInSetting): Promise<void> {
 async function pasted(setting: SignInSetting, attended: boolean): Promise<SignIn> {
   const { pastedSignIn } = await import("mcparley/auth");
   const { screen } = setting;
-  // An address is not wrapped, so that it can be copied.
+  // A URL is not wrapped, so that it can be copied.
   const print = (line: string): void => screen.note(URL.canParse(line) ? line : paragraph(line, screen.err));
   const read = async (question: string, signal: AbortSignal): Promise<string> => {
     const answer = await talk(setting, signal, (prompter) => prompter.ask(question));
@@ -69,7 +69,7 @@ async function pasted(setting: SignInSetting, attended: boolean): Promise<SignIn
   return attended ? way : { prepare: async (previous) => unattended(await way.prepare(previous)) };
 }
 
-/** Tells where a person would have to sign in, since there is none. */
+/** Returns an attempt that fails with the sign-in URL, because no user is present. */
 function unattended({ redirectUri }: SignInAttempt): SignInAttempt {
   return {
     redirectUri,

@@ -1,7 +1,7 @@
 import { ToolError } from "mcparley";
 import { type Server, createServer, image, link, prompt, resource, tool, toolResult } from "mcparley/server";
 
-/** Text that clears the screen, sets the title and colours what follows, where a terminal is let act upon it. */
+/** Text that clears the screen, sets the title and colours the rest if a terminal interprets it. */
 export const hostile = "\u001b[2J\u001b]0;owned\u0007\u001b[31mred";
 
 const string = { type: "string" } as const;
@@ -98,10 +98,10 @@ const tools = {
   }),
 };
 
-/** The tools whose handlers were told that their call is cancelled. */
+/** The names of the tools that noticed the cancellation of their call. */
 export const cancelled: string[] = [];
 
-/** A server with something of everything that a client command can meet. */
+/** A server with an example of everything that the client commands handle. */
 export function exampleServer(): Server {
   return createServer({
     name: "example",

@@ -5,21 +5,21 @@ import type { CommandIo } from "../io.ts";
 import { runClientCommand } from "../run.ts";
 
 export interface FakeOptions {
-  /** What every target leads to. */
+  /** The server that every target leads to. */
   server?: Attachable;
-  /** Whether a person sits at all three streams, 80 columns wide. */
+  /** Whether all three streams are terminals, 80 columns wide. */
   terminal?: boolean;
   env?: Record<string, string>;
   cwd?: string;
   stdin?: string | Uint8Array;
-  /** Typed one by one, each when a question is shown. */
+  /** Answers, typed one by one when a question is shown. */
   answers?: string[];
   platform?: NodeJS.Platform;
-  /** Takes the place of connecting to `server`. */
+  /** Replaces the connection to `server`. */
   connect?: CommandIo["connect"];
 }
 
-/** A world outside for a command, and what the command did to it. */
+/** A fake environment for a command. It records the command's effects. */
 export interface FakeIo extends CommandIo {
   readonly out: () => string;
   readonly bytes: () => Buffer;
@@ -29,7 +29,7 @@ export interface FakeIo extends CommandIo {
   /** The answers that no question took. */
   readonly unused: string[];
   pressCtrlC(): void;
-  /** Settles when `text` has been written to stdout or stderr. */
+  /** Resolves when `text` has been written to stdout or stderr. */
   seen(text: string): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ function collect(onWrite: (text: string) => void): { stream: Writable; bytes: ()
   return { stream, bytes: () => Buffer.concat(chunks) };
 }
 
-/** Runs a command as typed in a shell that knows no quotes, and gives what came of it. */
+/** Runs a command line and returns its outcome. A string is split at spaces, without quoting. */
 export async function runWith(options: FakeOptions, line: string | string[]): Promise<{ code: number; io: FakeIo }> {
   const io = fakeIo(options);
   const [name = "", ...argv] = typeof line === "string" ? line.split(" ") : line;

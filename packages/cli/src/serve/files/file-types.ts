@@ -1,6 +1,6 @@
 import mime from "mime";
 
-/** Endings that mean source text here, though the registry knows them as something else or not at all. */
+/** File extensions of source text that the registry lacks or maps to another type. */
 const own = new Map([
   ["ts", "text/x-typescript"],
   ["mts", "text/x-typescript"],
@@ -9,16 +9,16 @@ const own = new Map([
   ["liquid", "text/x-liquid"],
 ]);
 
-/** The MIME type of a file by its name; by whether it is text where the name does not tell. */
+/** Returns the MIME type of a file by its name. If the name has no known extension, `isText` decides. */
 export function mimeTypeOf(name: string, isText: () => boolean): string {
   const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
   return own.get(ending) ?? mime.getType(name) ?? (isText() ? "text/plain" : "application/octet-stream");
 }
 
 /**
- * Whether bytes look like text: no NUL, and UTF-8 throughout.
+ * Returns whether bytes look like text: valid UTF-8 without NUL.
  *
- * They may be the beginning of a file: a character that is cut off at the end is no fault.
+ * The bytes may be the beginning of a file, so an incomplete character at the end is allowed.
  */
 export function looksLikeText(bytes: Uint8Array): boolean {
   if (bytes.includes(0)) return false;
@@ -30,7 +30,7 @@ export function looksLikeText(bytes: Uint8Array): boolean {
   }
 }
 
-/** Decodes a whole file, or gives undefined where it is not UTF-8. A byte order mark is left out. */
+/** Decodes a whole file without its byte order mark. Returns undefined if the file is not UTF-8. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {

@@ -2,7 +2,7 @@ import { realpath, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { type Field, items, members, text, wrong } from "../yaml/yaml-fields.ts";
 
-/** A folder whose files are served, under a name that stands for it in URIs. */
+/** A folder of served files, with the name that represents it in URIs. */
 export interface ServedRoot {
   readonly name: string;
   /** Absolute, as it was given. */
@@ -12,11 +12,12 @@ export interface ServedRoot {
 }
 
 /**
- * The real path of a file under a root, or undefined where the path leaves the root, by dots or by a symbolic link,
- * names what is hidden, or names nothing. Which of these it was is not told: a caller may only learn that nothing is
- * there (server/resources, Security Considerations).
+ * Returns the real path of a file under a root, or undefined if the file is not served.
  *
- * `path` is relative to the root, with `/` between its parts, percent-decoding done.
+ * A path is rejected if it leaves the root (by dots or by a symbolic link), names a hidden file or does not exist. The
+ * caller cannot distinguish these cases (server/resources, Security Considerations).
+ *
+ * `path` is relative to the root, percent-decoded, with `/` between its parts.
  */
 export async function resolveInside(root: ServedRoot, path: string): Promise<string | undefined> {
   const parts = path.split("/");
@@ -24,14 +25,14 @@ export async function resolveInside(root: ServedRoot, path: string): Promise<str
   const real = await realpath(resolve(root.real, ...parts)).catch(() => undefined);
   if (real === undefined) return undefined;
   const below = partsBelow(root.real, real);
-  // A link that stays inside may still lead to what is hidden.
+  // A link inside the root may still lead to a hidden file.
   return below !== undefined && below.length > 0 && below.every(isShown) ? real : undefined;
 }
 
 /**
- * The parts of `path` below `folder`, or undefined where it is not below. Both are absolute.
+ * Returns the parts of `path` below `folder`, or undefined if `path` is not below it. Both are absolute.
  *
- * Compared part by part, since as text `/srv/docs-private` begins with `/srv/docs`.
+ * The comparison is by parts, because the text `/srv/docs-private` starts with `/srv/docs`.
  */
 export function partsBelow(folder: string, path: string): string[] | undefined {
   if (path === folder) return [];
@@ -40,28 +41,28 @@ export function partsBelow(folder: string, path: string): string[] | undefined {
   return parts[0] === ".." || resolve(folder, ...parts) !== path || /^[A-Za-z]:$/.test(parts[0]!) ? undefined : parts;
 }
 
-/** Whether a file or folder of this name is served: what is hidden, and installed packages, never are. */
+/** Returns whether a file or folder of this name is served. Hidden files and installed packages never are. */
 export function isShown(name: string): boolean {
   return !name.startsWith(".") && name !== "node_modules";
 }
 
 function isPlainPart(part: string): boolean {
   if (part === "" || part.includes("\0") || !isShown(part)) return false;
-  // On Windows a backslash separates, and a colon opens a drive or a hidden stream of the file.
+  // On Windows a backslash is a separator, and a colon marks a drive or an alternate data stream.
   return sep === "/" || !/[\\:]/.test(part);
 }
 
-/** The root of the files in `resources/`; undefined where there is no such folder. */
+/** Returns the root of `resources/`, or undefined if the folder does not exist. */
 export function resourcesRoot(folder: string): Promise<ServedRoot | undefined> {
   return servedRoot("resources", join(folder, "resources"));
 }
 
-/** The root of the skills; undefined where there is no folder `skills/`. */
+/** Returns the root of `skills/`, or undefined if the folder does not exist. */
 export function skillsRoot(folder: string): Promise<ServedRoot | undefined> {
   return servedRoot("skills", join(folder, "skills"));
 }
 
-/** Reads `roots`: more folders to serve, each with the name that stands for it in URIs. */
+/** Reads `roots`: additional folders to serve, each with its name in URIs. */
 export async function readRoots(field: Field, folder: string): Promise<ServedRoot[]> {
   const roots: ServedRoot[] = [];
   const names = new Set(["resources"]);

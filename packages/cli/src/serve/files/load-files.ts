@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isShown } from "./inside-folder.ts";
 import { FolderProblem, type Loaded, type Problem, orProblem } from "../problem.ts";
 
-/** Loads file after file; one that has a problem is reported, and the others go on. */
+/** Loads files in order. A file with a problem is reported and skipped. */
 export async function loadEach<D>(
   files: readonly string[],
   report: (problem: Problem) => void,
@@ -14,7 +14,7 @@ export async function loadEach<D>(
     try {
       loaded.push(...((await orProblem(() => load(file), report)) ?? []));
     } catch (error) {
-      // Whatever one file brings about, the others are served.
+      // An unexpected error in one file must not affect the other files.
       const message = `the file cannot be taken up: ${error instanceof Error ? error.message : String(error)}`;
       report({ file, line: 1, message, cure: "This may be a defect of mcparley: please report it with the file." });
     }
@@ -22,7 +22,7 @@ export async function loadEach<D>(
   return loaded;
 }
 
-/** The files below a sub-folder, by path. What begins with `_`, tests and type declarations belong to others. */
+/** Returns the files below a sub-folder, by path. Skips names that start with `_`, tests and type declarations. */
 export async function listFiles(folder: string, sub: string, wanted: RegExp): Promise<string[]> {
   const entries = await readdir(join(folder, sub), { withFileTypes: true }).catch(() => []);
   const files: string[] = [];
@@ -36,7 +36,7 @@ export async function listFiles(folder: string, sub: string, wanted: RegExp): Pr
   return files;
 }
 
-/** The text of a file of the folder. Throws `FolderProblem` where it cannot be read. */
+/** Returns the text of a file in the folder. Throws `FolderProblem` if the file cannot be read. */
 export async function readText(folder: string, file: string): Promise<string> {
   try {
     return await readFile(join(folder, file), "utf8");

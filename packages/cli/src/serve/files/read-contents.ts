@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { decodeText, looksLikeText } from "./file-types.ts";
 
-/** A file as the protocol says it: text where it is UTF-8, else base64. */
+/** The contents of a file in the protocol: text if the file is UTF-8, otherwise base64. */
 export type Contents = { text: string } | { blob: string };
 
 /** A file is larger than the server may read. */
@@ -20,10 +20,10 @@ export class FileTooLarge extends Error {
 const headBytes = 8192;
 
 /**
- * Reads a file whose path is real: every link in it was followed and checked.
+ * Reads a file by its real path: the caller has followed and checked every link.
  *
- * Binary files are encoded as they are read, so that a large one is held once, encoded, and never beside its bytes.
- * Gives undefined where there is no regular file. Throws `FileTooLarge`.
+ * Binary files are encoded while they are read, so the raw bytes are never in memory as a whole. Returns undefined if
+ * there is no regular file. Throws `FileTooLarge`.
  */
 export async function readContents(real: string, limit: number): Promise<Contents | undefined> {
   const file = await openRegular(real);
@@ -41,7 +41,7 @@ export async function readContents(real: string, limit: number): Promise<Content
   }
 }
 
-/** The bytes of a regular file whose path is real; undefined where there is none. Throws `FileTooLarge`. */
+/** Returns the bytes of a regular file by its real path, or undefined if there is none. Throws `FileTooLarge`. */
 export async function readBytes(real: string, limit: number): Promise<Buffer | undefined> {
   const file = await openRegular(real);
   if (!file) return undefined;
@@ -54,7 +54,7 @@ export async function readBytes(real: string, limit: number): Promise<Buffer | u
   }
 }
 
-/** The first bytes of a regular file; none where there is no such file. */
+/** Returns the first bytes of a regular file. Empty if there is no such file. */
 export async function readBeginning(real: string, bytes: number): Promise<Buffer> {
   const file = await openRegular(real);
   if (!file) return Buffer.alloc(0);
@@ -65,12 +65,9 @@ export async function readBeginning(real: string, bytes: number): Promise<Buffer
   }
 }
 
-/**
- * Opens a regular file, without following a link that took its place since its path was checked, and without waiting
- * for the other end of a pipe.
- */
+/** Opens a regular file. Does not follow a link that replaced the file after the check, and does not block on a pipe. */
 async function openRegular(real: string): Promise<FileHandle | undefined> {
-  // Windows knows neither flag.
+  // Windows has neither flag.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(real, flags).catch(() => undefined);
   if (!file) return undefined;
@@ -84,7 +81,7 @@ async function readHead(file: FileHandle, bytes: number): Promise<Buffer> {
   return buffer.subarray(0, bytesRead);
 }
 
-/** A file that grows while it is read is read to where it ended when its size was checked. */
+/** Streams the first `size` bytes. Bytes that are appended during the reading are not read. */
 function stream(file: FileHandle, size: number, encoding?: "base64"): AsyncIterable<unknown> {
   const range = { start: 0, end: size - 1, autoClose: false };
   return file.createReadStream(encoding ? { ...range, encoding } : range);

@@ -9,28 +9,28 @@ import {
 } from "liquidjs";
 import type { Mark } from "./prompt-marks.ts";
 
-/** A mark as one rendering met it, its target filled in. */
+/** A mark of one rendering, with its target filled in. */
 export type RenderedMark = Mark;
 
-/** Where a rendering collects the marks that it meets; given to it as its globals. */
+/** Collects the marks of one rendering. The rendering receives it as its globals. */
 export interface MarkCollector {
-  /** Stands around the number of a mark in the output. It is new for each rendering, so that no argument can hold it. */
+  /** Encloses the number of a mark in the output. It is random for each rendering, so no argument can contain it. */
   readonly boundary: string;
   readonly marks: RenderedMark[];
 }
 
 /**
- * The tag that a mark becomes in a template, so that conditions and loops hold around marks as they do around text,
- * and targets are filled in by the same rules.
+ * The template tag that replaces a mark. Conditions and loops then apply to marks as to text, and placeholders in
+ * targets are filled in by the same rules.
  */
 export class PlacedMark extends Tag {
-  /** A name that nobody writes by accident. */
+  /** A name that does not occur by accident. */
   static readonly tag = "mcparley_mark";
 
   readonly #mark: Mark;
   readonly #target: Template[];
 
-  /** The tag as it stands in a template; its argument has no character that means something to a template. */
+  /** Returns the tag as template source. Its argument has no character with a meaning in templates. */
   static write(mark: Mark): string {
     return `{% ${PlacedMark.tag} ${Buffer.from(JSON.stringify(mark)).toString("base64url")} %}`;
   }
@@ -56,7 +56,7 @@ export class PlacedMark extends Tag {
   }
 }
 
-/** Parses a target so that what is wrong in it is found on its line of the file. */
+/** Parses a target. An error in it has the line of the file. */
 function parseTarget({ target, line }: Exclude<Mark, { kind: "role" }>, liquid: Liquid): Template[] {
   return liquid.parse("\n".repeat(line - 1) + target);
 }

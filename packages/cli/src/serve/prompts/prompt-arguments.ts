@@ -10,20 +10,20 @@ export interface PromptArgument {
   title?: string;
   description?: string;
   required?: true;
-  /** All the values that there are; undefined where any text will do. */
+  /** The allowed values. Undefined if any text is allowed. */
   values?: string[];
   complete?: Complete;
 }
 
 export interface CompletionScope extends LinkScope {
   modules: CodeModules;
-  /** The files that are served now. */
+  /** Returns the currently served files. */
   files(): Iterable<ResourceFile>;
 }
 
 const keys = ["title", "description", "required", "values", "complete"];
 
-/** Reads `arguments`: a mapping of names to what they are; a text alone is the description. */
+/** Reads `arguments`: a mapping of names to definitions. A plain text is the description. */
 export async function readArguments(
   field: Field,
   file: string,
@@ -67,7 +67,7 @@ async function readArgument(field: Field, file: string, scope: CompletionScope):
   return argument;
 }
 
-/** `complete` is a list, a pattern of files whose `*` is suggested, or a module whose default export suggests. */
+/** Reads `complete`: a list, a file pattern with a `*` for the suggestions, or a module whose default export suggests. */
 async function readCompletion(field: Field, file: string, scope: CompletionScope): Promise<Complete> {
   if (isList(field)) {
     const all = texts(field);
@@ -121,7 +121,7 @@ async function fromModule(source: string, field: Field, { file, scope }: Place):
   );
 }
 
-/** Suggests the candidates that begin with what was typed, then those that hold it elsewhere. */
+/** Suggests first the candidates that start with the typed text, then those that contain it. */
 export function suggest(candidates: () => readonly string[]): Complete {
   return (typed) => {
     const wanted = typed.toLowerCase();

@@ -6,18 +6,18 @@ import { PlacedMark } from "./placed-mark.ts";
 import { FolderProblem } from "../problem.ts";
 import { readContents } from "../files/read-contents.ts";
 
-/** The characters of one template with all that it includes. */
+/** Maximum number of characters of one template with its includes. */
 const templateLimit = 1_000_000;
-/** Milliseconds that one rendering may take. */
+/** Maximum duration of one rendering in milliseconds. */
 const timeLimit = 2000;
-/** Characters that filters and loops of one rendering may make. */
+/** Maximum number of characters that filters and loops of one rendering may produce. */
 const memoryLimit = 20_000_000;
 
 /**
- * Makes the template engine of a folder.
+ * Creates the template engine of a folder.
  *
- * Templates see nothing but the arguments of their prompt, and include nothing but files below `prompts/`. A name that
- * is not known is an error, never an empty text.
+ * Templates can only use the arguments of their prompt, and can only include files below `prompts/`. An unknown name is
+ * an error and never an empty text.
  */
 export function promptEngine(folder: string): Liquid {
   const root = resolve(folder, "prompts");
@@ -37,16 +37,16 @@ export function promptEngine(folder: string): Liquid {
   return engine;
 }
 
-/** What a template was made of, for finding the place of an error. */
+/** The source of a template, for the position of an error. */
 export interface TemplateOrigin {
   folder: string;
   /** Relative to the folder. */
   file: string;
-  /** The whole file, or what stands for it line by line. */
+  /** The whole file, or a text with the same lines. */
   source: string;
 }
 
-/** The problem that a template's error is, at its place in the file that it happened in; any other error as it is. */
+/** Converts a template error to a problem at its position in the file. Returns any other error unchanged. */
 export function templateProblem(error: unknown, { folder, file, source }: TemplateOrigin): unknown {
   const reason = reasonOf(error);
   const missing = /^ENOENT: Failed to lookup "([^"]*)"/.exec(reason)?.[1];
@@ -75,7 +75,7 @@ function neverSync(): never {
   throw new Error("Templates are never rendered synchronously.");
 }
 
-/** The files that templates may include: those whose real path lies below the root. */
+/** The file access of templates, limited to files whose real path is below the root. */
 function partialFiles(root: string): TemplateFiles {
   const inside = async (path: string): Promise<string | undefined> => {
     const [top, real] = await Promise.all([root, path].map((part) => realpath(part).catch(() => undefined)));

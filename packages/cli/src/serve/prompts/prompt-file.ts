@@ -20,7 +20,7 @@ export interface PromptScope extends CompletionScope {
   rules: ScopeRules;
 }
 
-/** Makes a prompt of a Markdown file below `prompts/`. Its name is its path there. Throws `FolderProblem`. */
+/** Creates a prompt from a Markdown file below `prompts/`. Its name is its path there. Throws `FolderProblem`. */
 export async function filePrompt(file: string, source: string, scope: PromptScope): Promise<Loaded<Prompt>> {
   const { yaml, body, bodyLine } = splitFrontMatter(file, source);
   const fields = yaml
@@ -48,7 +48,7 @@ export async function filePrompt(file: string, source: string, scope: PromptScop
   return { name, file, definition, shape: JSON.stringify([listed, yaml?.text]) };
 }
 
-/** The value of each argument: null where an optional one was not given, or left empty as forms do. */
+/** Returns the value of each argument. An optional argument is null if it is absent or empty, as forms send it. */
 function valuesOf(
   name: string,
   args: Record<string, PromptArgument>,
@@ -74,7 +74,7 @@ interface Body {
   scope: PromptScope;
 }
 
-/** Parses the text of a prompt and checks all that can be checked before a value is known. */
+/** Parses the text of a prompt and checks everything that does not depend on an argument's value. */
 async function readBody({ file, body, bodyLine, args, scope }: Body): Promise<Template[]> {
   if (body.trim() === "") {
     throw new FolderProblem({
@@ -89,7 +89,7 @@ async function readBody({ file, body, bodyLine, args, scope }: Body): Promise<Te
     marks.push(mark);
     return PlacedMark.write(mark);
   });
-  // Empty lines stand for the front matter, so that the engine counts lines as the file does.
+  // Empty lines replace the front matter, so that the engine's line numbers match the file.
   const templates = await parse("\n".repeat(bodyLine - 1) + marked, { file, args, scope });
   for (const mark of marks) await checkMark(mark, file, scope);
   return templates;
@@ -143,7 +143,7 @@ async function checkMark(mark: Mark, file: string, scope: PromptScope): Promise<
 }
 
 interface FrontMatter {
-  /** Undefined where the file has none. */
+  /** Undefined if the file has none. */
   yaml: YamlSource | undefined;
   body: string;
   /** The line of the file on which the body begins. */

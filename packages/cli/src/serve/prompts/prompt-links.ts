@@ -20,10 +20,10 @@ export interface LinkScope {
 }
 
 /**
- * Finds the file that a link in a prompt means, or gives undefined where it means none that may be shown.
+ * Returns the file that a link in a prompt names, or undefined if there is none that may be shown.
  *
- * A target is relative to the prompt's own file, as everywhere in Markdown, so that editors and web views follow it
- * too; or it begins with `/` and is relative to the folder; or it is the URI of a resource of this server.
+ * A target is relative to the prompt's own file, as usual in Markdown, so that editors and web views can follow it. It
+ * can also start with `/` and be relative to the folder, or be the URI of a resource of this server.
  */
 export async function findLinked(target: string, file: string, scope: LinkScope): Promise<Linked | undefined> {
   const named = nameFile(target, file, scope);
@@ -37,7 +37,7 @@ interface Named {
   path: string;
 }
 
-/** Which root a target names, and which path in it; nothing is looked up yet. */
+/** Returns the root that a target names, and the path in it. Does not access the file system. */
 export function nameFile(target: string, file: string, scope: LinkScope): Named | undefined {
   const decoded = decode(target);
   if (decoded === undefined || decoded.includes("\0")) return undefined;

@@ -2,27 +2,27 @@ import type { Role } from "mcparley";
 import { didYouMean } from "../../did-you-mean.ts";
 import { FolderProblem } from "../problem.ts";
 
-/** A line of a prompt that is no text: it begins a message of a role, or puts something of the folder into one. */
+/** A line of a prompt that is not text: it starts a message of a role, or inserts a file of the folder into one. */
 export type Mark =
   | { kind: "role"; role: Role }
-  /** `embed` puts the content itself there (`![...](...)`), `link` a link to it (`[...](...)`). */
+  /** `embed` inserts the content (`![...](...)`), `link` a link to it (`[...](...)`). */
   | { kind: "embed" | "link"; label: string; target: string; line: number };
 
 const roleLine = /^\s*<!--\s*role:\s*(\S{1,40})\s*-->\s*$/;
-/** A target may hold placeholders, with blanks inside their braces. */
+/** A target may contain placeholders, with spaces inside their braces. */
 const linkLine = /^ {0,3}(!?)\[([^\]]*)\]\((?:<([^<>]+)>|((?:\{\{[^}]*\}\}|[^\s(){}])+))(?:[ \t]+"[^"]*")?\)\s*$/;
 const codeFence = /^ {0,3}(`{3,}|~{3,})/;
 
-/** Whether a target is settled when the file is read, and so can be checked then. */
+/** Returns whether a target has no placeholders, so that it can be checked when the file is read. */
 export function isFixed(target: string): boolean {
   return !target.includes("{{") && !target.includes("{%");
 }
 
 /**
- * Finds the marks of a prompt and gives its lines with each of them replaced by `replace`.
+ * Returns the lines of a prompt with each mark replaced by `replace`.
  *
- * Marks are found in what the author wrote, before any value is filled in: what a caller gives as an argument stays
- * text, whatever it looks like. Nothing is a mark in fenced code or between `{% raw %}` and `{% endraw %}`.
+ * Marks are found in the author's text before any value is filled in, so an argument can never become a mark. Fenced
+ * code and text between `{% raw %}` and `{% endraw %}` contain no marks.
  */
 export function replaceMarks(
   body: string,

@@ -11,7 +11,7 @@ import { nameOf } from "../resources/resource-files.ts";
 import { readFile } from "../resources/resources.ts";
 import type { ScopeRules } from "../settings/scope-rules.ts";
 
-/** The characters that one prompt may come to. */
+/** Maximum number of characters of one rendered prompt. */
 const outputLimit = 4 * 1024 ** 2;
 
 export interface PromptSource {
@@ -22,7 +22,7 @@ export interface PromptSource {
   scope: LinkScope & { fileSize: number; rules: ScopeRules };
 }
 
-/** Renders a prompt with its arguments and gives its messages. */
+/** Renders a prompt with its arguments and returns its messages. */
 export async function renderMessages(
   source: PromptSource,
   values: Record<string, string | null>,
@@ -33,7 +33,7 @@ export async function renderMessages(
   let role: Role = "user";
   const add = (content: ContentBlock): void => void messages.push({ role, content });
   const pieces = (await render(source, values, collector)).split(collector.boundary);
-  // Text and the numbers of marks take turns.
+  // Text and the numbers of marks alternate.
   for (const [index, piece] of pieces.entries()) {
     const mark = index % 2 === 1 ? collector.marks[Number(piece)] : undefined;
     if (mark?.kind === "role") role = mark.role;
@@ -65,8 +65,8 @@ async function render(
 }
 
 /**
- * The content that a mark puts into a message: pictures and sounds as themselves, any other file as an embedded
- * resource, a link as a resource link.
+ * Returns the content of a mark: image or audio content for pictures and sounds, an embedded resource for other files,
+ * a resource link for a link.
  */
 async function contentOf(
   mark: Exclude<RenderedMark, { kind: "role" }>,
@@ -108,7 +108,7 @@ function notAResource(path: string): ProtocolError {
   );
 }
 
-/** Takes away the blank lines around a text, and leaves its indentation. */
+/** Removes the blank lines around a text and keeps its indentation. */
 function trimLines(piece: string): string {
   return piece.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
 }

@@ -4,7 +4,7 @@ import { looksLikeText, mimeTypeOf } from "../files/file-types.ts";
 import { type ServedRoot, isShown, partsBelow } from "../files/inside-folder.ts";
 import { readBeginning } from "../files/read-contents.ts";
 
-/** A file that is served, as the folder has it now. */
+/** A served file, as of the last reading. */
 export interface ResourceFile {
   readonly root: ServedRoot;
   /** Relative to the root, with `/` between its parts. */
@@ -13,9 +13,9 @@ export interface ResourceFile {
   /** ISO 8601. */
   readonly lastModified: string;
   readonly mimeType: string;
-  /** Its first heading, where it is Markdown that has one. */
+  /** Its first heading. Undefined for other types than Markdown, and without a heading. */
   readonly heading: string | undefined;
-  /** The same as long as the file has not changed. */
+  /** Changes when the file changes. */
   readonly stamp: string;
 }
 
@@ -26,10 +26,10 @@ interface FoundFiles {
 }
 
 /**
- * Lists the files of the roots, at most `limit` of them, in the order of their paths.
+ * Lists the files of the roots, at most `limit` of them, ordered by path.
  *
- * What `known` holds unchanged is taken from it, so that a file is opened only when it is new or has changed. A
- * symbolic link is followed where it stays inside its root.
+ * An unchanged file is taken from `known`, so only new and changed files are opened. A symbolic link is followed if it
+ * stays inside its root.
  */
 export async function findResourceFiles(
   roots: readonly ServedRoot[],
@@ -47,7 +47,7 @@ export async function findResourceFiles(
   return found;
 }
 
-/** A name for a file that no other file of the roots has. */
+/** Returns a name for a file that is unique among all roots. */
 export function nameOf({ root, path }: Pick<ResourceFile, "root" | "path">): string {
   return `${root.name}/${path}`;
 }
@@ -60,7 +60,7 @@ interface Folder {
   around: readonly string[];
 }
 
-/** Yields the paths of the files in a folder, by name. A link to a folder around itself is not followed. */
+/** Yields the paths of the files in a folder, by name. A link to a containing folder is not followed. */
 async function* walk(root: ServedRoot, { real, prefix, around }: Folder): AsyncGenerator<string> {
   if (around.includes(real)) return;
   const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
@@ -102,7 +102,7 @@ async function describe(
 ): Promise<ResourceFile | undefined> {
   const real = join(root.real, path);
   const stats = await stat(real).catch(() => undefined);
-  // Gone between the listing and now.
+  // The file was deleted after the listing.
   if (!stats) return undefined;
   const stamp = `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
   const before = known.get(nameOf({ root, path }));
@@ -118,12 +118,15 @@ function firstHeading(markdown: string): string | undefined {
   return /^#[ \t]+(\S.*)$/m.exec(text)?.[1]?.replace(/[ \t]+#*\s*$/, "");
 }
 
-/** Schemes that mean something to clients already: a folder of that name is served under another. */
+/** Schemes that have a meaning for clients. A server with such a name uses the scheme `NAME-folder`. */
 const taken = new Set(
   "http https ws wss ftp file data blob about javascript mailto urn ui git ssh vscode mcp skill resource".split(" "),
 );
 
-/** The URI scheme of a server's resources: its name, as far as a scheme can say it (RFC 3986, 3.1). */
+/**
+ * Returns the URI scheme of a server's resources: its name, without the characters that a scheme cannot contain (RFC
+ * 3986, 3.1).
+ */
 export function schemeOf(serverName: string): string {
   const slug = serverName
     .toLowerCase()
@@ -134,16 +137,16 @@ export function schemeOf(serverName: string): string {
 }
 
 /**
- * The URI of a file: `handbook://resources/on%20call.md`.
+ * Returns the URI of a file: `handbook://resources/on%20call.md`.
  *
- * The root stands where an authority does: it is lower case and never empty, so that the URI comes back unchanged from
- * clients that normalise it, and it says nothing of where the folder is on this machine.
+ * The root is the authority of the URI. It is lower case and never empty, so clients that normalize the URI do not
+ * change it. The URI does not reveal the folder's path on this machine.
  */
 export function uriOf(scheme: string, root: string, path: string): string {
   return `${scheme}://${root}/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** The template that all files of a root match. */
+/** Returns the template that all files of a root match. */
 export function templateOf(scheme: string, root: string): string {
   return `${scheme}://${root}/{+path}`;
 }

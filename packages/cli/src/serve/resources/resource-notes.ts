@@ -6,7 +6,7 @@ import { icons } from "../yaml/values.ts";
 import { type Problem, orProblem } from "../problem.ts";
 import { type Field, members, number, readYaml, text, texts, wrong } from "../yaml/yaml-fields.ts";
 
-/** What `resources.yaml` says of a file, beyond what the file says of itself. */
+/** The metadata of a file in `resources.yaml`. */
 export interface ResourceNotes {
   title?: string;
   description?: string;
@@ -20,9 +20,9 @@ const notesFile = "resources.yaml";
 const keys = ["title", "description", "mimeType", "icons", "audience", "priority"];
 
 /**
- * Reads `resources.yaml`: what to say of files, by their path below `resources/` (or `root:path` for another root).
+ * Reads `resources.yaml`: the metadata of files, by path below `resources/` (or `root:path` for another root).
  *
- * `known` are the names of the files there are. A wrong entry is reported, and the others are taken.
+ * `known` contains the names of the existing files. An invalid entry is reported, and the others are used.
  */
 export async function readNotes(
   folder: string,

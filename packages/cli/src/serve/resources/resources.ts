@@ -9,16 +9,16 @@ import { type ResourceFile, nameOf, templateOf, uriOf } from "./resource-files.t
 import type { ResourceNotes } from "./resource-notes.ts";
 import type { ScopeRules } from "../settings/scope-rules.ts";
 
-/** What reading needs to know of the folder. */
+/** The settings of the folder for reading its files. */
 export interface ResourceOptions {
   scheme: string;
-  /** The largest file that is read, in bytes. */
+  /** Maximum size of a file in bytes. */
   fileSize: number;
-  /** What files need of whoever reads them. */
+  /** The scopes that files require. */
   rules: ScopeRules;
 }
 
-/** Makes a resource of a file. It is read anew, and its path checked anew, each time that a client asks. */
+/** Creates a resource for a file. Each read checks the path again and reads the file again. */
 export function fileResource(
   file: ResourceFile,
   notes: ResourceNotes | undefined,
@@ -51,8 +51,10 @@ export function fileResource(
 }
 
 /**
- * Makes the template of a root: it completes paths for clients that let a person type one, and reaches files that came
- * after the last look at the folder, or that a limit left out of the list.
+ * Creates the resource template of a root.
+ *
+ * It completes paths for clients that let a user type one. It also serves files that are newer than the last listing,
+ * or that a limit excluded from the list.
  */
 export function rootTemplate(root: ServedRoot, complete: Complete, options: ResourceOptions): Loaded<Resource> {
   const uriTemplate = templateOf(options.scheme, root.name);
@@ -77,13 +79,15 @@ interface Reading {
   uri: string;
   fileSize: number;
   rules: ScopeRules;
-  /** Who reads it. */
+  /** The client that reads the file. */
   principal: Context["principal"];
 }
 
 /**
- * Reads a file of a root for somebody. Throws the protocol's own error where there is none, one that says so where it is
- * too large, and one that names the scopes which the file needs and the reader lacks, whichever way leads to it.
+ * Reads a file of a root for a client.
+ *
+ * Throws the protocol's error if the file does not exist, an error with both sizes if it is too large, and an error
+ * with the missing scopes if the client lacks them. Scopes are checked for the real path too.
  */
 export async function readFile(
   root: ServedRoot,

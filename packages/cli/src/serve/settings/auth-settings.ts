@@ -4,29 +4,29 @@ import { type Field, isList, isMapping, items, members, oneOf, text, texts, wron
 /** One authorization server whose tokens are accepted. */
 export interface IssuerSettings {
   issuer: string;
-  /** Where its keys are; found by its metadata where it is undefined. */
+  /** URL of the issuer's keys. If undefined, it is read from the issuer's metadata. */
   jwks: string | undefined;
-  /** As whom it is asked about tokens that are no JWTs; they are refused where it is undefined. */
+  /** Client credentials for the introspection of opaque tokens. If undefined, opaque tokens are rejected. */
   introspection: { clientId: string; secretEnv: string } | undefined;
 }
 
-/** What files and folders need: the scopes, by the path in the folder that is being served. */
+/** The scopes that a file or folder requires. `path` is relative to the served folder. */
 export interface ScopeRule {
   path: string;
   scopes: string[];
-  /** Where it is written. */
+  /** The field in `server.yaml`, for error positions. */
   field: Field;
 }
 
-/** What `auth` in `server.yaml` says: who may use the server over HTTP, and what of it. */
+/** The settings in `auth` of `server.yaml`: authorization over HTTP. */
 export interface AuthSettings {
   resource: string;
   issuers: IssuerSettings[];
-  /** Empty where tokens name the resource itself. */
+  /** Accepted audiences. If empty, tokens must name the resource. */
   audience: string[];
-  /** What a client is told to ask for at first. */
+  /** The scopes that a client requests first. */
   scopes: string[];
-  /** What a scope implies. */
+  /** The implied scopes, by scope. */
   implies: Map<string, string[]>;
   needs: ScopeRule[];
   dpop: "accepted" | "required";
@@ -34,7 +34,7 @@ export interface AuthSettings {
 
 const keys = ["resource", "issuers", "audience", "scopes", "implies", "needs", "dpop"];
 
-/** Reads `auth`. Throws `FolderProblem` for whatever is wrong in it, since half of a lock is none. */
+/** Reads `auth`. Throws `FolderProblem` for any error in it, because partly read settings would not protect the server. */
 export function readAuth(field: Field): AuthSettings {
   const given = members(field, keys);
   const [resource, issuers] = [given.get("resource"), given.get("issuers")];
@@ -114,7 +114,7 @@ function oneOrMore(field: Field): string[] {
   return isList(field) ? texts(field) : [text(field)];
 }
 
-/** Kept as it is written: a slash more or less is another server. */
+/** Returns a secure URL as written. URLs that differ in a slash identify different servers. */
 function secureUrl(field: Field): string {
   const value = text(field);
   const { protocol = "", hostname = "", search = "", hash = "" } = URL.canParse(value) ? new URL(value) : {};

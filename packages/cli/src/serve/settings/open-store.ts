@@ -9,7 +9,7 @@ export interface OpenStore {
 
 type Redis = Pick<typeof RedisPackage, "createClient" | "createCluster">;
 
-/** Milliseconds to connect in. */
+/** Connection timeout in milliseconds. */
 const connectTimeout = 5_000;
 
 const protocols: Record<string, string> = {
@@ -20,8 +20,10 @@ const protocols: Record<string, string> = {
 };
 
 /**
- * Opens the store that a URL names: Redis or Valkey, one server or a cluster, which is found out. `tell` is told when it is
- * lost and when it is there again. Throws `UsageError` where it cannot be had; no message holds the URL's password.
+ * Opens the Redis or Valkey store that a URL names. Detects whether it is a cluster.
+ *
+ * Reports lost and restored connections to `tell`. Throws `UsageError` if the store is unavailable. No message contains
+ * the URL's password.
  */
 export async function openStore(given: string, tell: (line: string) => void): Promise<OpenStore> {
   const url = readUrl(given);
@@ -62,7 +64,7 @@ async function importRedis(): Promise<Redis> {
   }
 }
 
-/** Whether the server is one of a cluster. Throws `UsageError` where it cannot be asked: it is not tried again then. */
+/** Returns whether the server belongs to a cluster. Throws `UsageError` without a retry if the connection fails. */
 async function isCluster({ createClient }: Redis, url: URL): Promise<boolean> {
   const socket = { connectTimeout, reconnectStrategy: false as const };
   const client = createClient({ url: url.href, socket }).on("error", () => {});
@@ -77,7 +79,7 @@ async function isCluster({ createClient }: Redis, url: URL): Promise<boolean> {
   }
 }
 
-/** What the URL says beside the address is for every server of the cluster. */
+/** Creates a cluster client. The credentials and TLS of the URL apply to every server of the cluster. */
 function clusterClient({ createCluster }: Redis, url: URL): ReturnType<Redis["createCluster"]> {
   const { username, password, protocol } = url;
   const defaults = {
@@ -88,7 +90,7 @@ function clusterClient({ createCluster }: Redis, url: URL): ReturnType<Redis["cr
   return createCluster({ rootNodes: [{ url: url.href }], defaults });
 }
 
-/** Says that a store is lost once, and not with each try to connect again. */
+/** Reports a lost connection once, and not again for each failed reconnect. */
 function sayOnce(
   client: { on(event: string, listener: (error?: unknown) => void): unknown },
   tell: (line: string) => void,

@@ -6,11 +6,11 @@ import type { Problem } from "../problem.ts";
 import { wrong } from "../yaml/yaml-fields.ts";
 
 interface PlacedRule extends ScopeRule {
-  /** Where the path leads, every link followed. */
+  /** The real path, with every link followed. */
   real: string;
 }
 
-/** Says which scopes a thing of the folder needs: those of its file, and of every folder around it. */
+/** The scope rules of a folder. A file requires the scopes of its own rule and of every folder that contains it. */
 export class ScopeRules {
   readonly #rules: readonly PlacedRule[];
 
@@ -18,24 +18,24 @@ export class ScopeRules {
     this.#rules = rules;
   }
 
-  /** What a file needs by its name, such as `tools/file_incident.ts`. */
+  /** Returns the scopes for a file by its name, such as `tools/file_incident.ts`. */
   of(name: string): string[] {
     return scopesIn(this.#rules.filter(({ path }) => isWithin(name, path)));
   }
 
-  /** What a file needs by its name or by where it really is, so that a link to it opens nothing. */
+  /** Returns the scopes for a file by its name and by its real path, so that a link does not bypass a rule. */
   ofFile(name: string, real: string): string[] {
     return scopesIn(
       this.#rules.filter((rule) => isWithin(name, rule.path) || partsBelow(rule.real, real) !== undefined),
     );
   }
 
-  /** What anything in a folder needs, together: for what is used as a whole. */
+  /** Returns the scopes for everything in a folder together. For content that is used as a whole, such as a skill. */
   ofAllIn(folder: string): string[] {
     return scopesIn(this.#rules.filter(({ path }) => isWithin(folder, path) || isWithin(path, folder)));
   }
 
-  /** A problem for each rule that nothing of these names comes under: it protects nothing, and may be misspelt. */
+  /** Returns a problem for each rule that matches none of these names: it protects nothing and may be misspelled. */
   unused(names: readonly string[]): Problem[] {
     const idle = this.#rules.filter(({ path }) => !names.some((name) => isWithin(name, path)));
     return idle.map(
@@ -46,7 +46,7 @@ export class ScopeRules {
   }
 }
 
-/** Finds out where the rules of a folder lead. */
+/** Resolves the paths of the rules. */
 export async function scopeRules(
   rules: readonly ScopeRule[],
   folder: string,

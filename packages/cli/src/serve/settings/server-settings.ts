@@ -9,7 +9,7 @@ import { type ServedRoot, readRoots, resourcesRoot } from "../files/inside-folde
 import { type Problem, orProblem } from "../problem.ts";
 import { type Field, boolean, isMapping, members, number, readYaml, text, wrong } from "../yaml/yaml-fields.ts";
 
-/** What `server.yaml` says, with a default for whatever it leaves out. */
+/** The settings in `server.yaml`, with defaults for the absent ones. */
 export interface ServerSettings {
   name: string;
   version: string;
@@ -19,17 +19,17 @@ export interface ServerSettings {
   icons?: Icon[];
   instructions?: string;
   limits: Partial<ServerLimits>;
-  /** The largest file that is read, in bytes. */
+  /** Maximum size of a file in bytes. */
   fileSize: number;
-  /** The most files that are listed, of all roots together. */
+  /** Maximum number of listed files in all roots together. */
   files: number;
-  /** False where calls are not limited. */
+  /** False if calls are not limited. */
   rateLimit: RateLimitOptions | false;
-  /** `resources/` where there is one, then the roots that are named. */
+  /** `resources/` if it exists, then the configured roots. */
   roots: ServedRoot[];
-  /** Who may use the server over HTTP; anyone where it is left out. */
+  /** Authorization over HTTP. If undefined, any client may use the server. */
   auth?: AuthSettings;
-  /** Why `auth` could not be read, though it is there: then nothing may be served over HTTP. */
+  /** The problem of an `auth` that cannot be read. If set, nothing may be served over HTTP. */
   authProblem?: Problem;
 }
 
@@ -37,7 +37,7 @@ export const settingsFile = "server.yaml";
 
 type Take = (settings: ServerSettings, field: Field, folder: string) => void | Promise<void>;
 
-/** What each key does; the keys that there are. */
+/** The known keys, each with a function that applies its value. */
 const keys: Record<string, Take> = {
   name: (settings, field) => void (settings.name = filled(field)),
   version: (settings, field) => void (settings.version = filled(field)),
@@ -52,7 +52,7 @@ const keys: Record<string, Take> = {
   roots: async (settings, field, folder) => void settings.roots.push(...(await readRoots(field, folder))),
 };
 
-/** Reads `server.yaml`. What is wrong in it is reported, and its default stands. */
+/** Reads `server.yaml`. An invalid value is reported and replaced by its default. */
 export async function readSettings(folder: string, report: (problem: Problem) => void): Promise<ServerSettings> {
   const settings: ServerSettings = {
     name: basename(resolve(folder)) || "folder",
@@ -68,7 +68,7 @@ export async function readSettings(folder: string, report: (problem: Problem) =>
   const source = await readFile(join(folder, settingsFile), "utf8").catch(() => undefined);
   if (source === undefined) return settings;
   const unread = (problem: Problem): void => {
-    // What cannot be parsed may still be meant to protect.
+    // A file that cannot be parsed may still be intended to protect the server.
     if (/^\s*["']?auth["']?\s*:/m.test(source)) settings.authProblem = problem;
     report(problem);
   };

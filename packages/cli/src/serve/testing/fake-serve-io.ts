@@ -1,12 +1,12 @@
 import { PassThrough, Writable } from "node:stream";
 import type { ServeIo } from "../serve.ts";
 
-/** A world outside for `mcparley serve`. */
+/** A fake environment for `mcparley serve`. */
 export interface FakeServeIo extends ServeIo {
   readonly stdin: PassThrough;
   out(): string;
   err(): string;
-  /** Settles when the text has been written to stdout or stderr. */
+  /** Resolves when the text has been written to stdout or stderr. */
   seen(text: string): Promise<void>;
   pressCtrlC(): void;
   terminate(): void;

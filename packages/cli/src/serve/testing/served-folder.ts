@@ -6,11 +6,11 @@ import { temporaryFolder } from "./temporary-folder.ts";
 export interface ServedFolder {
   live: LiveFolder;
   client: Client;
-  /** What `onError` was told. */
+  /** The calls of `onError`. */
   errors: { error: unknown; what: string }[];
 }
 
-/** Serves a folder in memory to a client; both are closed when the test has finished. */
+/** Serves a folder in memory to a client. Both are closed when the test has finished. */
 export async function serveFolder(
   folder: string,
   options: { live?: LiveOptions; client?: ConnectOptions } = {},

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** Makes a folder with these files, by path, that is gone when the test has finished. */
+/** Creates a folder with these files, by path. It is deleted when the test has finished. */
 export async function temporaryFolder(files: Record<string, string | Uint8Array> = {}): Promise<string> {
   // The temporary folder of some systems is itself a link.
   const folder = await realpath(await mkdtemp(join(tmpdir(), "mcparley-")));

@@ -7,9 +7,9 @@ import { FolderProblem, type Problem } from "../problem.ts";
 
 /** Loads the folder's TypeScript and JavaScript, without a build step. */
 export interface CodeModules {
-  /** Runs a module and gives its exports. `file` is relative to the folder. Throws `FolderProblem`. */
+  /** Runs a module and returns its exports. `file` is relative to the folder. Throws `FolderProblem`. */
   load(file: string): Promise<Record<string, unknown>>;
-  /** Forgets what was loaded, so that edited files are read again. */
+  /** Clears the cache of loaded modules, so that edited files are read again. */
   forget(): void;
 }
 
@@ -18,10 +18,10 @@ export const codeFile: RegExp = /\.(?:[cm]?[jt]s|tsx)$/;
 const require: NodeJS.Require = createRequire(import.meta.url);
 
 /**
- * Makes a loader of the modules in a folder.
+ * Creates a loader for the modules in a folder.
  *
- * `mcparley` and `mcparley/server` are always this process's own, also where the folder has no `node_modules`: with a
- * second copy a `ToolError` that a tool throws would not be known as one here.
+ * `mcparley` and `mcparley/server` always resolve to the copies of this process, even if the folder has no
+ * `node_modules`. A `ToolError` of a second copy would not be recognized here.
  */
 export function codeModules(folder: string, options: { timeLimit?: number } = {}): CodeModules {
   const { timeLimit = 10_000 } = options;
@@ -45,7 +45,7 @@ export function codeModules(folder: string, options: { timeLimit?: number } = {}
   };
 }
 
-/** The compiler is large, and loaded only for folders that hold code. */
+/** Loads the compiler lazily, because it is large and only folders with code need it. */
 async function makeJiti(folder: string): Promise<Jiti> {
   const { createJiti } = await import("jiti");
   return createJiti(join(folder, "server.yaml"), {
@@ -53,7 +53,7 @@ async function makeJiti(folder: string): Promise<Jiti> {
     // A cache on disk would write into the folder or its node_modules.
     fsCache: false,
     interopDefault: false,
-    // Modules are kept where `require` keeps its own, so that two tools share the state of a third module.
+    // Modules share the cache of `require`, so that two tools share the state of a third module.
     moduleCache: true,
   });
 }
@@ -76,13 +76,13 @@ interface ModulePlace {
   folder: string;
 }
 
-/** The problem that a module has: where it failed, why, and what to do. */
+/** Converts an error of a module to a problem. */
 function moduleProblem(error: unknown, { file, path, folder }: ModulePlace): FolderProblem {
   const { name, message, stack } = asError(error);
   const first = message.split("\n")[0]!.replaceAll(path, file).trim();
   const missing = /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1];
   const place = findPlace(`${message}\n${stack}`, folder) ?? { file, line: 1 };
-  // Only the compiler counts columns as the file does: what runs is compiled to longer lines.
+  // Only compiler errors have the columns of the file. The code that runs is compiled to longer lines.
   const { column, ...lineOnly } = place;
   return new FolderProblem(
     {
@@ -94,7 +94,7 @@ function moduleProblem(error: unknown, { file, path, folder }: ModulePlace): Fol
   );
 }
 
-/** The first place in a message or stack that is in the folder, and not in an installed package. */
+/** Returns the first position in a message or stack that is in the folder and not in an installed package. */
 function findPlace(text: string, folder: string): Pick<Problem, "file" | "line" | "column"> | undefined {
   for (const rest of text.split(folder + sep).slice(1)) {
     const [, file, line, column] = /^([^:\n]+):(\d+):(\d+)/.exec(rest) ?? [];

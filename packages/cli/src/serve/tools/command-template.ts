@@ -1,32 +1,33 @@
 import { ToolError } from "mcparley/server";
 
 /**
- * One element of a program's arguments: a text with placeholders, or a group of them that is left out as a whole where
- * a value that it needs was not given.
+ * One element of a program's arguments: a text with placeholders, or a group of texts. An element is omitted as a whole
+ * if one of its values is absent.
  */
 export type Element = string | readonly string[];
 
 const placeholder = /\{\{\s*([A-Za-z_][\w-]*)\s*\}\}/g;
 const whole = /^\{\{\s*([A-Za-z_][\w-]*)\s*\}\}$/;
 
-/** The names that a text has placeholders for. */
+/** Returns the names of the placeholders in a text. */
 export function placeholdersIn(text: string): string[] {
   return [...text.matchAll(placeholder)].map((match) => match[1]!);
 }
 
 export interface Filling {
   values: Record<string, unknown>;
-  /** The arguments whose values may begin with a hyphen, and so be options of the program. */
+  /** The arguments whose values may start with a hyphen, and so be options of the program. */
   options: ReadonlySet<string>;
 }
 
 /**
  * Fills in the arguments of a program.
  *
- * Each element stays one argument, whatever its values hold: no shell sees them. An element whose value was not given
- * is left out; one that is nothing but a placeholder of a list becomes as many arguments as the list has entries. A
- * value that would make an argument begin with a hyphen is refused, since the program would take it for an option,
- * unless it is declared as one or stands after the element `--`.
+ * Each element stays one argument for any values, because no shell reads them. An element with an absent value is
+ * omitted. An element that is only a placeholder for a list becomes one argument for each entry.
+ *
+ * A value that would make an argument start with a hyphen is rejected, because the program would read it as an option.
+ * It is allowed if it is declared in `options` or follows the element `--`.
  */
 export function fillArguments(elements: readonly Element[], filling: Filling): string[] {
   const filled: string[] = [];
@@ -40,7 +41,7 @@ export function fillArguments(elements: readonly Element[], filling: Filling): s
   return filled;
 }
 
-/** Fills in a text; a value that was not given is empty. */
+/** Fills in a text. An absent value becomes an empty text. */
 export function fillText(text: string, values: Record<string, unknown>): string {
   return text.replaceAll(placeholder, (_, name: string) => asText(values[name] ?? ""));
 }

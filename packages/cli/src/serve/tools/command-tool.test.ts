@@ -5,7 +5,7 @@ import { formatProblem } from "../problem.ts";
 import { serveFiles, serveFolder } from "../testing/served-folder.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 
-/** Prints what it was given: its arguments, its input, its folder and its environment. */
+/** Prints its arguments, its input, its folder and its environment. */
 const report = `
 import { readFileSync } from "node:fs";
 const [mode, ...args] = process.argv.slice(2);

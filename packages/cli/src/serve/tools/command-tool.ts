@@ -11,7 +11,7 @@ const keys =
   "title description icons annotations input output command stdin cwd env timeout maxOutput allowOptions exitCodes";
 const hints = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
-/** Makes a tool of a YAML file that describes a command-line program. Throws `FolderProblem`. */
+/** Creates a tool from a YAML file that describes a command-line program. Throws `FolderProblem`. */
 export async function commandTool(
   file: string,
   source: string,
@@ -48,7 +48,7 @@ async function run(
   const written = await runProgram(
     {
       ...command,
-      // The same Node as this one, which may not be on the PATH under that name.
+      // Uses the Node of this process, which may not be on the PATH under that name.
       file: program === "node" ? process.execPath : program!,
       args,
       stdin: fillText(command.stdin, values),
@@ -89,7 +89,7 @@ function hintsOf(field: Field): Record<string, string | boolean> {
   return Object.fromEntries(entries.map(([key, value]) => [key, key === "title" ? text(value) : boolean(value)]));
 }
 
-/** The names of the arguments. */
+/** Returns the names of the arguments. */
 function propertiesOf(input: Field): string[] {
   const properties = members(input).get("properties");
   return properties ? [...members(properties).keys()] : [];

@@ -7,8 +7,8 @@ import { checkToolName, commandTool } from "./command-tool.ts";
 /**
  * Loads the tools that a module exports.
  *
- * The default export is named after the file; a named export by its own name, after the folders that the file is in.
- * Folders are joined by `_`, since not every client accepts dots or slashes in a tool's name.
+ * The default export has the name of the file. A named export has its own name, prefixed with the folders of the file.
+ * Folders are joined by `_`, because some clients reject dots and slashes in a tool's name.
  */
 async function loadToolModule(file: string, modules: CodeModules): Promise<Loaded<Tool>[]> {
   const exported = await modules.load(file);
@@ -41,9 +41,9 @@ function isTool(value: unknown): value is Tool {
 
 let generation = 0;
 
-/** What lists show of a tool, as far as it is plain data; a schema of a library counts as new each time it is loaded. */
+/** Returns the list data of a tool, serialized. A schema of a library counts as changed each time it is loaded. */
 function shapeOf(tool: Tool): string {
-  // JSON leaves out functions, and so `call`. What a schema library makes may not even be JSON.
+  // JSON omits functions, and so `call`. Schema objects of a library may not be serializable.
   return isPlain(tool.input) && isPlain(tool.output) ? JSON.stringify(tool) : `generation ${(generation += 1)}`;
 }
 
@@ -51,13 +51,13 @@ function isPlain(schema: unknown): boolean {
   return typeof schema !== "object" || schema === null || !("~standard" in schema);
 }
 
-/** The tools of a folder, and what is wrong with those that are missing. */
+/** The tools of a folder, and the problems of its invalid files. */
 export interface FoundTools {
   tools: Loaded<Tool>[];
   problems: Problem[];
 }
 
-/** Loads the modules and the command-line programs in `tools/`. Where two have one name, the first is taken. */
+/** Loads the modules and the command-line programs in `tools/`. If two tools have the same name, the first is used. */
 export async function loadTools(folder: string, modules: CodeModules, env: NodeJS.ProcessEnv): Promise<FoundTools> {
   const problems: Problem[] = [];
   const report = (problem: Problem): void => void problems.push(problem);

@@ -19,10 +19,10 @@ import {
   wrong,
 } from "../yaml/yaml-fields.ts";
 
-/** What a program is given of this process's environment unless the file names more: what it takes to start it. */
+/** The environment variables that every program receives, because it may need them to start. */
 const basicEnv = ["PATH", "SystemRoot", "SYSTEMROOT", "PATHEXT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL"];
 
-/** What a tool file says of the program that it runs. */
+/** The program of a tool file. */
 export interface Command {
   /** The program, and its arguments before they are filled in. */
   elements: Element[];
@@ -37,7 +37,7 @@ export interface Command {
   options: ReadonlySet<string>;
   /** The exit codes that mean success. */
   success: number[];
-  /** What standard output is: text, JSON, or JSON that matches this schema. */
+  /** The format of standard output: text, JSON, or JSON that matches this schema. */
   output: "text" | "json" | JsonObject;
 }
 
@@ -50,7 +50,7 @@ export interface CommandReading {
   properties: readonly string[];
 }
 
-/** Reads what is to be run, and how. Throws `FolderProblem`. */
+/** Reads the command of a tool file and its settings. Throws `FolderProblem`. */
 export async function readCommand(reading: CommandReading): Promise<Command> {
   const { root, fields, folder, properties } = reading;
   const command = fields.get("command");
@@ -101,7 +101,7 @@ function checkedText(field: Field, properties: readonly string[]): string {
   return value;
 }
 
-/** A program that is given by a path is looked for in the folder; any other on the PATH. */
+/** Returns the program to start. A path is relative to the folder. Any other name is searched on the PATH. */
 function programFile(program: string, folder: string): string {
   return /[\\/]/.test(program) && !isAbsolute(program) ? join(folder, program) : program;
 }

@@ -23,7 +23,7 @@ function node(script: string, options: Partial<Program> = {}): Program {
   };
 }
 
-/** Settles when the file is there. */
+/** Resolves when the file exists. */
 function appears(path: string): Promise<void> {
   return new Promise((resolve) => {
     const watcher = watch(path, { ignoreInitial: false }).once("add", () => resolve());
@@ -95,7 +95,7 @@ test.skipIf(process.platform === "win32")(
     const file = join(folder, "pid");
     const grandchild =
       "process.on('SIGTERM', () => {}); require('fs').writeFileSync(process.argv[1] + '.part', String(process.pid)); require('fs').renameSync(process.argv[1] + '.part', process.argv[1]); setInterval(() => {}, 1000)";
-    // It lets go of the output, so that nothing but its group ties it to the program.
+    // The grandchild has no pipe to this process. Only the process group links it to the program.
     const script = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}, ${JSON.stringify(file)}], { stdio: 'ignore' }); setInterval(() => {}, 1000)`;
     const controller = new AbortController();
     const running = runProgram(node(script), controller.signal);
@@ -108,7 +108,10 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-/** A process that has ended stays in the table until it is waited for; in a container perhaps for ever. */
+/**
+ * A process that has ended stays in the process table until its parent waits for it. In a container that may never
+ * happen.
+ */
 function isZombie(pid: number): boolean {
   const stat = `/proc/${pid}/stat`;
   return existsSync(stat) && / Z /.test(readFileSync(stat, "utf8"));

@@ -19,15 +19,15 @@ export interface Program {
 const stderrTail = 2000;
 const graceMs = 1000;
 
-/** The programs that run now: they are ended with this process. */
+/** The running programs. They are ended with this process. */
 const running = new Set<ChildProcess>();
 let endsWithProcess = false;
 
 /**
- * Runs a program without a shell and gives what it wrote.
+ * Runs a program without a shell and returns its standard output.
  *
- * When it takes too long, writes too much, or the call is cancelled, it is ended together with all that it started.
- * Throws `ToolError`, with the end of its standard error where it failed.
+ * On a timeout, too much output or a cancelled call, the program and its descendants are ended. If it fails, throws
+ * `ToolError` with the end of its standard error.
  */
 export async function runProgram(program: Program, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
@@ -54,7 +54,7 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
   child.stderr!.setEncoding("utf8").on("data", (piece: string) => {
     errors = (errors + piece).slice(-stderrTail);
   });
-  // A program that does not read its input closes the pipe: that is its right.
+  // A program may close its input without reading it.
   child.stdin!.on("error", () => {});
   child.stdin!.end(program.stdin);
   try {
@@ -72,7 +72,7 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
 
 function start({ file, args, cwd, env }: Program): ChildProcess {
   try {
-    // A group of its own, so that whatever it starts can be ended with it.
+    // A separate process group, so that the descendants of the program can be ended with it.
     const child = spawn(file, args, {
       cwd,
       env,
@@ -89,7 +89,7 @@ function start({ file, args, cwd, env }: Program): ChildProcess {
   }
 }
 
-/** Settles when the program has ended and all that it wrote has arrived: with its exit code, or the signal that ended it. */
+/** Resolves with the exit code or the signal when the program has ended and all its output has arrived. */
 function ended(child: ChildProcess): Promise<number | NodeJS.Signals> {
   return new Promise((resolve, reject) => {
     child.once("error", (cause: NodeJS.ErrnoException) => {
@@ -107,7 +107,7 @@ function failure(code: number | NodeJS.Signals, errors: string): string {
   return tail === "" ? `The program ${how} and wrote no error.` : `The program ${how}:\n${tail}`;
 }
 
-/** Asks a program and all it started to end, and makes them end when they have not done so in a second. */
+/** Sends SIGTERM to a program and its descendants, and SIGKILL if they still run after a second. */
 function endGroup(child: ChildProcess): void {
   if (process.platform === "win32") {
     if (child.pid === undefined) return;
@@ -118,7 +118,7 @@ function endGroup(child: ChildProcess): void {
   const force = setTimeout(() => signalGroup(child, "SIGKILL"), graceMs);
   child.once("close", () => {
     clearTimeout(force);
-    // What it started may have let go of its output and still run.
+    // A descendant may have closed its output and still run.
     signalGroup(child, "SIGKILL");
   });
 }

@@ -13,12 +13,12 @@ const sizes: Record<string, number> = {
 };
 const times: Record<string, number> = { ms: 1, "": 1000, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
 
-/** A number of bytes, written as `1048576` or `1 MiB`. */
+/** Reads a number of bytes, written as `1048576` or `1 MiB`. */
 export function bytes(field: Field): number {
   return quantity(field, sizes, { what: "a size", example: "1 MiB" });
 }
 
-/** A number of milliseconds, written as `30` (seconds), `500ms`, `30s` or `2m`. */
+/** Reads a duration in milliseconds, written as `30` (seconds), `500ms`, `30s` or `2m`. */
 export function duration(field: Field): number {
   return quantity(field, times, { what: "a time", example: "30s" });
 }
@@ -36,13 +36,13 @@ function quantity(field: Field, units: Record<string, number>, shown: { what: st
   );
 }
 
-/** A number of bytes as a person reads it. */
+/** Formats a number of bytes. */
 export function showBytes(count: number): string {
   if (count < 1024) return `${count} bytes`;
   return count < 1024 ** 2 ? `${round(count / 1024)} KiB` : `${round(count / 1024 ** 2)} MiB`;
 }
 
-/** A number of milliseconds as a person reads it. */
+/** Formats a number of milliseconds. */
 export function showDuration(ms: number): string {
   return ms < 1000 ? `${ms} ms` : `${round(ms / 1000)} s`;
 }
@@ -51,7 +51,7 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Reads a list of icons. Their pictures come over https or stand in the file itself, as the specification asks. */
+/** Reads a list of icons. Each `src` must be an https: or data: URI, as the specification requires. */
 export function icons(field: Field): Icon[] {
   return items(field).map((item) => {
     const keys = members(item, ["src", "mimeType", "sizes", "theme"]);

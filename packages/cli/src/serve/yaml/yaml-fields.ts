@@ -16,7 +16,7 @@ import { FolderProblem } from "../problem.ts";
 export interface YamlSource {
   file: string;
   text: string;
-  /** The line of the file on which `text` begins; 1 unless given. */
+  /** The line of the file on which `text` starts. Default: 1. */
   firstLine?: number;
 }
 
@@ -26,19 +26,19 @@ interface Origin {
   place: (offset: number) => { line: number; column: number };
 }
 
-/** A value in a YAML file that knows where it stands, so that whoever reads it can say where it is wrong. */
+/** A value in a YAML file, with its position for error messages. */
 export interface Field {
-  /** Its keys from the root, joined by dots; empty for the root. */
+  /** Its keys from the root, joined by dots. Empty for the root. */
   readonly path: string;
   readonly node: Node | null;
   readonly offset: number;
   readonly origin: Origin;
 }
 
-/** Deeper than any schema or setting is. */
+/** Maximum nesting. No schema or setting is as deep. */
 const maxDepth = 100;
 
-/** Parses YAML and gives its root. Throws `FolderProblem` with the place of the first syntax error. */
+/** Parses YAML and returns its root. Throws `FolderProblem` with the position of the first syntax error. */
 export function readYaml({ file, text, firstLine = 1 }: YamlSource): Field {
   const lines = new LineCounter();
   const place = (offset: number): { line: number; column: number } => {
@@ -61,13 +61,13 @@ export function readYaml({ file, text, firstLine = 1 }: YamlSource): Field {
   return { path: "", node, offset: node?.range?.[0] ?? 0, origin: { file, document, place } };
 }
 
-/** The problem that a field has. */
+/** Returns a problem at the position of a field. */
 export function wrong(field: Field, message: string, cure: string): FolderProblem {
   const { file, place } = field.origin;
   return new FolderProblem({ file, ...place(field.offset), message, cure });
 }
 
-/** The members of a mapping, by key. Where `known` is given, any other key is a problem. An absent mapping is empty. */
+/** Returns the members of a mapping by key. With `known`, any other key is a problem. An absent mapping is empty. */
 export function members(field: Field, known?: readonly string[]): Map<string, Field> {
   const node = resolved(field);
   const found = new Map<string, Field>();
@@ -88,7 +88,7 @@ export function members(field: Field, known?: readonly string[]): Map<string, Fi
   return found;
 }
 
-/** The items of a list. */
+/** Returns the items of a list. */
 export function items(field: Field): Field[] {
   const node = resolved(field);
   if (!isSeq(node)) throw wrong(field, `${named(field)} must be a list`, "Write it as `[a, b]` or as `- a` lines.");
@@ -108,12 +108,12 @@ export function isMapping(field: Field): boolean {
   return isMap(resolved(field));
 }
 
-/** Whether nothing stands after the key. */
+/** Returns whether the key has no value. */
 export function isAbsent(field: Field): boolean {
   return isEmpty(resolved(field));
 }
 
-/** A text; a number or a boolean is read as the text that it was written as. */
+/** Returns a text. A number or a boolean is returned in its source form. */
 export function text(field: Field): string {
   const node = resolved(field);
   if (isScalar(node) && typeof node.value === "string") return node.value;
@@ -135,14 +135,14 @@ export function boolean(field: Field): boolean {
   throw wrong(field, `${named(field)} must be true or false`, "Write `true` or `false` without quotes.");
 }
 
-/** A number from `least` on. */
+/** Returns a number of at least `least`. */
 export function number(field: Field, least: number = 0): number {
   const node = resolved(field);
   if (isScalar(node) && typeof node.value === "number" && node.value >= least) return node.value;
   throw wrong(field, `${named(field)} must be a number of at least ${least}`, "Write a number without quotes.");
 }
 
-/** One of a few words. */
+/** Returns one of the allowed words. */
 export function oneOf<const W extends string>(field: Field, words: readonly W[]): W {
   const value = text(field);
   const found = words.find((word) => word === value);
@@ -150,7 +150,7 @@ export function oneOf<const W extends string>(field: Field, words: readonly W[])
   throw wrong(field, `${named(field)} cannot be "${value}"`, didYouMean(value, words));
 }
 
-/** The value as plain data, aliases followed, of which one may stand for no more than a hundred others. */
+/** Returns the value as plain data with aliases resolved. The parser limits their expansion to about a hundred. */
 export function plain(field: Field): unknown {
   try {
     return field.node === null ? null : field.node.toJS(field.origin.document);
@@ -172,8 +172,10 @@ function named(field: Field): string {
 }
 
 /**
- * Finds the place where YAML is nested deeper than `limit`, or gives undefined. Takes linear time and no recursion: what
- * makes values of the tokens recurses, and on a full stack the engine may end the whole process.
+ * Returns the offset at which YAML is nested deeper than `limit`, or undefined.
+ *
+ * Takes linear time and does not recurse. The parser's conversion of tokens to values recurses, and a stack overflow
+ * there may end the process.
  */
 function placeTooDeep(text: string, limit: number): number | undefined {
   let level: (CST.Token | null | undefined)[] = [...new Parser().parse(text)];

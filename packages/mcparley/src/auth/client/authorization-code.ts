@@ -16,7 +16,7 @@ import { refusalCode } from "./oauth-error.ts";
 import { findClient, forgetClient, givenIssuers, knownClient, registeredRedirectUri } from "./registration.ts";
 import type { SignInAttempt } from "./sign-in.ts";
 
-/** The error codes of a server that does not know the client any more. */
+/** The error codes of a server that no longer knows the client. */
 const unknownClient: ReadonlySet<string> = new Set(["invalid_client", "unauthorized_client"]);
 
 /** The grant of `oauth`: a user signs in and consents (OAuth 2.1, 4.1), with PKCE (S256), state and issuer checks. */

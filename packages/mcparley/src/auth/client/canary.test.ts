@@ -7,7 +7,7 @@ import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/s
 import { memoryCredentials } from "./credentials.ts";
 import { type OAuthOptions, oauth } from "./oauth.ts";
 
-/** What was written to the console, by whatever means. */
+/** The arguments of all console calls. */
 let written: unknown[][] = [];
 beforeEach(() => {
   written = [];
@@ -19,11 +19,11 @@ afterEach(() => vi.restoreAllMocks());
 
 const secret = "s3cr3t-of-the-client-4711";
 
-/** Everything that a value shows of itself to whoever looks: messages, stacks, causes, data, hidden properties. */
+/** Returns all that a value reveals when it is inspected: messages, stacks, causes, data, hidden properties. */
 const shown = (value: unknown): string =>
   inspect(value, { depth: Infinity, showHidden: true, maxStringLength: Infinity });
 
-/** A client of a world, and all that came of it that is not meant to hold secrets. */
+/** Creates a client of a scripted issuer, and collects all of its outputs that must not contain secrets. */
 function watched(options: OAuthOptions = {}, habits: Parameters<ScriptedIssuer["person"]>[0] = {}) {
   const world = scriptedIssuer();
   const clock = fakeClock(1_000_000);
@@ -43,7 +43,7 @@ function watched(options: OAuthOptions = {}, habits: Parameters<ScriptedIssuer["
   return { world, clock, auth, came, call };
 }
 
-/** The values that nobody else may see: what was sent to the token endpoint, and what came from there. */
+/** Returns the secrets: the values sent to the token endpoint, and the tokens that it issued. */
 function secretsOf(world: ScriptedIssuer): string[] {
   const parameters = ["code", "code_verifier", "refresh_token", "client_secret"];
   const sent = world.tokenRequests.flatMap((request) => parameters.flatMap((name) => request.getAll(name)));
@@ -81,7 +81,7 @@ test("a sign-in, a renewal, a step-up and a sign-out show no secret", async () =
 });
 
 describe("an authorization server that repeats what it was sent", () => {
-  /** All of the request, in every form that an answer can have. */
+  /** Answers that repeat the whole request, in every format of an answer. */
   const repeating: [string, (sent: string) => Response][] = [
     ["in a refusal", (sent) => Response.json({ error: "invalid_grant", error_description: sent }, { status: 400 })],
     ["as the code of a refusal", (sent) => Response.json({ error: sent }, { status: 400 })],

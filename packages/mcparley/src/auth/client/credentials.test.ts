@@ -9,11 +9,11 @@ import { type CredentialStorage, memoryCredentials } from "./credentials.ts";
 
 interface Client {
   auth: OAuth;
-  /** Sends a request to the MCP server; gives the status of its answer. */
+  /** Sends a request to the MCP server and returns the status of the response. */
   call: () => Promise<number>;
 }
 
-/** Processes on one machine, which share a storage and meet the same servers. */
+/** Processes on one machine, which share a storage and use the same servers. */
 function machine() {
   const world = scriptedIssuer();
   const clock = fakeClock(1_000_000);
@@ -171,7 +171,7 @@ describe("a client", () => {
     const { call } = start({ client: { id: "given-client.id", secret: "a b:c%d" } });
     await failure(call());
     const [sent] = world.tokenRequests;
-    // Servers that do not decode what they get have to find the id as it is.
+    // A server that does not decode the credentials must find the id unchanged.
     const basic = `Basic ${btoa("given-client.id:a+b%3Ac%25d")}`;
     expect(world.tokenAuthorizations).toEqual([method === "client_secret_basic" ? basic : undefined]);
     expect(sent?.get("client_secret")).toBe(method === "client_secret_basic" ? null : "a b:c%d");
@@ -316,7 +316,7 @@ describe("C2: a token is renewed once for all", () => {
   });
 });
 
-/** The tokens that are kept for the server. */
+/** The tokens stored for the server. */
 async function tokensIn(storage: CredentialStorage): Promise<unknown> {
   return JSON.parse(
     (await storage.get(`tokens:${JSON.stringify(["person", "https://as.example", serverUrl])}`)) ?? "null",

@@ -73,7 +73,7 @@ export class StoredValue<T> {
     return replaced;
   }
 
-  /** Sets or deletes the value, whatever the present one is. */
+  /** Sets or deletes the value unconditionally. */
   async set(value: T | undefined): Promise<void> {
     do await this.read();
     while (!(await this.replace(value)));

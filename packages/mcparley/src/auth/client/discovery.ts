@@ -122,8 +122,8 @@ interface Held {
 }
 
 /**
- * Finds the authorization server that issued a token, to renew or revoke it: by its issuer alone, whatever the MCP server
- * publishes by now.
+ * Finds the authorization server that issued a token, to renew or revoke the token. It uses only the token's issuer, because
+ * the metadata of the MCP server may have changed.
  */
 export async function discoverFor(
   { issuer, resource, tokenType }: Held,

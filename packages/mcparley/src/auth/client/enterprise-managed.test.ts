@@ -16,7 +16,7 @@ const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const grant = { issued_token_type: ID_JAG, access_token: "the-grant", token_type: "N_A", expires_in: 300 };
 const token = { access_token: "the-token", token_type: "Bearer", expires_in: 3600 };
 
-/** A person who is signed in with the organization, and what the two servers answer. */
+/** Creates a client for a user with a sign-in at the organization. `answers` scripts the two token endpoints. */
 function employee(
   options: Partial<EnterpriseManagedOptions> = {},
   answers: { provider?: AnswerToken; authorization?: AnswerToken } = {},

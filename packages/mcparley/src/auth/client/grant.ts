@@ -17,7 +17,7 @@ export interface Grant {
   obtain(context: GrantContext, scopes: readonly string[] | undefined): Promise<Obtained>;
   /** Returns the client to which tokens were issued, to refresh or revoke them. Undefined if it is no longer known. */
   client(context: GrantContext, clientId: string): Promise<KnownClient | undefined>;
-  /** Deletes a client that an authorization server does not know any more. Returns whether another will be registered. */
+  /** Deletes a client that an authorization server no longer knows. Returns whether another will be registered. */
   forget?(context: GrantContext, clientId: string): Promise<boolean>;
   /** The issuers for which credentials exist, by preference. */
   preferredIssuers?(): readonly string[];
@@ -31,7 +31,7 @@ export interface GrantContext {
   readonly clock: Clock;
   /** Throws `LocalError` `forbidden_url` for a URL to which no user may be sent. */
   readonly checkAddress: (this: void, url: URL) => void;
-  /** Aborted when no request waits for the tokens any more. */
+  /** Aborted when no request waits for the tokens. */
   readonly signal: AbortSignal;
 }
 

@@ -50,7 +50,7 @@ const ways: [string, (options: MachineOptions) => HttpAuth | Promise<HttpAuth>][
 ];
 const pem = generateKeyPair("ES256", { extractable: true }).then(({ privateKey }) => exportPKCS8(privateKey));
 
-/** What is sent and must be seen by nobody else, in whatever form it was sent. */
+/** Returns the secrets that the client sent, in each encoding that it used. */
 async function secretsOf(asked: readonly AskedToken[]): Promise<string[]> {
   const hidden = ["client_secret", "client_assertion", "assertion", "subject_token"];
   const sent = asked.flatMap(({ parameters, headers }) => [
@@ -61,7 +61,7 @@ async function secretsOf(asked: readonly AskedToken[]): Promise<string[]> {
   return [secret, identity, assertion, grant, token, ...keyLines, ...sent];
 }
 
-/** Makes a call by a way, whose servers answer as is said, and gives all that can be seen of it. */
+/** Makes a call with one kind of authorization and a scripted answer. Returns the outcome and all visible output. */
 async function watch(
   make: (options: MachineOptions) => HttpAuth | Promise<HttpAuth>,
   answer: AnswerToken,
@@ -98,7 +98,7 @@ test.each(ways)("a call shows no secret: %s", async (_, make) => {
   for (const value of await secretsOf(asked)) expect(visible).not.toContain(value);
 });
 
-/** Repeats what was sent, in every form that an answer can have. */
+/** Answers that repeat the sent values, in every format of an answer. */
 const repeating: [string, (sent: string) => Response][] = [
   ["in a refusal", (sent) => Response.json({ error: "invalid_grant", error_description: sent }, { status: 400 })],
   ["as the code of a refusal", (sent) => Response.json({ error: sent }, { status: 400 })],

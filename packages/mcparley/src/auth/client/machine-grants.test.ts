@@ -19,9 +19,9 @@ const never = new AbortController().signal;
 interface Machine extends TokenServer {
   auth: HttpAuth;
   clock: FakeClock;
-  /** The `Authorization` of the next request. */
+  /** Returns the `Authorization` header of the next request. */
   shown: () => Promise<string | undefined>;
-  /** Has a request refused that shows what the next one would. */
+  /** Refuses a request that was sent with the header of the next request. */
   refuse: (refusal?: Partial<HttpAuthRefusal> & { challenge?: string }) => Promise<boolean>;
 }
 
@@ -50,7 +50,7 @@ function machine({ options = {}, documents = authorizationDocuments(), answer = 
   return { ...served, auth, clock, shown, refuse };
 }
 
-/** Gives tokens with numbers, all for an hour. */
+/** Returns an answer function that issues numbered tokens, each valid for an hour. */
 function counted(more: object = {}): AnswerToken {
   let count = 0;
   return () => ({ access_token: `t${++count}`, token_type: "Bearer", expires_in: 3600, ...more });

@@ -13,7 +13,7 @@ export interface MachineOptions extends AuthorizationOptions {
 
 /** Options of `clientCredentials`. */
 export interface ClientCredentialsOptions extends MachineOptions {
-  /** The client, as it is registered at the issuer. */
+  /** The credentials of the client that is registered at the issuer. */
   client: ClientCredential;
 }
 
@@ -42,7 +42,7 @@ export interface WorkloadIdentityOptions extends MachineOptions {
    * because platforms rotate them. `tokenFile` of `mcparley/node` reads one from a file.
    */
   assertion: (asked: { issuer: string; resource: string }) => string | Promise<string>;
-  /** The client, as it is registered at the issuer. Most have neither secret nor key. */
+  /** The credentials of the client that is registered at the issuer. Most clients have neither secret nor key. */
   client: ClientCredential;
 }
 
@@ -66,7 +66,7 @@ export interface IdentityProvider {
   issuer: string;
   /** Default: the one in its metadata. */
   tokenEndpoint?: string;
-  /** The client, as it is registered there. */
+  /** The credentials of the client that is registered at the identity provider. */
   client: ClientCredential;
 }
 
@@ -77,9 +77,9 @@ export interface IdentityAssertion {
   type: "id_token" | "saml2";
 }
 
-/** A client of an organization whose identity provider decides who may use which server. */
+/** Options of `enterpriseManaged`. The organization's identity provider decides which users may use which server. */
 export interface EnterpriseManagedOptions extends MachineOptions {
-  /** The client, as it is registered at the issuer. */
+  /** The credentials of the client that is registered at the issuer. */
   client: ClientCredential;
   identityProvider: IdentityProvider;
   /**

@@ -10,9 +10,9 @@ interface Setting {
   world: ScriptedIssuer;
   clock: FakeClock;
   auth: OAuth;
-  /** Sends a request to the MCP server; gives the status of its answer. */
+  /** Sends a request to the MCP server and returns the status of the response. */
   call: () => Promise<number>;
-  /** The URLs that the person was sent to. */
+  /** The URLs that the user was sent to. */
   visits: URL[];
 }
 
@@ -139,7 +139,7 @@ describe("scopes", () => {
     const { world, auth } = setting();
     world.challenge = 'scope="a"';
     const { fetch } = world;
-    /** Each request says itself what it needs. */
+    /** Requires the scope that the request names in its `needs` header. */
     const needing: typeof fetch = (input, init) => {
       const request = new Request(input, init);
       world.requiredScopes = [request.headers.get("needs") ?? ""].filter((scope) => scope !== "");

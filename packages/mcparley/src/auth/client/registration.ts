@@ -81,7 +81,7 @@ export async function knownClient(
   return registered?.id === clientId ? authenticate(registered, at.metadata) : undefined;
 }
 
-/** Deletes a registration that its server does not know any more. Returns whether the client was registered so. */
+/** Deletes a registration that its server no longer knows. Returns whether the client had a dynamic registration. */
 export async function forgetClient({ storage, at }: GrantContext, clientId: string): Promise<boolean> {
   const stored = registeredAt(storage, at.issuer);
   return (await stored.read())?.id === clientId && stored.replace(undefined);

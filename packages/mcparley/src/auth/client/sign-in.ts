@@ -9,7 +9,7 @@ export interface SignIn {
   prepare(previous: string | undefined): Promise<SignInAttempt>;
 }
 
-/** One attempt to sign in. The caller of `prepare` closes it, whatever the outcome. */
+/** One attempt to sign in. The caller of `prepare` must always close it. */
 export interface SignInAttempt {
   readonly redirectUri: string;
   /**

@@ -153,7 +153,7 @@ interface Issued {
   requestedScopes?: readonly string[] | undefined;
   /** When the token was issued, or for a renewal, when it was requested. */
   since: number;
-  /** The replaced token. Its values are used for what the response omits. */
+  /** The replaced token. Its values are used for members that the response omits. */
   before?: TokenRecord;
 }
 

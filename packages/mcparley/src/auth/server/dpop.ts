@@ -84,7 +84,7 @@ export function makeProofChecker(options: DpopOptions, resource: string, clock: 
       if (nonces && !(await nonces.accepts(payload.nonce)))
         throw new InvalidProof("The proof needs the nonce of this response.", "use_dpop_nonce");
       if (typeof payload.jti !== "string") throw new InvalidProof("The jti of the proof must be a string.");
-      // The digest gives the key a fixed length. The client chooses the length of `jti`.
+      // The key contains a digest because the client chooses the length of `jti`.
       const key = `dpop:${await digest(`${jkt} ${payload.jti}`)}`;
       const isFirst = await store.compareAndSet(key, undefined, "1", { ttl: (maxAge + 2 * ahead) * 1000 });
       if (!isFirst) throw new InvalidProof("The proof was used before.");

@@ -47,9 +47,9 @@ export interface ProtectedResource extends HttpServerAuth {
 /**
  * Protects an endpoint as an OAuth resource (2026-07-28, authorization): `listen(server, { auth: protectedResource({ ... }) })`.
  *
- * Every request needs a token of one of the issuers for this resource in its `Authorization` header. The metadata, which
- * tells clients where to sign in, is served at its path and at the root. `ctx.principal` is the authenticated caller, with
- * the claims of the token and without the token itself.
+ * Every request needs a token of one of the issuers for this resource in its `Authorization` header. The protected resource
+ * metadata, which lists the authorization servers, is served at its path and at the root. `ctx.principal` is the
+ * authenticated caller, with the claims of the token and without the token itself.
  *
  * Throws `LocalError` `invalid_definition` if the resource or the issuers are missing or not https URLs.
  */

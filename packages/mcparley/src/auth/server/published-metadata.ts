@@ -60,7 +60,7 @@ export function metadataUrlOf({ resource, metadataUrl }: ResourceDescription): s
 const headers = {
   "content-type": "application/json",
   "cache-control": "public, max-age=3600",
-  // Web pages of any origin may read it, because it tells them where to sign in.
+  // Web pages of any origin may read the metadata, because they need it to sign in.
   "access-control-allow-origin": "*",
 };
 

@@ -23,9 +23,9 @@ export interface VerifiedToken {
 /**
  * Verifies a token.
  *
- * Returns undefined for a token that another verifier should check. Throws `InvalidToken` if the token is refused. With a
- * `LocalError` `unreachable` or `timeout` the client is told to try again, and not to sign in again. Any other error is
- * reported and answered with 500.
+ * Returns undefined for a token that another verifier should check. Throws `InvalidToken` if the token is refused. After a
+ * `LocalError` `unreachable` or `timeout` the response asks the client to retry, and not to sign in again. Any other error
+ * is reported and answered with 500.
  */
 export type TokenVerifier = (
   token: string,

@@ -43,7 +43,7 @@ export class Client {
     });
   }
 
-  /** The description that the server gave of itself in the last handshake. */
+  /** The server's description of itself from the last handshake. */
   get server(): ServerInfo {
     this.#server = this.#core.sessions.current?.server ?? this.#server;
     return this.#server;

@@ -41,7 +41,7 @@ async function answerAll(call: Call, requests: unknown, linked: Linked): Promise
   try {
     return Object.fromEntries(await unlessAborted(Promise.all(answers), linked.signal, call.what));
   } catch (error) {
-    // The other handlers need not answer any more.
+    // The answers of the other handlers are no longer needed.
     linked.abort(error);
     await Promise.allSettled(answers);
     throw error;

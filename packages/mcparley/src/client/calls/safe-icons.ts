@@ -2,8 +2,8 @@ import { isSecureUrl } from "../../net/loopback.ts";
 import { isObject } from "../../rpc/messages.ts";
 
 /**
- * Leaves out the icons of a thing that must not be fetched: all but those at https and data URIs, and at http on this
- * machine (basic, `icons`). Whoever shows the rest must still treat what they point to as untrusted.
+ * Removes the icons that are unsafe to fetch. It keeps https and data URIs, and http on this machine (basic, `icons`).
+ * The content of the remaining icons is still untrusted.
  */
 export function withSafeIcons<T extends object>(thing: T, leftOut: (icon: unknown) => void = () => {}): T {
   const { icons } = thing as { icons?: unknown };

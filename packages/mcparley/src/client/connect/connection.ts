@@ -20,7 +20,7 @@ import { Notification } from "../../mcp/methods.ts";
 
 /** The handlers of a connection. */
 export interface ConnectionHandlers {
-  /** Answers a request of the server. Undefined sends no response. A `ProtocolError` is sent to the server as it is. */
+  /** Answers a request of the server. Undefined sends no response. A `ProtocolError` is sent to the server unchanged. */
   request(request: JsonRpcRequest, signal: AbortSignal, connection: Connection): Promise<JsonObject | undefined>;
   /** Called with each notification except progress, in order of arrival. */
   notification(message: JsonRpcNotification, connection: Connection): void;

@@ -87,7 +87,7 @@ function openPinned(opening: Opening, revision: Revision): Promise<Opened> {
       return agreed;
     } catch (error) {
       if (!(error instanceof ProtocolError) && !(error instanceof OnlyLegacy)) throw error;
-      // An internal error of the server says nothing about the revisions that it supports.
+      // An internal error does not mean that the server lacks support for the revision.
       if (error.code === ErrorCode.InternalError) throw error;
       const theirs = supportedBy(error);
       if (theirs) throw unsupported(theirs, revision.version, error);

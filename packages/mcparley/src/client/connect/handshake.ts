@@ -87,7 +87,7 @@ export function supportedBy(error: unknown): readonly string[] | undefined {
   if (!(error instanceof ProtocolError)) return undefined;
   const supported = isObject(error.data) ? error.data.supported : undefined;
   if (error.code === ErrorCode.UnsupportedProtocolVersion) return isStrings(supported) ? supported : [];
-  // Some servers use a general code, as legacy servers do. Then a modern version in the error tells them apart.
+  // Some servers use a general code, as legacy servers do. Then a modern version in the error identifies a modern server.
   const namesModern = isStrings(supported) && supported.some((version) => findRevision(version)?.era === "modern");
   return namesModern ? supported : undefined;
 }

@@ -5,7 +5,7 @@ import { MetaKey } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Connection } from "./connection.ts";
 
-/** The description that a server gives of itself in the handshake. */
+/** A server's description of itself in the handshake. */
 export interface ServerInfo {
   /** Its name and version; not verified. */
   readonly info: Implementation | undefined;

@@ -3,21 +3,21 @@ import { type JsonObject, isObject } from "../../rpc/messages.ts";
 
 /** The identifier of MCP Apps (SEP-1865). */
 export const appsId = "io.modelcontextprotocol/ui";
-/** The type of an app: an HTML document that runs in a sandbox of the host. */
+/** The MIME type of an app: an HTML document that runs in a sandbox of the host. */
 export const appType = "text/html;profile=mcp-app";
 
-/** Who may see and call a tool. */
+/** A party that may see and call a tool. */
 export type Audience = "model" | "app";
 
-/** What a tool's `_meta.ui` says: the app that shows its results, and who may call it. */
+/** A tool's `_meta.ui`: the app that shows its results, and its allowed callers. */
 export interface ToolUi {
   /** The `ui://` URI of the app. A tool that only an app calls may have none. */
   resourceUri?: string;
-  /** Both unless given. A host keeps a tool without `"model"` from its model, and one without `"app"` from apps. */
+  /** Default: both. A host hides a tool without `"model"` from its model, and a tool without `"app"` from apps. */
   visibility?: readonly Audience[];
 }
 
-/** The origins that an app may reach. What is left out is none. */
+/** The origins that an app may reach. An omitted list allows no origin. */
 export interface AppOrigins {
   /** For requests: `connect-src`. */
   connectDomains?: readonly string[];
@@ -29,23 +29,23 @@ export interface AppOrigins {
   baseUriDomains?: readonly string[];
 }
 
-/** What the `_meta.ui` of an app says. The host decides what it grants, and grants nothing that is not said here. */
+/** The `_meta.ui` of an app. The host grants nothing that is not listed here, and may grant less. */
 export interface AppUi {
   csp?: AppOrigins;
-  /** What the app asks the browser for, each with an empty object. */
+  /** The browser permissions that the app requests, each with an empty object. */
   permissions?: Partial<Record<"camera" | "microphone" | "geolocation" | "clipboardWrite", Record<string, never>>>;
-  /** An origin of its own, in a form that the host prescribes. */
+  /** A dedicated origin for the app, in a format that the host defines. */
   domain?: string;
-  /** Whether the host draws a border and a background; the host's choice unless given. */
+  /** Whether the host draws a border and a background. Default: the host decides. */
   prefersBorder?: boolean;
 }
 
 const originLists = ["connectDomains", "resourceDomains", "frameDomains", "baseUriDomains"] as const;
 const permissionNames = ["camera", "microphone", "geolocation", "clipboardWrite"] as const;
-/** A scheme and a host, whose first label may be `*`: nothing that could end a directive and begin another. */
+/** A scheme and a host, whose first label may be `*`. It excludes characters that could start another CSP directive. */
 const originPattern = /^(https?|wss?):\/\/(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$/i;
 
-/** Reads the `_meta.ui` of a tool. Undefined where there is none; throws `LocalError` `invalid_message` for a wrong one. */
+/** Reads the `_meta.ui` of a tool, undefined if there is none. Throws `LocalError` `invalid_message` if it is invalid. */
 export function readToolUi(meta: JsonObject | undefined): ToolUi | undefined {
   const ui = meta?.ui ?? oldForm(meta);
   if (ui === undefined) return undefined;
@@ -61,7 +61,7 @@ export function readToolUi(meta: JsonObject | undefined): ToolUi | undefined {
   };
 }
 
-/** Reads the `_meta.ui` of an app; empty where there is none. Throws `LocalError` `invalid_message` for a wrong one. */
+/** Reads the `_meta.ui` of an app, empty if there is none. Throws `LocalError` `invalid_message` if it is invalid. */
 export function readAppUi(meta: JsonObject | undefined): AppUi {
   const ui = meta?.ui ?? {};
   if (!isObject(ui)) throw wrong("ui", "must be an object");
@@ -82,7 +82,7 @@ export function isAppUri(uri: unknown): uri is string {
   return typeof uri === "string" && uri.startsWith("ui://") && uri.length > "ui://".length;
 }
 
-/** The form before there was an object, which servers still send beside it. */
+/** Reads the deprecated flat key, which servers still send together with the `ui` object. */
 function oldForm(meta: JsonObject | undefined): JsonObject | undefined {
   const resourceUri = meta?.["ui/resourceUri"];
   return resourceUri === undefined ? undefined : { resourceUri };
@@ -106,7 +106,7 @@ function readOrigins(csp: unknown): AppOrigins {
   return read;
 }
 
-/** What is not known is left out: an app has nothing that its host did not understand. */
+/** Reads the permissions and drops unknown ones, so that an app never gets a permission that its host does not know. */
 function readPermissions(permissions: unknown): NonNullable<AppUi["permissions"]> {
   if (!isObject(permissions)) throw wrong("ui.permissions", "must be an object");
   return Object.fromEntries(permissionNames.filter((name) => isObject(permissions[name])).map((name) => [name, {}]));

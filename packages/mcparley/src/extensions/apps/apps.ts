@@ -9,7 +9,7 @@ import { type AppUi, type ToolUi, appType, appsId, isAppUri, readAppUi, readTool
  * Announces that a server has apps (MCP Apps, SEP-1865): `createServer({ extensions: [apps()] })`.
  *
  * `createServer` then throws `LocalError` `invalid_definition` for a tool whose app is not among the server's resources,
- * or is no app. What is added to a live server is not checked.
+ * or whose resource is not an app. Tools added to a live server are not checked.
  */
 export function apps(): ServerExtension {
   return {
@@ -33,17 +33,17 @@ function wrongApp(uri: string, resources: readonly Resource[]): string | undefin
   return mimeType === appType ? undefined : `that resource is of ${mimeType}, not ${appType}. Define it with app().`;
 }
 
-/** Whether a resource is at a URI, or a template begins like it. */
+/** Returns whether a resource has a URI, or whether the URI starts with the literal prefix of a template. */
 function isAt(template: string, uri: string): boolean {
   const variable = template.indexOf("{");
   return variable === -1 ? template === uri : uri.startsWith(template.slice(0, variable));
 }
 
 /**
- * Gives the `meta` of a tool whose results an app shows: `tool({ meta: shownBy({ resourceUri: "ui://clock" }), ... })`.
+ * Returns the `meta` of a tool whose results an app shows: `tool({ meta: shownBy({ resourceUri: "ui://clock" }), ... })`.
  *
- * Throws `LocalError` `invalid_definition` for a URI that is not `ui://`. A client that knows no apps sees the tool as
- * any other, so that its result must say in text what the app shows.
+ * Throws `LocalError` `invalid_definition` for a URI that is not `ui://`. A client without support for apps sees a normal
+ * tool. The tool's result must therefore contain the same information as text.
  */
 export function shownBy(ui: ToolUi): JsonObject {
   return { ui: { ...explained("app of a tool", () => readToolUi({ ui })) } };
@@ -52,15 +52,15 @@ export function shownBy(ui: ToolUi): JsonObject {
 /** Definition of an MCP App: an HTML document that a host shows beside a tool's result. */
 export interface AppDefinition<C>
   extends AppUi, Pick<ResourceDefinition<string, C>, "title" | "description" | "icons" | "scopes" | "cache"> {
-  /** The HTML document, or what gives it. */
+  /** The HTML document, or a function that returns it. */
   html: string | ((ctx: Context & C) => string | Promise<string>);
 }
 
 /**
  * Defines an app: an HTML document at a `ui://` URI, which hosts show in a sandbox beside the results of a tool.
  *
- * What it may reach and asks of the browser is sent with its document. Throws `LocalError` `invalid_definition` for a
- * URI of another scheme, and for origins that are none.
+ * The origins and permissions of the app are sent with its document. Throws `LocalError` `invalid_definition` for a URI
+ * of another scheme, and for invalid origins.
  */
 export function app<const U extends string, C extends object = object>(
   uri: U,
@@ -84,14 +84,14 @@ export function app<const U extends string, C extends object = object>(
   });
 }
 
-/** Whether the client has said that it shows apps: where not, a tool says all that matters in text. */
+/** Returns whether the client declared support for apps. If not, a tool must return all information as text. */
 export function showsApps({ peer }: Pick<Context, "peer">): boolean {
   const { extensions } = peer.capabilities;
   const settings = isObject(extensions) ? extensions[appsId] : undefined;
   return isObject(settings) && Array.isArray(settings.mimeTypes) && settings.mimeTypes.includes(appType);
 }
 
-/** Reads what a definition says, whose author is to be told what is wrong with it. */
+/** Runs a reader and rethrows its error as `invalid_definition`, with the name of the definition. */
 function explained<T>(what: string, read: () => T): T {
   try {
     return read();

@@ -14,31 +14,31 @@ import {
   readToolUi,
 } from "./app-metadata.ts";
 
-/** A tool as far as its metadata is concerned. */
+/** The part of a listed tool that holds its metadata. */
 interface Listed {
   readonly _meta?: JsonObject;
 }
 
-/** An app as its server gave it. It is a stranger's code: show it in a sandbox, with what `ui` names and no more. */
+/** An app as the server sent it. Its code is untrusted: run it in a sandbox that allows only the entries of `ui`. */
 export interface App {
   uri: string;
   html: string;
   ui: AppUi;
 }
 
-/** Declares that a host shows apps: `connect(target, { extensions: [showApps()] })` (MCP Apps, SEP-1865). */
+/** Declares that the client can show apps: `connect(target, { extensions: [showApps()] })` (MCP Apps, SEP-1865). */
 export function showApps(): ClientExtension {
   return { id: appsId, settings: { mimeTypes: [appType] } };
 }
 
-/** What a listed tool says of its app. Undefined where it has none; throws `LocalError` `invalid_message` for a wrong one. */
+/** Reads a listed tool's app metadata, undefined if it has none. Throws `LocalError` `invalid_message` if it is invalid. */
 export function uiOf(tool: Listed): ToolUi | undefined {
   return readToolUi(tool._meta);
 }
 
 /**
- * Whether a listed tool is for the model, or for apps of its server: a host offers its model the first alone, and calls
- * for an app none but the second. A tool whose metadata is wrong is for neither.
+ * Returns whether the model, or an app of the same server, may use a listed tool. A host must not offer other tools to its
+ * model, and must not call other tools for an app. A tool with invalid metadata is for neither.
  */
 export function isFor(audience: Audience, tool: Listed): boolean {
   try {
@@ -51,8 +51,8 @@ export function isFor(audience: Audience, tool: Listed): boolean {
 /**
  * Reads an app from the server that names it.
  *
- * Throws `LocalError` `invalid_message` for a URI that is not `ui://`, for what is not exactly one document of the type
- * of apps, and for metadata that is wrong.
+ * Throws `LocalError` `invalid_message` if the URI is not `ui://`, if the result is not exactly one document of the MIME
+ * type of apps, or if its metadata is invalid.
  */
 export async function readApp(client: Client, uri: string, options?: RequestOptions): Promise<App> {
   if (!isAppUri(uri)) throw unfit(uri, "its URI does not begin with ui://");

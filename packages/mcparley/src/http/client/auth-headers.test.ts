@@ -7,7 +7,7 @@ import { type HttpAuth, type HttpSettings, readHttpTarget } from "./settings.ts"
 const url = "https://example.com/mcp";
 const never = Promise.resolve(false);
 
-/** An authorization that shows what it is asked for. */
+/** An authorization whose header contains the number of the call, the method and the URL. */
 function showing(auth: Partial<HttpAuth> = {}): HttpAuth {
   let count = 0;
   return {

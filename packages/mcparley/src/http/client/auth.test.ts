@@ -6,7 +6,7 @@ import { type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/supp
 import { httpTransports } from "./transport.ts";
 import type { HttpAuth, HttpAuthRefusal } from "./settings.ts";
 
-/** An authorization whose challenges are met by hand. */
+/** An authorization whose challenges the test answers. */
 function byHand() {
   const challenges: { refusal: HttpAuthRefusal; signal: AbortSignal; meet: (hasNew: boolean | Error) => void }[] = [];
   let token = 0;
@@ -56,7 +56,7 @@ test("C2: requests that are refused together lead to one challenge, and each is 
   await settled();
   challenges[0]?.meet(true);
   const repeated = [await next(), await next()];
-  // This one was sent with the old token and is refused after the new one is there.
+  // This request was sent with the old token, and is refused after the new token has arrived.
   sent[2]?.status(401, challenge);
   repeated.push(await next());
   for (const { headers, json, body } of repeated) {

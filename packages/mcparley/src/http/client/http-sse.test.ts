@@ -29,7 +29,7 @@ function connecting(options: ConnectOptions = {}, target: Partial<HttpTarget> = 
   return { stub, clock, reports, client };
 }
 
-/** Refuses the modern question and `initialize` in the way of a server that has another transport at its URL. */
+/** Refuses `server/discover` and `initialize`, as a server with another transport at its URL does. */
 async function refuseBoth(stub: FetchStub, refuse: (request: SentRequest) => void): Promise<void> {
   for (const method of ["server/discover", "initialize"]) {
     const request = await stub.next();
@@ -52,7 +52,7 @@ const initializeResult = {
   serverInfo: { name: "old", version: "1" },
 };
 
-/** Takes a POST, and answers it on the stream where there is a result. */
+/** Accepts a POST. Sends a response on the stream if `result` is given. */
 async function take(stub: FetchStub, feed: EventFeed, method: string, result?: JsonObject): Promise<SentRequest> {
   const post = await stub.next();
   expect(post.body.method).toBe(method);

@@ -8,7 +8,7 @@ import type { MessageSink } from "./sse.ts";
 
 /** How long `terminate` waits until the server has ended the session. */
 const END_MS = 2_000;
-/** How long a standalone stream that was given up is left closed before a successful request opens it again. */
+/** How long a standalone stream stays closed after its last try. A successful request then opens it again. */
 const STANDALONE_REST_MS = 60_000;
 
 /** The legacy session of an HTTP transport: the headers that name it, and its standalone stream. */

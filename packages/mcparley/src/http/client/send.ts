@@ -29,7 +29,7 @@ const INITIALIZED_MS = 5_000;
 const unauthorized: Shown = { headers: {}, generation: 0 };
 
 /**
- * Sends one HTTP request and returns the response, whatever its status.
+ * Sends one HTTP request. Returns the response, also if its status is an error.
  *
  * Each attempt has these steps: authorize, fetch, repeat with a nonce, follow a redirect, answer a challenge.
  *

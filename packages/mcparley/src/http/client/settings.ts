@@ -45,7 +45,7 @@ export interface HttpAuth {
   readonly extension?: string | undefined;
 }
 
-/** Size limits of what the client reads over HTTP. */
+/** Size limits of the responses and events that the client reads over HTTP. */
 export interface HttpClientLimits {
   /** Maximum bytes of a JSON response, and characters of an event that may answer a request. Default: 16 MiB. */
   message: number;

@@ -37,7 +37,7 @@ const line = fc.oneof(
   fc.constantFrom("", "", "", ": comment", "retry: 5", "event: message", "data", "data:", "id: 1"),
   fc.string({ unit: "grapheme", maxLength: 9 }).map((text) => `data: ${text.replaceAll(/[\r\n]/g, "")}`),
 );
-// A lone return before a feed would be one ending, so that these two are not mixed.
+// A carriage return before a line feed would be one line ending, so these two are not mixed.
 const endings = fc.constantFrom(["\n"], ["\r"], ["\r\n"], ["\n", "\r\n"]);
 
 test("any chunking of a stream gives the same events, whatever its line endings", async () => {

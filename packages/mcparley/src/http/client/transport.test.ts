@@ -6,7 +6,7 @@ import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts"
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import type { HttpTarget } from "./settings.ts";
 import { httpTransports } from "./transport.ts";
-// Loaded on first use: here before it, so that no test waits for the disk while its clock stands still.
+// The transport loads this module on first use. Loading it here keeps tests with a fake clock from waiting for the disk.
 import "./stream.ts";
 
 interface Talk extends FetchStub {
@@ -59,7 +59,7 @@ const cancelled = (requestId: RequestId): JsonRpcMessage => ({
   params: { requestId },
 });
 
-/** Opens a legacy session; the standing stream is the next request that the test sees. */
+/** Opens a legacy session. The next request that the test receives is the GET for the standalone stream. */
 async function session(target: Partial<HttpTarget> = {}, version = "2025-11-25"): Promise<Talk> {
   const talking = talk(target);
   const { send, next } = talking;
@@ -76,7 +76,7 @@ async function session(target: Partial<HttpTarget> = {}, version = "2025-11-25")
   return talking;
 }
 
-/** A session whose server has no standing stream. */
+/** Opens a session whose server has no standalone stream. */
 async function quietSession(target: Partial<HttpTarget> = {}, version?: string): Promise<Talk> {
   const talking = await session(target, version);
   (await talking.next()).status(405);
@@ -558,7 +558,7 @@ test("H9: a standing stream that does not stay is given up after a few tries, wh
   expect(problems).toEqual([
     expect.objectContaining({ code: "closed", message: expect.stringContaining("could not be kept open") }),
   ]);
-  // Much later, an answer shows that the server is there: one more round of tries.
+  // After the pause, a response shows that the server is available. The client tries again.
   await clock.advance(70_000);
   void send(legacy(1));
   (await next()).json(result(1));

@@ -3,7 +3,7 @@ import type { Exchange, ReadLimits } from "../exchange.ts";
 import { HttpRefusal, shown, tooLarge } from "./refusal.ts";
 
 /**
- * Reads the body of a POST as JSON, or takes the value that a framework has parsed.
+ * Reads the body of a POST as JSON, or returns the value that a framework has parsed.
  *
  * Rejects with a refusal: 415 if it is not declared as JSON, 400 if it is not JSON, and those of `Exchange.readText`.
  */

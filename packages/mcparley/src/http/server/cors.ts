@@ -22,11 +22,11 @@ const requestHeaders = [
 ];
 const exposedHeaders = [SESSION_ID_HEADER, "www-authenticate", "dpop-nonce", "retry-after"];
 
-/** What a server tells browsers about requests of other origins; the guard has checked the origin before. */
+/** The CORS headers of an endpoint. The guard has checked the origin before. */
 export interface Cors {
-  /** Adds to an exchange what lets a page read its response. */
+  /** Adds the headers with which a page can read the response. */
   decorate(exchange: Exchange, origin: string): void;
-  /** Answers a preflight. Returns false for an `OPTIONS` that is none. */
+  /** Answers a preflight. Returns false if an `OPTIONS` request is not a preflight. */
   preflight(exchange: Exchange): boolean;
 }
 
@@ -56,7 +56,7 @@ export function makeCors(options: CorsOptions): Cors {
   };
 }
 
-/** The names of mirrored arguments that are asked for: which there are is known to the tools alone. */
+/** Returns the requested headers that mirror arguments. Only the tools know which of these headers exist. */
 function mirroredIn(requested: string | undefined): string[] {
   const names = (requested ?? "").split(",").map((name) => name.trim().toLowerCase());
   return names.filter((name) => name.startsWith(PARAM_HEADER_PREFIX) && /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name));

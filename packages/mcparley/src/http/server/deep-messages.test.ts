@@ -3,7 +3,7 @@ import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { toFetch } from "../to-fetch.ts";
 
-/** JSON.parse accepts any nesting. Everything that is recursive exhausts the stack at a few thousand levels. */
+/** JSON.parse accepts any nesting. Recursive code exhausts the stack at a few thousand levels. */
 const deep = "[".repeat(100_000) + "]".repeat(100_000);
 
 const errors: unknown[] = [];

@@ -7,7 +7,7 @@ import type { OpenExchanges } from "./open-exchanges.ts";
 import type { HttpServerAuth } from "./server-auth.ts";
 import type { SessionTable } from "./sessions/sessions.ts";
 
-/** What all requests to one endpoint share. */
+/** The state that all requests to one endpoint share. */
 export interface EndpointContext {
   readonly core: ServerCore;
   readonly open: OpenExchanges;
@@ -16,7 +16,7 @@ export interface EndpointContext {
   readonly cluster: ClusterUse | undefined;
 }
 
-/** What the requests of legacy revisions share also. */
+/** The state that all requests of legacy revisions share. */
 export interface LegacyContext extends EndpointContext {
   /** Undefined if the endpoint serves each request by itself. */
   readonly sessions: SessionTable | undefined;
@@ -28,11 +28,11 @@ export interface LegacyContext extends EndpointContext {
 export interface Sender {
   readonly principal: Principal | undefined;
   readonly address: string | undefined;
-  /** The key of the caller whose shares the request counts for; see `callerKey`. */
+  /** The key of the caller for the limits of one caller; see `callerKey`. */
   readonly caller: string;
 }
 
-/** One POST, as far as it is known before its message is looked at. */
+/** One POST before its message is examined. */
 export interface Posted extends Sender {
   readonly exchange: Exchange;
   readonly accepted: Accepted;

@@ -68,7 +68,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     const names = Array.from({ length: 50 }, (_, index) => `tool-${index}`);
     const greets = tool({ description: "Grüßt: “你好”, 👋.", call: () => "" });
     const { client } = await serve(adapter, { tools: Object.fromEntries(names.map((name) => [name, greets])) });
-    // Twice: it is sent from what was made for the first.
+    // The second response reuses the bytes that were encoded for the first one.
     for (const id of [1, 'a "quoted" id']) {
       const answer = await client.modern("tools/list", {}, { id });
       expect(answer.type).toBe("application/json");
@@ -378,7 +378,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await answer.next();
     await answer.leave();
     await cancelled;
-    // What the handler says after that goes nowhere, and harms nothing.
+    // Later messages and the result of the handler are discarded without an error.
     ctx.progress(2);
     slow.open("too late");
     await settled();

@@ -60,12 +60,12 @@ export class Endpoint {
     };
   }
 
-  /** Sessions that are open. */
+  /** The number of open sessions. */
   get sessions(): number {
     return (this.#legacy?.sessions ?? 0) + (this.#sse?.size ?? 0);
   }
 
-  /** Requests that are being answered, and open streams. */
+  /** The number of requests that wait for their reply, and of open streams. */
   get inFlight(): number {
     return this.#context.open.size;
   }
@@ -95,7 +95,7 @@ export class Endpoint {
     return this.#checkSender(exchange, () => this.#admit(exchange));
   }
 
-  /** Returns what is served at the path. Throws 404 for other paths, and 503 if the endpoint is closing. */
+  /** Returns the part of the endpoint at a path. Throws 404 for other paths, and 503 if the endpoint is closing. */
   #admit(exchange: Exchange): Part {
     const part = this.#routes.find(exchange.path);
     if (!part) throw new HttpRefusal(404, `There is nothing here. MCP is served at ${this.#routes.mcp || "/"}.`);
@@ -121,7 +121,7 @@ export class Endpoint {
     return this.#receive({ exchange, accepted, ...sender }, message);
   }
 
-  /** Chooses the revision of a message, and has it answered. */
+  /** Passes a message to the code of its revision. */
   #receive(posted: Posted, value: unknown): Awaitable<void> {
     if (Array.isArray(value)) return this.#useLegacy().then((legacy) => legacy.postBatch(posted, value));
     const message = classify(value, this.#context.core.limits.idLength);
@@ -134,14 +134,14 @@ export class Endpoint {
     return this.#useLegacy().then((legacy) => legacy.post(posted, message));
   }
 
-  /** Whether requests may be sent to it: not once it drains. */
+  /** Whether a load balancer should send requests to the endpoint. False after a drain has started. */
   get isReady(): boolean {
     return !this.#context.open.isEnding;
   }
 
   /**
-   * Ends streams with their graceful result, opens none and no session, and waits for what is in flight, within the limit
-   * of the options. Other requests are answered as before.
+   * Ends streams with their graceful result, and opens no new streams or sessions. Waits until nothing is in flight, or for
+   * `closeTimeout`. Other requests are answered as before.
    */
   async drain(): Promise<void> {
     const { core, open } = this.#context;
@@ -156,8 +156,7 @@ export class Endpoint {
   }
 
   /**
-   * Drains and refuses new requests, then ends the sessions; those that are shared through a store stay there for the
-   * other processes.
+   * Drains and refuses new requests, then ends the sessions. Sessions in a store stay there for the other processes.
    */
   async close(): Promise<void> {
     const { open } = this.#context;

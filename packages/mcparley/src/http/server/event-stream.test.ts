@@ -3,7 +3,7 @@ import { encode } from "../../rpc/messages.ts";
 import { EventStream } from "./event-stream.ts";
 import type { Exchange, ResponseStream } from "../exchange.ts";
 
-/** A response that notes what is done to it, with a backlog that the test sets. */
+/** Returns a response that records the calls of its methods. The test sets its backlog. */
 function recorded(): { written: string[]; stream: ResponseStream & { backlog: number }; events: EventStream } {
   const written: string[] = [];
   const stream = {

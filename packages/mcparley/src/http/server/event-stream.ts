@@ -1,7 +1,7 @@
 import type { Exchange, ResponseHeaders, ResponseStream } from "../exchange.ts";
 import { ACCEL_BUFFERING_HEADER } from "../header-names.ts";
 
-/** The headers of a stream that is sent whole: it is as long as it says, so nothing on the way can keep a part of it. */
+/** The headers of an event stream that is sent at once. Its length is known, so no proxy can hold back a part of it. */
 export const eventHeaders: ResponseHeaders = {
   "content-type": "text/event-stream",
   [ACCEL_BUFFERING_HEADER]: "no",
@@ -9,20 +9,20 @@ export const eventHeaders: ResponseHeaders = {
 
 const streamHeaders: ResponseHeaders = { ...eventHeaders, "cache-control": "no-cache" };
 
-/** Bytes that may wait for a client that does not read; it is cut off when there is more to say. */
+/** Maximum bytes that wait for a client that does not read. If more bytes wait, the next event aborts the connection. */
 const maxBacklog = 16 * 1024 * 1024;
 
-/** Where the messages of an answer go once it is a stream. */
+/** The event stream of a response. */
 export interface Events {
-  /** Sends a message that is serialised already. */
+  /** Sends a message that is already encoded as JSON. */
   send(json: string): void;
-  /** Sends a comment, which a client ignores and a proxy takes for traffic. */
+  /** Sends a comment. Clients ignore it, and proxies count it as traffic. */
   comment(): void;
-  /** Ends it, after all that was sent before. */
+  /** Ends the stream after its pending events. */
   end(): void;
 }
 
-/** A message as an event. JSON as it is serialised holds no line breaks, so it is one line. */
+/** Formats a message as an event. `JSON.stringify` writes no line breaks, so one `data` line is enough. */
 export function asEvent(json: string): string {
   return `event: message\ndata: ${json}\n\n`;
 }
@@ -39,7 +39,7 @@ export class EventStream implements Events {
     this.write(asEvent(json));
   }
 
-  /** Sends one event as it is, with the empty line that ends it. */
+  /** Sends one formatted event. It must end with an empty line. */
   write(event: string): void {
     if (this.#stream.backlog > maxBacklog) this.#stream.destroy();
     else this.#stream.write(event);
@@ -53,7 +53,7 @@ export class EventStream implements Events {
     this.#stream.end();
   }
 
-  /** Breaks it off, so that the client can tell that it is not whole. */
+  /** Aborts the connection, so that the client can detect an incomplete stream. */
   destroy(): void {
     this.#stream.destroy();
   }

@@ -23,7 +23,7 @@ import {
   trustProxy,
 } from "mcparley-tests/support/served-http.ts";
 
-/** An `initialize` request of which the session keeps exactly so many characters. */
+/** Returns an `initialize` request of which the session stores exactly `size` characters. */
 function initializeOf(size: number): object {
   const kept = (title: string) => ({
     protocolVersion,
@@ -132,7 +132,7 @@ describe("a subscriptions/listen stream", () => {
   });
 });
 
-/** Who calls with `authorization: alice` is the principal alice. */
+/** A caller with `authorization: alice` is the principal alice. */
 const auth: HttpOptions["auth"] = (head) => {
   const subject = head.header("authorization");
   return subject ? { issuer: "https://issuer.example", subject, scopes: [] } : undefined;
@@ -275,7 +275,7 @@ describe("sessions in memory", () => {
       const uri = `note://${"x".repeat(950)}${count}`;
       expect((await client.post(request("resources/subscribe", { uri }), growing)).status).toBe(200);
     }
-    // Alone it keeps more than all sessions together may, so it gives way after the other one.
+    // The growing session alone exceeds the total size, so it is displaced after the idle one.
     for (const session of [idle, growing]) expect(await isOpen(client, session)).toBe(false);
     expect(await isOpen(client, other)).toBe(true);
   });
@@ -374,7 +374,7 @@ describe("sessions of HTTP+SSE", () => {
       expect(await statusOf(post(message))).toBe(202);
       return stream.next();
     };
-    // The session has another revision than the request, of as many characters.
+    // The session's revision differs from that of the request, but has the same length.
     expect(await answerTo(initializeOf(65_536))).toHaveProperty("result");
     expect(await answerTo(initializeOf(65_537))).toMatchObject({ error: { code: -32602 } });
   });

@@ -1,23 +1,22 @@
 import type { Exchange } from "../exchange.ts";
 import type { HealthOptions } from "./options.ts";
 
-/** Answers a request that asks how the process is, and says whether it was one. */
+/** Answers a health check. Returns false for any other request. */
 export type Health = (exchange: Exchange) => boolean;
 
-/** What is asked how it is. */
+/** The subject of the health checks. */
 export interface Asked {
-  /** Whether requests may be sent to it; a process that drains would rather have none. */
+  /** Whether a load balancer should send requests. False when the process drains. */
   readonly isReady: boolean;
 }
 
 const headers = { "content-type": "application/json", "cache-control": "no-store" };
 
 /**
- * Makes what answers a platform that asks whether the process lives (200 for as long as it can answer), and whether to
- * send it requests (200, and 503 once it drains).
+ * Makes the handler of health checks. Liveness is always 200. Readiness is 200, or 503 when the process drains.
  *
- * It answers whatever the `Host`, since platforms ask by address, and tells nothing else. A store that is out of reach is
- * no reason not to be ready: all processes would go at once.
+ * The handler accepts any `Host`, because platforms send the checks to an address, and it reveals nothing else. An
+ * unavailable store does not affect readiness: otherwise all processes would become unready at once.
  */
 export function makeHealth(asked: Asked, options: HealthOptions | true): Health {
   const { live = "/healthz", ready = "/readyz" } = options === true ? {} : options;

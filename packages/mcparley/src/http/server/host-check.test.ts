@@ -17,7 +17,7 @@ const headOf = ({ host, origin, secure = false }: Sent): RequestHead => ({
   header: (name) => ({ host, origin })[name],
 });
 
-/** What the guard says to a request: undefined where it lets it pass. */
+/** Returns the guard's refusal of a request, or undefined if the guard accepts it. */
 function refusal(options: GuardOptions, sent: Sent): HttpRefusal | undefined {
   try {
     makeGuard(options)(headOf(sent));

@@ -5,22 +5,22 @@ import { HttpRefusal, shown } from "./refusal.ts";
 export interface GuardOptions {
   allowedHosts?: readonly string[] | "any" | undefined;
   allowedOrigins?: readonly string[] | "any" | undefined;
-  /** The name or address that the server was bound to, where it is known. */
+  /** The name or address that the server was bound to. Undefined if it is unknown. */
   boundHost?: string | undefined;
 }
 
-/** Checks the `Host` and the `Origin` of a request, before anything else of it is looked at. Throws a refusal of 403. */
+/** Checks the `Host` and the `Origin` of a request before its other parts. Throws a refusal of 403. */
 export type Guard = (request: RequestHead) => void;
 
-/** Addresses that stand for all of a machine, and so for no name in particular. */
+/** Addresses that stand for all interfaces of a machine. They name no host. */
 const wildcards: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
 
 /**
  * Makes the guard against DNS rebinding and foreign web pages (2026-07-28, Streamable HTTP, "Security & Endpoint").
  *
- * A rebound name reaches this machine but keeps its own name in `Host`, so only known names are answered: loopback
- * ones, the one that the server is bound to, and those allowed. A certificate has checked the name already where the
- * request came over TLS.
+ * A request to a rebound name reaches this machine with that name in `Host`. The guard therefore accepts only loopback
+ * names, the name that the server is bound to, and `allowedHosts`. Over TLS the certificate has verified the name, so
+ * without `allowedHosts` any name is accepted.
  */
 export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOptions): Guard {
   const hosts = new Set(allowedHosts === "any" ? [] : allowedHosts?.map((host) => host.toLowerCase()));
@@ -51,12 +51,12 @@ export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOpti
   };
 }
 
-/** How a bound address is written in a URL. */
+/** Returns a bound address in the form that URLs use. */
 function nameOf(boundHost: string): string {
   return boundHost.includes(":") ? `[${boundHost.toLowerCase()}]` : boundHost.toLowerCase();
 }
 
-/** An origin has no path, yet it is often copied with the slash at the end of a URL. */
+/** Removes a slash at the end. An origin has no path, but is often copied from a URL together with the slash. */
 function normalOrigin(origin: string): string {
   return origin.toLowerCase().replace(/\/$/, "");
 }
@@ -70,7 +70,7 @@ function isSameOrLoopback(origin: string, host: string): boolean {
   return name !== undefined && isLoopback(name) && isLoopback(url.hostname);
 }
 
-/** The name in a `Host` header, in lower case and without its port; undefined for what is none. */
+/** Returns the name in a `Host` header, in lower case and without its port. Undefined if the header is invalid. */
 function hostname(host: string): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[^:[\]/@?#\s]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase();
 }

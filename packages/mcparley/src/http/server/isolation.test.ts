@@ -9,7 +9,7 @@ import { Endpoint } from "./endpoint.ts";
 import { FetchExchange } from "../fetch-exchange.ts";
 import { toFetch } from "../to-fetch.ts";
 
-/** Says who asked, how, and what for; in between it waits for as many turns as it is told. */
+/** Returns the caller's secret, principal and roots. Waits for `turns` turns of the event loop before the reply. */
 const report = tool({
   input: { type: "object" },
   call: async ({ secret, turns, ask }, ctx) => {
@@ -33,7 +33,7 @@ interface Plan {
   progress: boolean;
 }
 
-/** Few ids and many clients, so that every id is in use by several of them at a time. */
+/** Few ids and many clients: several clients use the same id at the same time. */
 const plan: fc.Arbitrary<Plan> = fc.record({
   era: fc.constantFrom("modern", "legacy"),
   id: fc.constantFrom<number | string>(0, 1, "0", "1", "id"),
@@ -87,7 +87,7 @@ async function callLegacy(plan: Plan, secret: string): Promise<RawMessage> {
   });
 }
 
-/** Reads an answer to its end, and checks that all it says before belongs to this caller. */
+/** Reads a response to its end. Checks that the progress notifications before it belong to this caller. */
 async function read(
   answer: Awaited<ReturnType<RawHttp["post"]>>,
   secret: string,

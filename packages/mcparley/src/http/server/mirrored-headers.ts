@@ -10,7 +10,7 @@ import type { RequestHead } from "../exchange.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 import { shown } from "./refusal.ts";
 
-/** The param that `Mcp-Name` mirrors, for the methods of the protocol itself. */
+/** The param that `Mcp-Name` mirrors, for each method of the core protocol. */
 const mirroredName: ReadonlyMap<string, string> = new Map([
   [Method.callTool, "name"],
   [Method.getPrompt, "name"],
@@ -33,10 +33,11 @@ function headersOf(entry: ToolEntry): readonly McpHeader[] {
 }
 
 /**
- * Compares the headers that mirror a message with the message (2026-07-28, Streamable HTTP, "Server Validation"), so
- * that what a proxy decided by a header is what is executed here.
+ * Compares the headers that mirror a message with the message (2026-07-28, Streamable HTTP, "Server Validation"). A proxy
+ * may have decided by the headers, so they must match the request that is executed.
  *
- * Returns what to say where they differ (-32020, with status 400). What the message itself lacks is not judged here.
+ * Returns the error message for the first difference (-32020, with status 400). A protocol version or a name that the
+ * message itself lacks is not an error here.
  */
 export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: RequestHead): string | undefined {
   const { method, params } = request;

@@ -2,19 +2,19 @@ import type { Clock } from "../../rpc/clock.ts";
 
 /** An exchange that is not answered yet. */
 export interface OpenExchange {
-  /** When it is to give a sign of life; kept by `OpenExchanges`. */
+  /** The time of the next `beat`. Only `OpenExchanges` sets it. */
   due: number;
-  /** Gives a sign of life, so that no proxy takes the connection for dead. */
+  /** Called after each interval. A stream sends a keep-alive, so that no proxy closes its connection as idle. */
   beat(): void;
-  /** Ends it from this side, in an orderly way, where it is a stream without an end of its own. */
+  /** Ends the exchange gracefully if it is a stream that the server would otherwise keep open. */
   endStream(): void;
 }
 
 /**
- * The exchanges of one endpoint that are being answered, each of which gives a sign of life at regular intervals.
+ * The exchanges of one endpoint that are not answered yet. Calls `beat` of each one at regular intervals.
  *
- * One timer serves them all: as all wait equally long, they come due in the order in which they are in the set. Most
- * are answered before, and cost an insertion and a removal.
+ * One timer serves all exchanges: their intervals are equal, so the order of the set is the order of their due times. Most
+ * exchanges are answered before their first `beat`, and only need an insertion and a removal.
  */
 export class OpenExchanges {
   readonly #open = new Set<OpenExchange>();
@@ -22,7 +22,7 @@ export class OpenExchanges {
   readonly #interval: number;
   #timer: unknown;
   #drained: (() => void)[] = [];
-  /** Streams without an end of their own are ended, and no more are opened. */
+  /** True after `endStreams`. No standalone or listen streams are opened any more. */
   isEnding = false;
 
   constructor(clock: Clock, interval: number) {
@@ -47,19 +47,19 @@ export class OpenExchanges {
     this.#drained = [];
   }
 
-  /** Ends the streams among them that have no end of their own; from now on no more of them are to be opened. */
+  /** Ends the streams that the server would otherwise keep open. From now on no such stream may be opened. */
   endStreams(): void {
     this.isEnding = true;
     for (const exchange of this.#open) exchange.endStream();
   }
 
-  /** Settles when none is open. */
+  /** Settles when no exchange is open. */
   drained(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));
   }
 
-  /** Stops the signs of life, as when the endpoint is gone. */
+  /** Stops the timer. Called when the endpoint closes. */
   stop(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -69,7 +69,7 @@ export class OpenExchanges {
     const now = this.#clock.now();
     for (const exchange of this.#open) {
       if (exchange.due > now) break;
-      // To the end of the set, where it is the last to come due again.
+      // The exchange moves to the end of the set, because its next due time is the latest.
       this.#open.delete(exchange);
       exchange.due = now + this.#interval;
       this.#open.add(exchange);

@@ -5,18 +5,18 @@ import type { Exchange, ResponseHeaders } from "../exchange.ts";
 /** Options of an `HttpRefusal`. */
 export interface RefusalOptions {
   headers?: ResponseHeaders;
-  /** The JSON-RPC code in the body. `InvalidRequest` unless given. */
+  /** The JSON-RPC code in the body. Default: `InvalidRequest`. */
   code?: number;
-  /** The id of the request that is refused, where it could be read. */
+  /** The id of the refused request. Undefined if it is unknown. */
   id?: RequestId | undefined;
-  /** What went wrong behind it, for the server's `onError`: it is not sent. */
+  /** The underlying error. The server's `onError` receives it, and the client does not. */
   cause?: unknown;
 }
 
 /**
- * Why an HTTP request is answered with a status and nothing else: it never became a call.
+ * Refuses an HTTP request with a status and a JSON-RPC error. The request never becomes a call.
  *
- * What authenticates returns or throws one to send a client away; its message is sent to the client.
+ * An `Authenticate` function returns or throws it to refuse a client. The client receives its message.
  */
 export class HttpRefusal extends Error {
   override readonly name: string = "HttpRefusal";
@@ -32,13 +32,13 @@ export class HttpRefusal extends Error {
 
 export const jsonHeaders: ResponseHeaders = { "content-type": "application/json" };
 
-/** Answers with a refusal. Its body is a JSON-RPC error, without an id where it answers no request. */
+/** Answers with a refusal. The body is a JSON-RPC error. It has no id if the id of the request is unknown. */
 export function refuse(exchange: Exchange, { status, message, options }: HttpRefusal): void {
   const { headers, code = ErrorCode.InvalidRequest, id } = options;
   exchange.respond(status, { ...jsonHeaders, ...headers }, encode(failure(id, { code, message })));
 }
 
-/** Shortens what a client sent, to be named in an error. */
+/** Shortens a value from a client for an error message. */
 export function shown(value: string): string {
   return value.length > 100 ? `${value.slice(0, 100)}...` : value;
 }
@@ -47,7 +47,7 @@ export function notAllowed(method: string, allow: string): HttpRefusal {
   return new HttpRefusal(405, `${method} is not answered here.`, { headers: { allow } });
 }
 
-/** The cure is another process, which a balancer finds once the client connects anew. */
+/** Makes the client reconnect. A load balancer then selects another process. */
 export function shuttingDown(id?: RequestId): HttpRefusal {
   return new HttpRefusal(503, "The server is shutting down.", {
     headers: { "retry-after": "1", connection: "close" },

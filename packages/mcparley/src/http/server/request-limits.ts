@@ -22,8 +22,8 @@ interface Load {
  * The limits of POST requests at one endpoint: the requests in flight and the bytes of their bodies, in total and for
  * each caller, and the time that a body may take.
  *
- * A caller may hold at most as much as is free. One caller alone then never takes more than half, and there is always
- * room for others. POSTs are counted apart while they are read: a caller at its limit must still be able to cancel a call,
+ * A caller may hold at most as much as is free. One caller alone then never holds more than half, and there is always
+ * room for others. POSTs are counted separately while they are read: a caller at its limit must still be able to cancel a call,
  * and to answer an input request.
  */
 export class RequestLimits implements ReadLimits {
@@ -119,7 +119,7 @@ class Share implements Held {
     this.#load = load;
   }
 
-  /** Counts a POST that is read. Throws 429 if its caller has as many as are free. */
+  /** Counts a POST that is being read. Throws 429 if its caller holds as many as are free. */
   read(): void {
     const { limits, total } = this.#all;
     if (this.#load.reading >= limits.requests - total.reading) throw busy("requests");

@@ -22,7 +22,7 @@ describe("requests in flight", () => {
   const call = (client: RawHttp, headers: Record<string, string>, text = "") =>
     client.modern("tools/call", { name: "wait", arguments: { text } }, { headers });
 
-  /** A server on which calls of `wait` are answered when the test says so. */
+  /** Starts a server whose calls of `wait` are answered when the test calls `finish`. */
   function waiting(limits: Partial<ServerLimits>) {
     const entered: (() => void)[] = [];
     const wait = tool({
@@ -148,7 +148,7 @@ describe("requests in flight", () => {
     const body = JSON.stringify(request("ping", { _meta: metaOf() }));
     const headers = { "content-type": "application/json", "mcp-protocol-version": "2026-07-28", "mcp-method": "ping" };
     const statusWith = (bodies: number) => statusOf(serve({}, { limits: { bodies } }).client.send({ body, headers }));
-    // The revision has no ping, so a request that is read is answered with 404.
+    // The revision has no ping, so the server answers 404 after it has read the request.
     expect([await statusWith(body.length), await statusWith(body.length - 1)]).toEqual([404, 429]);
   });
 
@@ -226,7 +226,7 @@ describe("a body that is slow", () => {
     const { client, clock } = serve();
     const call = (text: string): Promise<number> =>
       statusOf(client.modern("tools/call", { name: "echo", arguments: { text } }));
-    // Loads the JSON Schema evaluator, and the call that waits for it is watched by a timer.
+    // The first call loads the JSON Schema evaluator, and has a keep-alive timer while it waits.
     await call("x");
     const before = clock.pending;
     expect(await call("x".repeat(100_000))).toBe(200);

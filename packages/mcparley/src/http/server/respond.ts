@@ -35,7 +35,7 @@ export interface AnswerStream {
   closed(): void;
 }
 
-/** What a request and its response belong to. */
+/** The legacy session and the resumable stream that a response belongs to. */
 export interface Belonging {
   /** The legacy session of the request. */
   session?: Session;
@@ -180,7 +180,10 @@ export function encodeReply(core: ServerCore, message: JsonRpcResponse): string 
   }
 }
 
-/** Characters from which on a prepared result is sent as bytes. Concatenating it with the rest of the response copies it three times. */
+/**
+ * Prepared results with more characters are sent as bytes. Concatenating them with the rest of the response would copy them
+ * three times.
+ */
 const longText = 2_048;
 
 const ends = new WeakMap<Prepared, Uint8Array<ArrayBuffer>>();

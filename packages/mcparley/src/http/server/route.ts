@@ -1,19 +1,19 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { HttpOptions } from "./options.ts";
 
-/** What is served at a path: the MCP endpoint, or one of the two of the HTTP+SSE transport. */
+/** A part of an HTTP endpoint: the MCP endpoint, or one of the two paths of the HTTP+SSE transport. */
 export type Part = "mcp" | "stream" | "messages";
 
 export interface Routes {
-  /** The path of the MCP endpoint, without a slash at its end; undefined where it is at every path. */
+  /** The path of the MCP endpoint, without a slash at its end. Undefined if it is served at every path. */
   readonly mcp: string | undefined;
-  /** Where the clients of HTTP+SSE are told to post; undefined where there is no such transport. */
+  /** The path to which clients of HTTP+SSE post. Undefined if the transport is off. */
   readonly messages: string | undefined;
-  /** What is served at a path, with or without a slash at its end. */
+  /** Returns the part at a path, with or without a slash at its end. */
   find(path: string): Part | undefined;
 }
 
-/** Reads the paths of the options. Throws a `LocalError` `invalid_definition` where two of them are the same. */
+/** Reads the paths of the options. Throws a `LocalError` `invalid_definition` if two of them are the same. */
 export function readRoutes({ path, legacySse = false }: HttpOptions): Routes {
   const mcp = path === undefined ? undefined : normal(path);
   if (legacySse === false) {

@@ -5,7 +5,7 @@ import type { HttpRefusal } from "./refusal.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** A request whose caller is asked for: its head, and a way to add headers to whatever will be answered. */
+/** A request to authenticate: its head, and a method that adds headers to its response. */
 export type AskedRequest = RequestHead & Pick<Exchange, "decorate">;
 
 /**
@@ -17,22 +17,21 @@ export type AskedRequest = RequestHead & Pick<Exchange, "decorate">;
  */
 export type Authenticate = (request: AskedRequest, store?: Store) => MaybePromise<Principal | HttpRefusal | undefined>;
 
-/** A whole response that anyone may read. */
+/** A complete response that anyone may read. */
 export interface PublicDocument {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly body?: string;
 }
 
-/** Who may use an endpoint, and how clients are told: `protectedResource` of `mcparley/auth` makes one for OAuth. */
+/** The authentication of an endpoint. `protectedResource` of `mcparley/auth` makes one for OAuth. */
 export interface HttpServerAuth {
   readonly authenticate: Authenticate;
   /**
-   * What is public at a path, such as the metadata that tells clients where to sign in; undefined where it has nothing to
-   * say. It is asked first of all, before the checks of `Host` and `Origin`, so it must depend on nothing but the
-   * request's method and path.
+   * Returns the public document at a path, such as the metadata that names the authorization server. Undefined if there is
+   * none. It is called before the checks of `Host` and `Origin`, so it must depend only on the request's method and path.
    */
   document?(request: RequestHead): PublicDocument | undefined;
-  /** The `WWW-Authenticate` for a caller who lacks scopes, all of which are given at once. */
+  /** Returns the `WWW-Authenticate` for a caller without the required scopes. `scopes` contains all of them. */
   challenge?(scopes: readonly string[], request: RequestHead): string;
 }

@@ -19,8 +19,9 @@ export interface EncodedElicitation {
 /**
  * Encodes the library's values for one revision.
  *
- * The library's types are those of the newest revision. Each function removes or replaces what the revision does not
- * define. A value that an old client cannot show is replaced by one that it can show, so that nothing is lost silently.
+ * The library's types are those of the newest revision. Each function removes or replaces the parts that the revision
+ * does not define. A value that an old client cannot show is replaced by one that it can show, so that nothing is lost
+ * silently.
  */
 export interface Encoder {
   tool: (tool: Tool) => Tool;

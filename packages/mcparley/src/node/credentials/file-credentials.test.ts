@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
 const mode = (file: string): number => statSync(file).mode & 0o777;
-/** All that is in the folder, as one text. */
+/** Returns the contents of all files in the folder as one text. */
 const contents = (): string =>
   readdirSync(folder)
     .map((name) => readFileSync(path.join(folder, name), "latin1"))
@@ -169,7 +169,7 @@ describe("the key", () => {
     expect([await storage.get("k"), await storage.get("k"), asked]).toEqual(["v", "v", 1]);
     await expect(fileCredentials(folder, { passphrase: "pass" }).get("k")).rejects.toThrow("another passphrase");
     await expect(fileCredentials(folder).get("k")).rejects.toThrow("encrypted with a passphrase of yours");
-    // Its cost is not to be lowered by who can write the file.
+    // An attacker with write access to the file must not be able to lower the cost of the key derivation.
     const file = path.join(folder, "key.json");
     writeFileSync(file, readFileSync(file, "utf8").replace('"cost":131072', '"cost":2'));
     await expect(fileCredentials(folder, { passphrase: "pa\u0308ss" }).get("k")).rejects.toThrow("damaged");
@@ -321,7 +321,7 @@ test("a lease is renewed for as long as the work takes, and its end is told", as
   const clock = {
     now: () => now,
     setTimeout: (fn: () => void, ms: number) => {
-      // Who waits does not look by itself, so that it has to be told.
+      // Polling is disabled, so that only a notification can wake a waiting process.
       if (ms === 1_000) return undefined;
       if (ms !== 5_000) return setTimeout(fn, ms);
       timers.set(timers.size, fn);

@@ -115,7 +115,7 @@ const retryInterval = 1_000;
  * Runs work while no other user of the store, in any process, runs work under the same name.
  *
  * The lease on the name is renewed while the work runs. If a holder has died, others wait until its lease expires, at most
- * 15 seconds. If the machine of a holder sleeps for longer than that, another can take the lease meanwhile.
+ * 15 seconds. If the machine of a holder sleeps for longer than that, another process can take the lease.
  */
 async function underLease<T>(
   name: string,

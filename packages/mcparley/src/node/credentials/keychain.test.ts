@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Stands in for the package: as strict as it is about what it takes, and it keeps entries in `passwords`. */
+/** Returns a fake of the package that checks its arguments as strictly, and stores entries in `passwords`. */
 function standIn(passwords: Map<string, string>): KeyringModule {
   return {
     AsyncEntry: class {

@@ -28,7 +28,7 @@ interface Answer {
   body: string;
 }
 
-/** Sends what a browser cannot be made to send, such as another Host. */
+/** Sends a request that a browser cannot send, such as one with another `Host` header. */
 async function get(url: string, options: { path?: string; host?: string; method?: string } = {}): Promise<Answer> {
   const { host, ...rest } = options;
   const outgoing = request(url, { ...rest, ...(host && { headers: { host } }) });

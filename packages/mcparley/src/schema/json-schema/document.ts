@@ -11,7 +11,7 @@ const MAX_SUBSCHEMAS = 5_000;
 /** Any hierarchical URI serves as the base URI of a schema without `$id`. No reference to it is ever fetched. */
 const BASE_URI = "document:///schema";
 
-/** A schema with an identifier of its own, and the subschemas that belong to it. */
+/** A schema with its base URI, and the subschemas that belong to it. */
 export interface Resource {
   readonly uri: string;
   readonly root: Place;

@@ -119,7 +119,7 @@ const draft201909: Keywords = {
 const { additionalItems: _, ...kept } = draft201909;
 const draft202012: Keywords = {
   ...kept,
-  // Both have no effect any more, but the meta-schema still checks them.
+  // Both no longer have an effect, but the meta-schema still checks them.
   $recursiveAnchor: "name",
   $recursiveRef: "string",
   $dynamicRef: "string",

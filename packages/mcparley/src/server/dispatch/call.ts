@@ -21,7 +21,7 @@ export interface Link {
   readonly network?: "tcp" | "pipe" | undefined;
 }
 
-/** What replaces the connection of a request whose handler continues after the response, such as a task. */
+/** Replaces the connection of a request if its handler continues after the response, as in a task. */
 export interface Afterlife {
   input: InputChannel;
   progress: Context["progress"];
@@ -55,7 +55,7 @@ export function cancelledFor(reason: unknown): LocalError {
 /**
  * A request that is answered. It is also the context of its handler.
  *
- * It is the only object that a request allocates. What few handlers use (signal, logger) is created on first use.
+ * It is the only object that a request allocates. Rarely used parts, such as signal and logger, are created on first use.
  */
 export class Call implements Context {
   readonly core: ServerCore;
@@ -173,12 +173,12 @@ export class Call implements Context {
     this.#controller?.abort(reason);
   }
 
-  /** Marks the call as answered: what its handler reports afterwards is not sent. */
+  /** Marks the call as answered. Later notifications of its handler are not sent. */
   settle(): void {
     this.#settled = true;
   }
 
-  /** Sends a notification that belongs to this call, unless it is answered or given up. */
+  /** Sends a notification that belongs to this call, unless the call is answered or cancelled. */
   notify(method: string, params: JsonObject): void {
     if (this.#settled || this.#cancelled) return;
     this.#link.send(notification(method, params));

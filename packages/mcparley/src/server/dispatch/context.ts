@@ -6,7 +6,7 @@ import type { CreateMessageParams, CreateMessageResult } from "../../mcp/samplin
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { InferOutput, NotAShape, StandardSchema } from "../../schema/standard-schema.ts";
 
-/** Who a verified credential says the caller is. */
+/** The identity of a caller, from a verified credential. */
 export interface Principal {
   readonly issuer: string;
   readonly subject: string;
@@ -15,26 +15,26 @@ export interface Principal {
   readonly claims?: JsonObject;
 }
 
-/** The key of a principal, for whatever must not be shared between two of them. */
+/** Returns a key for data that principals must not share. It is empty if there is no principal. */
 export function principalKey(principal: Principal | undefined): string {
   return principal ? JSON.stringify([principal.issuer, principal.subject]) : "";
 }
 
-/** The other side of a call. What it says of itself is not verified: show it, never decide by it. */
+/** The client of a call. Its name and capabilities are not verified. Display them, but base no decision on them. */
 export interface Peer {
-  /** Undefined where the client has not said who it is. */
+  /** Name and version of the client. Undefined if it did not send them. */
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
-  /** The version of the protocol that the call is made in. */
+  /** Protocol revision of the call. */
   readonly revision: string;
   /**
-   * The IP address that the request came from. Undefined over stdio, and if the runtime does not tell it. Behind a proxy
-   * it is the proxy's, unless the endpoint has the option `trustProxy`.
+   * The IP address that the request came from. Undefined over stdio, and if the runtime does not provide it. Behind a proxy
+   * it is the address of the proxy, unless the endpoint has the option `trustProxy`.
    */
   readonly address?: string | undefined;
 }
 
-/** Sends a log message to the client, where it asked for messages of this level. `data` is any JSON value. */
+/** Sends a log message to the client if the client's log level includes it. `data` is any JSON value. */
 type LogFunction = (data: unknown, logger?: string) => void;
 
 /** Sends log messages to the client, one method for each level. */
@@ -45,60 +45,59 @@ export interface FormQuestion<S extends StandardSchema | JsonSchema> {
   message: string;
   /** A flat object of strings, numbers, booleans and choices (client/elicitation, Requested Schema). */
   schema: S & NotAShape<S>;
-  /** Tells this question from the others of its call; its order where it is left out. */
+  /** Unique key of this request within its call. Default: a key made from its position. */
   key?: string;
 }
 
 /** An elicitation that sends the user to a URL. */
 export interface UrlQuestion {
   message: string;
-  /** Where the user is to go; it must hold no secret. */
+  /** The URL that the user should visit. It must not contain a secret. */
   url: string;
   key?: string;
 }
 
-/** The type of an elicitation's answer: the schema's output type, or any object for a JSON Schema. */
+/** The result type of an elicitation: the output type of the schema, or any object for a JSON Schema. */
 export type Answer<S> = S extends StandardSchema ? InferOutput<S> : JsonObject;
 
 /**
- * What a handler may use besides its input. It is the same for every revision and transport.
+ * The context of a handler. It is the same for every revision and transport.
  */
 export interface Context {
-  /** Aborted when the client cancels the call, vanishes, or the server closes. */
+  /** Aborted when the client cancels the call or disconnects, or when the server closes. */
   readonly signal: AbortSignal;
   readonly peer: Peer;
-  /** The verified caller; undefined where the server does not ask for credentials. */
+  /** The verified caller. Undefined if the server does not require credentials. */
   readonly principal: Principal | undefined;
   /** The request's `_meta`. */
   readonly meta: JsonObject;
   readonly log: Logger;
   /**
-   * The answers to `inputRequired`, by the key of their question, as the client sent them: check what they hold. Where
-   * there is a `requestState` they are to what was asked with it; else a client may send any, asked or not.
+   * The client's responses to `inputRequired`, by the key of their request. They are not validated. If `requestState` is set,
+   * they contain only responses to the requests that were sent with it. Otherwise a client may send any responses.
    */
   readonly inputResponses: JsonObject;
-  /** The `requestState` that this handler gave to `inputRequired` before, verified. */
+  /** The verified `requestState` that this handler passed to `inputRequired` in the previous round. */
   readonly requestState: string | undefined;
   /**
-   * Reports how much is done. Does nothing where the client did not ask for progress, or where `done` is not more
-   * than it was before.
+   * Reports progress. Does nothing if the client did not request progress, or if `done` has not increased.
    */
   progress: (done: number, total?: number, message?: string) => void;
   /**
-   * Asks the user to fill in a form, or to visit a URL, and returns the answer.
+   * Asks the user to fill in a form or to visit a URL. Resolves with the content of the form.
    *
-   * Throws `Declined` or `Cancelled`. On a modern revision the call ends here, and the handler runs again from the top
-   * when the client comes back with the answer: put what must not happen twice into `once`, and do not catch errors
-   * that you do not know.
+   * Throws `Declined` or `Cancelled`. On a modern revision the call ends here, and the handler runs again from the start
+   * when the client retries with the response. Put side effects that must not happen twice into `once`. Do not catch
+   * unknown errors.
    */
   elicit: {
     <S extends StandardSchema | JsonSchema>(question: FormQuestion<S>): Promise<Answer<S>>;
     (question: UrlQuestion): Promise<void>;
   };
-  /** Asks the client's model. The same holds as for `elicit`. */
+  /** Samples the client's model. The call ends and restarts as with `elicit`. */
   sample: (params: CreateMessageParams & { key?: string }) => Promise<CreateMessageResult>;
-  /** Asks for the directories that the client considers relevant. The same holds as for `elicit`. */
+  /** Requests the client's roots, the directories that it considers relevant. The call ends and restarts as with `elicit`. */
   roots: () => Promise<Root[]>;
-  /** Runs `fn` once for the whole call, however often its handler runs, and returns what it returned (as JSON). */
+  /** Runs `fn` once per call, even if the handler runs several times. Resolves with its result, which must be JSON. */
   once: <T>(key: string, fn: () => T | Promise<T>) => Promise<T>;
 }

@@ -39,7 +39,7 @@ export function dispatch(call: Call): Awaitable<JsonObject | Prepared> {
   return run(call);
 }
 
-/** Checks the params, then runs the method. A retried request first restores what its earlier rounds recorded. */
+/** Checks the params, then runs the method. A retried request first restores the recorded values of earlier rounds. */
 function run(call: Call): Awaitable<JsonObject | Prepared> {
   checkParams(call.params, call.core.limits);
   const isRetried = call.params.requestState !== undefined && !call.session;

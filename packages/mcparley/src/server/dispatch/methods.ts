@@ -24,7 +24,7 @@ const resources = (offering: Offering): boolean => offering.offers("resources");
 const completions = (offering: Offering): boolean => offering.completes();
 
 /**
- * The methods of MCP. The revision of a call says which of them its client has. `initialize` is not among them, because it
+ * The methods of MCP. The revision of a call defines which of them exist. `initialize` is not in the table, because it
  * opens a session.
  */
 export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, MethodEntry>([
@@ -72,7 +72,7 @@ async function listenFromNow(call: Call): Promise<JsonObject> {
   }
 }
 
-/** Answers by the feature of the definitions. A feature without definitions answers what an empty list needs. */
+/** Calls the feature's answer function. A feature without definitions has none, and is answered as if its list is empty. */
 function byFeature(call: Call): ReturnType<Answer> {
   const { offering } = call.core;
   const answer = offering.answers.get(call.method);
@@ -96,7 +96,7 @@ function discover({ core }: Call): JsonObject {
   };
 }
 
-/** Sets the level of a legacy session; a modern client names its level in each request. */
+/** Sets the log level of a legacy session. A modern client sends its level in each request. */
 function setLevel({ session, params }: Call): JsonObject {
   const level = readLoggingLevel(params.level, "params.level");
   if (session) session.logLevel = level;

@@ -13,7 +13,7 @@ interface MethodParams {
   "completion/complete": { ref: JsonObject; argument: { name: string; value: string } };
 }
 
-/** A call as middleware sees it. Its params are as the client sent them: only their being an object is checked. */
+/** The call that middleware receives. Its params are an object, and are not validated further. */
 export type MiddlewareCall<M extends string = string> = Context & {
   readonly method: M;
   readonly params: M extends keyof MethodParams ? MethodParams[M] : JsonObject;
@@ -25,17 +25,16 @@ type Layer<M extends string> = (
 ) => Promise<JsonObject> | JsonObject;
 
 /**
- * Wraps the answering of every method. It calls `next` once to go on, or answers itself, or throws.
+ * Wraps every method. It calls `next` once to continue, returns its own result, or throws.
  *
- * The result is in the neutral shape, that of the newest revision. It belongs to the server: return another rather
- * than change it.
+ * The result has the shape of the newest revision. It belongs to the server: return a changed copy, and do not modify it.
  */
 export type Middleware = Layer<string>;
 
-/** Middleware by method: each knows the params of its own, and the other methods pass by. */
+/** Middleware by method, with typed params. Calls of other methods are not affected. */
 export type MethodMiddleware = { readonly [M in keyof MethodParams]?: Layer<M> };
 
-/** Makes one middleware of middleware by method. */
+/** Combines middleware by method into one middleware. */
 export function byMethod(layers: MethodMiddleware): Middleware {
   const byName = new Map(Object.entries(layers)) as unknown as Map<string, Middleware>;
   return (call, next) => byName.get(call.method)?.(call, next) ?? next();
@@ -44,9 +43,9 @@ export function byMethod(layers: MethodMiddleware): Middleware {
 export type Answer = (call: Call) => Awaitable<JsonObject | Prepared | InputRequired>;
 
 /**
- * Wraps an answer in middleware, the first outermost. Without middleware it is the answer itself.
+ * Wraps an answer function in middleware, the first outermost. Without middleware, returns the function itself.
  *
- * Middleware sees plain results; one that it passes on untouched is sent as the prepared bytes it came as.
+ * Middleware receives plain results. If it returns the same object, the prepared bytes are sent.
  */
 export function wrap(middleware: readonly Middleware[], answer: Answer): Answer {
   return middleware.reduceRight<Answer>(

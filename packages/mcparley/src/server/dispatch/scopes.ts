@@ -1,13 +1,13 @@
 import { ProtocolError } from "../../rpc/errors.ts";
 import type { Principal } from "./context.ts";
 
-/** Whether a caller has all the scopes that a thing needs. Without a caller only what needs none is granted. */
+/** Whether a caller has all the needed scopes. An anonymous caller has none. */
 export function isGranted(needed: readonly string[] | undefined, principal: Principal | undefined): boolean {
   if (!needed || needed.length === 0) return true;
   return principal !== undefined && needed.every((scope) => principal.scopes.includes(scope));
 }
 
-/** The caller is known and lacks scopes; over HTTP the answer is 403 with `insufficient_scope` and all of them. */
+/** Thrown if the caller lacks scopes. Over HTTP the response is 403 with `insufficient_scope` and all needed scopes. */
 class InsufficientScope extends ProtocolError {
   readonly scopes: readonly string[];
 
@@ -17,13 +17,13 @@ class InsufficientScope extends ProtocolError {
   }
 }
 
-/** Outside the ranges that JSON-RPC and MCP reserve, as the specification asks of codes of one's own. */
+/** JSON-RPC error code. It is outside the ranges that JSON-RPC and MCP reserve, as the specification requires. */
 const forbiddenCode = 403;
 
 /**
- * Refuses a caller who lacks any of the scopes that something needs, as a handler finds out from its arguments: it throws
- * the error that over HTTP is answered with 403, `insufficient_scope` and all of them (2026-07-28, authorization, Scope
- * Challenge Handling). Give all that the call needs at once.
+ * Throws if the caller lacks any of the needed scopes. Call it in a handler if the scopes depend on the arguments, and pass
+ * all scopes of the call at once. Over HTTP the response is 403 with `insufficient_scope` and all of them (2026-07-28,
+ * authorization, Scope Challenge Handling).
  */
 export function requireScopes(needed: readonly string[] | undefined, principal: Principal | undefined): void {
   if (!isGranted(needed, principal)) throw new InsufficientScope(needed ?? []);

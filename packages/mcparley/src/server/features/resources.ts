@@ -116,7 +116,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-/** Answers `resources/list`: with a prepared page, or with what the `list` functions of templates return. */
+/** Answers `resources/list` with a prepared page. If templates have `list` functions, the page includes their results. */
 export async function listResources(call: Call): Promise<JsonObject | Prepared> {
   const { core, revision, encoder } = call;
   const cursor = readCursor(call.params);
@@ -196,7 +196,7 @@ export class ResourceIndex {
     return undefined;
   }
 
-  /** Finds what `ref/resource` of a completion names: a template as it is written, or a resource. */
+  /** Finds the resource of a `ref/resource` in a completion, by the text of its template or by its URI. */
   findReferenced(uri: string): ResourceEntry | undefined {
     for (const entry of this.#templates.values()) if (entry.definition.uri === uri) return entry;
     return this.find(uri)?.entry;

@@ -19,10 +19,10 @@ const maxPeer = 8_192;
 const sharesOf = new WeakMap<ServerCore, Shares<Stream>>();
 
 /**
- * Answers `subscriptions/listen`: acknowledges, then sends the changes that were asked for until either side ends it
- * (2026-07-28, basic/patterns/subscriptions). `missed` holds what changed since the request came.
+ * Answers `subscriptions/listen`: sends the acknowledgment, then the requested changes until either peer ends the stream
+ * (2026-07-28, basic/patterns/subscriptions). `missed` contains the changes since the request arrived.
  *
- * The stream keeps the filter and nothing else of its request.
+ * Of the request, the stream keeps only the filter in memory.
  */
 export async function listen(call: Call, missed: Recording): Promise<JsonObject> {
   const { core } = call;
@@ -47,7 +47,7 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
   }
 }
 
-/** A function of its own, so that nothing of the params is on the stack of `listen` while the stream is open. */
+/** A separate function, so that the stack of `listen` does not keep the params in memory while the stream is open. */
 function readFilter({ core, params }: Call): SubscriptionFilter {
   const filter = readSubscriptionFilter(params);
   checkKept(core.limits, 0, filter.resourceSubscriptions ?? []);
@@ -55,8 +55,8 @@ function readFilter({ core, params }: Call): SubscriptionFilter {
 }
 
 /**
- * Releases the request's params, and what the client said of itself if that is long. A call that stays open for days must
- * not keep a large request in memory.
+ * Releases the request's params, and the client's name and capabilities if they are long. A call that stays open for days
+ * must not keep a large request in memory.
  */
 function forgetRequest(call: Call): void {
   const { info, capabilities, revision, address } = call.peer;
@@ -96,7 +96,7 @@ function openStream({ core, principal, peer }: Call, stream: Stream): () => void
   };
 }
 
-/** Sends changes until this side ends the stream; rejects when the client does. */
+/** Sends changes. Resolves when the server ends the stream, and rejects when the client does. */
 function streamUntilEnded(
   call: Call,
   { filter, meta, missed }: { filter: SubscriptionFilter; meta: JsonObject; missed: Recording },
@@ -113,7 +113,7 @@ function streamUntilEnded(
     for (const change of missed.changes()) if (wants(change)) deliver(change);
     call.end = () => {
       leave();
-      // Both texts ask for it: basic/patterns/cancellation for the notification, and subscriptions for the result.
+      // The specification requires both: basic/patterns/cancellation the notification, and subscriptions the result.
       const reason = "The server ended the subscription.";
       call.notify(Notification.cancelled, { _meta: meta, requestId: call.id, reason });
       resolve();
@@ -127,7 +127,7 @@ function streamUntilEnded(
   });
 }
 
-/** Opens the extensions' parts of a stream; what they send at once waits until the stream is acknowledged. */
+/** Opens the subscriptions of extensions. Their notifications wait until the stream is acknowledged. */
 async function subscribeExtensions(
   call: Call,
   stream: { opened: ExtensionSubscription[]; hold: (send: () => void) => void; meta: JsonObject },
@@ -149,7 +149,7 @@ async function subscribeExtensions(
   }
 }
 
-/** What of a filter this server sends at all; the rest is left out of the acknowledgment. */
+/** Returns the part of a filter that this server supports. The acknowledgment omits the rest. */
 function honoured(core: ServerCore, wanted: SubscriptionFilter): SubscriptionFilter {
   const { tools, prompts, resources } = core.capabilities();
   const filter: SubscriptionFilter = {};

@@ -107,7 +107,7 @@ function inputOf({ name }: ToolEntry, outcome: Outcome): unknown {
   throw new ToolError(`The arguments of ${name} are not valid:\n${listIssues(outcome.issues)}`);
 }
 
-/** Makes the result of what a handler returned, and validates it against the output schema. */
+/** Makes a result from the return value of a handler, and validates it against the output schema. */
 function toResult(tool: ToolEntry, returned: unknown): Awaitable<JsonObject | InputRequired> {
   if (returned instanceof InputRequired) return returned;
   const whole = returned instanceof ToolResult ? returned.result : undefined;

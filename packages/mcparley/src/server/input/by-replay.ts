@@ -40,8 +40,8 @@ class Suspended extends LocalError {
 /**
  * Ends the call with input requests, and runs its handler again with the responses (2026-07-28, basic/patterns/mrtr).
  *
- * Requests of the same turn are sent together. Their promises reject, so that `finally` blocks run. The result of the call
- * is then the input requests, whatever the handler returns.
+ * Requests of the same turn are sent together. Their promises reject, so that `finally` blocks run. The input requests then
+ * replace the handler's result.
  */
 export class ReplayChannel implements InputChannel {
   readonly inputResponses: JsonObject;
@@ -180,7 +180,7 @@ export class ReplayChannel implements InputChannel {
   }
 }
 
-/** Returns what a state is bound to: server, caller, method, name and arguments. */
+/** Returns the binding of a state: caller, method, name and arguments. The seal adds the server. */
 async function bindingOf(call: Call): Promise<string> {
   const { name, uri, arguments: args } = call.params;
   return JSON.stringify([principalKey(call.principal), call.method, name ?? uri, await digestOfJson(args ?? {})]);

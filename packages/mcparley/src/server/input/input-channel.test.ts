@@ -23,7 +23,7 @@ function serverOf(call: (ctx: Context) => unknown, options: object = {}) {
 const textOf = ({ result }: { result: JsonObject }): unknown =>
   (result.content as { text: string }[] | undefined)?.[0]?.text;
 
-/** Calls the tool and answers each round of questions, as a client of the revision does. */
+/** Calls the tool and answers the input requests of each round, as a client of the revision does. */
 async function callAnswering(peer: RawPeer, isModern: boolean, answers: Record<string, JsonObject>[]) {
   if (!isModern) {
     const response = peer.request("tools/call", { name: "ask" });

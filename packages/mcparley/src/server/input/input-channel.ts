@@ -31,7 +31,7 @@ export function readResponse<T>(request: ServerRequest<T>, response: unknown, li
   return request.read(response);
 }
 
-/** The way from a handler to its client: requests in a legacy session, or the result of the call in a modern revision. */
+/** Sends input requests of a handler: as requests in a legacy session, in the result of the call in a modern revision. */
 export interface InputChannel {
   readonly inputResponses: JsonObject;
   readonly requestState: string | undefined;
@@ -39,7 +39,7 @@ export interface InputChannel {
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>;
   /** Returns the result that replaces the handler's if requests are pending when the handler ends. */
   pendingResult(): Promise<JsonObject | undefined>;
-  /** Returns what was recorded so far, for a channel that replaces this one. */
+  /** Returns the recorded responses and values, for a channel that replaces this one. */
   recorded(): Recorded;
   /** Sends the input requests that the handler returned. `run` runs the handler again with the responses. */
   continueWith(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared>;
@@ -55,7 +55,7 @@ export interface Recorded {
 
 export type Run = () => Awaitable<JsonObject | Prepared | InputRequired>;
 
-/** Throws -32021, naming the capability, if the client has not declared what a request requires. */
+/** Throws -32021, naming the capability, if the client has not declared the required capability. */
 export function requireCapability(declared: ClientCapabilities, required: ClientCapabilities): void {
   if (isDeclared(declared, required)) return;
   const names = Object.keys(required).flatMap((name) => {

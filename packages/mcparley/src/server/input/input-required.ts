@@ -1,10 +1,10 @@
 import type { InputRequest } from "../../mcp/input-required.ts";
 import { Method } from "../../mcp/methods.ts";
 
-/** What can be asked inside a result. */
+/** Methods that can be used as input requests. */
 const questions: ReadonlySet<string> = new Set([Method.elicit, Method.createMessage, Method.listRoots]);
 
-/** What a handler returns to ask in the wire's own form. Made by `inputRequired`. */
+/** A handler's result that requests input from the client. Made by `inputRequired`. */
 export class InputRequired {
   readonly inputRequests: Record<string, InputRequest>;
   readonly requestState: string | undefined;
@@ -16,11 +16,11 @@ export class InputRequired {
 }
 
 /**
- * Ends a call with questions, in the wire's own form (2026-07-28, basic/patterns/mrtr).
+ * Makes a result that requests input from the client, in the form of the protocol (2026-07-28, basic/patterns/mrtr).
  *
- * The handler runs again with the answers in `ctx.inputResponses` and its state in `ctx.requestState`, on every
- * revision; the state is sealed on its way through the client. Give at least one of the two. `ctx.elicit` and its
- * siblings are the usual way to ask.
+ * On every revision the handler runs again with the responses in `ctx.inputResponses` and its state in `ctx.requestState`.
+ * The client receives the state only in sealed form. Set at least one of the two options. In most cases `ctx.elicit`,
+ * `ctx.sample` and `ctx.roots` are easier to use.
  */
 export function inputRequired(wanted: {
   inputRequests?: Record<string, InputRequest>;

@@ -17,10 +17,10 @@ export interface SealingKey {
   key: CryptoKey;
 }
 
-/** Where the ring of keys comes from: the first seals, and all of them open. */
+/** Provides the ring of keys. The first key seals, and every key opens. */
 export interface StateKeys {
   current(): Promise<SealingKey[]>;
-  /** The ring again, for a state whose key is not in it: where others may have added one. */
+  /** Returns the latest ring, for a state with an unknown key. Another process may have added that key. */
   newest(): Promise<SealingKey[]>;
 }
 
@@ -37,7 +37,7 @@ interface SealInit {
  * Seals the state that travels through the client between the rounds of a call, with AES-256-GCM.
  *
  * A state opens only on the server that sealed it, with the same binding, before it expires, and with a key of the ring. The
- * first key seals; the others open what was sealed before a rotation.
+ * first key seals. The other keys open states that were sealed before a rotation.
  */
 export class StateSeal {
   readonly #init: SealInit;
@@ -46,7 +46,7 @@ export class StateSeal {
     this.#init = init;
   }
 
-  /** Seals a JSON value. To open it the same `binding` is needed. */
+  /** Seals a JSON value. It opens only with the same `binding`. */
   async seal(value: unknown, binding: string): Promise<string> {
     const { keys, ttl, clock } = this.#init;
     const [current] = await keys.current();
@@ -62,7 +62,7 @@ export class StateSeal {
     return toBase64Url(envelope);
   }
 
-  /** Opens a sealed state, or throws one fixed -32602 that does not say what was wrong with it. */
+  /** Opens a sealed state. Throws the same -32602 for every invalid state, without the reason. */
   async open(state: string, binding: string): Promise<unknown> {
     const envelope = fromBase64Url(state);
     if (!envelope || envelope.length <= keyIdLength + ivLength) throw refused();

@@ -15,8 +15,8 @@ export interface ServerCall extends ObservedCall {
   readonly side: "server";
   readonly id: RequestId;
   /**
-   * Whether the method exists, and the tool or prompt that the call names. If not, the client invented the name: use it
-   * in no name of a metric or span, because there can be any number of them.
+   * Whether the method exists, and the tool or prompt that the call names. If false, do not use the method or name as the
+   * name of a metric or span: clients can send any number of different names.
    */
   readonly known: boolean;
   readonly peer: Peer;
@@ -124,7 +124,7 @@ export function observersOf({ observers = [], onError }: AnyServerDefinition, cl
 }
 
 /**
- * What observers see of a call. It reads from the call at each access, because a call that stays open as a stream
+ * The view of a call that observers receive. It reads from the call at each access. A call that stays open as a stream
  * releases its params and most of its peer, and an observer must not keep them in memory.
  */
 class SeenCall implements ServerCall {

@@ -20,19 +20,18 @@ import type { ServerCore } from "../core.ts";
 import type { LegacyConnection } from "./legacy.ts";
 import { isModernRequest, openCall } from "./modern.ts";
 
-/** A server on one transport: what `attach` gives. */
+/** A server on one transport. Returned by `attach`. */
 export interface Connection {
   /** Settles when the transport is closed and every call on it has ended. */
   readonly closed: Promise<void>;
   /** Calls that are being answered. */
   readonly inFlight: number;
-  /** Gives up what is in flight and closes the transport. */
+  /** Ends open streams, cancels the calls in flight and closes the transport. */
   close(): Promise<void>;
 }
 
 /**
- * Serves one duplex channel, such as a pipe: every revision on it, modern requests each by itself and at most one
- * legacy session, at the same time.
+ * Serves one duplex channel, such as a pipe. It accepts modern requests and at most one legacy session at the same time.
  */
 export class ServerConnection implements Connection {
   readonly closed: Promise<void>;
@@ -40,12 +39,12 @@ export class ServerConnection implements Connection {
   readonly #transport: Transport;
   readonly #principal: Principal | undefined;
   readonly #link: Link;
-  /** The modern calls in flight, by id; a session keeps its own. */
+  /** The modern calls in flight, by id. The session holds those of legacy revisions. */
   readonly #calls = new Map<RequestId, Call>();
-  /** Why all calls were given up. */
+  /** The reason for which all calls were cancelled. Undefined while the connection is open. */
   #gaveUp: Error | undefined;
   readonly #answering = new Set<Promise<unknown>>();
-  /** Those of them that are open streams, which end only when one peer ends them. */
+  /** The subset of `#answering` that are open streams. A stream ends only when one peer ends it. */
   readonly #streams = new Set<Promise<unknown>>();
   #legacy: Awaitable<LegacyConnection> | undefined;
   #settleClosed!: () => void;
@@ -96,7 +95,7 @@ export class ServerConnection implements Connection {
     if (reply) this.#send(reply.message);
   }
 
-  /** Takes one message and gives what is to be sent back. It acts at once: order of arrival is order of effect. */
+  /** Handles one message and returns the reply. Starts synchronously, so that messages take effect in order of arrival. */
   #take(value: unknown): Awaitable<Reply | undefined> {
     const classified = classify(value, this.#core.limits.idLength);
     switch (classified.kind) {
@@ -126,7 +125,7 @@ export class ServerConnection implements Connection {
     const loading = import("./legacy.ts").then(
       ({ LegacyConnection }) => new LegacyConnection(this.#core, { link: this.#link, principal: this.#principal }),
     );
-    // This is the first continuation, so messages that arrive later are handled after those that wait already.
+    // This is the first continuation, so messages that arrive later are handled after those that already wait.
     void loading.then((legacy) => {
       this.#legacy = legacy;
     });
@@ -193,12 +192,12 @@ export class ServerConnection implements Connection {
     );
   }
 
-  /** For what cannot be sent: a result that is no JSON, or a transport that is closed. */
+  /** Handles a message that could not be sent, because it is not valid JSON or because the transport is closed. */
   #notSent(message: JsonRpcMessage | JsonRpcResponse[], error: unknown): void {
     this.#core.report(error, undefined);
     if (Array.isArray(message) || !("result" in message)) return;
     const failed = replyToError(message.id, new ProtocolError(ErrorCode.InternalError, "Internal error"), undefined);
-    // A transport that is closed cannot send this either: the answer is lost with the peer that it was for.
+    // A closed transport cannot send this error either. The peer is gone, so nothing else can be done.
     void recover(
       () => this.#transport.send(failed.message) as Awaitable<void>,
       () => {},
@@ -214,7 +213,7 @@ export class ServerConnection implements Connection {
     });
   }
 
-  /** After the end of input: ends streams, lets the calls in flight be answered, then closes. */
+  /** Handles the end of the input: ends streams, waits for the calls in flight, then closes the transport. */
   async #drain(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
     this.#whenLegacy((legacy) => {

@@ -3,8 +3,8 @@ import type { InitializeParams } from "../../mcp/capabilities.ts";
 import type { ServerLimits } from "../options.ts";
 
 /**
- * Throws -32602 if a session or stream would keep more of its client than the limits allow: the URIs that it is
- * subscribed to, beside a number of characters that it keeps already.
+ * Throws -32602 if a session or stream would store more data of its client than the limits allow. `kept` is the number of
+ * characters that it already stores, and `uris` are the URIs of its subscriptions.
  */
 export function checkKept(limits: ServerLimits, kept: number, uris: Iterable<string>): void {
   const { sessionSize, subscriptions, uriLength } = limits;

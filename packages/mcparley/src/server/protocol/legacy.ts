@@ -21,25 +21,25 @@ import { keepInitialize } from "./kept.ts";
 import type { RequestSource } from "./modern.ts";
 import { Session, type SharedBy } from "./session.ts";
 
-/** Where a session comes from. */
+/** The connection on which a session is opened. */
 export interface Way {
-  /** Where its client hears of what belongs to no request. */
+  /** Sends messages to the client. */
   link: Link;
   principal: Principal | undefined;
   /** The IP address that the request came from, if it is known. */
   address?: string | undefined;
-  /** The revisions that can be agreed on. All legacy ones unless given. */
+  /** The revisions that can be negotiated. Default: all legacy revisions. */
   revisions?: readonly Revision[];
   shared?: SharedBy | undefined;
 }
 
 export interface Opened {
   reply: Reply;
-  /** Undefined where the request was refused. */
+  /** Undefined if the request was rejected. */
   session: Session | undefined;
 }
 
-/** Answers `initialize` and opens the session that it asks for (2025-11-25, basic/lifecycle). */
+/** Answers `initialize` and opens the session (2025-11-25, basic/lifecycle). */
 export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way): Opened {
   try {
     checkParams(request.params ?? {}, core.limits);
@@ -78,7 +78,7 @@ function initializeResult(session: Session): InitializeResult {
   return instructions === undefined ? result : { ...result, instructions };
 }
 
-/** What is declared in a session: an extension that the revision has words of its own for, in those. */
+/** Returns the capabilities to declare in a session. Extensions with `legacyCapabilities` are declared in that form. */
 function capabilitiesFor({ core, revision, principal }: Session): ServerCapabilities {
   const { extensions = {}, ...capabilities } = core.capabilities();
   const declared = { ...extensions };
@@ -138,7 +138,7 @@ function checkTurn(session: Session, { id, method }: JsonRpcRequest): void {
   throw new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
 }
 
-/** Takes a notification of the client; one that is not known is ignored. */
+/** Handles a notification of the client. Unknown notifications are ignored. */
 export function notified(session: Session, { method, params = {} }: JsonRpcNotification): void {
   if (!session.revision.clientNotifications.has(method)) return;
   if (method === Notification.initialized) session.ready();
@@ -147,7 +147,7 @@ export function notified(session: Session, { method, params = {} }: JsonRpcNotif
   else if (method === Notification.rootsChanged) session.core.definition.onRootsChanged?.();
 }
 
-/** The legacy revisions on one connection, such as stdio: at most one session, opened by `initialize`. */
+/** Serves legacy revisions on one connection, such as stdio. It has at most one session, opened by `initialize`. */
 export class LegacyConnection {
   readonly #core: ServerCore;
   readonly #way: Way;

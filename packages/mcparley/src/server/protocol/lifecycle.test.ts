@@ -315,7 +315,7 @@ describe("cancellation", () => {
 });
 
 describe("what cannot be sent or answered", () => {
-  /** A transport that serialises, as all but the one in memory do. */
+  /** A transport that serialises messages, as all transports except the in-memory one do. */
   async function serialising(server: ReturnType<typeof createServer>, sent: unknown[]): Promise<Receiver> {
     let receiver: Receiver | undefined;
     await server.attach({

@@ -35,8 +35,8 @@ export function isModernRequest({ method, params }: JsonRpcRequest): boolean {
 }
 
 /**
- * Makes the call of a modern request from what the request carries, and from nothing else (2026-07-28, basic,
- * Statelessness). Returns the refusal instead if its metadata is missing or invalid.
+ * Makes the call of a modern request. It depends on the request alone (2026-07-28, basic, Statelessness). Returns an error
+ * reply instead if the metadata of the request is missing or invalid.
  */
 export function openCall(core: ServerCore, request: JsonRpcRequest, source: RequestSource): Call | Reply {
   try {

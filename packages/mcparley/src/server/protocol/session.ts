@@ -17,7 +17,7 @@ export interface SessionInit {
   revision: Revision;
   peer: Peer;
   principal: Principal | undefined;
-  /** The way to the client for what belongs to no request of it. */
+  /** Sends messages that belong to no request of the client. */
   link: Link;
   shared?: SharedBy | undefined;
   /** Characters that the session keeps of its `initialize`. 0 if there was none. */
@@ -34,21 +34,21 @@ export interface SharedBy {
   settled(id: string): void;
 }
 
-/** What a client has told of its session since it opened it. */
+/** The state of a session that the client set after it was opened. */
 export interface SessionState {
-  /** It has said that it is ready. */
+  /** Whether the client has sent `notifications/initialized`. */
   ready: boolean;
   logLevel: LoggingLevel;
   /** The URIs that it subscribed to. */
   subscriptions: readonly string[];
 }
 
-/** Milliseconds that questions wait for a client to say that it is ready; then it has forgotten to. */
+/** Milliseconds that input requests wait for `notifications/initialized`. Then they are sent without it. */
 const READY_WAIT_MS = 1_000;
 
 /**
- * What a legacy client shares with the server between its requests: who it is, its revision, its log level, what it
- * subscribed to, and the questions that wait for its answer.
+ * A session of a legacy client. It holds the client's identity, revision, log level and subscriptions, and the input
+ * requests that wait for a response.
  */
 export class Session implements Listener {
   readonly core: ServerCore;
@@ -67,13 +67,13 @@ export class Session implements Listener {
   #calls: Map<RequestId, Call> | undefined;
   #subscriptions: Set<string> | undefined;
   #questions: PendingRequests | undefined;
-  /** Questions that were asked before the client was ready. */
+  /** Input requests that wait until the client is ready. */
   #early: Set<() => void> | undefined;
   #forgotten: unknown;
   #mayAsk = false;
   #leave: (() => void) | undefined;
   readonly #since: number;
-  /** Why it has ended. */
+  /** The reason of the end. Undefined while the session is open. */
   #ended: Error | undefined;
 
   constructor(init: SessionInit) {
@@ -88,14 +88,14 @@ export class Session implements Listener {
     this.#since = init.core.clock.now();
   }
 
-  /** Called when the client has said that it is ready: from then on it hears of changes and can be asked. */
+  /** Called when the client is ready. From then on it receives changes and input requests. */
   ready(): void {
     if (this.#ended) return;
     if (!this.#shared) this.#leave ??= this.core.changes.add(this);
     this.#ask();
   }
 
-  /** Takes up what the client has told of its session elsewhere. */
+  /** Applies session state that another instance of the session received. */
   restore({ ready, logLevel, subscriptions }: SessionState): void {
     this.logLevel = logLevel;
     this.#subscriptions = new Set(subscriptions);
@@ -140,7 +140,7 @@ export class Session implements Listener {
     return !this.#ended;
   }
 
-  /** Sends the client a request on `link`, once it is ready (2025-11-25, basic/lifecycle), and waits for its answer. */
+  /** Sends the client a request on `link` once it is ready (2025-11-25, basic/lifecycle). Resolves with its result. */
   request(method: string, params: JsonObject, way: { link: Link; signal: AbortSignal }): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
     this.#questions ??= new PendingRequests(this.core.clock);
@@ -167,7 +167,7 @@ export class Session implements Listener {
     return answer;
   }
 
-  /** Sends an input request when the other processes know of it, since any of them may receive the answer. */
+  /** Sends an input request after the other processes know of it, because any of them may receive the response. */
   #askShared(id: string, answer: Promise<unknown>, ask: () => void): void {
     let isOver = false;
     const over = (): void => {
@@ -178,19 +178,19 @@ export class Session implements Listener {
     void this.#shared?.asking(id).then(() => isOver || ask());
   }
 
-  /** Settles the question that a response of the client answers; one that answers none is ignored. */
+  /** Settles the input request of a response. A response to an unknown request is ignored. */
   answered(response: JsonRpcResponse): void {
     this.#questions?.settle(response);
   }
 
-  /** Progress of the client on a question, which starts the question's clock anew. */
+  /** Restarts the time limit of the input request on which the client reports progress. */
   progressed(params: JsonObject): void {
     this.#questions?.progress(params.progressToken, params);
   }
 
   /**
-   * Notes that a call is going on, once it turns out to have no answer yet: most have one at once, and a table that
-   * something is put into and taken out of for each call leaves garbage that only a full collection finds.
+   * Registers a call that is not answered synchronously. Most calls are, and are never registered. Adding and deleting a map
+   * entry for each call would leave garbage that only a full collection frees.
    */
   begin(call: Call): void {
     this.#calls ??= new Map();
@@ -198,12 +198,12 @@ export class Session implements Listener {
     if (this.#ended) call.cancel(this.#ended);
   }
 
-  /** Notes that a call has its answer. */
+  /** Removes a call that is answered. */
   finish(id: RequestId): void {
     this.#calls?.delete(id);
   }
 
-  /** How many calls are going on. */
+  /** Number of registered calls. */
   get inFlight(): number {
     return this.#calls?.size ?? 0;
   }
@@ -212,17 +212,17 @@ export class Session implements Listener {
     return this.#calls?.has(id) ?? false;
   }
 
-  /** Gives one call up because the client said so. Unknown and finished ones are ignored, as the specification says. */
+  /** Cancels a call on request of the client. Unknown and finished calls are ignored, as the specification requires. */
   cancel(params: JsonObject): void {
     this.#calls?.get(params.requestId as RequestId)?.cancel(cancelledFor(params.reason));
   }
 
-  /** Fails the questions that wait, as when the client can send nothing more. */
+  /** Fails the pending input requests. Called when the client can send nothing more. */
   cannotBeAsked(cause: Error): void {
     this.#questions?.failAll(cause);
   }
 
-  /** Ends the session: gives up its calls and its questions. A second call does nothing. */
+  /** Ends the session. Cancels its calls and fails its input requests. A second call does nothing. */
   end(cause: Error): void {
     if (this.#ended) return;
     this.#ended = cause;
@@ -241,7 +241,7 @@ export class Session implements Listener {
     this.#forgotten ??= this.core.clock.setTimeout(() => this.#ask(), READY_WAIT_MS);
   }
 
-  /** Sends the questions that waited; from now on none do. */
+  /** Sends the input requests that waited. Later ones are sent at once. */
   #ask(): void {
     this.#mayAsk = true;
     this.core.clock.clearTimeout(this.#forgotten);

@@ -20,7 +20,7 @@ export interface SkillContent {
   readonly isVerified: boolean;
 }
 
-/** Where the files of a skill are read from. */
+/** The parameters for reading the files of a skill. */
 interface SkillReading {
   readonly client: Client;
   readonly skill: OfferedSkill;

@@ -87,7 +87,7 @@ describe.each(supportedVersions)("a host, to a server that speaks %s", (revision
   });
 });
 
-/** A server that says of its skills, and gives for them, whatever a test wants. */
+/** A server whose skill entries and file contents a test can set freely. */
 interface Hostile {
   server: Server;
   entries: unknown[];
@@ -127,7 +127,7 @@ function missing(uri: string): never {
   throw resourceNotFound(uri);
 }
 
-/** The entry of a hostile server, with something else in it. */
+/** Returns the entry of a hostile server with changed members. */
 const entryWith = (more: JsonObject): Hostile =>
   hostile((one) => (one.entries[0] = { ...(one.entries[0] as object), ...more }));
 
@@ -183,7 +183,7 @@ describe("what was read is not what the entry says", () => {
     const forms = "skill://team/pdf/references/FORMS.md";
     one.contents.set(forms, "The forks.");
     expect((await refusal(loaded.read("references/FORMS.md"))).reason).toBe("digest");
-    // Asked for anew, although the server says that what it gave first is good for a minute.
+    // The file is read again, although the server declared the first result fresh for a minute.
     one.contents.set(forms, "The forms.");
     const content = await loaded.read("references/FORMS.md");
     content.bytes.fill(0);

@@ -189,7 +189,7 @@ function notCapable(what: string, needed: string): LocalError {
 /** The stored value if the skill has changed since its approval. */
 const revoked = "revoked";
 
-/** Revokes an approval if the server now lists other files. It stays revoked if the approved files come back. */
+/** Revokes an approval if the server now lists other files. It stays revoked if the server lists the approved files again. */
 async function revokeIfChanged(approvals: Approvals, skill: OfferedSkill): Promise<void> {
   const kept = await approvals.get(keyOf(skill));
   if (kept === undefined || kept === revoked || kept === (await contentOf(skill))) return;

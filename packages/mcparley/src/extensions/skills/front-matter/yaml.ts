@@ -18,7 +18,7 @@ export class FrontMatterError extends Error {
   override readonly name: string = "FrontMatterError";
   /** The problem, without its line and its cure. */
   readonly reason: string;
-  /** How to correct it. Empty if the reason already says it. */
+  /** How to correct it. Empty if the reason already contains the cure. */
   readonly cure: string;
   /** The line in the whole file, counted from 1. */
   readonly line: number;

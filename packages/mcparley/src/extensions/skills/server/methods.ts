@@ -67,7 +67,7 @@ export function skillMethods(
   };
 }
 
-/** Calculates the sizes and digests of all files, including those of skills that are added meanwhile. */
+/** Calculates the sizes and digests of all files, including those of skills that are added during the calculation. */
 async function counted(catalog: Catalog): Promise<void> {
   for (let more = catalog.counting(); more; more = catalog.counting()) await more;
 }

@@ -23,7 +23,7 @@ const onError = vi.fn();
 const onCall = vi.fn();
 const aborted = vi.fn();
 
-// Loaded when they are first needed; here before, so that no test waits for them.
+// These modules are loaded on first use. Loaded here, so that no test waits for them.
 beforeAll(() =>
   Promise.all([
     import("../../../server/input/elicit.ts"),
@@ -96,7 +96,7 @@ async function connected(server: Server, options: ConnectOptions = {}): Promise<
   return openClient(serverTransports(server), { clock, onError, onCall, extensions, ...options });
 }
 
-/** Lets time pass until a promise settles. */
+/** Advances the clock until a promise settles. */
 async function eventually<T>(promise: Promise<T>): Promise<T> {
   const state = { isSettled: false };
   const done = (): void => void (state.isSettled = true);
@@ -111,7 +111,7 @@ describe.each([
 ])("a call that becomes a task, in %s", (_, revision) => {
   const pinned = revision === undefined ? {} : { revision };
   const isLegacy = revision !== undefined;
-  /** What makes a tool that may be a task one: the server decides, or the client does. */
+  /** Runs a tool as a task and returns its result. In legacy revisions the client creates the task, later the server does. */
   const result = async (client: Client, called: string, options = {}): Promise<unknown> => {
     if (!isLegacy) return (await client.callToolResult(called, {}, options)).content;
     const { task } = await tasksOf(client).start(called);
@@ -128,7 +128,7 @@ describe.each([
     expect(seen.length).toBeLessThanOrEqual(8);
     expect(client.inFlight).toBe(0);
     expect(onError).not.toHaveBeenCalled();
-    // The looks are no calls of the user.
+    // Polls of the task are not calls of the user.
     expect(onCall.mock.calls.flat().filter(({ method }: { method: string }) => method.startsWith("tasks/"))).toEqual(
       [],
     );

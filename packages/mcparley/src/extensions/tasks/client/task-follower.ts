@@ -149,7 +149,7 @@ async function poll<T>(
   }
 }
 
-/** The time and the number of failures after which a task is not followed any more. */
+/** The time and the number of failures after which polling of a task stops. */
 class Patience {
   readonly #request: FollowedRequest;
   readonly #taskId: string;
@@ -202,7 +202,7 @@ class Patience {
     }
   }
 
-  /** Returns whether an error means that the caller gave up. If not, the task is over or its server is unavailable. */
+  /** Returns whether an error means that the caller aborted. If not, the task is over or its server is unavailable. */
   isOver(error: unknown): boolean {
     return this.#gaveUp || (this.#request.signal.aborted && !(error instanceof LocalError && error.code === "closed"));
   }

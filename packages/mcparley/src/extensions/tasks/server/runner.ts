@@ -196,7 +196,7 @@ export class Runner {
   }
 }
 
-/** Returns what is needed to run a call again, without the params of its input requests and its task. */
+/** Returns the parts of a call that are needed to run it again, without the params of its input requests and its task. */
 function toStoredRequest({ method, params, peer: { address: _address, ...peer }, principal }: Call): StoredRequest {
   const { requestState: _, inputResponses: __, task: ___, ...kept } = params;
   return { method, params: kept, peer, ...(principal && { principal }) };

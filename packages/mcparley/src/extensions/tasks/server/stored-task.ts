@@ -23,7 +23,7 @@ export interface TaskInputRequest {
   response?: InputResponse;
 }
 
-/** The request that created a task, as far as it is needed to run it again. */
+/** The parts of the request that created a task that are needed to run it again. */
 export interface StoredRequest {
   method: string;
   params: JsonObject;
@@ -166,8 +166,8 @@ export class TaskTable {
   }
 
   /**
-   * Changes a task and notifies its watchers. `change` returns undefined to leave the task as it is, and is called again if
-   * another process changed the task meanwhile. Returns the task; undefined if it does not exist any more.
+   * Changes a task and notifies its watchers. `change` returns undefined to leave the task unchanged. It is called again if
+   * another process changed the task at the same time. Returns the task, or undefined if it no longer exists.
    */
   async update(
     taskId: string,

@@ -18,16 +18,16 @@ type Heard = Exclude<Classified, { kind: "invalid" }>;
 type Answering = Awaitable<Reply | undefined>;
 
 interface SessionInit {
-  /** It is all that a message needs to get here, so it cannot be guessed. */
+  /** The session id. A POST names the session only by this id, so it must not be guessable. */
   id: string;
   core: ServerCore;
-  /** Who opened the stream. */
+  /** The sender of the request that opened the stream. */
   sender: Sender;
   events: EventStream;
   onEnd: () => void;
 }
 
-/** A session of the HTTP+SSE transport: messages come one by one, and all that is said goes on its stream. */
+/** A session of the HTTP+SSE transport. The client posts messages, and the server sends all its messages on one stream. */
 export class HttpSseSession implements Link, OpenExchange {
   due = 0;
   readonly id: string;
@@ -68,7 +68,7 @@ export class HttpSseSession implements Link, OpenExchange {
     return this.#legacy.isOpen;
   }
 
-  /** Takes a message, or a batch of them, with effect at once. Throws a refusal of 400 for what is none. */
+  /** Processes a message or a batch at once. Throws a refusal of 400 for an invalid one. */
   receive(value: unknown, principal: Principal | undefined): void {
     if (Array.isArray(value)) return this.#receiveBatch(value, principal);
     const heard = this.#read(value);
@@ -90,13 +90,13 @@ export class HttpSseSession implements Link, OpenExchange {
     this.#events.comment();
   }
 
-  /** Ends the session once what is in flight has been answered. */
+  /** Ends the session when its requests in flight have been answered. */
   endStream(): void {
     if (this.#state === "open") this.#state = "ending";
     this.#endIfDone();
   }
 
-  /** Ends the session at once: gives up its calls and its questions. */
+  /** Ends the session at once, and cancels its calls and its input requests. */
   end(cause: Error): void {
     if (this.#state === "ended") return;
     this.#state = "ended";
@@ -128,7 +128,7 @@ export class HttpSseSession implements Link, OpenExchange {
     else if (heard.kind === "response") this.#legacy.answered(heard.message);
   }
 
-  /** The answers, serialised; of those that the client gave up there is none. */
+  /** Returns the replies as JSON. Requests that the client cancelled have no reply. */
   async #answerAll(answering: readonly Answering[]): Promise<string[]> {
     this.#answering++;
     const replies = await all(answering);
@@ -148,7 +148,7 @@ export class HttpSseSession implements Link, OpenExchange {
   }
 }
 
-/** Throws a refusal of 400 for what is not a message; for what a batch holds its session has to say more. */
+/** Throws a refusal of 400 for an invalid message. Batches are not checked here, because their session checks them. */
 export function checkPosted(value: unknown): void {
   if (!Array.isArray(value)) readable(classify(value));
 }

@@ -47,10 +47,10 @@ async function serve(
 
 type Headers = Record<string, string>;
 
-/** A client of 2024-11-05: a stream, and the way to post. */
+/** A client of 2024-11-05: its stream, and a function that posts messages. */
 interface Opened {
   stream: RawAnswer;
-  /** The path and query that the server said. */
+  /** The path and query from the server's `endpoint` event. */
   endpoint: string;
   post: (body: unknown, headers?: Headers) => Promise<RawAnswer>;
   next: () => Promise<RawMessage>;

@@ -17,7 +17,7 @@ interface Shared extends Pick<Cluster, "guard"> {
 }
 
 export interface HttpSseOptions {
-  /** Where clients are told to post their messages. */
+  /** The path to which clients post their messages. */
   messages: string;
   /** The limits of the bodies of posted messages. */
   bodies: ReadLimits;
@@ -25,10 +25,10 @@ export interface HttpSseOptions {
 }
 
 /**
- * The HTTP+SSE transport (2024-11-05, basic/transports): a GET opens a session, whose stream tells its client where to
- * post messages and carries all that is said to it. A session lives as long as its stream.
+ * The HTTP+SSE transport (2024-11-05, basic/transports). A GET opens a session and its stream. The first event contains the
+ * URL for the client's messages, and the stream carries all messages to the client. The session ends with its stream.
  *
- * It is loaded when the first client asks for it.
+ * This module is loaded when the first client uses the transport.
  */
 export class HttpSse {
   readonly #context: EndpointContext;
@@ -49,7 +49,7 @@ export class HttpSse {
     });
   }
 
-  /** Sessions that are open. */
+  /** The number of open sessions. */
   get size(): number {
     return this.#sessions.size;
   }
@@ -68,7 +68,7 @@ export class HttpSse {
     this.#open(exchange, sender, id);
   }
 
-  /** Answers a POST of a message: it is accepted, and answered on the stream of its session. */
+  /** Accepts the POST of a message with 202. The reply is sent on the stream of the session. */
   async postMessage(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     if (exchange.method !== "POST") throw notAllowed(exchange.method, "POST");
     const id = new URLSearchParams(exchange.query).get("sessionId");
@@ -92,7 +92,7 @@ export class HttpSse {
     await shared.guard(() => shared.relay.forward(id, value, principal));
   }
 
-  /** Ends the sessions, and what goes on in them. */
+  /** Ends the sessions and their calls. */
   async end(cause: Error): Promise<void> {
     for (const session of this.#sessions.values()) session.end(cause);
     this.#shares.stop();

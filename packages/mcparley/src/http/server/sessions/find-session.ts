@@ -44,7 +44,7 @@ export function placeOf(context: LegacyContext, request: SessionRequest): Awaita
   return after(findSession(context.sessions, request), (found) => ({ session: found.session, found }));
 }
 
-/** Returns what the response to requests of a session belongs to, with the stream that it may become. */
+/** Returns the session of a response, and the resumable stream that the response may become. */
 export function belongingOf(
   context: LegacyContext,
   { session, found }: Place,

@@ -71,7 +71,7 @@ export class HttpSession implements Link {
     else this.session.answered(received.message);
   }
 
-  /** Called before the reply to a request is sent. Stores what the request changed, and returns the reply to send. */
+  /** Called before the reply to a request is sent. Stores the changes of the request, and returns the reply to send. */
   beforeReply?(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined>;
 
   send(message: JsonRpcMessage): void {

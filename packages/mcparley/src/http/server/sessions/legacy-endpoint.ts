@@ -43,7 +43,7 @@ export class LegacyEndpoint {
     this.#guard = guard;
   }
 
-  /** Sessions that are open. */
+  /** The number of open sessions. */
   get sessions(): number {
     return this.#context.sessions?.size ?? 0;
   }
@@ -97,7 +97,7 @@ function answerAt(
   return response.settle(place.found?.beforeReply ? storeState(place.found, request, reply) : reply);
 }
 
-/** Stores what a request changed of its session, before its reply is sent. */
+/** Stores the changes that a request made to its session, before its reply is sent. */
 async function storeState(
   session: HttpSession,
   request: JsonRpcRequest,

@@ -8,10 +8,10 @@ import { HttpRefusal } from "../refusal.ts";
 /** The default of `sessions.max`. */
 export const defaultMaxSessions = 10_000;
 
-/** Busy sessions that are passed over in the search for an idle one. A limit, so that a full table costs the same always. */
+/** Maximum number of busy sessions that a search for an idle one skips. It keeps the search in a full table short. */
 const maxLooks = 64;
 
-/** One for all, because the stack of an error costs as much as the rest of ending a session. */
+/** Shared by all sessions: making a stack takes as long as the rest of ending a session. */
 export const displaced: LocalError = new LocalError(
   "closed",
   "The session gave way to another, because the server is full.",
@@ -30,13 +30,13 @@ export interface Seat {
   readonly caller: string;
   /** Milliseconds since the epoch. */
   readonly lastUsed: number;
-  /** A call of it is in flight, or a stream of it is open. */
+  /** Whether a call of the session is in flight or a stream of it is open. */
   readonly isBusy: boolean;
-  /** Characters that it keeps of its client now. */
+  /** Number of characters that the session stores for its client now. */
   readonly keptSize: number;
-  /** Characters that the table counts for it; only the table sets this. */
+  /** Number of characters that the table counts for the session. Only the table sets it. */
   countedSize: number;
-  /** Whether it was used since it took its place in the order; only the table sets this. */
+  /** Whether the session was used since its position in the order was set. Only the table sets it. */
   wasUsed: boolean;
 }
 
@@ -48,7 +48,7 @@ interface SharesInit<S> {
 }
 
 /**
- * The sessions of one table by caller. It says which session gives way if the table is full, and ends those that were
+ * The sessions of one table by caller. Chooses the session to displace if the table is full, and ends sessions that were
  * opened and never used.
  *
  * All operations take constant time on average, also at a full table.
@@ -85,8 +85,8 @@ export class SessionShares<S extends Seat> {
   }
 
   /**
-   * Lets sessions give way until a new one has room. `displace` must delete its session from the table. Returns false if
-   * there is no room and none may give way.
+   * Displaces sessions until a new one has room. `displace` must delete its session from the table. Returns false if there
+   * is no room and no session may be displaced.
    */
   makeRoomFor(session: S, displace: (victim: S) => void): boolean {
     while (this.#isFull(session.keptSize)) {
@@ -98,8 +98,8 @@ export class SessionShares<S extends Seat> {
   }
 
   /**
-   * Lets sessions give way if one that is used keeps more than before, and all together keep too much: those of its own
-   * caller or of callers with more sessions, and then the session itself.
+   * Displaces sessions if a session has grown and the total size is over its limit. Displaces sessions of the same caller
+   * or of callers with more sessions first, and then the session itself.
    */
   makeRoomForGrowth(session: S, displace: (victim: S) => void): void {
     while (this.#size > this.#totalSize) {
@@ -136,7 +136,7 @@ export class SessionShares<S extends Seat> {
   used(session: S): boolean {
     if (!this.#of(session.caller).has(session.caller, session)) return false;
     this.#count(session, session.keptSize);
-    // Its place in the order changes when a session has to give way: a change for each request would leave garbage.
+    // The order is updated only when a session must be displaced. An update for each request would create garbage.
     session.wasUsed = true;
     if (!this.#waiting.delete(session)) return false;
     session.wasUsed = false;
@@ -161,7 +161,7 @@ export class SessionShares<S extends Seat> {
   }
 
   /**
-   * Returns the session that gives way to a new one of a caller; undefined if none may. In this order:
+   * Returns the session to displace for a new one of a caller, or undefined if there is none. In this order:
    *
    * 1. an unused session, the oldest of the caller that has the most of them;
    * 2. the longest idle session of the network that has the most anonymous sessions, unless it is busy;
@@ -216,8 +216,9 @@ export class SessionShares<S extends Seat> {
 }
 
 /**
- * The longest idle session of a caller that is not busy. One that was used since it took its place becomes the last, and
- * so does a busy one, which is in use now. The first kind costs as much as the use did, so only the second is limited.
+ * Returns the longest idle session of a caller. Skips busy sessions and sessions that were used since their position was
+ * set, and moves them to the end of the order. Only the number of skipped busy sessions is limited, because each use of a
+ * session causes at most one skip.
  */
 function idleIn<S extends Seat>(shares: Shares<S>, caller: string): S | undefined {
   let looks = Math.min(maxLooks, shares.count(caller));

@@ -39,7 +39,7 @@ const request = (method: string, params: object = {}, id: number | string = 1): 
 });
 const notification = (method: string, params: object = {}): object => ({ jsonrpc: "2.0", method, params });
 
-/** Opens a session and gives the header that names it. */
+/** Opens a session and returns the headers of its requests. */
 async function open(client: RawHttp, headers: Record<string, string> = {}): Promise<Record<string, string>> {
   const answer = await client.post(initialize(), headers);
   expect(answer.status).toBe(200);

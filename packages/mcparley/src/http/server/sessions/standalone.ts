@@ -4,7 +4,7 @@ import type { Exchange } from "../../exchange.ts";
 import type { HttpSession } from "./http-session.ts";
 import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
 
-/** The answer to a GET: a stream for what belongs to no request of its session (2025-11-25, transports). */
+/** The response to a GET: a stream for messages that belong to no request of the session (2025-11-25, transports). */
 export class Standalone implements OpenExchange {
   due = 0;
   readonly #events: Events;
