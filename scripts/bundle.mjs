@@ -34,13 +34,13 @@ const packages = [
       // Chosen by the "imports" of package.json, so that browsers do not get the one that spawns processes.
       "stdio/command-transport.ts",
       "client/connect/no-command-transport.ts",
-      // Likewise: on Node, a fetch that checks addresses, and a sign-in that listens for the redirect; elsewhere, neither.
+      // The same: on Node, a fetch that checks addresses, and a sign-in that listens for the redirect; elsewhere, neither.
       "node/guarded-send.ts",
       "node/sign-in/loopback-sign-in.ts",
       "auth/client/web.ts",
     ],
     together: {
-      // What asks, and what hides secrets, is what a server on stdio needs of the client's, and not the client with it.
+      // A server on stdio needs only these modules of the client: input requests and the redaction of secrets.
       shared: {
         neededBy: ["server.ts", "client.ts"],
         with: [
@@ -59,7 +59,7 @@ const packages = [
       lines: { neededBy: ["stdio.ts", "stdio/command-transport.ts"] },
       headers: { neededBy: ["http/server/endpoint.ts"], laterBy: "client.ts" },
       client: { neededBy: ["client.ts"] },
-      // What follows is loaded with the first message, of any revision or of a legacy one, and with an endpoint.
+      // The next chunks are loaded with the first message, of any revision or of a legacy one, and with an endpoint.
       answering: { neededBy: ["server/protocol/connection.ts"] },
       legacy: { neededBy: ["server/protocol/legacy.ts"] },
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
@@ -98,7 +98,7 @@ for (const { folder, entries, together } of packages) {
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
     sourcemap: true,
-    // They are in the declarations and in the source maps, and are nearly a fifth of what a start would have to read.
+    // They are in the declarations and in the source maps, and would be nearly a fifth of the code that a start reads.
     comments: { jsdoc: false },
     codeSplitting: {
       includeDependenciesRecursively: false,
@@ -114,7 +114,7 @@ for (const { folder, entries, together } of packages) {
 }
 
 /**
- * The chunk of each module that is to be loaded together with others.
+ * Returns the chunk of each module that is loaded together with others.
  *
  * @param {string} source
  * @param {{

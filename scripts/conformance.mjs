@@ -98,7 +98,7 @@ function report({ runs, scenarios, baseline }, verdicts) {
   return failed === 0 && missing === 0 && stale.length === 0 ? 0 : 1;
 }
 
-/** Where the suite has other scenarios than are expected of it: without this, one that lost some would pass. @param {Scenarios} scenarios @param {Tools} tools */
+/** Lists the differences from the expected scenarios: without this, a suite that lost some would pass. @param {Scenarios} scenarios @param {Tools} tools */
 async function unexpected(scenarios, tools) {
   const found = [];
   for (const [release, legs] of Object.entries(scenarios)) {

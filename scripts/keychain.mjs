@@ -7,7 +7,7 @@ import { makeReady, root } from "./ready.mjs";
 
 /**
  * Runs the keychain of the library against a real Secret Service: gnome-keyring on a D-Bus session of its own, with a
- * home folder of its own, so that nothing of yours is touched. Reports "not run" where a part of it is not to be had.
+ * home folder of its own, so that nothing of yours is touched. Reports "not run" if a part of it is unavailable.
  */
 const packageName = "@napi-rs/keyring@2.1.2";
 const programs = ["dbus-run-session", "gnome-keyring-daemon"];
@@ -29,7 +29,7 @@ function main() {
   }
 }
 
-/** Why it cannot be run here; undefined where it can. */
+/** Returns the reason why the check cannot run here, or undefined if it can. */
 function whyNot() {
   if (process.platform !== "linux") return "it needs Linux";
   const missing = programs.filter((program) => spawnSync(program, ["--version"]).error);

@@ -11,14 +11,14 @@ export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const minimum = [20, 19];
 
 /**
- * Installs and builds what is missing or stale, so that a fresh clone needs one command. Uses Node and npm alone.
+ * Installs and builds missing or stale parts, so that a fresh clone needs one command. Uses Node and npm alone.
  *
- * What was done is remembered in `node_modules/.mcparley`, by a digest of what it was done from.
+ * Each finished step is recorded in `node_modules/.mcparley` with a digest of its inputs.
  */
 export function makeReady() {
   checkNode();
   const lock = digest(["package.json", "package-lock.json", ...manifests()]);
-  // Not `npm ci`, which fails where a registry lacks a tool's binary for some other platform that the lock file names.
+  // Not `npm ci`, which fails if a registry lacks a tool's binary for some other platform that the lock file names.
   const install = ["install", "--no-save", "--no-audit", "--no-fund"];
   step("install", { wanted: lock, product: "node_modules/.package-lock.json" }, () => npm(install));
   const sources = digest(sourceFiles());
@@ -61,7 +61,7 @@ function node(file) {
 }
 
 /**
- * Runs a program to its end with its output on stderr, and ends this one where it fails.
+ * Runs a program to its end with its output on stderr, and exits this process if it fails.
  *
  * @param {string} program
  * @param {readonly string[]} args

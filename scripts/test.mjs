@@ -8,7 +8,7 @@ makeReady();
 
 const bin = (/** @type {string} */ file) => path.join(root, "node_modules", file);
 
-/** Where the test runner leaves its counts. */
+/** The file to which the test runner writes its counts. */
 const counts = path.join(root, "node_modules", ".mcparley", "counts.json");
 
 /** What `npm test` consists of, the quickest first. */
