@@ -17,7 +17,7 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Creates transports that start the server of a command. Each transport starts a separate process. */
 export function commandTransports(target: CommandTarget, bounds: EndBounds = defaultBounds): TransportFactory {
-  const { command, args = [] } = target;
+  const { command, args = [], cwd = process.cwd(), env } = target;
   if (typeof command !== "string" || command === "") {
     throw new LocalError(
       "invalid_target",
@@ -30,6 +30,7 @@ export function commandTransports(target: CommandTarget, bounds: EndBounds = def
   return {
     kind: "stream",
     target: redact([command, ...args].join(" ")),
+    identity: JSON.stringify([command, args, cwd, Object.entries(childEnv(env)).toSorted()]),
     open: () => new CommandTransport(target, bounds),
   };
 }

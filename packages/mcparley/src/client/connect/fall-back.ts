@@ -12,6 +12,7 @@ import {
   openWith,
   orClose,
   patiently,
+  statusOf,
 } from "./agree.ts";
 import type { Connection } from "./connection.ts";
 import { type Opened, type Opening, negotiate } from "./find-revision.ts";
@@ -49,7 +50,7 @@ export async function negotiateOtherwise(opening: Opening): Promise<Opened> {
     return open(opening, (connection) => agreeOnPin(pinned, connection, opening));
   }
   const known = recall(transports);
-  if (known?.revision.era === "legacy") {
+  if (known?.revision.era === "legacy" && !known.isDoubtful) {
     try {
       return await openAs(opening, known);
     } catch (error) {
@@ -120,12 +121,14 @@ async function detectOnStream(opening: Opening, known: Known | undefined): Promi
   const { transports, signal, makeConnection } = opening;
   const connection = makeConnection(transports.open());
   try {
-    return await openWith(opening, connection, () => probeStream(connection, opening, known !== undefined));
+    const wasModern = known?.revision.era === "modern";
+    return await openWith(opening, connection, () => probeStream(connection, opening, wasModern));
   } catch (error) {
     forgetEra(transports);
     if (!connection.wasLost || transports.once || signal.aborted) throw error;
     const opened = await open(opening, (again) => initializeOn(again, { ...opening, revision: latestLegacy }));
-    remember(transports, { revision: opened.revision, isOlder: false });
+    // One end may have had another cause. After a second one the revision is certain.
+    remember(transports, { revision: opened.revision, isOlder: false, isDoubtful: !known?.isDoubtful });
     return opened;
   }
 }
@@ -145,7 +148,11 @@ async function orOlder(opening: Opening, transport: Transport, connecting: Promi
 async function openOlder(opening: Opening, refused?: Transport): Promise<Opened | undefined> {
   const { transports, signal, revision } = opening;
   const given = refused ? { refused, signal } : { signal };
-  const transport = await patiently(opening, async () => transports.openOlder?.(given));
+  const transport = await patiently(opening, async () => transports.openOlder?.(given)).catch((error: unknown) => {
+    // Status 500 may be the answer to an unknown request.
+    if (refused && statusOf(error) === 500) return undefined;
+    throw error;
+  });
   if (!transport) return undefined;
   const pinned = findRevision(revision);
   const handshake = { ...opening, revision: pinned ?? latestLegacy, exactly: pinned !== undefined };

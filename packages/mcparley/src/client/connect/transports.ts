@@ -8,9 +8,14 @@ export interface TransportFactory {
    * the server answers each request, at least with a status.
    */
   readonly kind: "stream" | "http";
-  /** The name of the target for error messages and for the remembered revision. It contains no secret. */
+  /** The name of the target for error messages. It contains no secret. */
   readonly target: string;
-  /** The same name may mean another server later, so its revision is not remembered. Default: false. */
+  /**
+   * Everything that selects the server, such as the environment of a program or the headers of a URL. The revision of a
+   * server is remembered under a hash of it, so it may contain secrets. Default: `target`.
+   */
+  readonly identity?: string;
+  /** The same target may be another server later, so its revision is not remembered. Default: false. */
   readonly transient?: boolean;
   /** `open` works only once, so a lost connection cannot be opened again. Default: false. */
   readonly once?: boolean;

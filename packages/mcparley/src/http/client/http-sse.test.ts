@@ -168,7 +168,6 @@ describe("it is not looked for", () => {
 describe("where there is none, the first refusal is what is told", () => {
   const cases: [string, (get: SentRequest, clock: FakeClock) => void | Promise<void>][] = [
     ["no stream", (get) => get.status(405)],
-    ["no network any more", (get) => get.fail(new TypeError("fetch failed"))],
     ["something else than a stream", (get) => get.text("<html>", { headers: { "content-type": "text/html" } })],
     ["a stream that ends at once", (get) => get.stream().end()],
     ["a stream that breaks off", (get) => get.stream().break()],

@@ -1,6 +1,7 @@
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
+import { Method } from "../../mcp/methods.ts";
 import { type JsonObject, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 import { isJson, mediaType } from "../media-type.ts";
@@ -37,10 +38,13 @@ function notJson(response: Response, what: string): LocalError {
  *
  * Throws `LocalError` if the response contains none: `session_lost`, `unauthorized` or `http`. `inSession`: the
  * request named a session. An error without an id gets the id of the request, since it came in response to it.
+ *
+ * A server error in answer to a handshake is always `http`, because the error in its body, often of a proxy, must not be
+ * mistaken for the refusal of a revision. Modern errors are the exception.
  */
 export async function readRefusal(
   response: Response,
-  { what, waiting }: Posted,
+  { what, waiting, isInitialize }: Posted,
   { inSession, clock }: { inSession: boolean; clock: Clock },
 ): Promise<JsonObject[]> {
   const isGone = response.status === 404 && inSession;
@@ -53,8 +57,16 @@ export async function readRefusal(
   // in the body. The exception are servers that use 404 for unknown methods.
   const isMethodNotFound = errors.some(({ error }) => isObject(error) && error.code === ErrorCode.MethodNotFound);
   if (isGone && !isMethodNotFound) throw sessionLost(what);
-  if (errors.length > 0) return errors;
+  const isHandshake = isInitialize || what === Method.discover;
+  const isServerError = isHandshake && isTransient(response.status) && !errors.some(isModernError);
+  if (errors.length > 0 && !isServerError) return errors;
   throw errorOf(response, { what, body: redact(text.slice(0, EXCERPT_BYTES)), clock });
+}
+
+function isModernError({ error }: JsonObject): boolean {
+  const { HeaderMismatch, MissingRequiredClientCapability, UnsupportedProtocolVersion } = ErrorCode;
+  const codes: unknown[] = [HeaderMismatch, MissingRequiredClientCapability, UnsupportedProtocolVersion];
+  return isObject(error) && codes.includes(error.code);
 }
 
 function errorsFor(ids: ReadonlySet<RequestId>, text: string): JsonObject[] {
