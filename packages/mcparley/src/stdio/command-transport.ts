@@ -30,7 +30,7 @@ export function commandTransports(target: CommandTarget, bounds: EndBounds = def
   return {
     kind: "stream",
     target: redact([command, ...args].join(" ")),
-    identity: JSON.stringify([command, args, cwd, Object.entries(childEnv(env)).toSorted()]),
+    identity: JSON.stringify([command, args, cwd, Object.entries(childEnv(env)).map(String).toSorted()]),
     open: () => new CommandTransport(target, bounds),
   };
 }

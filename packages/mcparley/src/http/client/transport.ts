@@ -273,7 +273,7 @@ export function httpTransports(target: HttpTarget): TransportFactory {
   return {
     kind: "http",
     target: nameOf(settings.url),
-    identity: JSON.stringify([settings.url, Object.entries(settings.headers).sort()]),
+    identity: JSON.stringify([settings.url, Object.entries(settings.headers).map(String).toSorted()]),
     extension: target.auth?.extension,
     open: () => new HttpTransport(settings),
     async openOlder({ refused, signal }) {

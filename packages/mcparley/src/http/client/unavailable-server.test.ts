@@ -74,10 +74,10 @@ const times = (count: number, answer: Answer): Answer[] => Array.from({ length: 
 
 /** Advances the clock in small steps until the promise has settled. */
 async function until(promise: Promise<unknown>, clock: FakeClock): Promise<void> {
-  let isSettled = false;
-  const settle = (): void => void (isSettled = true);
+  const seen = { isSettled: false };
+  const settle = (): void => void (seen.isSettled = true);
   promise.then(settle, settle);
-  for (let steps = 0; steps < 500 && !isSettled; steps++) await clock.advance(100);
+  for (let steps = 0; steps < 500 && !seen.isSettled; steps++) await clock.advance(100);
 }
 
 describe("a server that is busy while a client connects", () => {
