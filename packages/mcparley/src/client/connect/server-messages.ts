@@ -3,6 +3,7 @@ import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../../rpc/messages.ts";
 import { type LoggingMessage, loggingLevels } from "../../mcp/logging.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
+import { guarded } from "../../mcp/observe.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection, ConnectionHandlers } from "./connection.ts";
 
@@ -87,10 +88,6 @@ function handleNotification(core: ClientCore, message: JsonRpcNotification, conn
 function handleLog({ options, report }: ClientCore, params: JsonObject): void {
   const { onLog } = options;
   if (!onLog) return;
-  try {
-    const level = loggingLevels.find((known) => known === params.level) ?? "info";
-    onLog({ ...(params as unknown as LoggingMessage), level });
-  } catch (error) {
-    report(error);
-  }
+  const level = loggingLevels.find((known) => known === params.level) ?? "info";
+  guarded(() => onLog({ ...(params as unknown as LoggingMessage), level }), report);
 }
