@@ -5,7 +5,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { Tool } from "../../mcp/tools.ts";
-import type { UrlVisits } from "../connect/server-messages.ts";
+import type { UrlVisits } from "../connect/legacy-messages.ts";
 import type { Offer, Session, Sessions } from "../connect/session.ts";
 import type { TransportFactory } from "../connect/transports.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
@@ -27,7 +27,8 @@ export interface ClientCore {
   readonly tools: KnownTools;
   /** Loads the function that answers requests of the server. */
   readonly inputRequests: (this: void) => Promise<AnswerInput>;
-  readonly visits: UrlVisits;
+  /** Undefined until the first visit. */
+  visits: UrlVisits | undefined;
   /** Undefined until the first subscription. */
   subscriptions: Subscriptions | undefined;
   /** Aborted when the client is closed. */

@@ -4,6 +4,7 @@ import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
+import { UrlVisits } from "../connect/legacy-messages.ts";
 import type { Call } from "./call.ts";
 
 /** Maximum number of input requests, or of URLs to visit, in one message of the server. */
@@ -75,7 +76,8 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
   const answer = await core.inputRequests();
   const linked = link(call.options.signal, core.closing);
   // Expected before the user is asked, since a visit may be complete before the last answer.
-  const visits = Promise.all(wanted.map(({ elicitationId }) => core.visits.expect(elicitationId)));
+  const announced = (core.visits ??= new UrlVisits());
+  const visits = Promise.all(wanted.map(({ elicitationId }) => announced.expect(elicitationId)));
   try {
     for (const params of wanted) {
       const { action } = await answer(Method.elicit, { ...params }, core.asker(what, linked.signal));
@@ -92,7 +94,7 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
   } finally {
     linked.abort(undefined);
     linked.unlink();
-    for (const { elicitationId } of wanted) core.visits.cancel(elicitationId);
+    for (const { elicitationId } of wanted) announced.cancel(elicitationId);
   }
 }
 

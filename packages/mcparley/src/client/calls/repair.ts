@@ -3,7 +3,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { elicitModesOf } from "../client-capabilities.ts";
-import { forgetEra } from "../connect/find-revision.ts";
+import { forgetEra } from "../connect/remembered.ts";
 import type { Session } from "../connect/session.ts";
 import { type Call, type Next, sessionFor } from "./call.ts";
 import { findTool } from "./known-tools.ts";

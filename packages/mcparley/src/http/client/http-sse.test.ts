@@ -147,7 +147,7 @@ describe("it is not looked for", () => {
     request.json({ jsonrpc: "2.0", id: request.body.id, error: { code, message: "no", data: {} } }, { status });
 
   test.each([
-    ["another status", (request: SentRequest) => request.text("oops", { status: 500 })],
+    ["another status", (request: SentRequest) => request.text("oops", { status: 422 })],
     ["an error in an answer", modern(-32000, 200)],
     ["a method that a modern server lacks", modern(-32601, 404)],
   ])("after %s", async (_, refuse) => {

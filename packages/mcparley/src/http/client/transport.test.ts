@@ -63,12 +63,12 @@ const cancelled = (requestId: RequestId): JsonRpcMessage => ({
 async function session(target: Partial<HttpTarget> = {}, version = "2025-11-25"): Promise<Talk> {
   const talking = talk(target);
   const { send, next } = talking;
-  void send(legacy("init", "initialize", { protocolVersion: version }));
+  const opening = send(legacy("init", "initialize", { protocolVersion: version }));
   const initialize = await next();
   initialize.json(result("init", { protocolVersion: version }), {
     headers: { "content-type": "application/json", "mcp-session-id": "s-1" },
   });
-  await settled();
+  await opening;
   const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
   (await next()).status(202);
   await telling;

@@ -5,7 +5,7 @@ import { type JsonRpcMessage, type JsonRpcNotification, isObject, isRequest } fr
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { isEventStream } from "../media-type.ts";
-import { LegacySession } from "./legacy-session.ts";
+import type { LegacySession } from "./legacy-session.ts";
 import { type Posted, PostedRequests, encodeAll, modernHeaders, modernVersionOf, requireAnswers } from "./posted.ts";
 import { discard, isTransient, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
 import { type Outgoing, sendHttp, transportClosed, untilAccepted } from "./send.ts";
@@ -111,7 +111,7 @@ class HttpTransport implements Transport {
     if (!response.ok) {
       for (const error of await readRefusal(response, posted, { inSession, clock })) this.#deliver(error);
     } else {
-      if (posted.isInitialize) this.#startSession(response);
+      if (posted.isInitialize) await this.#startSession(response);
       if (isEventStream(response)) {
         // Many servers answer with plain JSON only, so the reader of streams is not part of the start.
         this.#streams ??= import("./stream.ts").then(({ answerStreams }) =>
@@ -128,7 +128,9 @@ class HttpTransport implements Transport {
     requireAnswers(posted);
   }
 
-  #startSession(response: Response): void {
+  async #startSession(response: Response): Promise<void> {
+    // Modern revisions have no sessions.
+    const { LegacySession } = await import("./legacy-session.ts");
     const sink = {
       message: (value: unknown) => this.#deliver(value),
       malformed: (error: Error) => {
@@ -136,6 +138,8 @@ class HttpTransport implements Transport {
       },
     };
     this.#session = new LegacySession(response, this.#settings, { lifetime: this.#lifetime.signal, sink });
+    // The transport may have been closed since the response arrived.
+    if (this.#closing) await this.#session.terminate();
   }
 
   #deliver(value: unknown): void {
