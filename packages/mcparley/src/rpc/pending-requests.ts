@@ -1,3 +1,4 @@
+import { onAbort } from "./abort.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { LocalError, ProtocolError } from "./errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, Prepared, isFailure } from "./messages.ts";
@@ -83,11 +84,7 @@ export class PendingRequests {
       };
       this.#waiting.set(id, waiting);
       this.#startTimers(id, waiting);
-      if (signal) {
-        const onAbort = (): void => this.#abandon(id, aborted(options.what, signal));
-        signal.addEventListener("abort", onAbort, { once: true });
-        waiting.removeAbort = () => signal.removeEventListener("abort", onAbort);
-      }
+      if (signal) waiting.removeAbort = onAbort(signal, () => this.#abandon(id, aborted(options.what, signal)));
     });
   }
 

@@ -5,6 +5,8 @@ import { MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
 import { type Call, type CallRequest, type ClientCore, defaultTotal, end, makeCall, sessionFor } from "./call.ts";
+import { guarded } from "../../mcp/observe.ts";
+import type { Progress } from "../../mcp/progress.ts";
 import type { RequestOptions } from "../options.ts";
 import { findTool } from "./known-tools.ts";
 import { repair } from "./repair.ts";
@@ -79,14 +81,9 @@ function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObje
   if (!onProgress) return undefined;
   return ({ progress, total, message }) => {
     if (typeof progress !== "number") return;
-    try {
-      onProgress({
-        progress,
-        ...(typeof total === "number" && { total }),
-        ...(typeof message === "string" && { message }),
-      });
-    } catch (error) {
-      core.report(error);
-    }
+    const seen: Progress = { progress };
+    if (typeof total === "number") seen.total = total;
+    if (typeof message === "string") seen.message = message;
+    guarded(() => onProgress(seen), core.report);
   };
 }

@@ -2,6 +2,7 @@ import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { link } from "../../rpc/abort.ts";
 import { systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
+import { guarded } from "../../mcp/observe.ts";
 import { Cache } from "../calls/cache.ts";
 import type { ClientCore } from "../calls/call.ts";
 import { Client } from "../calls/client.ts";
@@ -112,11 +113,11 @@ function makeCore(
     sendWithin: (request, own) => sendWithin(core, request, own),
     asker: (during, signal) => ({ target: transports.target, server: sessions.current?.server.info, during, signal }),
     report(error) {
-      try {
-        options.onError?.(error instanceof Error ? error : new Error(String(error)));
-      } catch {
-        // There is nobody to report an error of `onError` to.
-      }
+      // There is nobody to report an error of `onError` to.
+      guarded(
+        () => options.onError?.(error instanceof Error ? error : new Error(String(error))),
+        () => {},
+      );
     },
   };
   return core;

@@ -2,6 +2,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject, JsonRpcNotification } from "../../rpc/messages.ts";
 import { type LoggingMessage, loggingLevels } from "../../mcp/logging.ts";
 import { Notification } from "../../mcp/methods.ts";
+import { guarded } from "../../mcp/observe.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection, ConnectionHandlers } from "./connection.ts";
 
@@ -46,10 +47,6 @@ async function completeVisit(core: ClientCore, params: JsonObject): Promise<void
 function handleLog({ options, report }: ClientCore, params: JsonObject): void {
   const { onLog } = options;
   if (!onLog) return;
-  try {
-    const level = loggingLevels.find((known) => known === params.level) ?? "info";
-    onLog({ ...(params as unknown as LoggingMessage), level });
-  } catch (error) {
-    report(error);
-  }
+  const level = loggingLevels.find((known) => known === params.level) ?? "info";
+  guarded(() => onLog({ ...(params as unknown as LoggingMessage), level }), report);
 }

@@ -4,6 +4,7 @@ import { MetaKey, Notification } from "../../mcp/methods.ts";
 import { type Linked, link, unlessAborted } from "../../rpc/abort.ts";
 import { Backoff } from "../../rpc/backoff.ts";
 import { wakefulClock } from "../../rpc/clock.ts";
+import { guarded } from "../../mcp/observe.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection } from "../connect/connection.ts";
 import type { RequestOptions } from "../options.ts";
@@ -51,11 +52,7 @@ export class Subscriptions {
     options: RequestOptions,
   ): Promise<Subscription> {
     const listening = new Listening(wanted, (change) => {
-      try {
-        onChange(change);
-      } catch (error) {
-        this.#core.report(error);
-      }
+      guarded(() => onChange(change), this.#core.report);
     });
     const life = link(this.#core.closing);
     const opening = link(options.signal, life.signal);
