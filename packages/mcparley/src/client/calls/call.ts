@@ -9,7 +9,7 @@ import type { UrlVisits } from "../connect/legacy-messages.ts";
 import type { Offer, Session, Sessions } from "../connect/session.ts";
 import type { TransportFactory } from "../connect/transports.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
-import type { Asker, ConnectOptions, RequestOptions } from "../options.ts";
+import { type Asker, type ConnectOptions, type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { Cache } from "./cache.ts";
 import type { KnownTools } from "./known-tools.ts";
@@ -90,6 +90,7 @@ export const end: Next = {
 export const defaultTotal: number = 30 * 60_000;
 
 export function makeCall(core: ClientCore, { method, params }: CallRequest, options: RequestOptions): Call {
+  checkTimeouts(options.timeout);
   const name = nameOf(params);
   return {
     core,

@@ -9,7 +9,6 @@ import type { Call } from "./call.ts";
 
 /** Maximum number of input requests, or of URLs to visit, in one message of the server. */
 const maxRequests = 100;
-const longestTimer = 2 ** 31 - 1;
 
 /** Answers the input requests in a result. Returns the params of the next round: the answers and the unchanged state. */
 export async function answersTo(call: Call, result: JsonObject, round: number): Promise<JsonObject> {
@@ -87,7 +86,7 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
     const since = core.clock.now();
     const isDone = await Promise.race([
       visits.then(() => true),
-      pause(core.clock, Math.min(call.left, longestTimer), linked.signal).then(() => false),
+      pause(core.clock, call.left, linked.signal).then(() => false),
     ]);
     call.left -= core.clock.now() - since;
     if (!isDone) throw new LocalError("timeout", `${what}: the server did not announce that the visit is complete.`);

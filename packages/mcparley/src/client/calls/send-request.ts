@@ -11,9 +11,6 @@ import type { RequestOptions } from "../options.ts";
 import { findTool } from "./known-tools.ts";
 import { repair } from "./repair.ts";
 
-/** Timers cannot be longer. A longer timeout means none. */
-const longestTimer = 2 ** 31 - 1;
-
 /** The last step of a call: sends the request and waits for its result. */
 export async function sendRequest(call: Call): Promise<JsonObject> {
   const { core, method, options, what } = call;
@@ -24,8 +21,8 @@ export async function sendRequest(call: Call): Promise<JsonObject> {
   call.generation = call.answers ? undefined : core.cache?.generation;
   try {
     return await session.connection.exchange(method, paramsOf(call, session), {
-      idleTimeout: unlessTooLong(options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT),
-      totalTimeout: unlessTooLong(call.left),
+      idleTimeout: options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
+      totalTimeout: call.left,
       what,
       signal: options.signal,
       onProgress: progressOf(call),
@@ -71,10 +68,6 @@ async function mirroredHeaders(call: Call): Promise<Envelope | undefined> {
   if (!isExtensionList(extensions)) return undefined;
   const { extensionHeaders } = await import("./on-demand.ts");
   return extensionHeaders(extensions, method, params);
-}
-
-function unlessTooLong(ms: number): number | undefined {
-  return ms <= longestTimer ? ms : undefined;
 }
 
 function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObject) => void) | undefined {

@@ -8,7 +8,7 @@ import {
   modernPeer,
   peerTransports,
 } from "../../testing/peer-transports.ts";
-import { scriptedPeer } from "../../testing/scripted-peer.ts";
+import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";
 import { forgetEras } from "./find-revision.ts";
 import { openClient } from "./open-client.ts";
 
@@ -447,6 +447,48 @@ describe("what was found", () => {
     const second = modernPeer();
     expect((await openClient(remembered(second), { clock })).server.era).toBe("modern");
   });
+});
+
+/** A peer whose transport takes until `release` to close. */
+function slowToClose(): { peer: ScriptedPeer; release: () => void } {
+  const peer = scriptedPeer();
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const close = async (): Promise<void> => {
+    await released;
+    await peer.transport.close();
+  };
+  return { peer: { ...peer, transport: { ...peer.transport, close } }, release };
+}
+
+test("an aborted connect rejects before its transport is closed", async () => {
+  const { peer } = slowToClose();
+  const controller = new AbortController();
+  const connecting = openClient(peerTransports(peer), { signal: controller.signal });
+  connecting.catch(() => {});
+  await peer.request("server/discover");
+  controller.abort();
+  await expect(connecting).rejects.toMatchObject({ code: "aborted" });
+});
+
+test("close() of a client that is connecting again rejects its calls, and waits for the transport to close", async () => {
+  const first = modernPeer();
+  const { peer: second, release } = slowToClose();
+  const client = await openClient(peerTransports(first, second));
+  first.close();
+  await settled();
+  const calling = client.callTool("a");
+  calling.catch(() => {});
+  await second.request("server/discover");
+  let isClosed = false;
+  const closing = client.close().then(() => (isClosed = true));
+  await expect(calling).rejects.toMatchObject({ code: "closed" });
+  await settled();
+  expect(isClosed).toBe(false);
+  release();
+  await closing;
 });
 
 test("the caller's signal ends connecting, and the transport with it", async () => {

@@ -1,4 +1,5 @@
 import { memoryPair } from "../../rpc/memory-transport.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { Transport } from "../../rpc/transport.ts";
 
 /** Makes transports to one target, as often as they are needed. */
@@ -70,7 +71,41 @@ export function serverTransports(server: Attachable): TransportFactory {
   };
 }
 
-/** Wraps a transport of the caller, which can be opened only once. */
+/** The transports of callers that are open. */
+const inUse = new WeakSet<Transport>();
+
+/** Wraps a transport of the caller, which can be opened only once. `open` throws if another client uses it. */
 export function customTransport(transport: Transport): TransportFactory {
-  return { kind: "stream", target: "transport", transient: true, once: true, open: () => transport };
+  return {
+    kind: "stream",
+    target: "transport",
+    transient: true,
+    once: true,
+    open() {
+      if (inUse.has(transport)) {
+        const cure = "Give each client a transport of its own.";
+        throw new LocalError("invalid_target", `The Transport is already used by another client. ${cure}`);
+      }
+      inUse.add(transport);
+      return releasing(transport);
+    },
+  };
+}
+
+/** Returns a transport that another client can use after it is closed. */
+function releasing(transport: Transport): Transport {
+  const release = (): void => void inUse.delete(transport);
+  return {
+    network: transport.network,
+    start: (receiver) =>
+      transport.start({
+        ...receiver,
+        closed(cause) {
+          release();
+          receiver.closed(cause);
+        },
+      }),
+    send: (message, envelope) => transport.send(message, envelope),
+    close: () => transport.close().finally(release),
+  };
 }
