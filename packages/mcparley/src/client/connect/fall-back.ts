@@ -12,7 +12,6 @@ import {
   openWith,
   orClose,
   patiently,
-  statusOf,
 } from "./agree.ts";
 import type { Connection } from "./connection.ts";
 import { type Opened, type Opening, negotiate } from "./find-revision.ts";
@@ -148,11 +147,7 @@ async function orOlder(opening: Opening, transport: Transport, connecting: Promi
 async function openOlder(opening: Opening, refused?: Transport): Promise<Opened | undefined> {
   const { transports, signal, revision } = opening;
   const given = refused ? { refused, signal } : { signal };
-  const transport = await patiently(opening, async () => transports.openOlder?.(given)).catch((error: unknown) => {
-    // Status 500 may be the answer to an unknown request.
-    if (refused && statusOf(error) === 500) return undefined;
-    throw error;
-  });
+  const transport = await patiently(opening, async () => transports.openOlder?.(given));
   if (!transport) return undefined;
   const pinned = findRevision(revision);
   const handshake = { ...opening, revision: pinned ?? latestLegacy, exactly: pinned !== undefined };

@@ -205,6 +205,20 @@ describe("where there is none, the first refusal is what is told", () => {
   });
 });
 
+test.each([
+  ["the connection breaks", (get: SentRequest) => get.fail(new TypeError("fetch failed")), { code: "closed" }],
+  ["a proxy is busy", (get: SentRequest) => get.status(503, { "retry-after": "3" }), { data: { retryAfterMs: 3_000 } }],
+])("rejects with the reason if %s each time that the stream is opened", async (_, answer, error) => {
+  const { stub, clock, client } = connecting();
+  await refuseBoth(stub, notAllowed);
+  for (let attempts = 0; attempts < 4; attempts++) {
+    answer(await stub.next());
+    await settled();
+    await clock.advance(3_000);
+  }
+  await expect(client).rejects.toMatchObject(error);
+});
+
 describe("refused", () => {
   test.each([
     "https://evil.example/messages",

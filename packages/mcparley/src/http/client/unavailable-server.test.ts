@@ -33,6 +33,9 @@ const result =
   (value: JsonObject): Answer =>
   (request) =>
     request.json({ jsonrpc: "2.0", id: request.body.id, result: value });
+const refused: Answer = (request) =>
+  request.fail(new TypeError("fetch failed", { cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) }));
+const reset: Answer = (request) => request.fail(new TypeError("fetch failed"));
 const accepted: Answer = (request) => request.status(202);
 const brokenBody: Answer = (request) => {
   const feed = request.stream();
@@ -139,7 +142,7 @@ describe("a server that is busy while a client connects", () => {
   });
 
   test("is asked again when its answer breaks off, and never with initialize", async () => {
-    const { clock, sent, connect } = server(brokenBody, brokenBody, result(discoverResult()));
+    const { clock, sent, connect } = server(brokenBody, reset, result(discoverResult()));
     const connecting = connect();
     await until(connecting, clock);
     expect((await connecting).server.era).toBe("modern");
@@ -209,13 +212,13 @@ describe("a server error without a clear cause", () => {
   });
 
   test("of the network fails connecting at once", async () => {
-    const { sent, connect } = server((request) => request.fail(new TypeError("fetch failed")));
+    const { sent, connect } = server(refused);
     await expect(connect()).rejects.toMatchObject({ code: "unreachable" });
     expect(sent).toEqual([discover]);
   });
 
   test("of the network when the stream of HTTP+SSE is opened is the error of connect", async () => {
-    const { connect } = server(status(405), status(405), (request) => request.fail(new TypeError("fetch failed")));
+    const { connect } = server(status(405), status(405), refused);
     await expect(connect()).rejects.toMatchObject({ code: "unreachable" });
   });
 });
