@@ -8,6 +8,9 @@ import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts"
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
 import type { HttpTarget } from "./settings.ts";
+// Loaded on first use. Loaded here, so that no test waits for them.
+import "../../client/connect/on-demand.ts";
+import "./http-sse.ts";
 
 afterEach(forgetEras);
 

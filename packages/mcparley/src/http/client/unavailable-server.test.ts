@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import type { Client } from "../../client/calls/client.ts";
 import { forgetEras } from "../../client/connect/find-revision.ts";
@@ -8,13 +8,11 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
 import { discoverResult, initializeResult } from "../../testing/peer-transports.ts";
 import { httpTransports } from "./transport.ts";
+// Loaded on first use. Loaded here, so that no test waits for them.
+import "../../client/connect/on-demand.ts";
+import "./http-sse.ts";
 
 afterEach(forgetEras);
-
-// Loaded before the clocks are advanced, since loading takes real time.
-beforeAll(async () => {
-  await Promise.all([import("../../client/connect/on-demand.ts"), import("./http-sse.ts")]);
-});
 
 type Answer = (request: SentRequest) => void;
 
