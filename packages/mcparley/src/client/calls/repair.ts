@@ -3,7 +3,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { elicitModesOf, isExtensionList } from "../client-capabilities.ts";
-import { forgetEra } from "../connect/remembered.ts";
+import { doubtOf } from "../connect/revision-doubt.ts";
 import type { Session } from "../connect/session.ts";
 import { type Call, type Next, sessionFor } from "./call.ts";
 import { findTool } from "./known-tools.ts";
@@ -11,7 +11,7 @@ import { findTool } from "./known-tools.ts";
 /** A reason to send a request again. */
 interface Repair {
   /** Each kind is tried once in a round. */
-  kind: "session" | "headers" | "visits";
+  kind: "session" | "revision" | "headers" | "visits";
   run(): void | Promise<void>;
 }
 
@@ -34,20 +34,21 @@ export async function repair(call: Call, next: Next): Promise<JsonObject> {
 
 function repairOf(call: Call, session: Session, error: unknown): Repair | undefined {
   const { core, method } = call;
-  const { sessions, transports, tools, cache, options } = core;
+  const { sessions, tools, cache, options } = core;
   if (error instanceof LocalError && error.code === "session_lost") {
     return { kind: "session", run: () => sessions.drop(session) };
   }
+  const doubt = doubtOf(error, call, session);
+  if (doubt) {
+    const isCertain = doubt === "certain";
+    const negotiateAgain = async (): Promise<void> => {
+      const { replaceIfChanged } = await import("../connect/on-demand.ts");
+      return replaceIfChanged(call, session, { error, isCertain });
+    };
+    return { kind: "revision", run: negotiateAgain };
+  }
   if (!(error instanceof ProtocolError)) return undefined;
   const isModern = session.revision.era === "modern";
-  const { revision: pinned = "auto" } = options;
-  if (error.code === ErrorCode.UnsupportedProtocolVersion && isModern && pinned === "auto") {
-    const negotiateAgain = (): void => {
-      forgetEra(transports);
-      sessions.drop(session);
-    };
-    return { kind: "session", run: negotiateAgain };
-  }
   if (error.code === ErrorCode.HeaderMismatch && session.mirrors && method === Method.callTool) {
     const listAgain = (): Promise<void> => {
       tools.clear();

@@ -118,7 +118,7 @@ function isBusy(status: number): boolean {
 }
 
 /** The HTTP status of a response that contains no JSON-RPC error. 0 for other errors. */
-function statusOf(error: unknown): number {
+export function statusOf(error: unknown): number {
   return error instanceof LocalError && error.code === "http" && isObject(error.data) ? Number(error.data.status) : 0;
 }
 
