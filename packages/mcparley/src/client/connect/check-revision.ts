@@ -1,7 +1,8 @@
 import { unlessAborted } from "../../rpc/abort.ts";
-import { ProtocolError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
+import { Method } from "../../mcp/methods.ts";
 import { latestModern } from "../../mcp/revisions/index.ts";
 import type { Call, ClientCore } from "../calls/call.ts";
 import { statusOf } from "./agree.ts";
@@ -43,21 +44,32 @@ function startCheck(core: ClientCore, session: Session): Promise<boolean> {
 /** Whether a server that has the method would not have sent the error. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code !== ErrorCode.InternalError;
+  if (error instanceof LocalError && error.code === "session_lost") return true;
   const status = statusOf(error);
   return status >= 400 && !isTransient(status);
 }
 
-/** Asks the server with `server/discover` whether it is of another kind than the session: modern or legacy. */
+/**
+ * Asks the server whether it is of another kind than the session, modern or legacy. A server that answers `ping` still has
+ * the legacy session, also if it supports modern revisions as well.
+ */
 async function hasChanged({ offer, closing, options }: ClientCore, session: Session): Promise<boolean> {
   const { connection, revision } = session;
-  const wasModern = revision.era === "modern";
   const timeout = options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
-  const asked = wasModern ? revision : latestModern;
-  try {
-    await discover(connection, { offer, timeout, signal: closing, revision: asked });
-    return !wasModern;
-  } catch (error) {
-    if (isModernError(error)) return !wasModern || supportedBy(error) !== undefined;
-    return wasModern && isRefusal(error);
+  const asking = { offer, timeout, signal: closing, revision };
+  if (revision.era === "modern") {
+    const error = await errorOf(discover(connection, asking));
+    return isModernError(error) ? supportedBy(error) !== undefined : isRefusal(error);
   }
+  const pinging = { what: Method.ping, idleTimeout: timeout, signal: closing };
+  if (!isRefusal(await errorOf(connection.exchange(Method.ping, {}, pinging)))) return false;
+  const error = await errorOf(discover(connection, { ...asking, revision: latestModern }));
+  return error === undefined || isModernError(error);
+}
+
+function errorOf(request: Promise<unknown>): Promise<unknown> {
+  return request.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 }

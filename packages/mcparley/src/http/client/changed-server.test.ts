@@ -29,6 +29,7 @@ const status =
 const results: Record<string, JsonObject> = {
   "server/discover": discoverResult(),
   initialize: initializeResult(),
+  ping: {},
   "tools/list": { tools: [{ name: "a", inputSchema: { type: "object" } }] },
   "tools/call": { content: [{ type: "text", text: "done" }] },
 };
@@ -177,6 +178,15 @@ describe("a server that has not changed", () => {
       expect(client.server.era).toBe(era);
       expect(client.state).toBe("open");
     }
+  });
+
+  test("and supports both kinds of revisions keeps its legacy session", async () => {
+    const { client, deploy, sent } = await connectTo(legacy(status(400)));
+    const both: Answer = (request) => (isModern(request) ? answer : legacy(status(400)))(request);
+    deploy(failing(both, refuse(400, -32_600)));
+    await expect(client.callTool("a")).rejects.toMatchObject({ code: -32_600 });
+    expect(sent).toEqual(["tools/call", "ping"]);
+    expect(client.server.era).toBe("legacy");
   });
 
   test.each<[string, Answer]>([
