@@ -1,4 +1,6 @@
+import { connectionTable } from "./connection.ts";
+import { revisionTable } from "./revision.ts";
 import type { StateTable } from "./table.ts";
 
 /** The state machines of the client, in the order of the documentation. */
-export const tables: readonly StateTable[] = [];
+export const tables: readonly StateTable[] = [connectionTable, revisionTable];

@@ -1,11 +1,18 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
-import type { Client } from "../../client/calls/client.ts";
+import {
+  type Answer,
+  accepted,
+  brokenBody,
+  refused,
+  reset,
+  result,
+  rpcError,
+  server,
+  status,
+  until,
+} from "mcparley-tests/support/answering-server.ts";
 import { forgetEras } from "../../client/connect/find-revision.ts";
-import { openClient } from "../../client/connect/open-client.ts";
-import type { ConnectOptions } from "../../client/options.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
-import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { settled } from "../../testing/fake-clock.ts";
 import { discoverResult, initializeResult } from "../../testing/peer-transports.ts";
 import { httpTransports } from "./transport.ts";
 // Loaded on first use. Loaded here, so that no test waits for them.
@@ -14,72 +21,8 @@ import "./http-sse.ts";
 
 afterEach(forgetEras);
 
-type Answer = (request: SentRequest) => void;
-
-const status =
-  (code: number, headers: Record<string, string> = {}): Answer =>
-  (request) =>
-    request.status(code, headers);
-const rpcError =
-  (code: number, http: number, data?: JsonObject): Answer =>
-  (request) =>
-    request.json(
-      { jsonrpc: "2.0", id: request.body.id, error: { code, message: "not now", ...(data && { data }) } },
-      { status: http, headers: { "content-type": "application/json" } },
-    );
-const result =
-  (value: JsonObject): Answer =>
-  (request) =>
-    request.json({ jsonrpc: "2.0", id: request.body.id, result: value });
-const refused: Answer = (request) =>
-  request.fail(new TypeError("fetch failed", { cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) }));
-const reset: Answer = (request) => request.fail(new TypeError("fetch failed"));
-const accepted: Answer = (request) => request.status(202);
-const brokenBody: Answer = (request) => {
-  const feed = request.stream();
-  feed.raw(": hello\n\n");
-  feed.break();
-};
-
-interface Scripted {
-  clock: FakeClock;
-  /** The methods of the requests that were sent, in order. */
-  sent: string[];
-  connect: (options?: ConnectOptions) => Promise<Client>;
-}
-
-/** A server that gives the answers in order. A request without an answer is not answered. */
-function server(...answers: Answer[]): Scripted {
-  const clock = fakeClock();
-  const stub = fetchStub();
-  const sent: string[] = [];
-  const fetch: typeof globalThis.fetch = (input, init) => {
-    const sending = stub.fetch(input, init);
-    void stub.next().then((request) => {
-      sent.push(typeof request.body.method === "string" ? request.body.method : request.method);
-      answers.shift()?.(request);
-    });
-    return sending;
-  };
-  const transports = httpTransports({ url: "https://busy.example/mcp", fetch, clock });
-  const connect = (options: ConnectOptions = {}): Promise<Client> => {
-    const connecting = openClient(transports, { clock, ...options });
-    connecting.catch(() => {});
-    return connecting;
-  };
-  return { clock, sent, connect };
-}
-
 const discover = "server/discover";
 const times = (count: number, answer: Answer): Answer[] => Array.from({ length: count }, () => answer);
-
-/** Advances the clock in small steps until the promise has settled. */
-async function until(promise: Promise<unknown>, clock: FakeClock): Promise<void> {
-  const seen = { isSettled: false };
-  const settle = (): void => void (seen.isSettled = true);
-  promise.then(settle, settle);
-  for (let steps = 0; steps < 500 && !seen.isSettled; steps++) await clock.advance(100);
-}
 
 describe("a server that is busy while a client connects", () => {
   test.each([408, 429, 502, 503, 504, 521])(
