@@ -12,6 +12,7 @@ import {
   openWith,
   orClose,
   patiently,
+  statusOf,
 } from "./agree.ts";
 import type { Connection } from "./connection.ts";
 import { type Opened, type Opening, negotiate } from "./find-revision.ts";
@@ -147,7 +148,11 @@ async function orOlder(opening: Opening, transport: Transport, connecting: Promi
 async function openOlder(opening: Opening, refused?: Transport): Promise<Opened | undefined> {
   const { transports, signal, revision } = opening;
   const given = refused ? { refused, signal } : { signal };
-  const transport = await patiently(opening, async () => transports.openOlder?.(given));
+  const transport = await patiently(opening, async () => transports.openOlder?.(given)).catch((error: unknown) => {
+    // Some servers answer unknown requests with 500.
+    if (refused && statusOf(error) === 500) return undefined;
+    throw error;
+  });
   if (!transport) return undefined;
   const pinned = findRevision(revision);
   const handshake = { ...opening, revision: pinned ?? latestLegacy, exactly: pinned !== undefined };

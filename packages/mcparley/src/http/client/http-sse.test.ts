@@ -5,6 +5,7 @@ import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { until } from "mcparley-tests/support/answering-server.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
 import type { HttpTarget } from "./settings.ts";
@@ -173,7 +174,6 @@ describe("where there is none, the first refusal is what is told", () => {
     ["no stream", (get) => get.status(405)],
     ["something else than a stream", (get) => get.text("<html>", { headers: { "content-type": "text/html" } })],
     ["a stream that ends at once", (get) => get.stream().end()],
-    ["a stream that breaks off", (get) => get.stream().break()],
     ["a stream that begins with a message", (get) => get.stream().event({ jsonrpc: "2.0", method: "x" })],
     ["a redirect", (get) => get.status(302, { location: "https://elsewhere.example/" })],
     [
@@ -210,15 +210,17 @@ describe("where there is none, the first refusal is what is told", () => {
 
 test.each([
   ["the connection breaks", (get: SentRequest) => get.fail(new TypeError("fetch failed")), { code: "closed" }],
+  ["the stream breaks", (get: SentRequest) => get.stream().break(), { code: "closed" }],
   ["a proxy is busy", (get: SentRequest) => get.status(503, { "retry-after": "3" }), { data: { retryAfterMs: 3_000 } }],
 ])("rejects with the reason if %s each time that the stream is opened", async (_, answer, error) => {
   const { stub, clock, client } = connecting();
   await refuseBoth(stub, notAllowed);
   for (let attempts = 0; attempts < 4; attempts++) {
-    answer(await stub.next());
-    await settled();
-    await clock.advance(3_000);
+    const sent = stub.next();
+    await until(sent, clock);
+    answer(await sent);
   }
+  await until(client, clock);
   await expect(client).rejects.toMatchObject(error);
 });
 

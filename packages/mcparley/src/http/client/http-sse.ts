@@ -1,12 +1,12 @@
 import type { EventSourceMessage } from "eventsource-parser";
 import { abortedError } from "../../rpc/abort.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, isRequest } from "../../rpc/messages.ts";
 import type { Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { isEventStream } from "../media-type.ts";
 import { encodeAll } from "./posted.ts";
-import { asksForAuthorization, discard, isBusy, sessionLost, statusError } from "./response.ts";
+import { asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
 import { deliverEvent, readEvents } from "./sse.ts";
@@ -40,6 +40,7 @@ export async function openHttpSse(
     if (signal?.aborted) abort();
     const stream = await getEvents(settings, lifetime, pause);
     const first = await stream?.first;
+    if (stream?.failure && !lifetime.signal.aborted) throw stream.failure;
     if (stream && first?.event === "endpoint") {
       transport = new HttpSseTransport(settings, stream, readEndpoint(first.data, settings.url));
     }
@@ -68,7 +69,7 @@ async function getEvents(
     if (error instanceof LocalError && !/^(http|aborted)$/.test(error.code)) throw error;
     return undefined;
   }
-  if (asksForAuthorization(response) || isBusy(response))
+  if (asksForAuthorization(response) || isTransient(response.status))
     throw await statusError(response, "GET for a stream", settings.clock);
   if (response.ok && isEventStream(response) && response.body) {
     return new EventStream(response.body, settings.limits.message, lifetime);
@@ -120,6 +121,13 @@ class EventStream {
     for (const data of this.#early) reader.deliver(data);
     this.#early = [];
     if (this.#ended) reader.ended(this.#ended.cause);
+  }
+
+  /** The error of a stream that broke before its first event. */
+  get failure(): LocalError | undefined {
+    const cause = this.#settleFirst && this.#ended?.cause;
+    if (!cause || cause instanceof LocalError) return cause;
+    return new LocalError("closed", `The stream of the server broke: ${cause.message}`, { cause });
   }
 
   close(): void {

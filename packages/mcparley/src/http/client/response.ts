@@ -67,7 +67,7 @@ export async function readRefusal(
 }
 
 /** Whether a status asks for a later request. 500 does not: it is the status of an internal error. */
-export function isBusy({ status }: Response): boolean {
+function isBusy({ status }: Response): boolean {
   return status !== 500 && isTransient(status);
 }
 
