@@ -525,7 +525,7 @@ const inLegacy: Row = {
       const unchanged = await called(legacy, rpcError(-32_601, 404), result({}));
       expect([unchanged.outcome, unchanged.sent]).toEqual(["legacy", ["prompts/list", "ping"]]);
       expect(unchanged.failure).toMatchObject({ code: -32_601 });
-      const upgraded = await called(legacy, status(400), status(400), discovery, discovery, empty);
+      const upgraded = await called(legacy, status(400), status(400), discovery, empty);
       expect([upgraded.outcome, upgraded.failure]).toEqual(["modern", undefined]);
     },
   },

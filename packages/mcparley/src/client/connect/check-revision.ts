@@ -62,7 +62,10 @@ async function hasChanged({ offer, closing, options }: ClientCore, session: Sess
     return isModernError(error) ? supportedBy(error) !== undefined : isRefusal(error);
   }
   const pinging = { what: Method.ping, idleTimeout: timeout, signal: closing };
-  if (!isRefusal(await errorOf(connection.exchange(Method.ping, {}, pinging)))) return false;
+  const refusal = await errorOf(connection.exchange(Method.ping, {}, pinging));
+  if (!isRefusal(refusal)) return false;
+  // A status without a JSON-RPC error means that the session, or its transport, does not exist any more.
+  if (refusal instanceof LocalError) return true;
   const error = await errorOf(discover(connection, { ...asking, revision: latestModern }));
   return error === undefined || isModernError(error);
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
+import { type EventFeed, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { forgetEras } from "../../client/connect/find-revision.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { Client } from "../../client/calls/client.ts";
@@ -153,6 +153,24 @@ describe("a legacy server that is upgraded to a modern one", () => {
       await client.close();
     }
   });
+});
+
+test("a legacy server that loses its transport is called again over HTTP+SSE", async () => {
+  const { client, deploy, sent } = await connectTo(legacy(status(400), null));
+  let feed: EventFeed | undefined;
+  deploy((request) => {
+    if (request.method === "GET") {
+      feed = request.stream();
+      return feed.raw("event: endpoint\ndata: /messages\n\n");
+    }
+    if (new URL(request.url).pathname !== "/messages") return request.status(405);
+    request.status(202);
+    const value = results[methodOf(request)];
+    if (value) feed?.event({ jsonrpc: "2.0", id: request.body.id, result: value });
+  });
+  expect(await client.callTool("a")).toBe("done");
+  // The last call is the one in the new session.
+  expect(sent.filter((method) => method === "tools/call").length).toBe(2);
 });
 
 describe("a server that has not changed", () => {
