@@ -23,8 +23,11 @@ const checks = new WeakMap<Session, Promise<boolean>>();
  * Ends a session whose revision the server no longer has. The next call negotiates the revision again. Throws the error of
  * the call if the server still has the revision, or if that cannot be found out.
  */
-export async function replaceIfChanged(call: Call, session: Session, { error, isCertain }: Doubt): Promise<void> {
-  const { core, options, what } = call;
+export async function replaceIfChanged(
+  { core, options, what }: Pick<Call, "core" | "options" | "what">,
+  session: Session,
+  { error, isCertain }: Doubt,
+): Promise<void> {
   const { current } = core.sessions;
   const isReplaced = current !== undefined && current.revision !== session.revision;
   if (!isCertain && !isReplaced) {

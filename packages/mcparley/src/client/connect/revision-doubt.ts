@@ -13,7 +13,11 @@ const badRequest = -32_000;
  *
  * `certain` errors can have no other reason. After the others the server must be asked.
  */
-export function doubtOf(error: unknown, { core, method }: Call, session: Session): "certain" | "possible" | undefined {
+export function doubtOf(
+  error: unknown,
+  { core, method }: Pick<Call, "core" | "method">,
+  session: Session,
+): "certain" | "possible" | undefined {
   const { options, transports } = core;
   const { revision } = session;
   const isPinned = options.revision !== undefined && options.revision !== "auto";
