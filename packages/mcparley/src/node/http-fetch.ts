@@ -9,7 +9,7 @@ import { webResponse } from "./web-response.ts";
 export interface HttpFetchLimits {
   /** Requests to one origin at the same time, without those of high priority. Default: 128. */
   requests?: number;
-  /** Milliseconds after which a request no longer counts against that limit. Default: 1,000. */
+  /** Milliseconds after which a request no longer counts against that limit. Default: 3,000. */
   burstMs?: number;
   /** Milliseconds to connect, with name lookup and TLS. Default: 10,000. */
   connectMs?: number;
@@ -20,7 +20,7 @@ export interface HttpFetchLimits {
 type Limits = Required<HttpFetchLimits>;
 type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 
-const defaultLimits: Limits = { requests: 128, burstMs: 1_000, connectMs: 10_000, idleMs: 4_000 };
+const defaultLimits: Limits = { requests: 128, burstMs: 3_000, connectMs: 10_000, idleMs: 4_000 };
 
 /** The headers that the `fetch` of Node sends. Some firewalls refuse requests without a user agent. */
 const defaultHeaders = { "user-agent": "node", "accept-encoding": "gzip, br" };

@@ -115,3 +115,16 @@ test("a one-way message is sent at most five times", async () => {
   await clock.advance(60_000);
   expect(waiting()).toBe(0);
 });
+
+test.each([
+  ["a call", modern(1), undefined],
+  ["a subscription", { ...modern(1), method: "subscriptions/listen" }, "high"],
+  ["a response", answer, "high"],
+  ["a notification", { jsonrpc: "2.0", method: "notifications/roots/list_changed" }, "high"],
+] as const)("%s: its priority keeps it from waiting behind calls that wait for it", async (_, message, priority) => {
+  const { send, next } = talk();
+  void send(message);
+  const request = await next();
+  expect(request.priority).toBe(priority);
+  request.status(202);
+});
