@@ -1,6 +1,7 @@
 import { connectionTable } from "./connection.ts";
+import { retryTable } from "./retry.ts";
 import { revisionTable } from "./revision.ts";
 import type { StateTable } from "./table.ts";
 
 /** The state machines of the client, in the order of the documentation. */
-export const tables: readonly StateTable[] = [connectionTable, revisionTable];
+export const tables: readonly StateTable[] = [connectionTable, revisionTable, retryTable];
