@@ -42,6 +42,11 @@ export function serverMessages(
   return {
     refuseRequests: (connection) => void modern.add(connection),
     report: (error) => core.report(error),
+    lost: (reason, connection) => core.subscriptions?.lost(reason, connection),
+    interrupted: (cause, connection) => {
+      if (!cause) forgetLists(core);
+      core.subscriptions?.interrupted(cause, connection);
+    },
     notification: (message, connection) => handleNotification(core, message, connection),
     async request(request, signal, connection) {
       if (!modern.has(connection)) return handleRequest(core, request, { signal, connection });
@@ -51,6 +56,12 @@ export function serverMessages(
       return undefined;
     },
   };
+}
+
+/** Forgets cached results and tools, because notifications of their changes may have been missed. */
+export function forgetLists({ cache, tools }: ClientCore): void {
+  cache?.forget();
+  tools.clear();
 }
 
 async function handleRequest(

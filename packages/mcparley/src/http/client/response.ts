@@ -53,8 +53,18 @@ export async function readRefusal(
   // in the body. The exception are servers that use 404 for unknown methods.
   const isMethodNotFound = errors.some(({ error }) => isObject(error) && error.code === ErrorCode.MethodNotFound);
   if (isGone && !isMethodNotFound) throw sessionLost(what);
-  if (errors.length > 0) return errors;
+  if (errors.length > 0 && (!isUnavailable(response.status) || errors.some(isAboutRevision))) return errors;
   throw errorOf(response, { what, body: redact(text.slice(0, EXCERPT_BYTES)), clock });
+}
+
+/** Whether an error is about the request itself, so that a later try gets the same answer. */
+function isAboutRevision({ error }: JsonObject): boolean {
+  const code = isObject(error) ? error.code : undefined;
+  return (
+    code === ErrorCode.HeaderMismatch ||
+    code === ErrorCode.UnsupportedProtocolVersion ||
+    code === ErrorCode.MissingRequiredClientCapability
+  );
 }
 
 function errorsFor(ids: ReadonlySet<RequestId>, text: string): JsonObject[] {
@@ -80,6 +90,11 @@ export function asksForAuthorization({ status, headers }: Response): boolean {
 /** Whether a later request may get another status. */
 export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
+}
+
+/** Whether a status means that the server is busy or unavailable for a while, whatever the body says. */
+export function isUnavailable(status: number): boolean {
+  return status === 408 || status === 429 || (status >= 502 && status <= 504);
 }
 
 /** Makes the error for a response with an error status. Reads the beginning of its body. */

@@ -77,6 +77,10 @@ class HttpTransport implements Transport {
     }
   }
 
+  needMessages(isNeeded: boolean): void {
+    this.#session?.needMessages(isNeeded);
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -119,6 +123,7 @@ class HttpTransport implements Transport {
             message: (value) => this.#deliver(value),
             malformed: (error) => this.#receiver?.malformed(error),
             headers: () => this.#session?.headers ?? {},
+            lost: (cause) => this.#lose(cause),
           }),
         );
         return (await this.#streams).read(response, posted);
@@ -134,14 +139,20 @@ class HttpTransport implements Transport {
       malformed: (error: Error) => {
         if (!this.#closing) this.#receiver?.malformed(error);
       },
+      interrupted: (cause: Error | undefined) => this.#receiver?.interrupted?.(cause),
+      lost: (cause: Error) => this.#lose(cause),
     };
     this.#session = new LegacySession(response, this.#settings, { lifetime: this.#lifetime.signal, sink });
+  }
+
+  #lose(cause: Error): void {
+    if (!this.#closing) this.#receiver?.lost?.(cause);
   }
 
   #deliver(value: unknown): void {
     if (this.#closing) return;
     if (isObject(value) && this.#posted.postOf(value.id)?.isInitialize) this.#session?.negotiated(value.result);
-    if (this.#posted.answeredBy(value)) this.#session?.reopenStandalone();
+    if (this.#posted.answeredBy(value)) this.#session?.answered();
     this.#receiver?.message(value);
   }
 
