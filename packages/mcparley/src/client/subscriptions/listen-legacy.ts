@@ -55,6 +55,11 @@ export async function listenLegacy(
   return { ended: released };
 }
 
+/** Whether the server has certainly not subscribed. After other errors it may have. */
+function isRefused(error: unknown): boolean {
+  return error instanceof ProtocolError || (error instanceof LocalError && error.code === "session_lost");
+}
+
 /** A resource of a legacy session that subscriptions share. */
 interface SharedResource {
   holders: number;
@@ -109,7 +114,7 @@ class SharedSubscriptions {
         await this.#request(Method.subscribe, uri, { signal, idle });
         resource.isSubscribed = true;
       } catch (error) {
-        if (error instanceof ProtocolError) resource.isSubscribed = false;
+        if (isRefused(error)) resource.isSubscribed = false;
         throw error;
       }
     });
