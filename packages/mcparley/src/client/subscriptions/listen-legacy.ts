@@ -133,7 +133,7 @@ class SharedSubscriptions {
         resource.isSubscribed = false;
         await this.#request(Method.unsubscribe, uri, { idle }).catch((error: unknown) => this.#core.report(error));
       }
-      if (resource.queue === releasing) this.#resources.delete(uri);
+      if (resource.holders === 0 && resource.queue === releasing) this.#resources.delete(uri);
     });
     resource.queue = releasing;
   }

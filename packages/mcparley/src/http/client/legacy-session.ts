@@ -13,6 +13,8 @@ const END_MS = 2_000;
 export class LegacySession {
   /** The headers of each message in the session: its id, if the server assigned one, and the negotiated version. */
   readonly headers: Record<string, string> = {};
+  /** The server no longer knows the session. */
+  isLost = false;
   readonly #settings: HttpSettings;
   readonly #lifetime: AbortSignal;
   readonly #sink: StandaloneSink;
@@ -69,7 +71,7 @@ export class LegacySession {
 
   /** Asks the server to end the session (2025-11-25, transports, "Session Management"). */
   async terminate(): Promise<void> {
-    if (!this.hasId) return;
+    if (!this.hasId || this.isLost) return;
     const { clock } = this.#settings;
     const controller = new AbortController();
     const timer = clock.setTimeout(() => controller.abort(), END_MS);
