@@ -26,7 +26,7 @@ export interface Receiver {
    */
   interrupted?(cause: Error | undefined): void;
   /** Called if the server no longer knows the session. Requests in flight may still be answered; send no new ones. */
-  lost?(cause: Error): void;
+  sessionLost?(cause: Error): void;
   /** Called at most once, at the end of the input. Responses can still be sent. */
   ended?(): void;
   /** Called once, when the transport is closed. `cause` is absent after an orderly end. */

@@ -109,7 +109,7 @@ export class Connection {
         this.#isInterrupted = cause !== undefined;
         this.#handlers.interrupted?.(cause, this);
       },
-      lost: (cause) => this.retire(toLocalError(cause)),
+      sessionLost: (cause) => this.retire(toLocalError(cause)),
       closed: (cause) => {
         this.#wasLost = this.#ended === undefined;
         this.#end(toLocalError(cause));

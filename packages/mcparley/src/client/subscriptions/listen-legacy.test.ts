@@ -60,10 +60,8 @@ test("an abort ends the subscriptions to the resources before, and to the one in
   expect(await outcome).toMatchObject({ code: "aborted" });
   await peer.notification("notifications/cancelled");
   const released = [await peer.next(), await peer.next()] as JsonRpcRequest[];
-  expect(released.map(({ method, params }) => [method, params?.uri]).sort()).toEqual([
-    ["resources/unsubscribe", "a:1"],
-    ["resources/unsubscribe", "a:2"],
-  ]);
+  const uris = released.map(({ method, params }) => `${method} ${String(params?.uri)}`);
+  expect(new Set(uris)).toEqual(new Set(["resources/unsubscribe a:1", "resources/unsubscribe a:2"]));
 });
 
 test("a timeout of one resource ends the subscriptions to all of them", async () => {
@@ -75,7 +73,9 @@ test("a timeout of one resource ends the subscriptions to all of them", async ()
   await asked(peer, "subscribe a:2");
   await clock.advance(1_000);
   expect(await outcome).toMatchObject({ code: "timeout" });
-  expect(sent(peer).sort()).toEqual(["subscribe a:1", "subscribe a:2", "unsubscribe a:1", "unsubscribe a:2"]);
+  expect(new Set(sent(peer))).toEqual(
+    new Set(["subscribe a:1", "subscribe a:2", "unsubscribe a:1", "unsubscribe a:2"]),
+  );
 });
 
 test("two subscriptions to one resource share one subscription of the server", async () => {

@@ -237,7 +237,7 @@ test("an onChange that rejects is reported", async () => {
   const errors: Error[] = [];
   const peer = modernPeer();
   const client = await openClient(peerTransports(peer), { onError: (error) => errors.push(error) });
-  const opening = client.listen({ tools: true }, async () => Promise.reject(new Error("mine")));
+  const opening = client.listen({ tools: true }, () => Promise.reject(new Error("mine")) as never);
   acknowledge(peer, await peer.request("subscriptions/listen"));
   await opening;
   peer.notify("notifications/tools/list_changed");

@@ -93,7 +93,7 @@ export function isTransient(status: number): boolean {
 }
 
 /** Whether a status means that the server is busy or unavailable for a while, whatever the body says. */
-export function isUnavailable(status: number): boolean {
+function isUnavailable(status: number): boolean {
   return status === 408 || status === 429 || (status >= 502 && status <= 504);
 }
 

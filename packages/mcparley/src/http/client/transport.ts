@@ -147,7 +147,7 @@ class HttpTransport implements Transport {
 
   #lose(cause: Error): void {
     if (this.#session) this.#session.isLost = true;
-    if (!this.#closing) this.#receiver?.lost?.(cause);
+    if (!this.#closing) this.#receiver?.sessionLost?.(cause);
   }
 
   #deliver(value: unknown): void {
