@@ -1,11 +1,11 @@
 import { type Linked, link } from "../../rpc/abort.ts";
-import { isPromise } from "../../rpc/awaitable.ts";
+import { startLimit } from "../../rpc/clock.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type ClientCore, defaultTotal } from "../calls/call.ts";
 import type { RequestOptions } from "../options.ts";
-import type { Change, Listening } from "./subscription.ts";
+import type { Listening } from "./subscription.ts";
 
 /** The signal of one opening: of the caller, of the subscription, and of the total limit. */
 export function openingSignal(core: ClientCore, { life }: Listening, { signal, timeout }: RequestOptions): Linked {
@@ -14,28 +14,13 @@ export function openingSignal(core: ClientCore, { life }: Listening, { signal, t
   const expire = (): void => {
     opening.abort(new LocalError("timeout", `${Method.listen} was not acknowledged within ${total} ms in all.`));
   };
-  const timer = core.clock.setTimeout(expire, Math.min(total, 2 ** 31 - 1));
+  const timer = startLimit(core.clock, expire, total);
   return {
     ...opening,
     unlink() {
       core.clock.clearTimeout(timer);
       opening.unlink();
     },
-  };
-}
-
-/** Returns a function that calls `onChange` and reports what it throws or rejects with. */
-export function reporting(
-  onChange: (change: Change) => unknown,
-  report: (error: unknown) => void,
-): (change: Change) => void {
-  return (change) => {
-    try {
-      const returned = onChange(change);
-      if (isPromise(returned)) returned.then(undefined, report);
-    } catch (error) {
-      report(error);
-    }
   };
 }
 

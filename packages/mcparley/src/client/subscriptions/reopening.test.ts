@@ -12,6 +12,7 @@ import type { ConnectOptions } from "../options.ts";
 import type { Change, Subscription } from "./subscription.ts";
 // The client loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
 import "./subscriptions.ts";
+import "../../http/client/connection-error.ts";
 import "../../http/client/stream.ts";
 import "../../http/client/standalone.ts";
 
@@ -382,13 +383,13 @@ async function countReactions(run: () => Promise<void>): Promise<{ reactions: nu
       count(counts, this, by);
       return call.apply(this as never, given);
     };
-  promise.then = counted(then, reactions, 1);
+  Reflect.set(promise, "then", counted(then, reactions, 1));
   signal.addEventListener = counted(addEventListener, listeners, 1);
   signal.removeEventListener = counted(removeEventListener, listeners, -1);
   try {
     await run();
   } finally {
-    Object.assign(promise, { then });
+    Reflect.set(promise, "then", then);
     Object.assign(signal, { addEventListener, removeEventListener });
   }
   const most = (counts: Map<unknown, number>): number => [...counts.values()].reduce((a, b) => Math.max(a, b), 0);

@@ -5,14 +5,15 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
+import { guarded } from "../../mcp/observe.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection } from "../connect/connection.ts";
-import { forgetEra } from "../connect/find-revision.ts";
+import { forgetEra } from "../connect/remembered.ts";
 import { forgetLists } from "../connect/server-messages.ts";
 import type { RequestOptions } from "../options.ts";
 import { endedByServer, listenModern } from "./listen.ts";
 import { listenLegacy } from "./listen-legacy.ts";
-import { isFinal, isRefusal, openingSignal, reporting } from "./opening.ts";
+import { isFinal, isRefusal, openingSignal } from "./opening.ts";
 import {
   type Change,
   type ListenFilter,
@@ -66,7 +67,7 @@ export class Subscriptions {
   ): Promise<Subscription> {
     const core = this.#core;
     const idle = options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
-    const onEach = reporting(onChange, core.report);
+    const onEach = (change: Change): void => void guarded(() => onChange(change), core.report);
     const listening = new Listening(wanted, { clock: this.#clock, idle, onChange: onEach });
     const opening = openingSignal(core, listening, options);
     this.#open.add(listening);

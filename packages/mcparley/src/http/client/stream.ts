@@ -1,9 +1,9 @@
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { LAST_EVENT_ID_HEADER } from "../header-names.ts";
 import { isEventStream } from "../media-type.ts";
 import type { Posted } from "./posted.ts";
-import { discard, isTransient, sessionLost, statusError } from "./response.ts";
+import { discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages, retryOf } from "./sse.ts";
