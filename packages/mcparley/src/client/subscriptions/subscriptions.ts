@@ -67,7 +67,9 @@ export class Subscriptions {
   ): Promise<Subscription> {
     const core = this.#core;
     const idle = options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
-    const onEach = (change: Change): void => void guarded(() => onChange(change), core.report);
+    const onEach = (change: Change): void => {
+      guarded(() => onChange(change), core.report);
+    };
     const listening = new Listening(wanted, { clock: this.#clock, idle, onChange: onEach });
     const opening = openingSignal(core, listening, options);
     this.#open.add(listening);

@@ -158,6 +158,33 @@ test("a stream without subscribers rests after its last try, and listen opens it
   expect(client.state).toBe("open");
 });
 
+test("a response of the server opens a stream that has rested for a minute", async () => {
+  const { client, clock, next, waiting } = await connected();
+  for (let time = 0; time < 11; time++) (await nextGet(next)).stream().end();
+  await settled();
+  const answer = async (): Promise<void> => {
+    const calling = client.ping();
+    const hit = await next();
+    hit.json({ jsonrpc: "2.0", id: hit.body.id, result: {} });
+    await calling;
+  };
+  await answer();
+  expect(waiting()).toBe(0);
+  await clock.advance(60_000);
+  await answer();
+  await nextGet(next);
+});
+
+test("a server that offers no stream is not asked again, and one that refuses it is reported once", async () => {
+  const quiet = await connected();
+  (await nextGet(quiet.next)).status(405);
+  const refusing = await connected();
+  (await nextGet(refusing.next)).status(400);
+  for (const { clock } of [quiet, refusing]) await clock.advance(3_600_000);
+  expect([quiet.waiting(), quiet.errors]).toEqual([0, []]);
+  expect([refusing.waiting(), refusing.errors]).toEqual([0, [expect.objectContaining({ code: "http" })]]);
+});
+
 test("a stream that nobody needs any more rests after its last try", async () => {
   const { client, clock, next, waiting } = await connected();
   const subscription = await client.listen({ tools: true }, () => {});

@@ -576,29 +576,6 @@ test("the tries to take a stream up again are few, and further and further apart
   expect(clock.pending).toBe(0);
 });
 
-test("streams that break together are all resumed", async () => {
-  const { send, next, waiting, clock, failures, messages } = await quietSession();
-  const ids = Array.from({ length: 10 }, (_, id) => id);
-  for (const id of ids) void send(legacy(id));
-  const streams: EventFeed[] = [];
-  for (const id of ids) {
-    const stream = (await next()).stream();
-    stream.raw(`id: s${id}\ndata: \n\n`);
-    streams.push(stream);
-  }
-  await settled();
-  for (const stream of streams) stream.break();
-  await clock.advance(1_000);
-  expect(waiting()).toBe(10);
-  for (const _ of ids) {
-    const hit = await next();
-    hit.stream().event(result(Number(hit.headers.get("last-event-id")?.slice(1))));
-  }
-  await settled();
-  expect(messages).toHaveLength(10);
-  expect(failures).toEqual([]);
-});
-
 test("a legacy stream without event ids cannot be taken up, and its request fails at once", async () => {
   const { send, next, failures } = await quietSession();
   void send(legacy(1));
@@ -623,51 +600,6 @@ test("the standing stream of a session delivers what the server says by itself",
   expect(messages).toEqual([changed]);
   void send(legacy(1));
   (await next()).json(result(1));
-});
-
-test("a standing stream that does not stay is given up after a few tries, which is told", async () => {
-  const { next, waiting, clock, problems, send } = await session();
-  let gets = 0;
-  while (problems.length === 0) {
-    if (waiting() === 0) await clock.advance(500);
-    else {
-      gets++;
-      (await next()).stream().end();
-      await settled();
-    }
-  }
-  expect(gets).toBe(11);
-  expect(problems).toEqual([
-    expect.objectContaining({ code: "closed", message: expect.stringContaining("could not be kept open") }),
-  ]);
-  // After the pause, a response shows that the server is available. The client tries again.
-  await clock.advance(70_000);
-  void send(legacy(1));
-  (await next()).json(result(1));
-  expect((await next()).method).toBe("GET");
-});
-
-test("a standing stream that a proxy cuts off every minute is opened again for ever", async () => {
-  const { next, clock, problems } = await session();
-  for (let minutes = 0; minutes < 20; minutes++) {
-    const stream = (await next()).stream();
-    await clock.advance(60_000);
-    stream.break();
-    await clock.advance(1_000);
-  }
-  expect(problems).toEqual([]);
-});
-
-test("a server without a standing stream is not asked again, one that refuses it is reported once", async () => {
-  const quiet = await quietSession();
-  await quiet.clock.advance(120_000);
-  expect([quiet.waiting(), quiet.problems]).toEqual([0, []]);
-  const refusing = await session();
-  (await refusing.next()).status(400);
-  await settled();
-  expect(refusing.problems).toEqual([
-    expect.objectContaining({ code: "http", data: expect.objectContaining({ status: 400 }) }),
-  ]);
 });
 
 test("closing ends every request and the session, and is over when the server has heard of it", async () => {
