@@ -1,65 +1,11 @@
 import { expect, test } from "vitest";
-import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
-import { initializeResult } from "../../testing/peer-transports.ts";
-import { type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
-import type { Client } from "../../client/calls/client.ts";
-import { openClient } from "../../client/connect/open-client.ts";
-import type { Change } from "../../client/subscriptions/subscription.ts";
-import { httpTransports } from "./transport.ts";
-// The client loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
-import "../../client/subscriptions/subscriptions.ts";
-import "./standalone.ts";
-import "./stream.ts";
-
-interface Talk {
-  client: Client;
-  clock: FakeClock;
-  changes: Change[];
-  errors: Error[];
-  /** Returns the next request. Advances the clock until there is one. */
-  next: () => Promise<SentRequest>;
-  waiting: () => number;
-  /** Answers the requests that open a session. */
-  openSession: () => Promise<void>;
-}
-
-/** Connects to a legacy server. The next request is the GET for the standalone stream. */
-async function connected(): Promise<Talk> {
-  const stub = fetchStub();
-  const clock = fakeClock();
-  const errors: Error[] = [];
-  const next = async (): Promise<SentRequest> => {
-    for (let step = 0; stub.waiting() === 0; step++) {
-      if (step === 100) throw new Error("The client sends no request.");
-      await clock.advance(500);
-    }
-    return stub.next();
-  };
-  let sessions = 0;
-  const openSession = async (): Promise<void> => {
-    const initialize = await next();
-    expect(initialize.body.method).toBe("initialize");
-    const headers = { "content-type": "application/json", "mcp-session-id": `s-${++sessions}` };
-    initialize.json({ jsonrpc: "2.0", id: initialize.body.id, result: initializeResult() }, { headers });
-    (await next()).status(202);
-    await settled();
-  };
-  const target = httpTransports({ url: `https://${crypto.randomUUID()}.example/mcp`, fetch: stub.fetch, clock });
-  const connecting = openClient(target, { clock, revision: "2025-11-25", onError: (error) => errors.push(error) });
-  await openSession();
-  return { client: await connecting, clock, changes: [], errors, next, waiting: stub.waiting, openSession };
-}
-
-async function nextGet(next: () => Promise<SentRequest>, session = "s-1"): Promise<SentRequest> {
-  const hit = await next();
-  expect([hit.method, hit.headers.get("mcp-session-id")]).toEqual(["GET", session]);
-  return hit;
-}
+import { legacyTalk, nextGet } from "mcparley-tests/support/legacy-talk.ts";
+import { settled } from "../../testing/fake-clock.ts";
 
 const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
 
 test("a 404 ends the session: the client opens a new one, subscribes again and reports the gap", async () => {
-  const { client, clock, changes, errors, next, openSession } = await connected();
+  const { client, clock, changes, errors, next, openSession } = await legacyTalk();
   const feed = (await nextGet(next)).stream();
   const opening = client.listen({ tools: true, uris: ["a:b"] }, (change) => changes.push(change));
   const subscribing = await next();
@@ -89,7 +35,7 @@ test("a 404 ends the session: the client opens a new one, subscribes again and r
 });
 
 test("a 404 without subscribers changes the state, and the next call opens a new session", async () => {
-  const { client, next, openSession } = await connected();
+  const { client, next, openSession } = await legacyTalk();
   (await nextGet(next)).stream().break();
   (await nextGet(next)).status(404);
   await settled();
@@ -104,7 +50,7 @@ test("a 404 without subscribers changes the state, and the next call opens a new
 });
 
 test("a server that answers 404 to every GET keeps its session", async () => {
-  const { client, errors, next, waiting } = await connected();
+  const { client, errors, next, waiting } = await legacyTalk();
   (await nextGet(next)).status(404);
   const check = await next();
   expect([check.method, check.body.method]).toEqual(["POST", "ping"]);
@@ -114,7 +60,7 @@ test("a server that answers 404 to every GET keeps its session", async () => {
 });
 
 test("a first GET that is answered with 404 loses the session if a ping is as well", async () => {
-  const { client, next } = await connected();
+  const { client, next } = await legacyTalk();
   (await nextGet(next)).status(404);
   (await next()).status(404);
   await settled();
@@ -122,7 +68,7 @@ test("a first GET that is answered with 404 loses the session if a ping is as we
 });
 
 test("ten minutes of 503 do not end the stream while there are subscribers", async () => {
-  const { client, clock, changes, errors, next, waiting } = await connected();
+  const { client, clock, changes, errors, next, waiting } = await legacyTalk();
   const feed = (await nextGet(next)).stream();
   const subscription = await client.listen({ tools: true }, (change) => changes.push(change));
   feed.break();
@@ -144,7 +90,7 @@ test("ten minutes of 503 do not end the stream while there are subscribers", asy
 });
 
 test("a stream without subscribers rests after its last try, and listen opens it again", async () => {
-  const { client, clock, changes, errors, next, waiting } = await connected();
+  const { client, clock, changes, errors, next, waiting } = await legacyTalk();
   for (let time = 0; time < 11; time++) (await nextGet(next)).status(503);
   await settled();
   expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining("could not be kept open")]);
@@ -159,7 +105,7 @@ test("a stream without subscribers rests after its last try, and listen opens it
 });
 
 test("a response of the server opens a stream that has rested for a minute", async () => {
-  const { client, clock, next, waiting } = await connected();
+  const { client, clock, next, waiting } = await legacyTalk();
   for (let time = 0; time < 11; time++) (await nextGet(next)).stream().end();
   await settled();
   const answer = async (): Promise<void> => {
@@ -176,9 +122,9 @@ test("a response of the server opens a stream that has rested for a minute", asy
 });
 
 test("a server that offers no stream is not asked again, and one that refuses it is reported once", async () => {
-  const quiet = await connected();
+  const quiet = await legacyTalk();
   (await nextGet(quiet.next)).status(405);
-  const refusing = await connected();
+  const refusing = await legacyTalk();
   (await nextGet(refusing.next)).status(400);
   for (const { clock } of [quiet, refusing]) await clock.advance(3_600_000);
   expect([quiet.waiting(), quiet.errors]).toEqual([0, []]);
@@ -186,7 +132,7 @@ test("a server that offers no stream is not asked again, and one that refuses it
 });
 
 test("a stream that nobody needs any more rests after its last try", async () => {
-  const { client, clock, next, waiting } = await connected();
+  const { client, clock, next, waiting } = await legacyTalk();
   const subscription = await client.listen({ tools: true }, () => {});
   for (let time = 0; time < 15; time++) (await nextGet(next)).status(503);
   await settled();
@@ -199,7 +145,7 @@ test("a stream that nobody needs any more rests after its last try", async () =>
 test.each([5_000, 29_000, 59_000])(
   "a standalone stream that a proxy cuts every %i ms is never given up",
   async (ms) => {
-    const { client, clock, errors, next } = await connected();
+    const { client, clock, errors, next } = await legacyTalk();
     for (let cut = 1; cut <= 50; cut++) {
       const feed = (await nextGet(next)).stream();
       await clock.advance(ms);
@@ -211,39 +157,8 @@ test.each([5_000, 29_000, 59_000])(
   },
 );
 
-test.each([5_000, 29_000, 59_000])("an answer stream that a proxy cuts every %i ms is never given up", async (ms) => {
-  const { client, clock, next } = await connected();
-  (await nextGet(next)).status(405);
-  const calling = client.callTool("slow", {}, { timeout: { idle: 36_000_000, total: 36_000_000 } });
-  const call = await next();
-  let feed = call.stream();
-  feed.raw("id: e1\ndata: \n\n");
-  for (let cut = 1; cut <= 50; cut++) {
-    await clock.advance(ms);
-    feed.break();
-    feed = (await nextGet(next)).stream();
-  }
-  feed.event({ jsonrpc: "2.0", id: call.body.id, result: { content: [{ type: "text", text: "done" }] } });
-  expect(await calling).toBe("done");
-});
-
-test("a call whose stream cannot be resumed because the session is lost is not sent again", async () => {
-  const { client, next, waiting } = await connected();
-  (await nextGet(next)).status(405);
-  const outcome = client.callTool("pay").catch((error: unknown) => error);
-  const feed = (await next()).stream();
-  feed.raw("id: e1\ndata: \n\n");
-  await settled();
-  feed.break();
-  (await nextGet(next)).status(404);
-  expect(await outcome).toMatchObject({ code: "closed", data: { safeToRepeat: false } });
-  expect(client.state).toBe("reconnecting");
-  await settled();
-  expect(waiting()).toBe(0);
-});
-
 test("a stream that the server ends at once with retry: 0 is opened at most every half second", async () => {
-  const { clock, next, waiting } = await connected();
+  const { clock, next, waiting } = await legacyTalk();
   let gets = 0;
   for (const until = clock.now() + 20_000; clock.now() < until; await clock.advance(250)) {
     if (waiting() === 0) continue;
@@ -257,7 +172,7 @@ test("a stream that the server ends at once with retry: 0 is opened at most ever
 });
 
 test("an error of the sign-in does not repeat the sign-in in the background", async () => {
-  const { client, clock, changes, next, waiting } = await connected();
+  const { client, clock, changes, next, waiting } = await legacyTalk();
   const feed = (await nextGet(next)).stream();
   const subscription = await client.listen({ tools: true }, (change) => changes.push(change));
   feed.break();

@@ -3,7 +3,7 @@ import type { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject, JsonRpcMessage, RequestId } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
-import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
+import { type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import type { HttpTarget } from "./settings.ts";
 import { httpTransports } from "./transport.ts";
 // The transport loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
@@ -523,67 +523,6 @@ test("C3: a redirect within the origin that keeps the method is followed, three 
   for (const path of ["/a", "/b", "/c", "/d"]) (await next()).status(308, { location: path });
   await settled();
   expect(failures[0]?.[1].message).toMatch(/more than 3 times/);
-});
-
-test("a legacy stream that breaks is taken up where it was, not before the server's retry", async () => {
-  const { send, next, waiting, clock, messages, failures } = await quietSession();
-  void send(legacy(1));
-  const stream = (await next()).stream();
-  stream.raw("id: e1\nretry: 700\ndata: \n\n");
-  await settled();
-  stream.end();
-  await clock.advance(699);
-  expect(waiting()).toBe(0);
-  await clock.advance(71);
-  const resumed = await next();
-  expect([resumed.method, resumed.headers.get("last-event-id"), resumed.headers.get("accept")]).toEqual([
-    "GET",
-    "e1",
-    "text/event-stream",
-  ]);
-  expect(resumed.headers.get("mcp-session-id")).toBe("s-1");
-  const rest = resumed.stream();
-  rest.event({ jsonrpc: "2.0", method: "notifications/progress" }, "e2");
-  await settled();
-  rest.break();
-  await clock.advance(770);
-  const again = await next();
-  expect(again.headers.get("last-event-id")).toBe("e2");
-  again.stream().event(result(1), "e3");
-  await settled();
-  expect(messages.at(-1)).toEqual(result(1));
-  expect(failures).toEqual([]);
-});
-
-test("the tries to take a stream up again are few, and further and further apart", async () => {
-  const { send, next, waiting, clock, failures } = await quietSession();
-  void send(legacy(1));
-  const stream = (await next()).stream();
-  stream.raw("id: e1\ndata: \n\n");
-  await settled();
-  stream.break();
-  const times: number[] = [];
-  for (let tries = 0; failures.length === 0 && tries < 20; tries++) {
-    while (waiting() === 0 && failures.length === 0) await clock.advance(1_000);
-    if (waiting() === 0) break;
-    times.push(clock.now());
-    (await next()).fail(new TypeError("fetch failed"));
-    await settled();
-  }
-  expect(times).toHaveLength(10);
-  expect(times.at(-1)).toBeGreaterThan(60_000);
-  expect(failures).toEqual([[1, expect.objectContaining({ code: "closed" })]]);
-  expect(clock.pending).toBe(0);
-});
-
-test("a legacy stream without event ids cannot be taken up, and its request fails at once", async () => {
-  const { send, next, failures } = await quietSession();
-  void send(legacy(1));
-  (await next()).stream().break(new Error("terminated"));
-  await settled();
-  expect(failures).toEqual([
-    [1, expect.objectContaining({ code: "closed", message: expect.stringContaining("terminated") })],
-  ]);
 });
 
 test("the standing stream of a session delivers what the server says by itself", async () => {
