@@ -161,6 +161,7 @@ export class Subscriptions {
         if (!opened || opened instanceof LocalError) return opened;
         const since = this.#clock.now();
         const cause = await opened.ended;
+        listening.connection = undefined;
         if (signal.aborted) return undefined;
         this.#core.report(cause);
         listening.backoff.wasOpen(this.#clock.now() - since);

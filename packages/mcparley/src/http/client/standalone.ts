@@ -133,7 +133,8 @@ export class StandaloneStream {
       backoff.reset();
       return undefined;
     } catch (error) {
-      if (this.#lifetime.aborted || !(error instanceof LocalError) || error.code !== "too_large") return error as Error;
+      if (this.#lifetime.aborted) throw error;
+      if (!(error instanceof LocalError) || error.code !== "too_large") return error as Error;
       this.#sink.malformed(error);
       // If the stream were resumed at its position, the server would send the same event again.
       position.lastEventId = undefined;
