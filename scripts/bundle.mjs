@@ -47,6 +47,7 @@ const packages = [
       shared: {
         neededBy: ["server.ts", "client.ts"],
         with: [
+          "mcp/observe.ts",
           "rpc/abort.ts",
           "rpc/pending-requests.ts",
           "rpc/redact.ts",

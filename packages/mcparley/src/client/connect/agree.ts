@@ -1,5 +1,5 @@
 import { pause, unlessAborted } from "../../rpc/abort.ts";
-import { Backoff } from "../../rpc/backoff.ts";
+import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { latestLegacy } from "../../mcp/revisions/index.ts";
@@ -120,11 +120,6 @@ function isBusy(status: number): boolean {
 /** The HTTP status of a response that contains no JSON-RPC error. 0 for other errors. */
 export function statusOf(error: unknown): number {
   return error instanceof LocalError && error.code === "http" && isObject(error.data) ? Number(error.data.status) : 0;
-}
-
-function retryAfterOf(error: unknown): number | undefined {
-  const data = error instanceof LocalError && isObject(error.data) ? error.data : {};
-  return typeof data.retryAfterMs === "number" ? data.retryAfterMs : undefined;
 }
 
 /**
