@@ -8,10 +8,12 @@ export interface SentRequest {
   readonly headers: Headers;
   /** The JSON in its body; empty where it has none. */
   readonly body: JsonObject;
+  readonly priority: RequestPriority | undefined;
   /** Aborted when whoever sent it gave it up. */
   readonly signal: AbortSignal;
   json: (value: unknown, init?: ResponseInit) => void;
   text: (text: string, init?: ResponseInit) => void;
+  respond: (response: Response) => void;
   /** Answers with nothing but a status and headers. */
   status: (status: number, headers?: Record<string, string>) => void;
   /** Answers with a stream of events. */
@@ -69,11 +71,13 @@ function sentRequest(input: string | URL | Request, init: RequestInit, { resolve
     url: input instanceof Request ? input.url : String(input),
     method: init.method ?? "GET",
     headers: new Headers(init.headers),
+    priority: init.priority,
     body: typeof init.body === "string" ? (JSON.parse(init.body) as JsonObject) : {},
     signal,
     json: (value, options) =>
       resolve(new Response(JSON.stringify(value), { headers: { "content-type": "application/json" }, ...options })),
     text: (text, options) => resolve(new Response(text, options)),
+    respond: resolve,
     status: (status, headers = {}) => resolve(new Response(null, { status, headers })),
     stream: () => eventFeed(signal, resolve),
     fail: reject,

@@ -31,15 +31,24 @@ export type TypedClient<S> = S extends Typed
     : unknown
   : unknown;
 
+/** Looked up by `await`, by `JSON.stringify`, and by programs that print or compare values. */
+const lookedUp: ReadonlySet<string> = new Set(["then", "toJSON", "inspect", "asymmetricMatch", "nodeType", "$$typeof"]);
+
 type Run = (name: string, args: JsonObject, options: RequestOptions | undefined) => Promise<unknown>;
 
-/** Makes an object that has a function for every name. */
+/**
+ * Makes an object that has a function for every name, except the names that the language and its tools look up by
+ * themselves: symbols, the members of every object such as `toString`, and those below. Otherwise `JSON.stringify` or
+ * a template string would call a tool.
+ */
 export function byName(run: Run): Record<string, (args?: JsonObject, options?: RequestOptions) => Promise<unknown>> {
-  return new Proxy(Object.create(null) as Record<string, never>, {
-    // With `then` the object would look like a promise to `await`. Symbols are no names.
-    get: (_, name) =>
-      typeof name === "symbol" || name === "then"
-        ? undefined
-        : (args: JsonObject = {}, options?: RequestOptions) => run(name, args, options),
-  });
+  return new Proxy(
+    {},
+    {
+      get: (target, name) =>
+        typeof name === "symbol" || name in target || lookedUp.has(name)
+          ? Reflect.get(target, name)
+          : (args: JsonObject = {}, options?: RequestOptions) => run(name, args, options),
+    },
+  );
 }

@@ -1,3 +1,4 @@
+import { isPromise } from "../rpc/awaitable.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 
 /**
@@ -78,7 +79,10 @@ export function startCall<C extends ObservedCall>(
   call: C,
   report: (error: unknown) => void,
 ): Required<CallRun> {
-  const runs = observers.flatMap((observer) => guarded(() => observer.started?.(call), report) ?? []);
+  const runs = observers.flatMap((observer) => {
+    const run = guarded(() => observer.started?.(call), report);
+    return run === undefined || isPromise(run) ? [] : run;
+  });
   return {
     meta: Object.assign({}, ...runs.map(({ meta }) => meta)) as JsonObject,
     within<T>(inner: () => T): T {
@@ -91,10 +95,12 @@ export function startCall<C extends ObservedCall>(
   };
 }
 
-/** Calls an observer. Returns undefined and reports the error if it throws. */
+/** Calls a callback of the user. Reports the error if it throws or if the promise that it returns rejects. */
 export function guarded<T>(notify: () => T, report: (error: unknown) => void): T | undefined {
   try {
-    return notify();
+    const returned = notify();
+    if (isPromise(returned)) returned.then(undefined, report);
+    return returned;
   } catch (error) {
     report(error);
     return undefined;

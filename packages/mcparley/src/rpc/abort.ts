@@ -1,5 +1,42 @@
-import type { Clock } from "./clock.ts";
+import { type Clock, startLimit } from "./clock.ts";
 import { LocalError } from "./errors.ts";
+
+/** The callbacks that wait for a signal, and the function that removes its listener. */
+interface Waiting {
+  readonly callbacks: Set<() => void>;
+  stop(this: void): void;
+}
+
+const waiting = new WeakMap<AbortSignal, Waiting>();
+
+/**
+ * Calls `callback` when a signal is aborted. The returned function removes the callback.
+ *
+ * A signal has one listener for all its callbacks, because Node warns of a leak at the eleventh listener, and a program may
+ * pass one signal to any number of calls.
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const { callbacks, stop } = waiting.get(signal) ?? startWaiting(signal);
+  callbacks.add(callback);
+  return () => {
+    callbacks.delete(callback);
+    if (callbacks.size === 0) stop();
+  };
+}
+
+function startWaiting(signal: AbortSignal): Waiting {
+  const callbacks = new Set<() => void>();
+  const listener = (): void => {
+    for (const callback of callbacks) callback();
+  };
+  const stop = (): void => {
+    waiting.delete(signal);
+    signal.removeEventListener("abort", listener);
+  };
+  signal.addEventListener("abort", listener, { once: true });
+  waiting.set(signal, { callbacks, stop });
+  return { callbacks, stop };
+}
 
 /** A signal that is aborted together with other signals. */
 export interface Linked {
@@ -17,10 +54,7 @@ export function link(...signals: (AbortSignal | undefined)[]): Linked {
     if (!signal) continue;
     const follow = (): void => controller.abort(signal.reason);
     if (signal.aborted) follow();
-    else {
-      signal.addEventListener("abort", follow, { once: true });
-      undo.push(() => signal.removeEventListener("abort", follow));
-    }
+    else undo.push(onAbort(signal, follow));
   }
   return {
     signal: controller.signal,
@@ -37,10 +71,9 @@ export async function unlessAborted<T>(running: Promise<T>, signal: AbortSignal 
   running.catch(() => {});
   let stop: (() => void) | undefined;
   const aborting = new Promise<never>((_, reject) => {
-    const onAbort = (): void => reject(abortedError(what, signal));
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    stop = () => signal.removeEventListener("abort", onAbort);
+    const end = (): void => reject(abortedError(what, signal));
+    if (signal.aborted) end();
+    else stop = onAbort(signal, end);
   });
   try {
     return await Promise.race([aborting, running]);
@@ -56,11 +89,11 @@ export function abortedError(what: string, signal: AbortSignal): LocalError {
   return new LocalError("aborted", `${what} was cancelled by the caller.`, { cause: reason });
 }
 
-/** Waits for `ms` milliseconds. Rejects as soon as the signal is aborted. */
+/** Waits for `ms` milliseconds, or without end if they are more than 24.8 days. Rejects as soon as the signal is aborted. */
 export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   let timer: unknown;
   const waiting = new Promise<void>((resolve) => {
-    timer = clock.setTimeout(resolve, ms);
+    timer = startLimit(clock, resolve, ms);
   });
   try {
     await unlessAborted(waiting, signal, "Waiting");
@@ -72,7 +105,7 @@ export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Pro
 /** Waits for a promise for at most `ms` milliseconds. Returns whether it was resolved or rejected in that time. */
 export function within(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = clock.setTimeout(() => resolve(false), ms);
+    const timer = startLimit(clock, () => resolve(false), ms);
     const settled = (): void => {
       clock.clearTimeout(timer);
       resolve(true);

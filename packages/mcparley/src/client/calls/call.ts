@@ -5,11 +5,11 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { Tool } from "../../mcp/tools.ts";
-import type { UrlVisits } from "../connect/server-messages.ts";
+import type { UrlVisits } from "../connect/legacy-messages.ts";
 import type { Offer, Session, Sessions } from "../connect/session.ts";
 import type { TransportFactory } from "../connect/transports.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
-import type { Asker, ConnectOptions, RequestOptions } from "../options.ts";
+import { type Asker, type ConnectOptions, type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { Cache } from "./cache.ts";
 import type { KnownTools } from "./known-tools.ts";
@@ -27,7 +27,8 @@ export interface ClientCore {
   readonly tools: KnownTools;
   /** Loads the function that answers requests of the server. */
   readonly inputRequests: (this: void) => Promise<AnswerInput>;
-  readonly visits: UrlVisits;
+  /** Undefined until the first visit. */
+  visits: UrlVisits | undefined;
   /** Undefined until the first subscription. */
   subscriptions: Subscriptions | undefined;
   /** Aborted when the client is closed. */
@@ -89,6 +90,7 @@ export const end: Next = {
 export const defaultTotal: number = 30 * 60_000;
 
 export function makeCall(core: ClientCore, { method, params }: CallRequest, options: RequestOptions): Call {
+  checkTimeouts(options.timeout);
   const name = nameOf(params);
   return {
     core,

@@ -7,7 +7,7 @@ import type { GetPromptResult, Prompt } from "../../mcp/prompts.ts";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { CallToolResult, Tool } from "../../mcp/tools.ts";
 import type { ServerInfo } from "../connect/session.ts";
-import type { RequestOptions } from "../options.ts";
+import { type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Change, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
 import { byName } from "../typed-client.ts";
 import type { ClientCore } from "./call.ts";
@@ -173,14 +173,15 @@ export class Client {
   /**
    * Subscribes to changes. Settles when the server has acknowledged the subscription.
    *
-   * A subscription that breaks is opened again, with growing pauses. Then each part of it is reported as changed once, since
-   * changes may have been missed.
+   * A subscription that breaks, or that the server ends, is opened again, with growing pauses. Then each part of it is
+   * reported as changed once, since changes may have been missed. `closed` of the subscription resolves when it has ended.
    */
   async listen(
     filter: ListenFilter,
     onChange: (change: Change) => void,
     options: RequestOptions = {},
   ): Promise<Subscription> {
+    checkTimeouts(options.timeout);
     // Many clients have no subscription, and its code is too large for the start.
     const { Subscriptions } = await import("../subscriptions/subscriptions.ts");
     this.#core.subscriptions ??= new Subscriptions(this.#core);

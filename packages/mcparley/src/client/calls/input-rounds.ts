@@ -4,11 +4,11 @@ import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
+import { UrlVisits } from "../connect/legacy-messages.ts";
 import type { Call } from "./call.ts";
 
 /** Maximum number of input requests, or of URLs to visit, in one message of the server. */
 const maxRequests = 100;
-const longestTimer = 2 ** 31 - 1;
 
 /** Answers the input requests in a result. Returns the params of the next round: the answers and the unchanged state. */
 export async function answersTo(call: Call, result: JsonObject, round: number): Promise<JsonObject> {
@@ -75,7 +75,8 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
   const answer = await core.inputRequests();
   const linked = link(call.options.signal, core.closing);
   // Expected before the user is asked, since a visit may be complete before the last answer.
-  const visits = Promise.all(wanted.map(({ elicitationId }) => core.visits.expect(elicitationId)));
+  const announced = (core.visits ??= new UrlVisits());
+  const visits = Promise.all(wanted.map(({ elicitationId }) => announced.expect(elicitationId)));
   try {
     for (const params of wanted) {
       const { action } = await answer(Method.elicit, { ...params }, core.asker(what, linked.signal));
@@ -85,14 +86,14 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
     const since = core.clock.now();
     const isDone = await Promise.race([
       visits.then(() => true),
-      pause(core.clock, Math.min(call.left, longestTimer), linked.signal).then(() => false),
+      pause(core.clock, call.left, linked.signal).then(() => false),
     ]);
     call.left -= core.clock.now() - since;
     if (!isDone) throw new LocalError("timeout", `${what}: the server did not announce that the visit is complete.`);
   } finally {
     linked.abort(undefined);
     linked.unlink();
-    for (const { elicitationId } of wanted) core.visits.cancel(elicitationId);
+    for (const { elicitationId } of wanted) announced.cancel(elicitationId);
   }
 }
 

@@ -8,7 +8,7 @@ import { askable, completeType, inputRequiredType } from "../../mcp/input-requir
 import { Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { Session } from "../connect/session.ts";
-import type { CallRecord } from "../../mcp/observe.ts";
+import { type CallRecord, guarded } from "../../mcp/observe.ts";
 import type { RequestOptions } from "../options.ts";
 import { fromCache } from "./cache.ts";
 import {
@@ -67,19 +67,18 @@ export async function perform(
 /** Calls `onCall` with the record of a finished call. */
 function record(core: ClientCore, { method, params }: Call, ended: Pick<CallRecord, "at" | "outcome" | "code">): void {
   const { clock, transports, sessions, options } = core;
-  try {
-    options.onCall?.({
-      kind: "call",
-      ...ended,
-      durationMs: clock.now() - ended.at,
-      method,
-      name: nameOf(params),
-      target: transports.target,
-      revision: sessions.current?.revision.version,
-    });
-  } catch (error) {
-    core.report(error);
-  }
+  const { onCall } = options;
+  if (!onCall) return;
+  const finished: CallRecord = {
+    kind: "call",
+    ...ended,
+    durationMs: clock.now() - ended.at,
+    method,
+    name: nameOf(params),
+    target: transports.target,
+    revision: sessions.current?.revision.version,
+  };
+  guarded(() => onCall(finished), core.report);
 }
 
 /** Opens a session if there is none. Throws `not_capable` for a request that the server cannot answer. */

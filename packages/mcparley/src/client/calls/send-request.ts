@@ -5,12 +5,11 @@ import { MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
 import { type Call, type CallRequest, type ClientCore, defaultTotal, end, makeCall, sessionFor } from "./call.ts";
+import { guarded } from "../../mcp/observe.ts";
+import type { Progress } from "../../mcp/progress.ts";
 import type { RequestOptions } from "../options.ts";
 import { findTool } from "./known-tools.ts";
 import { repair } from "./repair.ts";
-
-/** Timers cannot be longer. A longer timeout means none. */
-const longestTimer = 2 ** 31 - 1;
 
 /** The last step of a call: sends the request and waits for its result. */
 export async function sendRequest(call: Call): Promise<JsonObject> {
@@ -22,8 +21,8 @@ export async function sendRequest(call: Call): Promise<JsonObject> {
   call.generation = call.answers ? undefined : core.cache?.generation;
   try {
     return await session.connection.exchange(method, paramsOf(call, session), {
-      idleTimeout: unlessTooLong(options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT),
-      totalTimeout: unlessTooLong(call.left),
+      idleTimeout: options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
+      totalTimeout: call.left,
       what,
       signal: options.signal,
       onProgress: progressOf(call),
@@ -71,22 +70,13 @@ async function mirroredHeaders(call: Call): Promise<Envelope | undefined> {
   return extensionHeaders(extensions, method, params);
 }
 
-function unlessTooLong(ms: number): number | undefined {
-  return ms <= longestTimer ? ms : undefined;
-}
-
 function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObject) => void) | undefined {
   if (!onProgress) return undefined;
   return ({ progress, total, message }) => {
     if (typeof progress !== "number") return;
-    try {
-      onProgress({
-        progress,
-        ...(typeof total === "number" && { total }),
-        ...(typeof message === "string" && { message }),
-      });
-    } catch (error) {
-      core.report(error);
-    }
+    const seen: Progress = { progress };
+    if (typeof total === "number") seen.total = total;
+    if (typeof message === "string") seen.message = message;
+    guarded(() => onProgress(seen), core.report);
   };
 }

@@ -24,6 +24,10 @@ export interface ConnectionHandlers {
   request(request: JsonRpcRequest, signal: AbortSignal, connection: Connection): Promise<JsonObject | undefined>;
   /** Called with each notification except progress, in order of arrival. */
   notification(message: JsonRpcNotification, connection: Connection): void;
+  /** Called when no new requests can be sent. */
+  lost?(reason: LocalError, connection: Connection): void;
+  /** Called when messages that belong to no request may be lost, with the cause, and with undefined when they arrive again. */
+  interrupted?(cause: Error | undefined, connection: Connection): void;
   /** Called with errors that belong to no call. */
   report(error: unknown): void;
 }
@@ -62,6 +66,7 @@ export class Connection {
   #ended: LocalError | undefined;
   #wasLost = false;
   #retired = false;
+  #isInterrupted = false;
   #settleLost!: (reason: LocalError) => void;
 
   constructor(transport: Transport, clock: Clock, handlers: ConnectionHandlers) {
@@ -81,9 +86,19 @@ export class Connection {
     return this.#ended === undefined && !this.#retired;
   }
 
+  /** Whether no request can be in flight any more. */
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
   /** Whether the transport ended although this side did not close it. */
   get wasLost(): boolean {
     return this.#wasLost;
+  }
+
+  /** Whether messages that belong to no request may be lost at the moment. */
+  get isInterrupted(): boolean {
+    return this.#isInterrupted;
   }
 
   async open(): Promise<void> {
@@ -95,6 +110,11 @@ export class Connection {
       },
       waits: (id) => this.#outbound.pause(id),
       malformed: (error) => this.#handlers.report(error),
+      interrupted: (cause) => {
+        this.#isInterrupted = cause !== undefined;
+        this.#handlers.interrupted?.(cause, this);
+      },
+      sessionLost: (cause) => this.retire(toLocalError(cause)),
       closed: (cause) => {
         this.#wasLost = this.#ended === undefined;
         this.#end(toLocalError(cause));
@@ -134,10 +154,16 @@ export class Connection {
   }
 
   /** Takes no new requests, and closes when the last request in flight has ended. */
-  retire(): void {
+  retire(reason: LocalError = replaced()): void {
+    if (this.#retired) return;
     this.#retired = true;
-    this.#settleLost(replaced());
+    this.#lose(reason);
     this.#closeIfIdle();
+  }
+
+  /** Tells the transport whether there are subscribers to messages that belong to no request. */
+  needMessages(isNeeded: boolean): void {
+    if (!this.#ended) this.#transport.needMessages?.(isNeeded);
   }
 
   /** Fails the requests in flight and closes the transport. */
@@ -245,7 +271,12 @@ export class Connection {
     this.#ended = reason;
     for (const controller of this.#incoming.values()) controller.abort(reason);
     this.#outbound.failAll(reason);
+    this.#lose(reason);
+  }
+
+  #lose(reason: LocalError): void {
     this.#settleLost(reason);
+    this.#handlers.lost?.(reason, this);
   }
 }
 

@@ -1,7 +1,8 @@
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { link } from "../../rpc/abort.ts";
-import { systemClock } from "../../rpc/clock.ts";
+import { checkTime, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
+import { guarded } from "../../mcp/observe.ts";
 import { Cache } from "../calls/cache.ts";
 import type { ClientCore } from "../calls/call.ts";
 import { Client } from "../calls/client.ts";
@@ -10,10 +11,10 @@ import { listTools } from "../calls/lists.ts";
 import { sendWithin } from "../calls/send-request.ts";
 import { capabilitiesOf, declaring } from "../client-capabilities.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
-import type { ConnectOptions } from "../options.ts";
+import { type ConnectOptions, checkTimeouts } from "../options.ts";
 import { Connection } from "./connection.ts";
 import { negotiate } from "./find-revision.ts";
-import { UrlVisits, serverMessages } from "./server-messages.ts";
+import { serverMessages } from "./server-messages.ts";
 import { type Session, Sessions } from "./session.ts";
 import type { TransportFactory } from "./transports.ts";
 
@@ -22,13 +23,17 @@ const defaultProbe = 5000;
 
 /** Connects to a server over a transport of `transports`. Rejects if no connection can be opened. */
 export async function openClient(transports: TransportFactory, options: ConnectOptions = {}): Promise<Client> {
+  checkTimeouts(options.timeout);
+  checkTime("probeTimeout", options.probeTimeout);
   const closing = new AbortController();
+  /** The connections that are closed after the caller has aborted. */
+  const unfinished: Promise<void>[] = [];
   let { signal } = options;
   const declared = transports.extension === undefined ? options : declaring(options, transports.extension);
   const core: ClientCore = makeCore(transports, declared, {
     closing: closing.signal,
     sessions: new Sessions({
-      open: () => openSession(core, signal),
+      open: () => openSession(core, signal, (closed) => void unfinished.push(closed)),
       once: transports.once === true,
       lost: (reason) => core.report(reason),
     }),
@@ -36,6 +41,7 @@ export async function openClient(transports: TransportFactory, options: ConnectO
   const close = async (): Promise<void> => {
     closing.abort(new LocalError("closed", "The client was closed."));
     await core.sessions.close();
+    await Promise.all(unfinished);
   };
   try {
     const { server } = await core.sessions.ensure();
@@ -43,20 +49,27 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     signal = undefined;
     return new Client({ core, server, close });
   } catch (error) {
-    await close();
+    const closed = close();
+    // A process may take seconds to end. A caller that aborts does not wait for it.
+    if (!signal?.aborted) await closed;
     throw error;
   }
 }
 
-async function openSession(core: ClientCore, signal: AbortSignal | undefined): Promise<Session> {
+async function openSession(
+  core: ClientCore,
+  signal: AbortSignal | undefined,
+  closing: (closed: Promise<void>) => void,
+): Promise<Session> {
   const { transports, clock, offer, options } = core;
   const handlers = serverMessages(core);
   const linked = link(core.closing, signal);
   try {
     const { connection, revision, server } = await negotiate({
       transports,
-      clock,
+      clock: options.clock ?? wakefulClock,
       offer,
+      closing,
       makeConnection: (transport) => new Connection(transport, clock, handlers),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
@@ -95,18 +108,18 @@ function makeCore(
     offer: { info: options.info ?? defaultInfo, capabilities: (era) => capabilitiesOf(options, era) },
     cache: options.cache === false ? undefined : new Cache(clock),
     tools: new KnownTools((error) => core.report(error)),
-    visits: new UrlVisits(),
+    visits: undefined,
     running: new Set(),
     logLevel: undefined,
     listTools: (request) => listTools(core, request),
     sendWithin: (request, own) => sendWithin(core, request, own),
     asker: (during, signal) => ({ target: transports.target, server: sessions.current?.server.info, during, signal }),
     report(error) {
-      try {
-        options.onError?.(error instanceof Error ? error : new Error(String(error)));
-      } catch {
-        // There is nobody to report an error of `onError` to.
-      }
+      // There is nobody to report an error of `onError` to.
+      guarded(
+        () => options.onError?.(error instanceof Error ? error : new Error(String(error))),
+        () => {},
+      );
     },
   };
   return core;

@@ -45,7 +45,8 @@ export class SharedAuth {
     const underWay = this.#challenges.get(401);
     if (underWay) await this.#waitFor(underWay, waiter);
     const generation = this.#generation;
-    return { headers: await this.#auth.headers(this.#describe(url, method)), generation };
+    const headers = this.#auth.headers(this.#describe(url, method));
+    return { headers: await unlessAborted(headers, waiter.signal, "Waiting for authorization"), generation };
   }
 
   /** Whether the request must be sent again with a value from the response. */

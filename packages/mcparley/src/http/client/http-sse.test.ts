@@ -3,11 +3,18 @@ import type { Client } from "../../client/calls/client.ts";
 import { forgetEras } from "../../client/connect/find-revision.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
+import type { Change } from "../../client/subscriptions/subscription.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { until } from "mcparley-tests/support/answering-server.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
 import type { HttpTarget } from "./settings.ts";
+// Loaded on first use. Loaded here, so that no test waits for them.
+import "../../client/connect/on-demand.ts";
+import "../../client/subscriptions/subscriptions.ts";
+import "./connection-error.ts";
+import "./http-sse.ts";
 
 afterEach(forgetEras);
 
@@ -48,7 +55,7 @@ async function openStream(stub: FetchStub, endpoint = "/messages?sessionId=1"): 
 
 const initializeResult = {
   protocolVersion: "2024-11-05",
-  capabilities: { tools: {} },
+  capabilities: { tools: { listChanged: true } },
   serverInfo: { name: "old", version: "1" },
 };
 
@@ -147,7 +154,7 @@ describe("it is not looked for", () => {
     request.json({ jsonrpc: "2.0", id: request.body.id, error: { code, message: "no", data: {} } }, { status });
 
   test.each([
-    ["another status", (request: SentRequest) => request.text("oops", { status: 500 })],
+    ["another status", (request: SentRequest) => request.text("oops", { status: 422 })],
     ["an error in an answer", modern(-32000, 200)],
     ["a method that a modern server lacks", modern(-32601, 404)],
   ])("after %s", async (_, refuse) => {
@@ -168,10 +175,8 @@ describe("it is not looked for", () => {
 describe("where there is none, the first refusal is what is told", () => {
   const cases: [string, (get: SentRequest, clock: FakeClock) => void | Promise<void>][] = [
     ["no stream", (get) => get.status(405)],
-    ["no network any more", (get) => get.fail(new TypeError("fetch failed"))],
     ["something else than a stream", (get) => get.text("<html>", { headers: { "content-type": "text/html" } })],
     ["a stream that ends at once", (get) => get.stream().end()],
-    ["a stream that breaks off", (get) => get.stream().break()],
     ["a stream that begins with a message", (get) => get.stream().event({ jsonrpc: "2.0", method: "x" })],
     ["a redirect", (get) => get.status(302, { location: "https://elsewhere.example/" })],
     [
@@ -204,6 +209,22 @@ describe("where there is none, the first refusal is what is told", () => {
     await clock.advance(1);
     expect(get.signal.aborted).toBe(true);
   });
+});
+
+test.each([
+  ["the connection breaks", (get: SentRequest) => get.fail(new TypeError("fetch failed")), { code: "closed" }],
+  ["the stream breaks", (get: SentRequest) => get.stream().break(), { code: "closed" }],
+  ["a proxy is busy", (get: SentRequest) => get.status(503, { "retry-after": "3" }), { data: { retryAfterMs: 3_000 } }],
+])("rejects with the reason if %s each time that the stream is opened", async (_, answer, error) => {
+  const { stub, clock, client } = connecting();
+  await refuseBoth(stub, notAllowed);
+  for (let attempts = 0; attempts < 4; attempts++) {
+    const sent = stub.next();
+    await until(sent, clock);
+    answer(await sent);
+  }
+  await until(client, clock);
+  await expect(client).rejects.toMatchObject(error);
 });
 
 describe("refused", () => {
@@ -318,6 +339,23 @@ describe("a session", () => {
     const other = await handshake(stub);
     await take(stub, other, "tools/call", { content: [{ type: "text", text: "4" }] });
     expect(await again).toBe("4");
+  });
+
+  test.each([5_000, 29_000, 59_000])("that a proxy cuts every %i ms keeps its subscribers", async (ms) => {
+    const { stub, client, clock } = connecting();
+    await refuseBoth(stub, notAllowed);
+    let feed = await handshake(stub);
+    const changes: Change[] = [];
+    await (await client).listen({ tools: true }, (change) => changes.push(change));
+    for (let cut = 1; cut <= 30; cut++) {
+      await clock.advance(ms);
+      feed.break();
+      while (stub.waiting() === 0) await clock.advance(500);
+      feed = await handshake(stub);
+      await settled();
+      expect(changes).toHaveLength(cut);
+    }
+    expect((await client).state).toBe("open");
   });
 
   test("goes on when a POST fails: that call alone does", async () => {

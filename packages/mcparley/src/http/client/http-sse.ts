@@ -1,6 +1,6 @@
 import type { EventSourceMessage } from "eventsource-parser";
 import { abortedError } from "../../rpc/abort.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, isRequest } from "../../rpc/messages.ts";
 import type { Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
@@ -18,8 +18,9 @@ const ENDPOINT_MS = 10_000;
  * Opens the transport of 2024-11-05 at a URL (2026-07-28, Streamable HTTP, "Backward Compatibility"). Returns undefined if
  * the server does not have it: it opens no stream, or the first event is not `endpoint`, or does not arrive in time.
  *
- * Throws `LocalError` `http` if the endpoint has another origin, `unauthorized` if the server asks for a sign-in, errors
- * of the authorization, and `aborted` if the signal is aborted.
+ * Throws `LocalError` `http` if the endpoint has another origin or the server is busy, `unreachable` or `closed` if the
+ * connection fails, `unauthorized` if the server asks for a sign-in, errors of the authorization, and `aborted` if the
+ * signal is aborted.
  */
 export async function openHttpSse(
   settings: HttpSettings,
@@ -39,6 +40,7 @@ export async function openHttpSse(
     if (signal?.aborted) abort();
     const stream = await getEvents(settings, lifetime, pause);
     const first = await stream?.first;
+    if (stream?.failure && !lifetime.signal.aborted) throw stream.failure;
     if (stream && first?.event === "endpoint") {
       transport = new HttpSseTransport(settings, stream, readEndpoint(first.data, settings.url));
     }
@@ -63,11 +65,12 @@ async function getEvents(
   try {
     response = await sendHttp(settings, { method: "GET", headers: { accept: "text/event-stream" }, signal, pause });
   } catch (error) {
-    // Errors of the authorization are about this server. Other errors say that it does not have this transport.
-    if (error instanceof LocalError && !/^(unreachable|http|aborted)$/.test(error.code)) throw error;
+    // A redirect says that the server does not have this transport. Errors of the network and of the authorization do not.
+    if (error instanceof LocalError && !/^(http|aborted)$/.test(error.code)) throw error;
     return undefined;
   }
-  if (asksForAuthorization(response)) throw await statusError(response, "GET for a stream", settings.clock);
+  if (asksForAuthorization(response) || isTransient(response.status))
+    throw await statusError(response, "GET for a stream", settings.clock);
   if (response.ok && isEventStream(response) && response.body) {
     return new EventStream(response.body, settings.limits.message, lifetime);
   }
@@ -118,6 +121,13 @@ class EventStream {
     for (const data of this.#early) reader.deliver(data);
     this.#early = [];
     if (this.#ended) reader.ended(this.#ended.cause);
+  }
+
+  /** The error of a stream that broke before its first event. */
+  get failure(): LocalError | undefined {
+    const cause = this.#settleFirst && this.#ended?.cause;
+    if (!cause || cause instanceof LocalError) return cause;
+    return new LocalError("closed", `The stream of the server broke: ${cause.message}`, { cause });
   }
 
   close(): void {

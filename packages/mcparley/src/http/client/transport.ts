@@ -1,13 +1,13 @@
 import type { TransportFactory } from "../../client/connect/transports.ts";
 import { pause } from "../../rpc/abort.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, type JsonRpcNotification, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { isEventStream } from "../media-type.ts";
-import { LegacySession } from "./legacy-session.ts";
+import type { LegacySession } from "./legacy-session.ts";
 import { type Posted, PostedRequests, encodeAll, modernHeaders, modernVersionOf, requireAnswers } from "./posted.ts";
-import { discard, isTransient, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
+import { discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
 import { type Outgoing, sendHttp, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
 import type { AnswerStreams } from "./stream.ts";
@@ -62,19 +62,29 @@ class HttpTransport implements Transport {
     const messages = Array.isArray(message) ? message : [message];
     if (!messages.some(isRequest)) return this.#postOneWay(messages, message, envelope);
     const posted = this.#posted.add(messages);
+    let response: Response | undefined;
     try {
       if (this.#initialized) await this.#initialized;
       const inSession = !posted.isModern && !posted.isInitialize && this.#session?.hasId === true;
       const { signal } = posted.controller;
-      const outgoing = { ...this.#outgoing(messages, message, envelope), signal, pause: () => this.#pause(posted) };
-      const response = await sendHttp(this.#settings, outgoing);
+      const outgoing: Outgoing = {
+        ...this.#outgoing(messages, message, envelope),
+        signal,
+        pause: () => this.#pause(posted),
+        isUrgent: posted.what === Method.listen,
+      };
+      response = await sendHttp(this.#settings, outgoing);
       this.#mayBeHttpSse = posted.isInitialize && httpSseStatuses.has(response.status);
       await this.#read(response, posted, inSession);
     } catch (error) {
-      this.#fail(posted, error);
+      this.#fail(posted, response ? "The response could not be read" : "The request could not be sent", error);
     } finally {
       this.#posted.finish(posted);
     }
+  }
+
+  needMessages(isNeeded: boolean): void {
+    this.#session?.needMessages(isNeeded);
   }
 
   close(): Promise<void> {
@@ -111,7 +121,7 @@ class HttpTransport implements Transport {
     if (!response.ok) {
       for (const error of await readRefusal(response, posted, { inSession, clock })) this.#deliver(error);
     } else {
-      if (posted.isInitialize) this.#startSession(response);
+      if (posted.isInitialize) await this.#startSession(response);
       if (isEventStream(response)) {
         // Many servers answer with plain JSON only, so the reader of streams is not part of the start.
         this.#streams ??= import("./stream.ts").then(({ answerStreams }) =>
@@ -119,6 +129,7 @@ class HttpTransport implements Transport {
             message: (value) => this.#deliver(value),
             malformed: (error) => this.#receiver?.malformed(error),
             headers: () => this.#session?.headers ?? {},
+            lost: (cause) => this.#lose(cause),
           }),
         );
         return (await this.#streams).read(response, posted);
@@ -128,20 +139,31 @@ class HttpTransport implements Transport {
     requireAnswers(posted);
   }
 
-  #startSession(response: Response): void {
+  async #startSession(response: Response): Promise<void> {
+    // Modern revisions have no sessions.
+    const { LegacySession } = await import("./legacy-session.ts");
     const sink = {
       message: (value: unknown) => this.#deliver(value),
       malformed: (error: Error) => {
         if (!this.#closing) this.#receiver?.malformed(error);
       },
+      interrupted: (cause: Error | undefined) => this.#receiver?.interrupted?.(cause),
+      lost: (cause: Error) => this.#lose(cause),
     };
     this.#session = new LegacySession(response, this.#settings, { lifetime: this.#lifetime.signal, sink });
+    // The transport may have been closed since the response arrived.
+    if (this.#closing) await this.#session.terminate();
+  }
+
+  #lose(cause: Error): void {
+    if (this.#session) this.#session.isLost = true;
+    if (!this.#closing) this.#receiver?.sessionLost?.(cause);
   }
 
   #deliver(value: unknown): void {
     if (this.#closing) return;
     if (isObject(value) && this.#posted.postOf(value.id)?.isInitialize) this.#session?.negotiated(value.result);
-    if (this.#posted.answeredBy(value)) this.#session?.reopenStandalone();
+    if (this.#posted.answeredBy(value)) this.#session?.answered();
     this.#receiver?.message(value);
   }
 
@@ -155,13 +177,11 @@ class HttpTransport implements Transport {
     };
   }
 
-  #fail(posted: Posted, error: unknown): void {
+  #fail(posted: Posted, what: string, error: unknown): void {
     if (this.#closing) return;
     const reason = error instanceof Error ? error.message : String(error);
     const failure =
-      error instanceof LocalError
-        ? error
-        : new LocalError("closed", `The request could not be sent: ${reason}`, { cause: error });
+      error instanceof LocalError ? error : new LocalError("closed", `${what}: ${reason}`, { cause: error });
     for (const id of this.#posted.finish(posted)) {
       if (this.#receiver?.failed) this.#receiver.failed(id, failure);
       else this.#receiver?.malformed(failure);
@@ -191,7 +211,8 @@ class HttpTransport implements Transport {
     const { signal } = this.#lifetime;
     try {
       if (this.#initialized) await this.#initialized;
-      const response = await sendHttp(this.#settings, { ...this.#outgoing(messages, message, envelope), signal });
+      const outgoing = { ...this.#outgoing(messages, message, envelope), signal, isUrgent: true };
+      const response = await sendHttp(this.#settings, outgoing);
       if (response.ok) return discard(response);
       const [first] = messages;
       const what = first && "method" in first ? first.method : "a response";
@@ -255,8 +276,8 @@ class HttpTransport implements Transport {
 /** Whether a proxy or the network kept a message from the server, so that a retry may succeed. */
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof LocalError)) return false;
-  if (error.code === "unreachable") return true;
-  return error.code === "http" && isObject(error.data) && isTransient(Number(error.data.status));
+  if (error.code === "unreachable" || error.code === "closed") return true;
+  return error.code === "http" && isObject(error.data) && isTransient(error.data.status);
 }
 
 /**
@@ -269,6 +290,7 @@ export function httpTransports(target: HttpTarget): TransportFactory {
   return {
     kind: "http",
     target: nameOf(settings.url),
+    identity: JSON.stringify([settings.url, Object.entries(settings.headers).map(String).toSorted()]),
     extension: target.auth?.extension,
     open: () => new HttpTransport(settings),
     async openOlder({ refused, signal }) {

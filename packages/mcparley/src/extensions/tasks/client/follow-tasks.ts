@@ -1,6 +1,7 @@
 import { LocalError, ProtocolError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
+import { guarded } from "../../../mcp/observe.ts";
 import type { ClientExtension, PreparedRequest } from "../../../client/extension.ts";
 import { type DetailedTask, type Task, TaskMethod, taskType, tasksId } from "../task.ts";
 import { followRequested, followTask, readTask } from "./task-follower.ts";
@@ -23,16 +24,13 @@ export interface FollowTasksOptions {
  */
 export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtension {
   const tell = (task: Task, report: (error: unknown) => void): void => {
-    try {
-      onTask?.(task);
-    } catch (error) {
-      report(error);
-    }
+    guarded(() => onTask?.(task), report);
   };
   const mirroredNames = { [TaskMethod.get]: "taskId", [TaskMethod.update]: "taskId", [TaskMethod.cancel]: "taskId" };
   return {
     id: tasksId,
     mirroredNames,
+    repeatable: [TaskMethod.get, TaskMethod.result, TaskMethod.list],
     async prepare(request) {
       return (await needsTask(request)) ? { task: {} } : undefined;
     },

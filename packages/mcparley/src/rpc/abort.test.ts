@@ -1,0 +1,40 @@
+import { getEventListeners } from "node:events";
+import { expect, test, vi } from "vitest";
+import { link, onAbort, unlessAborted } from "./abort.ts";
+
+const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
+
+test("a signal has one listener for all that wait for it, and none when nothing waits", async () => {
+  const { signal } = new AbortController();
+  const links = Array.from({ length: 20 }, () => link(signal));
+  const settle: (() => void)[] = [];
+  const running = Array.from({ length: 20 }, () =>
+    unlessAborted(new Promise<void>((resolve) => settle.push(resolve)), signal, "A test"),
+  );
+  expect(listenersOf(signal)).toBe(1);
+  for (const resolve of settle) resolve();
+  await Promise.all(running);
+  expect(listenersOf(signal)).toBe(1);
+  for (const linked of links) linked.unlink();
+  expect(listenersOf(signal)).toBe(0);
+});
+
+test("an abort calls each callback once, except those that were removed", () => {
+  const controller = new AbortController();
+  const [first, removed, last] = [vi.fn(), vi.fn(), vi.fn()];
+  onAbort(controller.signal, first);
+  onAbort(controller.signal, removed)();
+  onAbort(controller.signal, last);
+  controller.abort();
+  controller.abort();
+  expect([first, removed, last].map(({ mock }) => mock.calls.length)).toEqual([1, 0, 1]);
+});
+
+test("a signal can be waited for again after its listener was removed", () => {
+  const controller = new AbortController();
+  onAbort(controller.signal, vi.fn())();
+  const again = vi.fn();
+  onAbort(controller.signal, again);
+  controller.abort();
+  expect(again).toHaveBeenCalledOnce();
+});
