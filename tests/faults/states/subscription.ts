@@ -51,10 +51,10 @@ async function scene(peer: ScriptedPeer, revision: string): Promise<Scene> {
   let receiver!: Receiver;
   const { transport } = peer;
   const transports = Object.assign(peerTransports(peer, modernPeer()), { kind: "http" as const });
-  const { open } = transports;
+  const open = transports.open.bind(transports);
   let opened = 0;
   transports.open = () => {
-    if (opened++ > 0) return open.call(transports);
+    if (opened++ > 0) return open();
     transports.opened++;
     const start = (given: Receiver): void | Promise<void> => transport.start((receiver = given));
     return { ...transport, start };

@@ -55,6 +55,7 @@ test("a message restores all tries, and so does a stream that was open for two s
 test("waits at least for the time that the peer asks for, up to one hour", async () => {
   const { delayOf } = backoff();
   expect(await delayOf(0)).toBeGreaterThanOrEqual(250);
+  expect(await delayOf(1)).toBeGreaterThanOrEqual(250);
   expect(await delayOf(7_000)).toBeGreaterThanOrEqual(7_000);
   const longest = await delayOf(1e15);
   expect(longest).toBeGreaterThanOrEqual(3_600_000);

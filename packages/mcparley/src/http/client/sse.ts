@@ -11,8 +11,6 @@ interface EventSink {
 
 /** Characters that the parser gets at a time. Its own limit cannot be exceeded by more than this. */
 const SLICE = 65_536;
-/** The shortest pause before a stream is opened again, even if the server asks for a shorter one. */
-const SHORTEST_RETRY_MS = 500;
 
 /**
  * Reads a stream of Server-Sent Events to its end.
@@ -86,11 +84,6 @@ export interface StreamPosition {
  */
 export function isPolled({ lastEventId, retryMs }: StreamPosition): boolean {
   return lastEventId !== undefined && retryMs !== undefined;
-}
-
-/** Returns the milliseconds to wait before a stream is opened again, which is 0 if the server gave no retry time. */
-export function retryOf({ retryMs }: StreamPosition): number {
-  return retryMs === undefined ? 0 : Math.max(SHORTEST_RETRY_MS, retryMs);
 }
 
 export interface MessageSink {

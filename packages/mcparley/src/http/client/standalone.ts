@@ -6,7 +6,7 @@ import { isEventStream } from "../media-type.ts";
 import { discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
-import { type MessageSink, type StreamPosition, isPolled, readMessages, retryOf } from "./sse.ts";
+import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
 import { getStream } from "./stream.ts";
 
 /** How long a stream without subscribers rests after its last try. A response of the server then opens it again. */
@@ -86,7 +86,7 @@ export class StandaloneStream {
         if (cause) this.#interrupt(cause);
         if (backoff.isSpent && !this.#isNeeded) return this.#rest(cause);
         this.#state = "waiting";
-        await backoff.wait(Math.max(retryOf(this.#position), retryAfterOf(cause) ?? 0));
+        await backoff.wait(Math.max(this.#position.retryMs ?? 0, retryAfterOf(cause) ?? 0));
       }
     } catch (error) {
       this.#state = "ended";

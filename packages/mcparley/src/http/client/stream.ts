@@ -6,7 +6,7 @@ import type { Posted } from "./posted.ts";
 import { discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
-import { type MessageSink, type StreamPosition, isPolled, readMessages, retryOf } from "./sse.ts";
+import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
 
 /** How long a stream may stay open after the last response. Most servers end it themselves, which keeps the connection. */
 const LINGER_MS = 1_000;
@@ -94,7 +94,7 @@ async function resumeStream(
   const { signal } = controller;
   let problem = broken;
   while (!backoff.isSpent) {
-    await backoff.wait(Math.max(retryOf(position), retryAfterOf(problem) ?? 0));
+    await backoff.wait(Math.max(position.retryMs ?? 0, retryAfterOf(problem) ?? 0));
     let response: Response;
     try {
       response = await getStream(settings, sink.headers(), { lastEventId: position.lastEventId, signal });
