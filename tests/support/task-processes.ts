@@ -120,8 +120,11 @@ export interface Operation {
   readonly name: string;
 }
 
-/** How an operation fails: before it was done, or after it was done and its reply was lost. */
-export type StoreFault = "before" | "after";
+/**
+ * How an operation fails: before it was done, or after it was done and its reply was lost. An operation that hangs is neither
+ * done nor answered.
+ */
+export type StoreFault = "before" | "after" | "hangs";
 
 /** A store that records its operations, and fails those for which `faultOf` returns a fault. */
 export function faultyStore(
@@ -135,6 +138,7 @@ export function faultyStore(
     operations.push(operation);
     const fault = faultOf(operation);
     if (fault === "before") throw lost();
+    if (fault === "hangs") return new Promise(() => {});
     const done = await (store[member] as (...all: readonly unknown[]) => Promise<unknown>)(...given);
     if (fault !== "after") return done;
     // A client that loses the reply of a subscription does not have the subscription.

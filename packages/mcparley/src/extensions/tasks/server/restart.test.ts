@@ -302,6 +302,56 @@ describe("closing a server", () => {
   });
 });
 
+describe("the search for dead processes", () => {
+  const tools = { t: tool({ extensions: [asTask()], call: forever }) };
+  const statusOf = async (taskId: unknown): Promise<unknown> =>
+    JSON.parse((await store.get(`mcparley:x:task:${String(taskId)}`)) ?? "{}").status;
+
+  test("finds the tasks of a process that was taken for dead before it began them", async () => {
+    let isAway = false;
+    const away = new Proxy(store, {
+      get:
+        (target, member: keyof Store) =>
+        (...given: never[]) =>
+          isAway
+            ? Promise.reject(new Error("store down"))
+            : (target[member] as (...all: never[]) => Promise<unknown>)(...given),
+    });
+    const quick = { ...tools, quick: tool({ extensions: [asTask()], call: () => "done" }) };
+    const first = startProcess(quick, away);
+    const second = startProcess(tools);
+    await (await peerOf(second.server)).request("tools/list");
+    const peer = await peerOf(first.server);
+    await begin(peer, "quick");
+    isAway = true;
+    await clock.advance(3 * lease);
+    isAway = false;
+    await clock.advance(lease);
+    const taskId = await begin(peer);
+    await settled();
+    first.die();
+    await clock.advance(3 * lease);
+    expect(await statusOf(taskId)).toBe("failed");
+  });
+
+  test("lists each process once, also if an entry was stored and its reply was lost", async () => {
+    let isFirst = true;
+    const losing: Store = {
+      ...store,
+      async compareAndSet(key, ...rest) {
+        const done = await store.compareAndSet(key, ...rest);
+        if (!key.endsWith(":task-runners") || !isFirst) return done;
+        isFirst = false;
+        throw new Error("store down");
+      },
+    };
+    const peer = await peerOf(startProcess(tools, losing).server);
+    expect((await peer.request("tools/call", { name: "t" })).error.message).toContain("store");
+    await begin(peer);
+    expect(JSON.parse((await store.get("mcparley:x:task-runners")) ?? "[]")).toHaveLength(1);
+  });
+});
+
 describe("an orderly end of a process", () => {
   const call = async (_: object, ctx: Context): Promise<string> => (await ctx.elicit(name)).name;
   const tools = { t: tool({ extensions: [asTask({ runAgain: true })], call }) };

@@ -1,11 +1,12 @@
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
+import { isUnavailable } from "../../../store/reaching.ts";
 import { isOver } from "../task.ts";
 import { type Ending, type TaskRecord, type TaskTable, ended } from "./stored-task.ts";
 import { TaskInput } from "./task-input.ts";
 
-/** Number of attempts per lease to store the outcome of a task. */
+/** Number of attempts per lease to store a change of a task. */
 const triesPerLease = 5;
 
 export interface TaskRunInit {
@@ -50,8 +51,6 @@ export class TaskRun {
   #timer: unknown;
   /** The outcome of the handler, until it is stored. */
   #outcome: Ending | undefined;
-  /** Ends the pause before the next attempt to store the outcome. */
-  #wake: () => void = () => {};
   /** The last reported progress. */
   #message: string | undefined;
   /** The timer until the next status message may be stored. */
@@ -77,7 +76,7 @@ export class TaskRun {
     this.#record = record;
     // A process that has not created the task does not know when its ttl began. This is the latest time possible.
     this.#endsBy = clock.now() + record.ttlMs;
-    this.input = new TaskInput({ call, record, order, update: (change) => this.#update(change) });
+    this.input = new TaskInput({ call, record, order, update: (change) => this.#persist(change) });
     this.#abort = call.outlive({
       input: this.input,
       progress: (done, total, message) =>
@@ -102,16 +101,8 @@ export class TaskRun {
   async finish(outcome: Ending): Promise<void> {
     if (this.#isOver) return;
     this.#outcome = outcome;
-    for (let tries = 1; !this.#isOver; tries++) {
-      try {
-        await this.#update((record) => ended(record, outcome));
-        await this.#end(new LocalError("closed", "The task has ended."));
-      } catch (error) {
-        if (tries === 1) this.#init.report(error);
-        // Clients poll for the outcome, so it is retried until the ttl of the task has passed.
-        if (!this.#isOver) await this.#pause(this.#init.lease / triesPerLease);
-      }
-    }
+    await this.#persist((record) => ended(record, outcome));
+    await this.#end(new LocalError("closed", "The task has ended."));
   }
 
   /**
@@ -194,15 +185,25 @@ export class TaskRun {
     }, this.#record.pollIntervalMs);
   }
 
-  /** Waits, or until the run ends. */
-  async #pause(ms: number): Promise<void> {
-    const { clock } = this.#init;
-    let timer: unknown;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      timer = clock.setTimeout(resolve, ms);
-    });
-    clock.clearTimeout(timer);
+  /** Changes the task. If the store is unavailable, tries again until the run ends. */
+  async #persist(change: (record: TaskRecord) => TaskRecord | undefined): Promise<void> {
+    const { clock, lease } = this.#init;
+    while (!this.#isOver) {
+      try {
+        await this.#update(change);
+        this.#isFailing = false;
+        return;
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        this.#reportOnce(error);
+      }
+      let timer: unknown;
+      const pause = new Promise<void>((resolve) => {
+        timer = clock.setTimeout(resolve, lease / triesPerLease);
+      });
+      await Promise.race([pause, this.over]);
+      clock.clearTimeout(timer);
+    }
   }
 
   /** Reports the first of several failures in a row. */
@@ -219,7 +220,6 @@ export class TaskRun {
     if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
     if (this.#messageTimer !== undefined) clock.clearTimeout(this.#messageTimer);
     this.#resolveOver();
-    this.#wake();
     this.#abort(reason);
     if (this.#hasStarted) this.input.end(reason);
     for (const step of [last, async () => this.#unwatch?.(), () => table.release(this.taskId, this.id)]) {
