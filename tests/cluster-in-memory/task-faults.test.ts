@@ -16,6 +16,8 @@ import {
 
 const lease = 6000;
 const pollIntervalMs = 1000;
+/** A task whose id was lost with the response waits for input, and holds its place, until this has passed. */
+const ttlMs = 40_000;
 const form = { message: "Who?", schema: { type: "object", properties: {} } };
 const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
 const principal = { issuer: "https://i", subject: "ann", scopes: [] };
@@ -66,7 +68,7 @@ async function openWorld(fault: Fault, faulty: "first" | "second" = "first"): Pr
   };
   const store = faultyStore(shared, (operation) => fault(operation, world));
   const options = { lease, pollIntervalMs, maxRunning: 1, maxRunningPerCaller: 1 };
-  const common = { clock, call, options, principal };
+  const common = { clock, call, options, settings: { ttlMs }, principal };
   const world: World = {
     clock,
     store,

@@ -43,13 +43,15 @@ export class Places {
     return this.#runs.size < maxRunning && ofOwner < maxRunningPerCaller;
   }
 
-  /** Throws 503 if a caller may not have one more task, or the server is closing. */
+  /** Throws 503 if a caller may not have one more task. */
   requireRoomFor(owner: string): void {
-    if (!this.#isClosed && this.hasRoomFor(owner)) return;
-    const message = this.#isClosed
-      ? "The server is closing and starts no more tasks. Try again later."
-      : "Too many tasks are running. Wait for some of them to end, or cancel them.";
-    throw new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
+    if (this.hasRoomFor(owner)) return;
+    throw unavailable("Too many tasks are running. Wait for some of them to end, or cancel them.");
+  }
+
+  /** Throws 503 if the server is closing. */
+  requireOpen(): void {
+    if (this.#isClosed) throw unavailable("The server is closing and starts no more tasks. Try again later.");
   }
 
   /** Starts a run in a place. The place is free when the run is over, or when the start rejects or returns no run. */
@@ -79,4 +81,8 @@ export class Places {
     if (count > 0) this.#perOwner.set(owner, count);
     else this.#perOwner.delete(owner);
   }
+}
+
+function unavailable(message: string): ProtocolError {
+  return new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
 }

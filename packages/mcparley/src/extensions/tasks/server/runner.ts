@@ -66,6 +66,7 @@ export class Runner {
   async begin(call: Call, settings: NewTask): Promise<TaskRun> {
     const taskId = crypto.randomUUID();
     const owner = principalKey(call.principal);
+    this.#places.requireOpen();
     this.#places.requireRoomFor(owner);
     return this.#places.hold({ taskId, owner }, async () => {
       const { answers, once, order } = (await call.startedInput)?.recorded() ?? { answers: [], once: [], order: 0 };
@@ -146,6 +147,7 @@ export class Runner {
       if (owner !== "" || listForAnyone) await this.table.addToList(owner, taskId, maxTtlMs);
       await run.watch();
       await this.table.create(record);
+      this.#places.requireOpen();
     } catch (error) {
       // The store may have done the step that failed.
       await run.discard(() => this.table.remove(taskId));
@@ -189,8 +191,8 @@ export class Runner {
       const taken = await table.update(taskId, (found) =>
         isOver(found) || found.run !== record.run ? undefined : { ...found, run: run.id, crashes: crashesOf(found) },
       );
-      if (taken?.run !== run.id || isOver(taken)) {
-        await run.discard();
+      if (taken?.run !== run.id || isOver(taken) || this.#places.isClosed) {
+        await run.discard(() => table.leave(taskId, run.id));
         return undefined;
       }
       run.start(taken);

@@ -151,7 +151,6 @@ export class TaskCall {
     this.#run = run;
     this.#resolveCreated(createdResult(run.record));
     if (call.session) notifySession(this.#runner, run.record, call.session);
-    run.requireRunning();
     return run;
   }
 }

@@ -92,11 +92,6 @@ export class TaskRun {
     return this.#record;
   }
 
-  /** Throws if the run has ended, as when its server was closed while it started. */
-  requireRunning(): void {
-    if (this.#isOver) throw closing();
-  }
-
   /** Stores the outcome of the task, unless it has ended already: a task that was cancelled stays cancelled. */
   async finish(outcome: Ending): Promise<void> {
     if (this.#isOver) return;
