@@ -23,11 +23,9 @@ export interface FollowTasksOptions {
  */
 export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtension {
   const tell = (task: Task, report: (error: unknown) => void): void => {
-    try {
-      onTask?.(task);
-    } catch (error) {
-      report(error);
-    }
+    // An async listener is allowed, and its rejection is reported too.
+    const call = async (): Promise<void> => onTask?.(task);
+    call().catch(report);
   };
   const mirroredNames = { [TaskMethod.get]: "taskId", [TaskMethod.update]: "taskId", [TaskMethod.cancel]: "taskId" };
   return {
