@@ -5,7 +5,7 @@
  *
  * @param {string} url
  * @param {string} method
- * @param {{ params: Record<string, unknown>, capabilities?: object }} request
+ * @param {{ params: { name?: string, taskId?: string, [param: string]: unknown }, capabilities?: object }} request
  */
 export function post(url, method, { params, capabilities = {} }) {
   const _meta = {
@@ -20,7 +20,7 @@ export function post(url, method, { params, capabilities = {} }) {
       accept: "application/json, text/event-stream",
       "mcp-protocol-version": "2026-07-28",
       "mcp-method": method,
-      "mcp-name": String(params.name ?? params.taskId ?? ""),
+      "mcp-name": params.name ?? params.taskId ?? "",
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }),
   });

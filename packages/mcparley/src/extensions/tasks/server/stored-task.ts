@@ -182,9 +182,11 @@ export class TaskTable {
       const record: TaskRecord = JSON.parse(text);
       const changed = change(record);
       if (!changed) return record;
-      // The clocks of two processes may differ, so only the store decides when the task expires.
-      const next = { ...changed, updatedAt: Math.max(record.updatedAt, this.#clock.now()) };
-      const lifetime = { ttl: next.ttlMs, keepTtl: true };
+      const now = this.#clock.now();
+      const next = { ...changed, updatedAt: Math.max(record.updatedAt, now) };
+      // The clocks of two processes may differ, so the store decides when the task expires. Only a store without `keepTtl`
+      // uses the ttl.
+      const lifetime = { ttl: Math.max(1, next.createdAt + next.ttlMs - now), keepTtl: true };
       if (await this.store.compareAndSet(taskKey(taskId), text, JSON.stringify(next), lifetime)) {
         await this.notify(taskId);
         return next;
