@@ -4,6 +4,7 @@ import {
   type TaskProcessInit,
   faultyStore,
   startTaskProcess,
+  storedTask,
   taskCapabilities,
 } from "mcparley-tests/support/task-processes.ts";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -122,6 +123,28 @@ describe("a task whose start fails", () => {
       expect([count([await one.call()]), one.started]).toEqual([1, 1]);
     },
   );
+
+  test("again in another process is left to the next one, without a lease and without a crash", async () => {
+    const first = await start({});
+    const taskId = await first.begin("again");
+    await first.server.close();
+    for (let process = 0; process < 4; process++) {
+      let isFirst = true;
+      const faulty = faultyStore(store, ({ member, name }) => {
+        if (member !== "compareAndSet" || name !== `task:${taskId}` || !isFirst) return undefined;
+        isFirst = false;
+        return "after";
+      });
+      const one = await start({ store: faulty });
+      expect((await one.get(taskId)).code).toBe(-32603);
+      expect([one.started, await store.get(`mcparley:x:task-lease:${taskId}`)]).toEqual([0, undefined]);
+    }
+    expect(await storedTask(store, taskId)).toMatchObject({ run: "", crashes: 0 });
+    const last = await start({});
+    expect((await last.get(taskId)).status).toBe("working");
+    await settled();
+    expect(last.started).toBe(1);
+  });
 
   test("continues as an ordinary call if its handler asked for the task and catches the error", async () => {
     let isFailing = true;
