@@ -64,6 +64,25 @@ export function testStore(name: string, make: () => Promise<StoreUnderTest>): vo
       expect(tries.filter(Boolean)).toHaveLength(1);
     });
 
+    test("compareAndSet with keepTtl leaves the expiry of the value as it is", async () => {
+      await store.set("k", "a", { ttl });
+      await pass(ttl / 2);
+      expect(await store.compareAndSet("k", "a", "b", { ttl, keepTtl: true })).toBe(true);
+      expect(await store.compareAndSet("k", "b", "c", { ttl: grain, keepTtl: true })).toBe(true);
+      await pass(ttl / 2 - grain);
+      expect(await store.get("k")).toBe("c");
+      await pass(grain);
+      expect(await store.get("k")).toBeUndefined();
+    });
+
+    test("compareAndSet with keepTtl uses the ttl if there is no value yet", async () => {
+      expect(await store.compareAndSet("k", undefined, "a", { ttl, keepTtl: true })).toBe(true);
+      await pass(ttl - grain);
+      expect(await store.get("k")).toBe("a");
+      await pass(grain);
+      expect(await store.get("k")).toBeUndefined();
+    });
+
     test("an expired value is none to compareAndSet", async () => {
       await store.set("k", "old", { ttl });
       await pass(ttl);

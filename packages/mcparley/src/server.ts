@@ -33,7 +33,7 @@ export type { Registry } from "./server/registry.ts";
 export { requireScopes } from "./server/dispatch/scopes.ts";
 export { type ResourceRegistry, type Server, createServer } from "./server/create-server.ts";
 export { type MemoryStoreOptions, memoryStore } from "./store/memory-store.ts";
-export type { AppendOptions, Lifetime, LogEntry, Store } from "./store/store.ts";
+export type { AppendOptions, CompareAndSetOptions, Lifetime, LogEntry, Store } from "./store/store.ts";
 export {
   type JsonLoggerOptions,
   type LogLevel,

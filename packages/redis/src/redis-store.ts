@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "mcparley";
-import type { LogEntry, Store } from "mcparley/server";
+import type { CompareAndSetOptions, LogEntry, Store } from "mcparley/server";
 import { Attempts } from "./attempts.ts";
 import { type RedisClient, isIoredis } from "./client.ts";
 import type { Connection } from "./connection.ts";
@@ -89,10 +89,10 @@ class RedisStore implements Store {
     key: string,
     expected: string | undefined,
     value: string | undefined,
-    { ttl }: { ttl: number },
+    { ttl, keepTtl = false }: CompareAndSetOptions,
   ): Promise<boolean> {
     const name = this.#names.value(key);
-    const args = [this.#stamps.next(), ...optional(expected), ...optional(value), lifetime(ttl)];
+    const args = [this.#stamps.next(), ...optional(expected), ...optional(value), lifetime(ttl), keepTtl ? "1" : "0"];
     const done = await this.#attempts.run("compareAndSet", ({ within }) =>
       runScript((command) => this.#connection.send(name, command, within), compareAndSet, [name, ...args]),
     );

@@ -16,7 +16,8 @@ export class Script {
 }
 
 /**
- * ARGV: stamp, whether a value is expected, the expected value, whether to set a value, the new value, lifetime.
+ * ARGV: stamp, whether a value is expected, the expected value, whether to set a value, the new value, lifetime, whether
+ * the lifetime of an old value is kept.
  * Each value is stored after the stamp of its write. A write that finds its stamp in the key is a retry.
  */
 export const compareAndSet: Script = new Script(`
@@ -26,7 +27,11 @@ local present = kept and string.sub(kept, 17)
 local expected = ARGV[2] == '1' and ARGV[3]
 if present ~= expected then return 0 end
 if ARGV[4] == '1' then
-  redis.call('SET', KEYS[1], ARGV[1] .. ARGV[5], 'PX', ARGV[6])
+  if kept and ARGV[7] == '1' then
+    redis.call('SET', KEYS[1], ARGV[1] .. ARGV[5], 'KEEPTTL')
+  else
+    redis.call('SET', KEYS[1], ARGV[1] .. ARGV[5], 'PX', ARGV[6])
+  end
 elseif kept then
   redis.call('DEL', KEYS[1])
 end

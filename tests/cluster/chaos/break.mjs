@@ -1,5 +1,6 @@
 // @ts-check
 import { setTimeout as pause } from "node:timers/promises";
+import { post } from "./raw.mjs";
 
 /** @import { Fault } from "./types.ts" */
 
@@ -42,6 +43,8 @@ export async function breakThings(world, faults, signal) {
     repairs.push(breakThing(world, fault).then(() => void (exclusive && broken.delete(what))));
   }
   await Promise.all(repairs);
+  // An outage at a later step would begin after the end.
+  await Promise.all(world.deployment.nodes.map(({ url }) => arm(url, { after: 1e9, ms: 0 })));
   return counts;
 }
 
@@ -66,6 +69,9 @@ async function breakThing({ deployment, redis, proxies }, fault) {
       program?.signal("SIGCONT");
       return;
     }
+    case "step":
+      // A process that does not answer has another trouble already.
+      return arm(deployment.nodes[node]?.url ?? "", { after: fault.after, ms: fault.for }).catch(() => {});
     case "connections":
       return proxy?.cut();
     case "reply":
@@ -79,6 +85,12 @@ async function breakThing({ deployment, redis, proxies }, fault) {
       await pause(fault.for);
       return proxy?.slow(0);
   }
+}
+
+/** Makes a process lose its store at a later step of its tasks. @param {string} url @param {{ after: number, ms: number }} when */
+async function arm(url, when) {
+  const answer = await post(url, "tools/call", { params: { name: "outage", arguments: when } });
+  await answer.body?.cancel();
 }
 
 /** A node that starts while Redis is out of its reach ends, and is started again. @param {World["deployment"]} deployment @param {number} node */

@@ -2,6 +2,7 @@
 import { McpError } from "mcparley";
 import { connect } from "mcparley/client";
 import { followTasks, tasksOf } from "mcparley/tasks";
+import { post as postModern } from "./raw.mjs";
 
 /** @import { Outcome, ServerName } from "./types.ts" */
 
@@ -110,18 +111,8 @@ async function findTools(url, name) {
 
 /** Calls `ask` in one request of 2026-07-28. @param {string} url @param {object} args @param {object} [more] */
 async function modern(url, args, more = {}) {
-  const params = {
-    name: "ask",
-    arguments: args,
-    ...more,
-    _meta: {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1.0.0" },
-      "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
-    },
-  };
-  const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "ask" };
-  const answer = await post(url, { method: "tools/call", params }, headers);
+  const params = { name: "ask", arguments: args, ...more };
+  const answer = await postModern(url, "tools/call", { params, capabilities: { elicitation: { form: {} } } });
   return /** @type {Record<string, any>} */ (await answer.json());
 }
 

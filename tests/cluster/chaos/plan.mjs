@@ -84,6 +84,9 @@ function makeFault(random, node) {
     "reach",
     "speed",
     "pace",
+    "step",
+    "step",
+    "step",
   ]);
   const breaks = random.of(kinds);
   switch (breaks) {
@@ -95,6 +98,8 @@ function makeFault(random, node) {
       return { breaks, node, for: random.between(200, 4_000) };
     case "speed":
       return { breaks, node, by: random.between(20, 200), for: random.between(500, 3_000) };
+    case "step":
+      return { breaks, node, after: random.between(0, 40), for: random.between(0, 1_500) };
     case "pace":
       return { breaks, node, for: random.between(200, 2_500) };
     default:

@@ -5,6 +5,7 @@ import { startRedis } from "../servers/redis.mjs";
 import { breakThings } from "./break.mjs";
 import { findCrossings } from "./crossings.mjs";
 import { hold } from "./hold.mjs";
+import { findTakenPlaces, places } from "./places.mjs";
 import { makePlan } from "./plan.mjs";
 
 /** @import { Outcome, ServerName, Verdict } from "./types.ts" */
@@ -17,7 +18,8 @@ const processes = { cluster: 3, other: 2 };
 
 /**
  * Holds conversations with two servers on one store while things are broken, and says how each ended: one of three
- * processes and one of two, each behind nginx. After that it looks whether anything of one server can be seen on the other.
+ * processes and one of two, each behind nginx. After that it looks whether anything of one server can be seen on the other, and
+ * whether every process has all of its places for tasks free.
  *
  * @param {{ seed: number, conversations: number, atOnce: number, kinds?: readonly string[] }} options `kinds`: what of
  *   the plan's faults is to happen; all of it unless given
@@ -27,13 +29,14 @@ export async function runChaos({ seed, conversations, atOnce, kinds }) {
   // Faults for longer than the conversations can take; they end with the last of them.
   const plan = makePlan(seed, { conversations, seconds: 3_600, nodes });
   const faults = plan.faults.filter(({ breaks }) => kinds?.includes(breaks) ?? true);
+  const limits = { MAX_RUNNING: String(places) };
   const redis = await startRedis();
   const proxies = await Promise.all(Array.from({ length: nodes }, () => new Proxy(redis.port).start()));
   const urlOf = (/** @type {number} */ index) => `redis://127.0.0.1:${proxies[index]?.port}`;
-  const cluster = await deploy({ nodes: processes.cluster, env: (index) => ({ REDIS_URL: urlOf(index) }) });
+  const cluster = await deploy({ nodes: processes.cluster, env: (index) => ({ REDIS_URL: urlOf(index), ...limits }) });
   const other = await deploy({
     nodes: processes.other,
-    env: (index) => ({ REDIS_URL: urlOf(processes.cluster + index), NAME: "other" }),
+    env: (index) => ({ REDIS_URL: urlOf(processes.cluster + index), NAME: "other", ...limits }),
   });
   const deployment = together(cluster, other);
   const urls = { cluster: cluster.url, other: other.url };
@@ -46,7 +49,8 @@ export async function runChaos({ seed, conversations, atOnce, kinds }) {
     const broken = await breaking;
     const seconds = (performance.now() - begun) / 1_000;
     const crossings = await findCrossings(urls, outcomes);
-    return { outcomes, broken, seconds, crossings, errors: deployment.errors() };
+    const tasks = await findTakenPlaces(deployment.nodes);
+    return { outcomes, broken, seconds, crossings, tasks, errors: deployment.errors() };
   } finally {
     over.abort();
     await deployment.end();
@@ -90,7 +94,7 @@ async function holdAll(urls, conversations, atOnce) {
 }
 
 /** @param {Awaited<ReturnType<typeof runChaos>>} run @param {number} seed */
-export function report({ outcomes, broken, seconds, crossings }, seed) {
+export function report({ outcomes, broken, seconds, crossings, tasks }, seed) {
   const verdicts = tally(outcomes.map(({ verdict }) => verdict));
   const errors = tally(outcomes.flatMap((outcome) => outcome.errors));
   const bad = outcomes.filter(({ verdict }) => !good.includes(verdict));
@@ -99,6 +103,8 @@ export function report({ outcomes, broken, seconds, crossings }, seed) {
     `  broken:  ${list(tallied(broken))}`,
     `  ended:   ${list(verdicts)}`,
     `  servers: ${list(tally(outcomes.map(({ server }) => server)))} conversations; ${crossings.looked} looks for what crossed found ${crossings.found.length}`,
+    `  places:  ${tasks.looked} processes with ${places} places for tasks each, ${tasks.taken.length} of them with places that are not free`,
+    ...tasks.taken.map((what) => `  TAKEN: ${what}`),
     ...crossings.found.map((what) => `  CROSSED: ${what}`),
     ...(errors.length === 0 ? [] : ["  errors along the way:"]),
     ...errors.map(([what, times]) => `  ${String(times).padStart(6)}  ${what}`),

@@ -27,6 +27,8 @@ export type Fault = { at: number } & (
   | { breaks: "reach"; node: number; for: number }
   | { breaks: "speed"; node: number; by: number; for: number }
   | { breaks: "pace"; node: number; for: number }
+  /** The process loses its store at a step in the life of a task: `after` operations on tasks from now. */
+  | { breaks: "step"; node: number; after: number; for: number }
 );
 
 export interface Plan {

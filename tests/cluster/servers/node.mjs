@@ -12,15 +12,18 @@ import { z } from "zod";
  * One of the processes that share a store.
  *
  * Environment: PORT; REDIS_URL, without which there is no store; WHO=1 for callers who say who they are; LEASE,
- * milliseconds after which another process takes over a dead process's tasks; NAME, the server's name. A server with another
- * name than `cluster` has a tool more, and starts its results with its name.
+ * milliseconds after which another process takes over a dead process's tasks; MAX_RUNNING, the number of tasks that may run in
+ * it; NAME, the server's name. A server with another name than `cluster` has a tool more, and starts its results with its
+ * name.
  */
-const { PORT, REDIS_URL, WHO, LEASE = "3000", NAME = "cluster" } = process.env;
+const { PORT, REDIS_URL, WHO, LEASE = "3000", MAX_RUNNING = "1000", NAME = "cluster" } = process.env;
 const isOther = NAME !== "cluster";
 /** @param {string} text */
 const signed = (text) => (isOther ? `${NAME}: ${text}` : text);
-const store =
+const redis =
   REDIS_URL === undefined ? undefined : redisStore({ client: await connectRedis(REDIS_URL), timeout: 3_000 });
+const steps = { until: 0, left: Infinity, ms: 0 };
+const store = redis && losingTasks(redis);
 
 const add = tool({ input: z.object({ a: z.number(), b: z.number() }), call: ({ a, b }) => signed(String(a + b)) });
 
@@ -79,6 +82,22 @@ const job = tool({
   },
 });
 
+const hold = tool({
+  description: "Holds a place for a task until it is cancelled.",
+  extensions: [asTask({ support: "required" })],
+  call: (_, ctx) =>
+    new Promise((_resolve, reject) => ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason))),
+});
+
+const outage = tool({
+  description: "Makes the store unavailable for tasks, a number of operations from now.",
+  input: z.object({ after: z.number(), ms: z.number() }),
+  call: ({ after, ms }) => {
+    Object.assign(steps, { left: after, ms, until: 0 });
+    return "armed";
+  },
+});
+
 const keep = tool({
   description: "Keeps a value under a key, for as long as the test takes.",
   input: z.object({ key: z.string(), value: z.string() }),
@@ -103,10 +122,10 @@ const multiply = tool({ input: z.object({ a: z.number(), b: z.number() }), call:
 const server = createServer({
   name: NAME,
   version: "1.0.0",
-  tools: { add, count, ask, think, change, job, keep, recall, who, ...(isOther && { multiply }) },
+  tools: { add, count, ask, think, change, job, hold, outage, keep, recall, who, ...(isOther && { multiply }) },
   resources: { note },
   ...(store && { store }),
-  extensions: [tasks({ pollIntervalMs: 200, lease: Number(LEASE) })],
+  extensions: [tasks({ pollIntervalMs: 200, lease: Number(LEASE), maxRunning: Number(MAX_RUNNING) })],
   // The same for all of them.
   stateKeys: [new Uint8Array(32).fill(7)],
   onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
@@ -137,6 +156,31 @@ async function inStore(act) {
     if (error instanceof LocalError) throw new ToolError("The store is out of reach. Try again.", { cause: error });
     throw error;
   }
+}
+
+/**
+ * A store whose operations on tasks fail when the tool `outage` says so. The first one that fails is done, and only its reply
+ * is lost.
+ *
+ * @param {import("mcparley/server").Store} whole
+ * @returns {import("mcparley/server").Store}
+ */
+function losingTasks(whole) {
+  return new Proxy(whole, {
+    get:
+      (_, /** @type {keyof typeof whole} */ member) =>
+      async (/** @type {string} */ name, /** @type {never[]} */ ...rest) => {
+        const act = /** @type {(...given: unknown[]) => Promise<unknown>} */ (whole[member]);
+        if (!name?.includes(":task")) return act.call(whole, name, ...rest);
+        if (steps.left-- === 0) {
+          steps.until = Date.now() + steps.ms;
+          const done = await act.call(whole, name, ...rest);
+          // A subscription whose reply is lost is none.
+          if (typeof done === "function") await done();
+        } else if (Date.now() >= steps.until) return act.call(whole, name, ...rest);
+        throw new LocalError("store_unavailable", "The store was made unavailable.");
+      },
+  });
 }
 
 /** @param {string} url */

@@ -4,6 +4,7 @@ import { revisionTable } from "./revision.ts";
 import { answerStates, standaloneStates } from "./stream.ts";
 import { subscriptionStates } from "./subscription.ts";
 import type { StateTable } from "./table.ts";
+import { task } from "./task.ts";
 
 /** The state machines of the client, in the order of the documentation. */
 export const tables: readonly StateTable[] = [
@@ -13,4 +14,5 @@ export const tables: readonly StateTable[] = [
   subscriptionStates,
   answerStates,
   standaloneStates,
+  task,
 ];

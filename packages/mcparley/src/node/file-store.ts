@@ -34,8 +34,8 @@ export function openFileStore(folder: string, options: FileStoreOptions & { eras
   return {
     get: (key) => shared.read((tables) => tables.get(key, clock.now())),
     set: (key, value, { ttl }) => write({ op: "set", now: clock.now(), key, value, ttl }),
-    compareAndSet: (key, expected, value, { ttl }) =>
-      write({ op: "compare", now: clock.now(), key, expected, value, ttl }),
+    compareAndSet: (key, expected, value, { ttl, keepTtl }) =>
+      write({ op: "compare", now: clock.now(), key, expected, value, ttl, ...(keepTtl && { keepTtl }) }),
     delete: (key) => write({ op: "delete", now: clock.now(), key }),
     append: (log, value, lifetime) => write({ op: "append", now: clock.now(), log, value, ...lifetime }),
     readFrom: (log, after, limit) =>

@@ -7,7 +7,15 @@ type EntryId = readonly [writer: string, number: number];
 /** The log format of a change of the store or of a message. `now` is the time of the writer. */
 export type Change =
   | { op: "set"; now: number; key: string; value: string; ttl: number }
-  | { op: "compare"; now: number; key: string; expected: string | undefined; value: string | undefined; ttl: number }
+  | {
+      op: "compare";
+      now: number;
+      key: string;
+      expected: string | undefined;
+      value: string | undefined;
+      ttl: number;
+      keepTtl?: boolean;
+    }
   | { op: "delete"; now: number; key: string }
   | { op: "append"; now: number; log: string; value: string; ttl: number; maxLength: number }
   | { op: "publish"; channel: string; message: string };

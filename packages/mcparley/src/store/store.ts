@@ -11,6 +11,15 @@ export interface Lifetime {
   ttl: number;
 }
 
+/** Options of `compareAndSet` of a store. */
+export interface CompareAndSetOptions extends Lifetime {
+  /**
+   * Whether the new value expires when the old one would have, by the clock of the store. `ttl` then applies only if there
+   * is no old value. Default: false.
+   */
+  keepTtl?: boolean;
+}
+
 /** Options of an append to a log of a store. */
 export interface AppendOptions extends Lifetime {
   /** Maximum number of entries. Older entries are dropped. */
@@ -36,7 +45,7 @@ export interface Store {
     key: string,
     expected: string | undefined,
     value: string | undefined,
-    options: Lifetime,
+    options: CompareAndSetOptions,
   ): Promise<boolean>;
   /** Deletes the value. Returns whether there was one. */
   delete(key: string): Promise<boolean>;

@@ -49,10 +49,11 @@ export class Tables {
   compareAndSet(
     key: string,
     change: { expected: string | undefined; value: string | undefined },
-    when: { ttl: number; now: number },
+    { ttl, keepTtl, now }: { ttl: number; keepTtl?: boolean; now: number },
   ): boolean {
-    if (this.get(key, when.now) !== change.expected) return false;
-    this.set(key, change.value, when);
+    const old = live(this.values, key, now);
+    if (old?.value !== change.expected) return false;
+    this.set(key, change.value, { ttl: keepTtl && old ? old.expires - now : ttl, now });
     return true;
   }
 

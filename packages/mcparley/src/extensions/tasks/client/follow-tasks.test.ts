@@ -421,7 +421,7 @@ describe("whatever a server says", () => {
   });
 
   test("a server that stays out of reach is given up on, with the task named", async () => {
-    const peers = Array.from({ length: 6 }, () => modernPeer());
+    const peers = Array.from({ length: 9 }, () => modernPeer());
     const client = await openClient(peerTransports(...peers), { clock, onError, extensions: [followTasks()] });
     const running = client.callTool("t");
     running.catch(() => {});
@@ -429,10 +429,10 @@ describe("whatever a server says", () => {
     first.answer(await first.request("tools/call"), created);
     await clock.advance(1000);
     for (const [index, peer] of peers.entries()) {
-      if (index === 5) break;
+      if (index === 8) break;
       await peer.request("tasks/get");
       peer.close(new Error("reset"));
-      await clock.advance(20_000);
+      await clock.advance(30_000);
     }
     await expect(running).rejects.toMatchObject({
       code: "closed",

@@ -3,6 +3,7 @@ import { pause } from "../../../rpc/abort.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { type DetailedTask, type Task, TaskMethod, type TaskStatus, isOver } from "../task.ts";
+import { Patience, delayOf, isUnavailable } from "./patience.ts";
 
 const statuses: readonly TaskStatus[] = ["working", "input_required", "completed", "failed", "cancelled"];
 
@@ -11,11 +12,6 @@ const defaultInterval = 1000;
 const shortestInterval = 50;
 /** Longer suggestions of a server are probably mistakes. */
 const longestInterval = 300_000;
-
-/** Maximum number of failures in a row because the server was unavailable. */
-const maxFailures = 5;
-/** Milliseconds before the first retry. It doubles with each further retry. */
-const firstPause = 250;
 
 /** Checks a task from a server. A task that the caller only knows by its id gets the status `working`. */
 export function readTask(received: JsonObject, what: string): DetailedTask {
@@ -44,13 +40,12 @@ export function followTask(
   created: DetailedTask,
   see: (task: Task) => void,
 ): Promise<DetailedTask> {
-  const { signal, what } = request;
   const { taskId } = created;
   // A server may list an input request again before it has processed the response.
   const answered = new Set<string>();
   let unsent: JsonObject | undefined;
 
-  async function sendResponses(): Promise<void> {
+  async function sendResponses({ signal }: Patience): Promise<void> {
     if (!unsent) return;
     await request.send(TaskMethod.update, { taskId, inputResponses: unsent }, { signal });
     unsent = undefined;
@@ -58,23 +53,23 @@ export function followTask(
 
   return poll(request, created, {
     see,
-    async read() {
-      await sendResponses();
-      const received = await request.send(TaskMethod.get, { taskId }, { signal });
-      return readTask({ ...received, taskId }, what);
+    async read(patience) {
+      await sendResponses(patience);
+      const received = await request.send(TaskMethod.get, { taskId }, { signal: patience.signal });
+      return readTask({ ...received, taskId }, request.what);
     },
     async outcome(task, patience) {
       if (isOver(task)) return task;
       if (task.status !== "input_required") return undefined;
       const { inputRequests } = task as { inputRequests?: unknown };
       if (!isObject(inputRequests)) {
-        throw new LocalError("invalid_message", `The task of ${what} needs input, but has no input requests.`);
+        throw new LocalError("invalid_message", `The task of ${request.what} needs input, but has no input requests.`);
       }
       const open = Object.entries(inputRequests).filter(([key]) => !answered.has(key));
       if (open.length === 0) return undefined;
       for (const [key] of open) answered.add(key);
       unsent = await patience.pausing(() => request.answer(Object.fromEntries(open)));
-      await patience.keep(sendResponses);
+      await patience.keep(() => sendResponses(patience), isUnavailable);
       return undefined;
     },
   });
@@ -89,34 +84,41 @@ export function followRequested(
   received: JsonObject,
   see: (task: Task) => void,
 ): Promise<JsonObject> {
-  const { send, signal, what } = request;
+  const { send, what } = request;
   const created = readTask(fromRequested(received), what);
   const { taskId } = created;
   see(created);
-  return poll(request, created, {
+
+  return poll<JsonObject>(request, created, {
     see,
-    async read() {
-      const received = await send(TaskMethod.get, { taskId }, { signal });
-      return readTask({ ...fromRequested(received), taskId }, what);
+    async read({ signal }) {
+      const task = await send(TaskMethod.get, { taskId }, { signal });
+      return readTask({ ...fromRequested(task), taskId }, what);
     },
-    async outcome(task) {
+    async outcome(task, patience) {
       if (!isOver(task) && task.status !== "input_required") return undefined;
-      try {
-        return await send(TaskMethod.result, { taskId }, { signal });
-      } catch (error) {
-        // If the connection broke before the task was over, the task is read again.
-        if (error instanceof LocalError && /^(timeout|closed|http)$/.test(error.code) && !signal.aborted) {
-          return undefined;
+      const { signal } = patience;
+      const waitForResult = async (): Promise<JsonObject | undefined> => {
+        try {
+          return await send(TaskMethod.result, { taskId }, { signal });
+        } catch (error) {
+          // The task may need longer than the timeout of one request. It is read again.
+          const isLate = error instanceof LocalError && error.code === "timeout";
+          if (isLate && !isOver(task) && !signal.aborted) return undefined;
+          throw error;
         }
-        throw error;
-      }
+      };
+      // A JSON-RPC error is the outcome of the task, unless it asks to try again.
+      return patience.keep(waitForResult, (error) =>
+        error instanceof LocalError ? isUnavailable(error) : delayOf(error) > 0,
+      );
     },
   });
 }
 
 interface Polling<T> {
   readonly see: (task: Task) => void;
-  read(this: void): Promise<DetailedTask>;
+  read(this: void, patience: Patience): Promise<DetailedTask>;
   /** Returns undefined to read the task again later. */
   outcome(this: void, task: DetailedTask, patience: Patience): Promise<T | undefined>;
 }
@@ -126,95 +128,31 @@ async function poll<T>(
   created: DetailedTask,
   { see, read, outcome }: Polling<T>,
 ): Promise<T> {
-  const { clock, signal } = request;
   const patience = new Patience(request, created.taskId);
   let task = created;
   // A task of an earlier process, or one that does not start as `working`, is read at once.
   let wait = task.status === "working" && task.createdAt !== undefined;
   try {
     for (;;) {
-      if (wait) await pause(clock, patience.within(intervalOf(task)), signal);
+      if (wait) await pause(request.clock, intervalOf(task), patience.signal);
       wait = true;
-      await patience.keep(async () => {
-        task = await read();
-        see(task);
-      });
+      task = await patience.keep(() => read(patience), isUnavailable);
+      see(task);
       const found = await outcome(task, patience);
       if (found) return found;
     }
   } catch (error) {
     // The caller does not wait for the reply.
-    if (patience.isOver(error)) request.send(TaskMethod.cancel, { taskId: task.taskId }).catch(request.report);
+    if (patience.gaveUp) request.send(TaskMethod.cancel, { taskId: task.taskId }).catch(request.report);
     throw error;
-  }
-}
-
-/** The time and the number of failures after which polling of a task stops. */
-class Patience {
-  readonly #request: FollowedRequest;
-  readonly #taskId: string;
-  #endsAt: number;
-  #gaveUp = false;
-
-  constructor(request: FollowedRequest, taskId: string) {
-    this.#request = request;
-    this.#taskId = taskId;
-    this.#endsAt = request.clock.now() + request.left;
-  }
-
-  /** Limits a pause to the remaining time. Throws `timeout` if none is left. */
-  within(ms: number): number {
-    const left = this.#endsAt - this.#request.clock.now();
-    if (left > 0) return Math.min(ms, left);
-    this.#gaveUp = true;
-    const message = `The task of ${this.#request.what} was not over within the time limit, and was cancelled.`;
-    throw new LocalError("timeout", message, { data: { taskId: this.#taskId } });
-  }
-
-  /** Runs an action that is safe to repeat, and retries it if the server is unavailable. */
-  async keep(run: () => Promise<void>): Promise<void> {
-    const { clock, signal, what } = this.#request;
-    for (let failures = 1; ; failures++) {
-      try {
-        return await run();
-      } catch (error) {
-        if (!isUnavailable(error) || signal.aborted) throw error;
-        if (failures >= maxFailures) {
-          const message = `The server of the task ${this.#taskId} of ${what} is unavailable; the task goes on. ${error.message}`;
-          throw new LocalError(error.code, message, { cause: error, data: { taskId: this.#taskId } });
-        }
-        await pause(clock, this.within(firstPause * 2 ** failures), signal);
-      }
-    }
-  }
-
-  /** Runs an action of the user. Its time does not count. */
-  async pausing<T>(run: () => Promise<T>): Promise<T> {
-    const { clock } = this.#request;
-    const since = clock.now();
-    try {
-      return await run();
-    } catch (error) {
-      this.#gaveUp = true;
-      throw error;
-    } finally {
-      this.#endsAt += clock.now() - since;
-    }
-  }
-
-  /** Returns whether an error means that the caller aborted. If not, the task is over or its server is unavailable. */
-  isOver(error: unknown): boolean {
-    return this.#gaveUp || (this.#request.signal.aborted && !(error instanceof LocalError && error.code === "closed"));
+  } finally {
+    patience.end();
   }
 }
 
 function intervalOf({ pollIntervalMs }: { pollIntervalMs?: unknown }): number {
   const wanted = typeof pollIntervalMs === "number" && pollIntervalMs >= 0 ? pollIntervalMs : defaultInterval;
   return Math.min(Math.max(wanted, shortestInterval), longestInterval);
-}
-
-function isUnavailable(error: unknown): error is LocalError {
-  return error instanceof LocalError && /^(timeout|closed|exited|unreachable|http|session_lost)$/.test(error.code);
 }
 
 function malformed(what: string, why: string): LocalError {

@@ -67,8 +67,8 @@ export class Orphans {
     await this.#joined;
     await this.#append(taskId);
     if (++this.#noted < maxNoted / 2) return;
-    this.#noted = 0;
     for (const running of this.#init.running()) await this.#append(running);
+    this.#noted = 0;
   }
 
   /** Deletes the lease of this process, so that its tasks are found at the next search. */
@@ -84,13 +84,16 @@ export class Orphans {
   }
 
   async #join(): Promise<void> {
-    await this.#renewLease();
-    await this.#changeRunners((runners) => [...runners, this.#id]);
+    const { store, lease } = this.#init;
+    await store.set(aliveKey(this.#id), "", { ttl: lease });
+    await this.#changeRunners((runners) => (runners.includes(this.#id) ? runners : [...runners, this.#id]));
   }
 
-  #renewLease(): Promise<void> {
+  /** Renews the lease. If it has expired, another process may have removed this one from the list. */
+  async #renewLease(): Promise<void> {
     const { store, lease } = this.#init;
-    return store.set(aliveKey(this.#id), "", { ttl: lease });
+    const isKept = await store.compareAndSet(aliveKey(this.#id), "", "", { ttl: lease });
+    if (!isKept && !this.#ended) await this.#join();
   }
 
   async #renewAndSweep(): Promise<void> {

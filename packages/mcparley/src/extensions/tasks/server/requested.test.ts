@@ -6,7 +6,10 @@ import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
 import { image } from "../../../server/features/content.ts";
 import { tool } from "../../../server/definition.ts";
+import type { AnyServerDefinition } from "../../../server/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
+import { memoryStore } from "../../../store/memory-store.ts";
+import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
@@ -34,13 +37,14 @@ beforeEach(() => {
   clock = fakeClock(Date.parse("2026-11-20T10:00:00Z"));
 });
 
-function serve(options: Partial<TasksOptions> = {}): Server {
+function serve(options: Partial<TasksOptions> = {}, more: Pick<AnyServerDefinition, "store" | "onError"> = {}): Server {
   return createServer({
     name: "x",
     version: "1",
     clock,
     limits: { pageSize: 2 },
     extensions: [tasks(options)],
+    ...more,
     tools: {
       wait: tool({ extensions: [asTask()], call: () => new Promise<string>((resolve) => (finish = resolve)) }),
       must: tool({ extensions: [asTask({ support: "required" })], call: () => "done" }),
@@ -267,11 +271,28 @@ describe("tasks/result", () => {
     expect((await peer.request("tasks/get", { taskId })).result.status).toBe("working");
   });
 
+  test("waits also if the store fails when the wait begins", async () => {
+    let isAway = false;
+    const memory = memoryStore({ clock });
+    const store: Store = {
+      ...memory,
+      subscribe: (...given) => (isAway ? Promise.reject(new Error("store down")) : memory.subscribe(...given)),
+    };
+    const { peer } = await session(serve({}, { store, onError: () => {} }));
+    const taskId = await idOf(peer, "wait");
+    isAway = true;
+    const waiting = peer.request("tasks/result", { taskId });
+    await settled();
+    finish("done");
+    await clock.advance(30_000);
+    expect((await waiting).result).toMatchObject({ content: [{ text: "done" }] });
+  });
+
   test("rejects when the ttl of the task passes", async () => {
     const { peer } = await session(serve());
     const { task } = await begin(peer, "wait", { task: { ttl: 1000 } });
     const waiting = peer.request("tasks/result", { taskId: task.taskId });
-    await clock.advance(60_000);
+    await clock.advance(1000);
     expect((await waiting).error).toMatchObject({ code: -32602, message: expect.stringContaining("ttl") as string });
   });
 });

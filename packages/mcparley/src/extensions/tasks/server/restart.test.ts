@@ -302,6 +302,134 @@ describe("closing a server", () => {
   });
 });
 
+describe("the search for dead processes", () => {
+  const tools = { t: tool({ extensions: [asTask()], call: forever }) };
+  const statusOf = async (taskId: unknown): Promise<unknown> =>
+    JSON.parse((await store.get(`mcparley:x:task:${String(taskId)}`)) ?? "{}").status;
+
+  test("finds the tasks of a process that was taken for dead before it began them", async () => {
+    let isAway = false;
+    const away = new Proxy(store, {
+      get:
+        (target, member: keyof Store) =>
+        (...given: never[]) =>
+          isAway
+            ? Promise.reject(new Error("store down"))
+            : (target[member] as (...all: never[]) => Promise<unknown>)(...given),
+    });
+    const quick = { ...tools, quick: tool({ extensions: [asTask()], call: () => "done" }) };
+    const first = startProcess(quick, away);
+    const second = startProcess(tools);
+    await (await peerOf(second.server)).request("tools/list");
+    const peer = await peerOf(first.server);
+    await begin(peer, "quick");
+    isAway = true;
+    await clock.advance(3 * lease);
+    isAway = false;
+    await clock.advance(lease);
+    const taskId = await begin(peer);
+    await settled();
+    first.die();
+    await clock.advance(3 * lease);
+    expect(await statusOf(taskId)).toBe("failed");
+  });
+
+  test("lists each process once, also if an entry was stored and its reply was lost", async () => {
+    let isFirst = true;
+    const losing: Store = {
+      ...store,
+      async compareAndSet(key, ...rest) {
+        const done = await store.compareAndSet(key, ...rest);
+        if (!key.endsWith(":task-runners") || !isFirst) return done;
+        isFirst = false;
+        throw new Error("store down");
+      },
+    };
+    const peer = await peerOf(startProcess(tools, losing).server);
+    expect((await peer.request("tools/call", { name: "t" })).error.message).toContain("store");
+    await begin(peer);
+    expect(JSON.parse((await store.get("mcparley:x:task-runners")) ?? "[]")).toHaveLength(1);
+  });
+});
+
+describe("an orderly end of a process", () => {
+  const call = async (_: object, ctx: Context): Promise<string> => (await ctx.elicit(name)).name;
+  const tools = { t: tool({ extensions: [asTask({ runAgain: true })], call }) };
+  const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
+
+  test("is no crash: a task may be restarted any number of times while it waits for input", async () => {
+    let current = startProcess(tools);
+    const taskId = await begin(await peerOf(current.server));
+    for (let restart = 0; restart < 10; restart++) {
+      await settled();
+      await current.server.close();
+      current = startProcess(tools);
+      expect((await get(await peerOf(current.server), taskId)).status).toBe("input_required");
+    }
+    await settled();
+    const peer = await peerOf(current.server);
+    await peer.request("tasks/update", { taskId, inputResponses });
+    expect(await get(peer, taskId)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
+    expect(onError).not.toHaveBeenCalled();
+  });
+
+  test("is no crash while the handler runs, and crashes are counted on", async () => {
+    const busy = { t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) };
+    let current = startProcess(busy);
+    const taskId = await begin(await peerOf(current.server));
+    const seen: unknown[] = [];
+    for (const end of ["close", "crash", "close", "crash", "close", "close", "crash"]) {
+      await settled();
+      if (end === "close") await current.server.close();
+      else {
+        current.die();
+        await clock.advance(2 * lease);
+      }
+      current = startProcess(busy);
+      seen.push((await get(await peerOf(current.server), taskId)).status);
+    }
+    expect(seen).toEqual([...Array.from({ length: 6 }, () => "working"), "failed"]);
+  });
+
+  test("leaves the task to a process that is closed in turn before its handler starts", async () => {
+    let current = startProcess(tools);
+    const taskId = await begin(await peerOf(current.server));
+    for (let restart = 0; restart < 5; restart++) {
+      await settled();
+      await current.server.close();
+      current = startProcess(tools);
+      const peer = await peerOf(current.server);
+      void peer.request("tasks/get", { taskId });
+      await Promise.resolve();
+    }
+    await settled();
+    await current.server.close();
+    expect((await get(await peerOf(startProcess(tools).server), taskId)).status).toBe("input_required");
+  });
+
+  test("stores an outcome that could not be stored before", async () => {
+    let isDown = false;
+    const flaky: Store = {
+      ...store,
+      compareAndSet: (key, ...rest) =>
+        isDown && key.includes(":task:") ? Promise.reject(new Error("store down")) : store.compareAndSet(key, ...rest),
+    };
+    let finish!: (value: string) => void;
+    const own = {
+      t: tool({ extensions: [asTask()], call: () => new Promise<string>((resolve) => (finish = resolve)) }),
+    };
+    const { server } = startProcess(own, flaky);
+    const taskId = await begin(await peerOf(server));
+    isDown = true;
+    finish("done");
+    await settled();
+    isDown = false;
+    await server.close();
+    expect(clock.pending).toBe(0);
+    expect(await get(await peerOf(startProcess(own).server), taskId)).toMatchObject({ status: "completed" });
+  });
+});
+
 describe("a store in files", () => {
   let folder: string;
 

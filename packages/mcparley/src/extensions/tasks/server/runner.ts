@@ -11,12 +11,13 @@ import { storeOf } from "../../../server/store-of.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import { isOver } from "../task.ts";
 import { Orphans } from "./orphans.ts";
+import { Places } from "./places.ts";
 import type { TaskDefaults, TaskTiming } from "./settings.ts";
 import { type StoredRequest, type TaskRecord, TaskTable, ended } from "./stored-task.ts";
 import { TaskRun } from "./task-run.ts";
 
-/** Maximum number of runs of a task whose processes die, because the task itself may be the cause. */
-const maxRuns = 3;
+/** Maximum number of crashes of a task, because the task itself may be the cause. */
+const maxCrashes = 3;
 
 /** The settings of a new task. */
 interface NewTask extends TaskTiming {
@@ -30,24 +31,25 @@ export class Runner {
   readonly table: TaskTable;
   readonly core: ServerCore;
   readonly defaults: TaskDefaults;
-  readonly #runs = new Map<string, TaskRun>();
+  readonly #places: Places;
   readonly #orphans: Orphans;
-  readonly #perOwner = new Map<string, number>();
   /** The calls that were made from stored requests. They are tasks already. */
   readonly #reruns = new WeakSet<Call>();
 
   constructor(core: ServerCore, defaults: TaskDefaults) {
     this.core = core;
     this.defaults = defaults;
-    this.table = new TaskTable(storeOf(core) ?? memoryStore({ clock: core.clock }), core.clock);
+    const report = (error: unknown): void => core.report(error, undefined);
+    this.table = new TaskTable(storeOf(core) ?? memoryStore({ clock: core.clock }), core.clock, report);
+    this.#places = new Places(defaults);
     this.#orphans = new Orphans({
       store: this.table.store,
       clock: core.clock,
       lease: defaults.lease,
       maxTtlMs: defaults.maxTtlMs,
-      running: () => this.#runs.keys(),
+      running: () => this.#places.taskIds(),
       adopt: (taskId) => this.#adopt(taskId),
-      report: (error) => core.report(error, undefined),
+      report,
     });
     this.#orphans.watch();
   }
@@ -57,55 +59,54 @@ export class Runner {
     return this.#reruns.has(call);
   }
 
-  /** Creates the task of a call and starts its run. When the promise resolves, every process can read the task. */
-  async begin(call: Call, settings: NewTask): Promise<{ record: TaskRecord; run: TaskRun }> {
+  /**
+   * Creates the task of a call and starts its run. When the promise resolves, every process can read the task. If it rejects,
+   * there is no task.
+   */
+  async begin(call: Call, settings: NewTask): Promise<TaskRun> {
+    const taskId = crypto.randomUUID();
     const owner = principalKey(call.principal);
-    this.#checkRoom(owner);
-    const { answers, once, order } = (await call.startedInput)?.recorded() ?? { answers: [], once: [], order: 0 };
-    const now = this.core.clock.now();
-    const { ttlMs, pollIntervalMs, maxTtlMs, lease } = this.defaults;
-    const record: TaskRecord = {
-      taskId: crypto.randomUUID(),
-      owner,
-      status: "working",
-      createdAt: now,
-      updatedAt: now,
-      ttlMs: Math.min(settings.ttlMs ?? ttlMs, maxTtlMs),
-      pollIntervalMs: settings.pollIntervalMs ?? pollIntervalMs,
-      requested: settings.requested,
-      run: crypto.randomUUID(),
-      runs: 1,
-      inputRequests: [],
-      responses: answers,
-      once,
-    };
-    if (settings.runAgain) record.again = toStoredRequest(call);
-    const { taskId } = record;
-    await this.#orphans.note(taskId);
-    await this.table.claim(taskId, record.run, lease);
-    await this.table.create(record);
-    // The list of anonymous callers would show each of them the tasks of all others.
-    if (owner !== "" || this.defaults.listForAnyone) await this.table.addToList(owner, taskId, maxTtlMs);
-    return { record, run: await this.#start(call, record, order) };
+    this.#places.requireOpen();
+    this.#places.requireRoomFor(owner);
+    return this.#places.hold({ taskId, owner }, async () => {
+      const { answers, once, order } = (await call.startedInput)?.recorded() ?? { answers: [], once: [], order: 0 };
+      const run = this.#makeRun(taskId, call, order);
+      const now = this.core.clock.now();
+      const { ttlMs, pollIntervalMs, maxTtlMs } = this.defaults;
+      const record: TaskRecord = {
+        taskId,
+        owner,
+        status: "working",
+        createdAt: now,
+        updatedAt: now,
+        ttlMs: Math.min(settings.ttlMs ?? ttlMs, maxTtlMs),
+        pollIntervalMs: settings.pollIntervalMs ?? pollIntervalMs,
+        requested: settings.requested,
+        run: run.id,
+        crashes: 0,
+        inputRequests: [],
+        responses: answers,
+        once,
+      };
+      if (settings.runAgain) record.again = toStoredRequest(call);
+      await this.#store(record, run);
+      run.start(record);
+      return run;
+    });
   }
 
   /** Returns the current state of a task. If its process has died, runs it again if that is allowed, and fails it otherwise. */
   async revived(record: TaskRecord): Promise<TaskRecord> {
-    const { taskId } = record;
-    if (isOver(record) || this.#runs.has(taskId) || (await this.table.isHeld(taskId))) return record;
+    const { taskId, owner, again } = record;
+    if (isOver(record) || this.#places.has(taskId) || (await this.table.isHeld(taskId))) return record;
     // Leases also expire while the store is unavailable. Give the living processes time to renew theirs.
     if (this.core.clock.now() - this.table.failedAt < this.defaults.lease / 2) return record;
-    const run = crypto.randomUUID();
-    const { lease } = this.defaults;
-    if (!(await this.table.claim(taskId, run, lease))) return (await this.table.read(taskId)) ?? record;
-    const now = await this.table.update(taskId, (found) => {
-      if (isOver(found) || found.run !== record.run) return undefined;
-      const { again, runs } = found;
-      return again && runs < maxRuns ? { ...found, run, runs: runs + 1 } : ended(found, { error: died(found) });
-    });
-    if (now?.run === run && !isOver(now) && now.again) await this.#runAgain(now, now.again);
-    else await this.table.release(taskId, run);
-    return now ?? record;
+    if (!again || crashesOf(record) >= maxCrashes) return this.#fail(record);
+    // Without a place the task waits: another process may have one, or this one later.
+    const { isClosed } = this.#places;
+    if (isClosed || this.#places.has(taskId) || !this.#places.hasRoomFor(owner)) return record;
+    await this.#places.hold({ taskId, owner }, () => this.#runAgain(record, again));
+    return (await this.table.read(taskId)) ?? record;
   }
 
   /** Stores the outcome of a task when its handler ends. */
@@ -124,49 +125,93 @@ export class Runner {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#runs.values()].map((run) => run.stop()));
+    await this.#places.close();
     await this.#orphans.end();
+  }
+
+  #makeRun(taskId: string, call: Call, order: number): TaskRun {
+    const { core, table } = this;
+    const { lease } = this.defaults;
+    const report = (error: unknown): void => core.report(error, call);
+    return new TaskRun({ table, clock: core.clock, taskId, id: crypto.randomUUID(), call, order, lease, report });
+  }
+
+  /** Stores a new task. The record is the last part, so that no step that fails leaves a task that nobody runs. */
+  async #store(record: TaskRecord, run: TaskRun): Promise<void> {
+    const { taskId, owner } = record;
+    const { maxTtlMs, lease, listForAnyone } = this.defaults;
+    await this.#orphans.note(taskId);
+    try {
+      await this.table.claim(taskId, run.id, lease);
+      // The list of anonymous callers would show each of them the tasks of all others.
+      if (owner !== "" || listForAnyone) await this.table.addToList(owner, taskId, maxTtlMs);
+      await run.watch();
+      await this.table.create(record);
+      this.#places.requireOpen();
+    } catch (error) {
+      // The store may have done the step that failed.
+      await run.discard(() => this.table.remove(taskId));
+      throw error;
+    }
   }
 
   /** Takes over a task of a dead process. Returns whether the task is over or runs here. */
   async #adopt(taskId: string): Promise<boolean> {
     const record = await this.table.read(taskId);
-    if (!record || isOver(record) || this.#runs.has(taskId)) return true;
-    // Another process may have capacity, or this one later.
-    if (this.#runs.size >= this.defaults.maxRunning) return false;
-    return isOver(await this.revived(record)) || this.#runs.has(taskId);
+    if (!record || isOver(record) || this.#places.has(taskId)) return true;
+    return isOver(await this.revived(record)) || this.#places.has(taskId);
   }
 
-  async #start(call: Call, record: TaskRecord, order: number): Promise<TaskRun> {
-    const { core, table } = this;
-    const { owner, taskId } = record;
-    const run = new TaskRun({
-      table,
-      clock: core.clock,
-      record,
-      call,
-      order,
-      lease: this.defaults.lease,
-      report: (error) => core.report(error, call),
-      over: () => {
-        this.#runs.delete(taskId);
-        this.#count(owner, -1);
-      },
-    });
-    this.#runs.set(taskId, run);
-    this.#count(owner, 1);
-    await run.start();
+  /** Fails a task whose process has died. */
+  async #fail(record: TaskRecord): Promise<TaskRecord> {
+    const { table } = this;
+    const { taskId } = record;
+    const id = crypto.randomUUID();
+    if (!(await table.claim(taskId, id, this.defaults.lease))) return (await table.read(taskId)) ?? record;
+    try {
+      const failed = await table.update(taskId, (found) =>
+        isOver(found) || found.run !== record.run ? undefined : ended(found, { error: died(found) }),
+      );
+      return failed ?? record;
+    } finally {
+      await table.release(taskId, id);
+    }
+  }
+
+  /** Starts a new run of a task. Returns undefined if the task is over, or another process has taken it over. */
+  async #runAgain(record: TaskRecord, again: StoredRequest): Promise<TaskRun | undefined> {
+    const { table } = this;
+    const { taskId } = record;
+    const call = this.#callOf(taskId, again);
+    const run = this.#makeRun(taskId, call, 0);
+    if (!(await table.claim(taskId, run.id, this.defaults.lease))) return undefined;
+    try {
+      await this.#orphans.note(taskId);
+      await run.watch();
+      const taken = await table.update(taskId, (found) =>
+        isOver(found) || found.run !== record.run ? undefined : { ...found, run: run.id, crashes: crashesOf(found) },
+      );
+      if (taken?.run !== run.id || isOver(taken) || this.#places.isClosed) {
+        await run.discard(() => table.leave(taskId, run.id));
+        return undefined;
+      }
+      run.start(taken);
+    } catch (error) {
+      // The store may have done the step that failed. The task is left, so that no crash is counted.
+      await run.discard(() => table.leave(taskId, run.id));
+      throw error;
+    }
+    void this.finish(call, run, dispatchUnprepared(call));
     return run;
   }
 
-  async #runAgain(record: TaskRecord, { method, params, peer, principal }: StoredRequest): Promise<void> {
-    const { core } = this;
+  #callOf(taskId: string, { method, params, peer, principal }: StoredRequest): Call {
     const call = new Call({
-      core,
+      core: this.core,
       // Tasks are stored as the latest revision encodes them, and encoded again for the revision of each reader.
       revision: latestModern,
       encoder: modernEncoderOf(latestModern),
-      id: record.taskId,
+      id: taskId,
       method,
       params,
       peer,
@@ -176,24 +221,13 @@ export class Runner {
       session: undefined,
     });
     this.#reruns.add(call);
-    await this.#orphans.note(record.taskId);
-    const run = await this.#start(call, record, 0);
-    void this.finish(call, run, dispatchUnprepared(call));
+    return call;
   }
+}
 
-  #checkRoom(owner: string): void {
-    const { maxRunning, maxRunningPerCaller } = this.defaults;
-    const ofOwner = owner === "" ? 0 : (this.#perOwner.get(owner) ?? 0);
-    if (this.#runs.size < maxRunning && ofOwner < maxRunningPerCaller) return;
-    const message = "Too many tasks are running. Wait for some of them to end, or cancel them.";
-    throw new ProtocolError(ErrorCode.InternalError, message, { status: 503 });
-  }
-
-  #count(owner: string, change: number): void {
-    const count = (this.#perOwner.get(owner) ?? 0) + change;
-    if (count > 0) this.#perOwner.set(owner, count);
-    else this.#perOwner.delete(owner);
-  }
+/** Returns the number of crashes of a task that no process runs: also that of its last run, unless it has left the task. */
+function crashesOf({ run, crashes }: TaskRecord): number {
+  return run === "" ? crashes : crashes + 1;
 }
 
 /** Returns the parts of a call that are needed to run it again, without the params of its input requests and its task. */
@@ -209,7 +243,7 @@ async function dispatchUnprepared(call: Call): Promise<JsonObject> {
 
 function died({ again }: TaskRecord): { code: number; message: string } {
   const message = again
-    ? `The process that ran this task ended before it did, in all of ${maxRuns} runs.`
+    ? `The process that ran this task ended before it did, ${maxCrashes} times.`
     : "The process that ran this task ended before it did. It is unknown what it had done until then.";
   return { code: ErrorCode.InternalError, message };
 }

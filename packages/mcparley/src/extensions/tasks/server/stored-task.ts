@@ -7,7 +7,7 @@ import type { Peer, Principal } from "../../../server/dispatch/context.ts";
 import { encodeRequest } from "../../../server/input/encode-request.ts";
 import { reaching } from "../../../store/reaching.ts";
 import type { LogEntry, Store } from "../../../store/store.ts";
-import type { DetailedTask, RequestedTask, Task, TaskStatus } from "../task.ts";
+import { type DetailedTask, type RequestedTask, type Task, type TaskStatus, isOver } from "../task.ts";
 
 /** The client's response to an input request. */
 export type InputResponse = { result: unknown } | { error: JsonRpcErrorBody };
@@ -45,10 +45,10 @@ export interface TaskRecord {
   pollIntervalMs: number;
   /** Whether the client requested the task, as clients of 2025-11-25 do. */
   requested: boolean;
-  /** Id of the current run. No other run may change the task. */
+  /** Id of the current run. No other run may change the task. Empty if the last run has left the task in an orderly way. */
   run: string;
-  /** Number of runs until now. */
-  runs: number;
+  /** Number of runs that ended without leaving the task, because their processes died. */
+  crashes: number;
   inputRequests: TaskInputRequest[];
   /** The input responses that the handler had before the call became a task, by key. */
   responses: [key: string, result: unknown][];
@@ -146,12 +146,15 @@ export class TaskTable {
   /** Time of the store's last failure, in milliseconds since the epoch. */
   failedAt: number = -Infinity;
   readonly #clock: Clock;
+  readonly #report: (error: unknown) => void;
 
-  constructor(store: Store, clock: Clock) {
+  /** `report` is called with errors that belong to no operation. */
+  constructor(store: Store, clock: Clock, report: (error: unknown) => void) {
     this.store = reaching(store, () => {
       this.failedAt = clock.now();
     });
     this.#clock = clock;
+    this.#report = report;
   }
 
   /** Resolves when every process can read the task. */
@@ -180,13 +183,30 @@ export class TaskTable {
       const changed = change(record);
       if (!changed) return record;
       const now = this.#clock.now();
-      const next = { ...changed, updatedAt: now };
-      const ttl = Math.max(1, next.createdAt + next.ttlMs - now);
-      if (await this.store.compareAndSet(taskKey(taskId), text, JSON.stringify(next), { ttl })) {
-        await this.store.publish(taskKey(taskId), "changed");
+      const next = { ...changed, updatedAt: Math.max(record.updatedAt, now) };
+      // The clocks of two processes may differ, so the store decides when the task expires. Only a store without `keepTtl`
+      // uses the ttl.
+      const lifetime = { ttl: Math.max(1, next.createdAt + next.ttlMs - now), keepTtl: true };
+      if (await this.store.compareAndSet(taskKey(taskId), text, JSON.stringify(next), lifetime)) {
+        await this.notify(taskId);
         return next;
       }
     }
+  }
+
+  /** Notifies the watchers of a task. A failure is only reported, because watchers also read the task once per lease. */
+  async notify(taskId: string): Promise<void> {
+    await this.store.publish(taskKey(taskId), "changed").catch(this.#report);
+  }
+
+  /** Ends a run in an orderly way: another process may take the task over at once, and no crash is counted. */
+  async leave(taskId: string, run: string): Promise<void> {
+    await this.update(taskId, (record) => (record.run === run && !isOver(record) ? { ...record, run: "" } : undefined));
+  }
+
+  /** Deletes a task whose start has failed. */
+  async remove(taskId: string): Promise<void> {
+    await this.store.delete(taskKey(taskId));
   }
 
   /** Calls `changed` after each change of a task, until the returned function is called. */

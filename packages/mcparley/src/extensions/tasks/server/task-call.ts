@@ -76,7 +76,8 @@ export class TaskCall {
 
   /** Creates the task for a handler that calls `continueAsTask`. Returns whether the call is a task. */
   async continueAsTask(settings: TaskTiming & { required?: boolean }): Promise<boolean> {
-    if (this.#isRerun || this.#creating) return true;
+    if (this.#isRerun) return true;
+    if (this.#creating) return (await this.#creating) !== undefined;
     if (settings.required) this.#requireSupport();
     if (!this.#supportsTasks) return false;
     const own = this.#toolExtensions?.find(isTaskTool);
@@ -127,8 +128,12 @@ export class TaskCall {
     throw new ProtocolError(ErrorCode.InvalidRequest, message);
   }
 
+  /** Creates the task, at most once. After a failure, the handler may try again. */
   #create(settings: ToolTasks): Promise<TaskRun> {
-    this.#creating ??= this.#createOnce(settings);
+    this.#creating ??= this.#createOnce(settings).catch((error: unknown) => {
+      this.#creating = undefined;
+      throw error;
+    });
     return this.#creating;
   }
 
@@ -136,7 +141,7 @@ export class TaskCall {
     const call = this.#call;
     const requested = this.#isRequested;
     const requestedTtl = requested && isObject(call.params.task) ? call.params.task.ttl : undefined;
-    const { record, run } = await this.#runner.begin(call, {
+    const run = await this.#runner.begin(call, {
       requested,
       ...(ttlMs !== undefined && { ttlMs }),
       ...(typeof requestedTtl === "number" && { ttlMs: requestedTtl }),
@@ -144,8 +149,8 @@ export class TaskCall {
       ...(runAgain !== undefined && { runAgain }),
     });
     this.#run = run;
-    this.#resolveCreated(createdResult(record));
-    if (call.session) notifySession(this.#runner, record, call.session);
+    this.#resolveCreated(createdResult(run.record));
+    if (call.session) notifySession(this.#runner, run.record, call.session);
     return run;
   }
 }

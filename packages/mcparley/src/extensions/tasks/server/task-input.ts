@@ -32,7 +32,10 @@ export interface TaskInputInit {
   record: TaskRecord;
   /** Number of input requests without a key that were sent before the task was created. */
   order: number;
-  /** Changes the task, unless it is over or has another run. */
+  /**
+   * Changes the task, unless it is over or has another run. Calls the function again if another process has changed the task,
+   * or if the store was unavailable. In the second case, the first change may have been stored.
+   */
   update: (change: (record: TaskRecord) => TaskRecord | undefined) => Promise<unknown>;
 }
 
@@ -161,23 +164,27 @@ export class TaskInput implements InputChannel {
     const requests = this.#turn ?? [];
     this.#turn = undefined;
     if (this.#ended) return;
-    let added: string[] = [];
+    let open = requests;
+    let added: [id: string, request: PendingRequest][] = [];
     try {
       await this.#init.update((record) => {
-        // `update` calls this function again if another process has changed the task.
-        for (const id of added) this.#waiting.delete(id);
         this.receive(record);
+        // Requests of an earlier attempt that have a response now are no longer waiting.
+        const answered = added.flatMap(([id, request]) => (this.#waiting.delete(id) ? [] : request));
+        open = open.filter((request) => !answered.includes(request));
         const stored = [...record.inputRequests];
-        added = requests.flatMap((request) => this.#add(stored, request));
+        added = open.flatMap((request) => this.#add(stored, request));
         return withInputRequests(record, stored);
       });
+      // The run may have ended before the requests were stored.
+      if (this.#ended) throw this.#ended;
     } catch (error) {
       for (const request of requests) request.reject(error);
     }
   }
 
-  /** Adds a request to the stored ones and returns its id. Returns no id if there is already a response. */
-  #add(stored: TaskInputRequest[], request: PendingRequest): string[] {
+  /** Adds a request to the stored ones and returns it with its id. Returns nothing if there is already a response. */
+  #add(stored: TaskInputRequest[], request: PendingRequest): [id: string, request: PendingRequest][] {
     const response = this.#responses.get(request.key);
     if (response) {
       request.resolve(response);
@@ -185,7 +192,7 @@ export class TaskInput implements InputChannel {
     }
     const id = addRequest(stored, request);
     this.#waiting.set(id, request);
-    return [id];
+    return [[id, request]];
   }
 
   async #responsesTo({ inputRequests }: InputRequired, round: number): Promise<JsonObject> {
@@ -202,7 +209,8 @@ export class TaskInput implements InputChannel {
     this.#recorded.set(key, value);
     const { record, update } = this.#init;
     // Only a later run reads the stored value.
-    if (record.again) await update((now) => ({ ...now, once: [...now.once, [key, value]] }));
+    const others = (recorded: TaskRecord["once"]): TaskRecord["once"] => recorded.filter(([other]) => other !== key);
+    if (record.again) await update((now) => ({ ...now, once: [...others(now.once), [key, value]] }));
     return value;
   }
 }

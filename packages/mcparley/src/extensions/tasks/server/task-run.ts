@@ -1,18 +1,20 @@
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
-import type { JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
+import { isUnavailable } from "../../../store/reaching.ts";
 import { isOver } from "../task.ts";
 import { type Ending, type TaskRecord, type TaskTable, ended } from "./stored-task.ts";
 import { TaskInput } from "./task-input.ts";
 
-/** Number of attempts per lease to store the outcome of a task. */
+/** Number of attempts per lease to store a change of a task. */
 const triesPerLease = 5;
 
 export interface TaskRunInit {
   table: TaskTable;
   clock: Clock;
-  record: TaskRecord;
+  taskId: string;
+  /** Id of the run. */
+  id: string;
   call: Call;
   /** Number of input requests without a key that were sent before the task was created. */
   order: number;
@@ -20,134 +22,213 @@ export interface TaskRunInit {
   lease: number;
   /** Called with errors that belong to no response. */
   report: (error: unknown) => void;
-  /** Called when the run has ended. */
-  over: () => void;
 }
 
 /**
  * One run of a task in this process. Renews the lease, passes input responses to the handler, and stores progress and the
  * outcome.
+ *
+ * A run is started in three steps: `watch`, then the caller stores that the task has this run, then `start`.
  */
 export class TaskRun {
   readonly taskId: string;
-  readonly input: TaskInput;
+  readonly id: string;
+  /** Resolves when the run has ended, or was discarded. */
+  readonly over: Promise<void>;
+  /** Set by `start`. */
+  input!: TaskInput;
   readonly #init: TaskRunInit;
-  readonly #abort: (reason: Error) => void;
-  #timer: unknown;
+  #record!: TaskRecord;
+  #abort: (reason: Error) => void = () => {};
+  #resolveOver!: () => void;
   #unwatch: (() => Promise<void>) | undefined;
+  #hasStarted = false;
+  #hasMissedChange = false;
   #isOver = false;
+  #isFailing = false;
+  /** The time, by the clock of this process, at which the ttl of the task has passed at the latest. */
+  #endsBy = Infinity;
+  #timer: unknown;
+  /** The outcome of the handler, until it is stored. */
+  #outcome: Ending | undefined;
   /** The last reported progress. */
   #message: string | undefined;
   /** The timer until the next status message may be stored. */
   #messageTimer: unknown;
 
   constructor(init: TaskRunInit) {
-    const { call, record, order } = init;
     this.#init = init;
-    this.taskId = record.taskId;
-    this.input = new TaskInput({ call, record, order, update: (change) => this.#update(change) });
+    this.taskId = init.taskId;
+    this.id = init.id;
+    this.over = new Promise((resolve) => {
+      this.#resolveOver = resolve;
+    });
+  }
+
+  /** Subscribes to the changes of the task. */
+  async watch(): Promise<void> {
+    this.#unwatch = await this.#init.table.watch(this.taskId, () => void this.#readChanges());
+  }
+
+  /** Starts the run of a stored task: input requests and progress of the call are those of the task from now on. */
+  start(record: TaskRecord): void {
+    const { call, order, clock } = this.#init;
+    this.#record = record;
+    // A process that has not created the task does not know when its ttl began. This is the latest time possible.
+    this.#endsBy = clock.now() + record.ttlMs;
+    this.input = new TaskInput({ call, record, order, update: (change) => this.#persist(change) });
     this.#abort = call.outlive({
       input: this.input,
       progress: (done, total, message) =>
         this.#setMessage(message ?? (total === undefined ? `${done}` : `${done}/${total}`)),
     });
+    this.#hasStarted = true;
+    this.#renewLater();
+    if (this.#hasMissedChange) void this.#readChanges();
   }
 
-  /** Starts to renew the lease, and to read changes that other processes make. */
-  async start(): Promise<void> {
-    this.#unwatch = await this.#init.table.watch(this.taskId, () => void this.#readChanges());
-    this.#renewLater();
-    await this.#readChanges();
+  /** The record with which the run was started. */
+  get record(): TaskRecord {
+    return this.#record;
   }
 
   /** Stores the outcome of the task, unless it has ended already: a task that was cancelled stays cancelled. */
   async finish(outcome: Ending): Promise<void> {
     if (this.#isOver) return;
-    for (let tries = 1; ; tries++) {
-      try {
-        await this.#update((record) => ended(record, outcome));
-        break;
-      } catch (error) {
-        if (tries === 1) this.#init.report(error);
-        // Clients poll for the outcome, so it is retried until the ttl of the task has passed.
-        const { clock, lease, record } = this.#init;
-        if (this.#isOver || clock.now() >= record.createdAt + record.ttlMs) break;
-        await new Promise<void>((resolve) => clock.setTimeout(resolve, lease / triesPerLease));
-      }
-    }
+    this.#outcome = outcome;
+    await this.#persist((record) => ended(record, outcome));
     await this.#end(new LocalError("closed", "The task has ended."));
   }
 
-  /** Ends the run when its server closes. The task fails, unless it may run again in another process. */
+  /**
+   * Ends the run when its server closes. A task that may run again is left to another process. Any other task fails, unless
+   * its handler has ended.
+   */
   async stop(): Promise<void> {
-    const why = "The server was stopped before the task ended.";
-    const canRunAgain = this.#init.record.again !== undefined;
-    await this.#end(new LocalError("closed", why), !canRunAgain && { code: -32603, message: why });
+    const reason = closing();
+    const outcome = this.#outcome ?? { error: { code: -32603, message: reason.message } };
+    const mayRunAgain = !this.#outcome && this.#record.again !== undefined;
+    const { table } = this.#init;
+    await this.#end(reason, () =>
+      mayRunAgain ? table.leave(this.taskId, this.id) : this.#update((now) => ended(now, outcome)),
+    );
+  }
+
+  /** Ends a run that was not started. `undo` reverts what was stored for it. */
+  async discard(undo?: () => Promise<void>): Promise<void> {
+    await this.#end(closing(), undo);
   }
 
   /** Changes the task, unless it is over or has another run. */
   async #update(change: (record: TaskRecord) => TaskRecord | undefined): Promise<TaskRecord | undefined> {
-    const { table, record: mine } = this.#init;
-    return table.update(this.taskId, (record) =>
-      record.run === mine.run && !isOver(record) ? change(record) : undefined,
+    return this.#init.table.update(this.taskId, (record) =>
+      record.run === this.id && !isOver(record) ? change(record) : undefined,
     );
   }
 
   /** Reads the changes of the task: input responses, a cancellation, or its end. */
   async #readChanges(): Promise<void> {
+    this.#hasMissedChange = !this.#hasStarted;
+    if (!this.#hasStarted || this.#isOver) return;
+    const { table, clock } = this.#init;
     try {
-      const record = await this.#init.table.read(this.taskId);
+      const record = await table.read(this.taskId);
       if (this.#isOver) return;
-      if (!record) await this.#end(new LocalError("aborted", "The ttl of the task has passed."));
-      else if (isOver(record)) await this.#end(new LocalError("aborted", "The task was cancelled."));
-      else if (record.run !== this.#init.record.run) await this.#end(takenOver());
+      if (!record) await this.#end(expired(), () => table.notify(this.taskId));
+      else if (record.status === "cancelled") await this.#end(new LocalError("aborted", "The task was cancelled."));
+      else if (isOver(record) || record.run !== this.id) await this.#end(takenOver());
       else this.input.receive(record);
     } catch (error) {
-      this.#init.report(error);
+      this.#reportOnce(error);
+      if (clock.now() >= this.#endsBy) await this.#end(expired());
     }
   }
 
   #renewLater(): void {
-    const { clock, lease, table, record, report } = this.#init;
-    this.#timer = clock.setTimeout(() => {
-      if (this.#isOver) return;
-      this.#renewLater();
-      table.renew(this.taskId, record.run, lease).then((isKept) => {
-        if (isKept) return this.#readChanges();
-        return this.#end(takenOver());
-      }, report);
-    }, lease / 3);
+    const { clock, lease, table } = this.#init;
+    const left = this.#endsBy - clock.now();
+    // No message tells that the ttl has passed, so the task is read when that is due. A later run of a short task reads it
+    // more often, because it knows only the latest time.
+    const interval = Math.min(lease / 3, this.#record.ttlMs / 4);
+    this.#timer = clock.setTimeout(
+      () => {
+        this.#renewLater();
+        table.renew(this.taskId, this.id, lease).then(
+          (isKept) => {
+            this.#isFailing = false;
+            return isKept ? this.#readChanges() : this.#end(takenOver());
+          },
+          (error: unknown) => {
+            this.#reportOnce(error);
+            return this.#readChanges();
+          },
+        );
+      },
+      left > 0 ? Math.min(interval, left) : interval,
+    );
   }
 
   /** Stores progress as the status message of the task, at most once per poll interval. */
   #setMessage(message: string): void {
     this.#message = message;
     if (this.#messageTimer !== undefined || this.#isOver) return;
-    const { clock, record, report } = this.#init;
+    const { clock, report } = this.#init;
     this.#update((now) => ({ ...now, statusMessage: message })).catch(report);
     this.#messageTimer = clock.setTimeout(() => {
       this.#messageTimer = undefined;
       if (this.#message !== undefined && this.#message !== message) this.#setMessage(this.#message);
-    }, record.pollIntervalMs);
+    }, this.#record.pollIntervalMs);
   }
 
-  async #end(reason: Error, failure?: JsonRpcErrorBody | false): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    const { clock, table, record, over, report } = this.#init;
-    clock.clearTimeout(this.#timer);
-    if (this.#messageTimer !== undefined) clock.clearTimeout(this.#messageTimer);
-    over();
-    this.#abort(reason);
-    this.input.end(reason);
-    try {
-      if (failure) await this.#update((now) => ended(now, { error: failure }));
-      await this.#unwatch?.();
-      await table.release(this.taskId, record.run);
-    } catch (error) {
-      report(error);
+  /** Changes the task. If the store is unavailable, tries again until the run ends. */
+  async #persist(change: (record: TaskRecord) => TaskRecord | undefined): Promise<void> {
+    const { clock, lease } = this.#init;
+    while (!this.#isOver) {
+      try {
+        await this.#update(change);
+        this.#isFailing = false;
+        return;
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        this.#reportOnce(error);
+      }
+      let timer: unknown;
+      const pause = new Promise<void>((resolve) => {
+        timer = clock.setTimeout(resolve, lease / triesPerLease);
+      });
+      await Promise.race([pause, this.over]);
+      clock.clearTimeout(timer);
     }
   }
+
+  /** Reports the first of several failures in a row. */
+  #reportOnce(error: unknown): void {
+    if (!this.#isFailing) this.#init.report(error);
+    this.#isFailing = true;
+  }
+
+  /** Ends the run. `last` is the last change of the task. The lease is released after it. */
+  async #end(reason: Error, last: () => Promise<unknown> = async () => {}): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { clock, table } = this.#init;
+    if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
+    if (this.#messageTimer !== undefined) clock.clearTimeout(this.#messageTimer);
+    this.#resolveOver();
+    this.#abort(reason);
+    if (this.#hasStarted) this.input.end(reason);
+    for (const step of [last, async () => this.#unwatch?.(), () => table.release(this.taskId, this.id)]) {
+      await step().catch((error: unknown) => this.#reportOnce(error));
+    }
+  }
+}
+
+function closing(): LocalError {
+  return new LocalError("closed", "The server was stopped before the task ended.");
+}
+
+function expired(): LocalError {
+  return new LocalError("aborted", "The ttl of the task has passed.");
 }
 
 function takenOver(): LocalError {

@@ -64,15 +64,17 @@ export function watchTask(
     }, defaults.lease);
   }
 
-  async function start(): Promise<void> {
+  async function subscribe(): Promise<void> {
     const subscribed = await table.watch(taskId, () => void read());
-    if (isStopped) return subscribed();
-    unsubscribe = subscribed;
-    readLater();
-    await read();
+    if (isStopped) await subscribed();
+    else unsubscribe = subscribed;
   }
 
-  start().catch(report);
+  // Without the subscription, the task is still read once per lease.
+  readLater();
+  subscribe()
+    .catch(report)
+    .finally(() => void read());
   return stop;
 }
 

@@ -1,0 +1,139 @@
+import type { FollowedRequest } from "../../../client/extension.ts";
+import { type Linked, abortedError, link, pause, unlessAborted } from "../../../rpc/abort.ts";
+import { LocalError, ProtocolError, RpcErrorCode } from "../../../rpc/errors.ts";
+import { isObject } from "../../../rpc/messages.ts";
+
+/** Maximum number of failures in a row. With the pauses between them, a server may be unavailable for about a minute. */
+const maxFailures = 8;
+/** Milliseconds before the first repetition. The pause doubles with each further one. */
+const firstPause = 500;
+/** Maximum pause in milliseconds, also if the server asks for a longer one. */
+const longestPause = 30_000;
+/** Maximum delay of a timer in milliseconds. Platforms call timers with a longer delay at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** The time and the number of failures after which a task is no longer followed. */
+export class Patience {
+  readonly #request: FollowedRequest;
+  readonly #taskId: string;
+  readonly #linked: Linked;
+  #left: number;
+  #since = 0;
+  #timer: unknown;
+  #hasFailed = false;
+  #isLate = false;
+
+  constructor(request: FollowedRequest, taskId: string) {
+    this.#request = request;
+    this.#taskId = taskId;
+    this.#linked = link(request.signal);
+    this.#left = request.left;
+    this.#resume();
+  }
+
+  /** Aborted when the call is cancelled, when its time is over, or when the client is closed. */
+  get signal(): AbortSignal {
+    return this.#linked.signal;
+  }
+
+  /** Whether nobody wants the result of the task. False if the client was closed: a later process can follow the task. */
+  get gaveUp(): boolean {
+    const { aborted, reason } = this.#request.signal;
+    const isClosed = aborted && reason instanceof LocalError && reason.code === "closed";
+    return !isClosed && (aborted || this.#isLate || this.#hasFailed);
+  }
+
+  /** Runs an action that is safe to repeat. Repeats it if it fails with an error that is worth it. */
+  async keep<T>(run: () => Promise<T>, isWorthIt: (error: unknown) => boolean): Promise<T> {
+    const { clock } = this.#request;
+    for (let failures = 1; ; failures++) {
+      try {
+        return await run();
+      } catch (error) {
+        // The reason of the signal says more than the error of a request that it has aborted.
+        if (this.signal.aborted) throw abortedError(this.#request.what, this.signal);
+        if (!isWorthIt(error)) throw error;
+        if (failures >= maxFailures) throw this.#unavailable(error as LocalError | ProtocolError);
+        const backoff = Math.max(firstPause * 2 ** (failures - 1), delayOf(error));
+        await pause(clock, Math.min(backoff, longestPause), this.signal);
+      }
+    }
+  }
+
+  /** Runs an action of the user. Its time does not count. */
+  async pausing<T>(run: () => Promise<T>): Promise<T> {
+    this.#stop();
+    try {
+      return await unlessAborted(run(), this.signal, this.#request.what);
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
+    } finally {
+      this.#resume();
+    }
+  }
+
+  /** Releases the timer and the signal of the call. */
+  end(): void {
+    this.#stop();
+    this.#linked.unlink();
+  }
+
+  #resume(): void {
+    if (this.#left === Infinity) return;
+    const { clock } = this.#request;
+    this.#since = clock.now();
+    this.#timer = clock.setTimeout(
+      () => {
+        this.#stop();
+        if (this.#left > 0) this.#resume();
+        else this.#expire();
+      },
+      Math.min(Math.max(0, this.#left), longestTimer),
+    );
+  }
+
+  #stop(): void {
+    if (this.#timer === undefined) return;
+    const { clock } = this.#request;
+    clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#left -= clock.now() - this.#since;
+  }
+
+  #expire(): void {
+    this.#isLate = true;
+    const message = `The task of ${this.#request.what} was not over within the time limit, and was cancelled.`;
+    this.#linked.abort(new LocalError("timeout", message, { data: { taskId: this.#taskId } }));
+  }
+
+  #unavailable(error: LocalError | ProtocolError): Error {
+    const { what } = this.#request;
+    const message = `The server of the task ${this.#taskId} of ${what} is unavailable; the task goes on. ${error.message}`;
+    const options = { cause: error, data: { taskId: this.#taskId } };
+    return error instanceof LocalError
+      ? new LocalError(error.code, message, options)
+      : new ProtocolError(error.code, message, options);
+  }
+}
+
+/** Returns whether a server that failed to read or change a task may succeed later. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof ProtocolError) return error.code === RpcErrorCode.InternalError || delayOf(error) > 0;
+  if (!(error instanceof LocalError)) return false;
+  if (error.code === "http") return !isRefusal(isObject(error.data) ? error.data.status : undefined);
+  return /^(timeout|closed|exited|unreachable|session_lost)$/.test(error.code);
+}
+
+/** Returns the milliseconds that the server asks to wait, or 0. */
+export function delayOf(error: unknown): number {
+  const { data } = error as { data?: unknown };
+  const { retryAfterMs, retryAfter } = isObject(data) ? data : {};
+  if (typeof retryAfterMs === "number") return retryAfterMs;
+  return typeof retryAfter === "number" ? retryAfter * 1000 : 0;
+}
+
+/** Whether a status says that the same request fails again. A proxy answers 404 while it knows no process of the server. */
+function isRefusal(status: unknown): boolean {
+  return typeof status === "number" && status >= 400 && status < 500 && ![404, 408, 425, 429].includes(status);
+}

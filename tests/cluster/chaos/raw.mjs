@@ -1,0 +1,27 @@
+// @ts-check
+
+/**
+ * Posts one request of 2026-07-28.
+ *
+ * @param {string} url
+ * @param {string} method
+ * @param {{ params: { name?: string, taskId?: string, [param: string]: unknown }, capabilities?: object }} request
+ */
+export function post(url, method, { params, capabilities = {} }) {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1.0.0" },
+    "io.modelcontextprotocol/clientCapabilities": capabilities,
+  };
+  return fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      "mcp-name": params.name ?? params.taskId ?? "",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }),
+  });
+}
