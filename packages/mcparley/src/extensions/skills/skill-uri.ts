@@ -34,6 +34,12 @@ export function uriOf(path: string, root: string = "skill:/"): string {
   return `${root}/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
+/** Returns the path of a URI that `uriOf` returns, among all skills. Undefined for any other URI. */
+export function pathOf(uri: string): string | undefined {
+  const path = uri.startsWith("skill://") ? decoded(uri.slice("skill://".length)) : undefined;
+  return path !== undefined && isPlainPath(path) && uriOf(path) === uri ? path : undefined;
+}
+
 /** Returns whether a path, with `/` between its parts, stays in its folder and has no control characters or backslashes. */
 export function isPlainPath(path: string): boolean {
   return path

@@ -22,6 +22,8 @@ export type SkillFile = Content | StoredFile | (() => Content | Promise<Content>
 export interface PreparedFile {
   readonly source: SkillFile;
   readonly mimeType: string;
+  /** Bytes. 0 if the content is generated. */
+  readonly size: number;
   /** Undefined until it is calculated; `dynamic` if the content is generated. */
   sum: { digest: string; size: number } | "dynamic" | undefined;
 }
@@ -45,19 +47,16 @@ export interface Skill {
  */
 export function skill(files: Readonly<Record<string, SkillFile>>, options: { scopes?: readonly string[] } = {}): Skill {
   const prepared = new Map(Object.entries(files).map(([path, source]) => [path, prepareFile(path, source)]));
-  checkSize(
-    [...prepared.values()].map(({ source }) => source),
-    "the skill",
-  );
+  checkSize([...prepared.values()], "the skill");
   return { kind: "skill", frontmatter: frontMatterOf(files["SKILL.md"]), files: prepared, ...options };
 }
 
 /** Throws if the number or the size of the files exceeds the limits that all clients support. */
-export function checkSize(files: readonly SkillFile[], what: string): void {
+export function checkSize(files: readonly PreparedFile[], what: string): void {
   if (files.length > skillLimits.files) {
     throw invalid(`${what} has ${files.length} files; clients support ${skillLimits.files}`);
   }
-  const bytes = files.reduce((sum, file) => sum + sizeOf(file), 0);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > skillLimits.bytes) throw invalid(`${what} has ${bytes} bytes; clients support ${skillLimits.bytes}`);
 }
 
@@ -78,13 +77,10 @@ export async function countFile(file: PreparedFile): Promise<void> {
 function prepareFile(path: string, source: SkillFile): PreparedFile {
   const shown = JSON.stringify(path);
   if (!isPlainPath(path)) throw invalid(`${shown} is not a path in its folder`);
-  if (typeof source === "function") return { source, mimeType: fileType(path, true), sum: "dynamic" };
+  if (typeof source === "function") return { source, mimeType: fileType(path, true), size: 0, sum: "dynamic" };
   if (typeof source === "string" || source instanceof Uint8Array) {
-    return {
-      source,
-      mimeType: fileType(path, typeof source === "string" || exactText(source) !== undefined),
-      sum: undefined,
-    };
+    const isText = typeof source === "string" || exactText(source) !== undefined;
+    return { source, mimeType: fileType(path, isText), size: bytesOf(source).length, sum: undefined };
   }
   if (
     !isStored(source) ||
@@ -95,7 +91,7 @@ function prepareFile(path: string, source: SkillFile): PreparedFile {
     throw invalid(`${shown} must be text, bytes, a function, or { digest, size, read }`);
   }
   const { digest, size, mimeType = fileType(path, true) } = source;
-  return { source, mimeType, sum: { digest, size } };
+  return { source, mimeType, size, sum: { digest, size } };
 }
 
 function frontMatterOf(source: SkillFile | undefined): SkillFrontMatter {
@@ -111,11 +107,6 @@ function frontMatterOf(source: SkillFile | undefined): SkillFrontMatter {
 
 function isStored(source: unknown): source is StoredFile {
   return typeof source === "object" && source !== null && "read" in source && typeof source.read === "function";
-}
-
-function sizeOf(source: SkillFile): number {
-  if (typeof source === "function") return 0;
-  return isStored(source) ? source.size : bytesOf(source).length;
 }
 
 function bytesOf(content: Content): Uint8Array {
