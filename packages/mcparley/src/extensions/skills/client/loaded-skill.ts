@@ -6,7 +6,7 @@ import { isObject } from "../../../rpc/messages.ts";
 import { type FrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import { FrontMatterError } from "../front-matter/yaml.ts";
 import { type SkillFrontMatter, type SkillResource, digestOf, exactText, skillFile } from "../skill-entry.ts";
-import { isPlainPath, pathIn, rootOf, uriOf } from "../skill-uri.ts";
+import { isPlainPath, pathIn, quoted, rootOf, uriOf } from "../skill-uri.ts";
 import { type OfferedSkill, SkillRefused } from "./offered-skill.ts";
 
 /** A file of a skill, read and verified. */
@@ -127,16 +127,25 @@ interface Target {
 /** Returns the file that a reference means. Refuses files that are not the skill's before a request is sent. */
 function targetOf({ uri: skillUri, resources, server }: OfferedSkill, file: string): Target {
   const root = rootOf(skillUri)!;
-  for (const path of pathsOf(root, file)) {
-    if (resources === "dynamic") return { uri: uriOf(path, root), listed: undefined };
-    const listed = resources.find(({ uri }) => pathIn(root, uri) === path);
-    if (listed) return { uri: listed.uri, listed };
+  const paths = pathsOf(root, file);
+  if (resources === "dynamic") {
+    if (paths[0] !== undefined) return { uri: uriOf(paths[0], root), listed: undefined };
+  } else {
+    const byPath = new Map(resources.map((listed) => [pathIn(root, listed.uri), listed]));
+    // A listed path has precedence, because `#`, `%` and `:` are allowed in the names of files.
+    for (const path of [file, ...paths]) {
+      const listed = byPath.get(path);
+      if (listed) return { uri: listed.uri, listed };
+    }
   }
-  const shown = JSON.stringify(file.slice(0, 200));
+  const shown = quoted(file);
   throw new SkillRefused("unlisted", file, `${shown} is not a file of the skill ${skillUri} of ${server}.`);
 }
 
-/** Returns the paths in the skill's folder that a reference may mean: as written, and percent-decoded. */
+/**
+ * Returns the paths in the skill's folder that a reference may mean: as written, and percent-decoded. A fragment is
+ * removed. A reference with a scheme must be a URI in the folder.
+ */
 function pathsOf(root: string, file: string): string[] {
   const [reference = ""] = file.split("#", 1);
   const isUri = /^[a-z][a-z\d+.-]*:/i.test(reference);

@@ -3,7 +3,7 @@ import type { Principal } from "../../../server/dispatch/context.ts";
 import type { Entry } from "../../../server/registry.ts";
 import { isGranted } from "../../../server/dispatch/scopes.ts";
 import { type SkillEntry, skillFile } from "../skill-entry.ts";
-import { isPlainPath, pathOf, uriOf } from "../skill-uri.ts";
+import { isPlainPath, pathOf, quoted, uriOf } from "../skill-uri.ts";
 import { type PreparedFile, type Skill, checkSize, countFile } from "./skill.ts";
 import { SkillTree } from "./skill-tree.ts";
 
@@ -211,5 +211,5 @@ function checkPlace(path: string, skill: Skill): void {
 }
 
 function invalid(path: string, reason: string): LocalError {
-  return new LocalError("invalid_definition", `The skill ${JSON.stringify(path)} cannot be offered: ${reason}.`);
+  return new LocalError("invalid_definition", `The skill ${quoted(path)} cannot be offered: ${reason}.`);
 }

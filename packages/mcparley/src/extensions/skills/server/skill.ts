@@ -1,7 +1,7 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { checkFrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import { type SkillFrontMatter, digestOf, digestPattern, exactText, skillLimits } from "../skill-entry.ts";
-import { isPlainPath } from "../skill-uri.ts";
+import { isPlainPath, quoted } from "../skill-uri.ts";
 
 type Content = string | Uint8Array;
 
@@ -75,7 +75,7 @@ export async function countFile(file: PreparedFile): Promise<void> {
 }
 
 function prepareFile(path: string, source: SkillFile): PreparedFile {
-  const shown = JSON.stringify(path);
+  const shown = quoted(path);
   if (!isPlainPath(path)) throw invalid(`${shown} is not a path in its folder`);
   if (typeof source === "function") return { source, mimeType: fileType(path, true), size: 0, sum: "dynamic" };
   if (typeof source === "string" || source instanceof Uint8Array) {

@@ -232,6 +232,8 @@ describe("what is no skill is refused where it is defined", () => {
     [() => skill({ "SKILL.md": content, "a//b": "x" }), '"a//b"'],
     [() => skill({ "SKILL.md": content, "a\\b": "x" }), "is not a path"],
     [() => skill({ "SKILL.md": content, "\ud800": "x" }), "is not a path"],
+    [() => skill({ "SKILL.md": content, "a\u202Efdp.exe": "x" }), String.raw`"a\u{202e}fdp.exe" is not a path`],
+    [() => skill({ "SKILL.md": content, "a\u2067": "x" }), "is not a path"],
     [() => skill({ "SKILL.md": content, x: { digest: "md5:0", size: 1, read: () => "" } }), '"x" must be'],
     [() => skill({ "SKILL.md": content, x: new Uint8Array(17 * 1024 * 1024) }), "bytes"],
     [() => skills({ b: skill({ "SKILL.md": content }) }), 'must be its name, "a"'],
