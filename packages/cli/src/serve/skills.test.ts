@@ -162,8 +162,7 @@ test("each listed file can be read, whatever characters its name has", async () 
   });
   expect(live.problems).toEqual([]);
   const host = hostOf(client);
-  const [one] = await host.list().all();
-  const loaded = await host.load(one!);
+  const loaded = await host.load("skill://a%3Ab%20%231/deploy/SKILL.md");
   for (const name of names) expect((await loaded.read(name)).text).toBe(name);
   const listed = await client.listResources().all();
   expect(listed).toHaveLength(names.length + 1);

@@ -23,7 +23,7 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
   /** The digests of settled files. */
   const digests = new Map<string, { stamp: string; digest: string }>();
   /** The skills of the last reading whose files are all settled, by the path of `SKILL.md`, with the stamps of the files. */
-  let loaded = new Map<string, { stamps: string; skill: Loaded<Skill> }>();
+  const loaded = new Map<string, { stamps: string; skill: Loaded<Skill> }>();
 
   async function digestOf(file: ResourceFile): Promise<string> {
     const kept = digests.get(file.path);
@@ -77,11 +77,8 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
     const manifests = files
       .map(({ path }) => path)
       .filter((path) => basename(path) === "SKILL.md" && !cut?.startsWith(`${dirname(path)}/`));
-    loaded = new Map(manifests.flatMap((path) => (loaded.get(path) ? [[path, loaded.get(path)!]] : [])));
-    const filesOf = filesByFolder(
-      manifests.map((path) => dirname(path)),
-      files,
-    );
+    for (const path of loaded.keys()) if (!known.has(`skills/${path}`)) loaded.delete(path);
+    const filesOf = filesByFolder(manifests.map(dirname), files);
     return loadEach(manifests, report, async (path) => {
       if (path === "SKILL.md") throw atTop;
       return [await reload(path, filesOf.get(dirname(path)) ?? [], fileSize)];

@@ -14,6 +14,9 @@ const LINGER_MS = 1_000;
 /** A standalone stream that was open for this long has worked. Proxies cut silent streams off after a minute. */
 const WORKING_MS = 5_000;
 
+/** Maximum characters of an event on the standalone stream, unless the target has another limit. */
+const defaultUnaskedEvent = 1_048_576;
+
 const MAX_TRIES = 6;
 const FIRST_DELAY = 1_000;
 const LONGEST_DELAY = 30_000;
@@ -92,10 +95,10 @@ export function answerStreams(
 /** Reads a stream to its end. Returns the error that broke it, if any. */
 async function readToEnd(
   response: Response,
-  { waiting, controller }: Posted,
+  { waiting, controller, limit }: Posted,
   { settings, sink, budget, position }: StreamState & { sink: MessageSink },
 ): Promise<Error | undefined> {
-  const { clock, limits } = settings;
+  const { clock } = settings;
   let timer: unknown;
   try {
     const lingering: MessageSink = {
@@ -107,7 +110,7 @@ async function readToEnd(
       },
       malformed: (error) => sink.malformed(error),
     };
-    await readMessages(response, lingering, { limit: limits.message, position });
+    await readMessages(response, lingering, { limit, position });
     return undefined;
   } catch (error) {
     // The server would send an event that is too large again.
@@ -196,7 +199,7 @@ async function readStandalone(
   try {
     const response = await getStream(settings, headers, { lastEventId: position.lastEventId, signal });
     if (response.ok && isEventStream(response)) {
-      await readMessages(response, sink, { limit: settings.limits.unaskedEvent, position });
+      await readMessages(response, sink, { limit: settings.limits.unaskedEvent ?? defaultUnaskedEvent, position });
       return undefined;
     }
     if (isTransient(response.status)) return await statusError(response, "GET", settings.clock);

@@ -1,6 +1,8 @@
+import type { CallOptions } from "../../../client/calls/call.ts";
 import type { Client } from "../../../client/calls/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import type { ResourceContents } from "../../../mcp/content.ts";
+import { fromBase64 } from "../../../rpc/base64.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { isObject } from "../../../rpc/messages.ts";
 import { type FrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
@@ -86,7 +88,7 @@ export class LoadedSkill {
 
   async #fetch(target: Target, options: RequestOptions): Promise<SkillContent> {
     const { client, bytes } = this.#reading;
-    const content = await readFile(client, target, options);
+    const content = await readFile({ client, bytes: bytes - this.#bytes }, target, options);
     if (target.listed) return content;
     if (this.#bytes + content.bytes.length > bytes) {
       throw new LocalError("too_large", `The skill ${this.skill.uri} has more than ${bytes} bytes.`);
@@ -98,8 +100,8 @@ export class LoadedSkill {
 
 /** Reads and verifies the `SKILL.md` of an approved skill. */
 export async function loadSkill(reading: SkillReading, options: RequestOptions): Promise<LoadedSkill> {
-  const { client, skill, bytes } = reading;
-  const file = await readFile(client, targetOf(skill, skillFile), options);
+  const { skill, bytes } = reading;
+  const file = await readFile(reading, targetOf(skill, skillFile), options);
   if (file.bytes.length > bytes) throw new LocalError("too_large", `${skill.uri} has more than ${bytes} bytes.`);
   return new LoadedSkill(reading, file, verifiedFrontMatter(skill, file));
 }
@@ -166,8 +168,17 @@ function decoded(path: string): string[] {
  * Reads one file and verifies it with the entry (Verification on Read). Bypasses the client's cache, because a cached
  * result may be older than the entry.
  */
-async function readFile(client: Client, { uri, listed }: Target, options: RequestOptions): Promise<SkillContent> {
-  const { contents } = await client.readResource(uri, { ...options, fresh: true });
+async function readFile(
+  { client, bytes: most }: Pick<SkillReading, "client" | "bytes">,
+  { uri, listed }: Target,
+  options: RequestOptions,
+): Promise<SkillContent> {
+  const request: CallOptions = {
+    ...options,
+    fresh: true,
+    maxReply: replySize(listed?.size ?? most),
+  };
+  const { contents } = await client.readResource(uri, request);
   const [content, ...others] = contents;
   if (!isObject(content) || others.length > 0 || content.uri !== uri) {
     throw new LocalError(
@@ -185,6 +196,17 @@ async function readFile(client: Client, { uri, listed }: Target, options: Reques
     bytes,
     isVerified: listed !== undefined,
   };
+}
+
+/** Maximum size of the reply with a small file in bytes. */
+const defaultReplySize = 25_165_824;
+
+/**
+ * Returns the maximum size of the reply with a file in bytes. JSON may use six characters for one byte, as in `\u0000`. The
+ * rest is for the URI, the type and the metadata.
+ */
+function replySize(size: number): number {
+  return Math.max(defaultReplySize, 6 * size + 65_536);
 }
 
 async function verify({ uri, size, digest }: SkillResource, bytes: Uint8Array): Promise<void> {
@@ -206,7 +228,7 @@ function bytesOf(content: ResourceContents): Uint8Array {
   const { text, blob } = content as { text?: unknown; blob?: unknown };
   if (typeof text === "string") return new TextEncoder().encode(text);
   try {
-    if (typeof blob === "string") return Uint8Array.from(atob(blob), (char) => char.charCodeAt(0));
+    if (typeof blob === "string") return fromBase64(blob);
   } catch {
     // Invalid base64 is reported below.
   }

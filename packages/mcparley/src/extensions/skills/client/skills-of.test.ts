@@ -244,11 +244,11 @@ describe("nothing is read but the files of the skill, from its own server", () =
     const { host } = await hostOf(
       createServer({ name: "s", version: "1", extensions: [skills({ "te:am #1/pdf": made })] }),
     );
-    const [one] = await host.list().all();
-    const loaded = await host.load(one!);
+    const one = await host.get("skill://te%3Aam%20%231/pdf/SKILL.md");
+    const loaded = await host.load(one);
     expect(loaded.files?.toSorted()).toEqual([...names, "SKILL.md"].toSorted());
     for (const name of names) expect((await loaded.read(name)).text).toBe(name);
-    for (const { uri } of one!.resources as SkillResource[]) expect((await loaded.read(uri)).uri).toBe(uri);
+    for (const { uri } of one.resources as SkillResource[]) expect((await loaded.read(uri)).uri).toBe(uri);
     expect((await loaded.read("./x%20y.md#part")).text).toBe("x%20y.md");
     expect((await loaded.read("%E6%97%A5%E6%9C%AC.md")).text).toBe("日本.md");
   });

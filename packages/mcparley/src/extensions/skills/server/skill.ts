@@ -60,10 +60,18 @@ export function checkSize(files: readonly PreparedFile[], what: string): void {
   if (bytes > skillLimits.bytes) throw invalid(`${what} has ${bytes} bytes; clients support ${skillLimits.bytes}`);
 }
 
-/** Reads a file, as text if it is UTF-8, and as bytes otherwise. */
+/** Characters from which on a text is sent as bytes if it would be longer in JSON than in base64. */
+const largeText = 1_048_576;
+
+/** Reads a file, as text if it is UTF-8, and as bytes otherwise. A large text with many escapes in JSON is read as bytes. */
 export async function readFile({ source }: PreparedFile): Promise<Content> {
   const content = await (typeof source === "function" ? source() : isStored(source) ? source.read() : source);
-  return typeof content === "string" ? content : (exactText(content) ?? content);
+  const text = typeof content === "string" ? content : exactText(content);
+  if (text === undefined) return content;
+  if (text.length < largeText) return text;
+  // Many clients have limits near the size of 16 MiB in base64, which is the largest file of a skill.
+  const bytes = bytesOf(content);
+  return bytesOf(JSON.stringify(text)).length > (bytes.length * 4) / 3 ? bytes : text;
 }
 
 /** Calculates the size and the digest of a file, unless they are known. */
