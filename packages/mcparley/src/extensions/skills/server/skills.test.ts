@@ -218,10 +218,12 @@ test("a file that is elsewhere is read when it is asked for, and not before", as
 test("a large text is sent as base64 only if it would be longer in JSON", async () => {
   const [quotes, prose] = ['"'.repeat(2_000_000), "word ".repeat(400_000)];
   const peer = await connectTo(skills({ a: skill({ "SKILL.md": manifest("a"), "q.txt": quotes, "p.txt": prose }) }));
-  const read = async (name: string): Promise<TextOrBlob> =>
-    (await peer.request("resources/read", { uri: `skill://a/${name}` })).result.contents[0];
-  expect(Buffer.from((await read("q.txt")).blob ?? "", "base64").toString()).toBe(quotes);
-  expect((await read("p.txt")).text).toBe(prose);
+  const read = async (name: string): Promise<TextOrBlob | undefined> => {
+    const { contents } = (await peer.request("resources/read", { uri: `skill://a/${name}` })).result;
+    return (contents as TextOrBlob[])[0];
+  };
+  expect(Buffer.from((await read("q.txt"))?.blob ?? "", "base64").toString()).toBe(quotes);
+  expect((await read("p.txt"))?.text).toBe(prose);
 });
 
 describe("what is no skill is refused where it is defined", () => {
