@@ -27,7 +27,7 @@ export function ioredisConnection(client: IoredisClient, isSharded: () => Promis
     return copy;
   };
   let commands: Ioredis | undefined;
-  let failure: () => Error | undefined = () => undefined;
+  let failure: (() => Error | undefined) | undefined;
 
   return {
     isCluster,
@@ -37,7 +37,7 @@ export function ioredisConnection(client: IoredisClient, isSharded: () => Promis
         failure = connectionFailure(commands);
       }
       return commands.call(name, ...args).catch((error: unknown) => {
-        throw (isNotConnected(error) && failure()) || error;
+        throw (isNotConnected(error) && failure?.()) || error;
       });
     },
     async receive(receiver) {

@@ -1,4 +1,5 @@
 import { redisStore } from "@mcparley/redis";
+import type { Store } from "mcparley/server";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -40,6 +41,12 @@ afterAll(() => server.end());
 
 const urlOf = (user: string, password: string): string => server.url.replace("//", `//${user}:${password}@`);
 
+async function openedStore(user: string): Promise<Store> {
+  const opened = await openStore(urlOf(user, "secret"), () => {});
+  closing.push(() => opened.close());
+  return opened.store;
+}
+
 async function failure(url: string): Promise<UsageError> {
   const error: unknown = await openStore(url, () => {}).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(UsageError);
@@ -47,8 +54,7 @@ async function failure(url: string): Promise<UsageError> {
 }
 
 test("serve opens its store as a user with the needed commands alone, without INFO", async () => {
-  const { store, close } = await openStore(urlOf("app", "secret"), () => {});
-  closing.push(close);
+  const store = await openedStore("app");
   await store.set("a", "b", { ttl: 600_000 });
   expect(await store.compareAndSet("a", "b", "c", { ttl: 600_000 })).toBe(true);
   expect(await store.get("a")).toBe("c");
@@ -61,8 +67,7 @@ test("serve opens its store as a user with the needed commands alone, without IN
 });
 
 test("serve names a missing command", async () => {
-  const { store, close } = await openStore(urlOf("reader", "secret"), () => {});
-  closing.push(close);
+  const store = await openedStore("reader");
   await expect(store.set("a", "b", { ttl: 600_000 })).rejects.toThrow(/NOPERM.*'…' command.*Allow its user GET, SET/);
 });
 

@@ -78,7 +78,7 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
       .map(({ path }) => path)
       .filter((path) => basename(path) === "SKILL.md" && !cut?.startsWith(`${dirname(path)}/`));
     for (const path of loaded.keys()) if (!known.has(`skills/${path}`)) loaded.delete(path);
-    const filesOf = filesByFolder(manifests.map(dirname), files);
+    const filesOf = filesByFolder(files, manifests);
     return loadEach(manifests, report, async (path) => {
       if (path === "SKILL.md") throw atTop;
       return [await reload(path, filesOf.get(dirname(path)) ?? [], fileSize)];
@@ -86,9 +86,9 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
   };
 }
 
-/** Returns the files in each of these folders, including those of their subfolders. */
-function filesByFolder(folders: readonly string[], files: readonly ResourceFile[]): Map<string, ResourceFile[]> {
-  const held = new Map(folders.map((folder): [string, ResourceFile[]] => [folder, []]));
+/** Returns the files in the folder of each of these manifests, including those of subfolders, by folder. */
+function filesByFolder(files: readonly ResourceFile[], manifests: readonly string[]): Map<string, ResourceFile[]> {
+  const held = new Map(manifests.map((path): [string, ResourceFile[]] => [dirname(path), []]));
   for (const file of files) {
     for (let end = file.path.lastIndexOf("/"); end !== -1; end = file.path.lastIndexOf("/", end - 1)) {
       held.get(file.path.slice(0, end))?.push(file);
