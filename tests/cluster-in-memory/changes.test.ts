@@ -4,7 +4,18 @@ import { resource, tool } from "../../packages/mcparley/src/server/definition.ts
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { RawAnswer } from "../support/raw-http.ts";
-import { type Cluster, type Node, cluster, event, failing, getStream, open, request, soFar } from "./cluster.ts";
+import {
+  type Cluster,
+  type Node,
+  cluster,
+  event,
+  failing,
+  getStream,
+  message,
+  open,
+  request,
+  soFar,
+} from "./cluster.ts";
 
 const toolsChanged = "notifications/tools/list_changed";
 const updated = "notifications/resources/updated";
@@ -125,6 +136,95 @@ describe("a change on one node", () => {
     nodes[0]!.kill();
     await changeTools(nodes[1]!);
     expect(await methods(await getStream(nodes[2]!.client, session))).toEqual([toolsChanged]);
+  });
+});
+
+describe("a change that each process notices by itself", () => {
+  const versioned = (contents: string[]): Cluster =>
+    cluster({
+      definition: (node) => ({
+        tools: {},
+        resources: { note: resource("note://one", { read: () => contents[node]! }) },
+        changeVersion: () => contents[node],
+      }),
+    });
+
+  /** Changes the content of a process. */
+  function change({ nodes }: Cluster, contents: string[], [node, content]: [number, string]): void {
+    contents[node] = content;
+    nodes[node]!.server.tools.set("a", tool({ call: () => content }));
+    nodes[node]!.server.resources.updated("note://one");
+  }
+
+  const both = [updated, toolsChanged];
+  const byName = (a: unknown, b: unknown): number => String(a).localeCompare(String(b));
+
+  /** Reads the messages of a stream. The returned function returns the methods since its last call. */
+  function reader(stream: RawAnswer): () => Promise<unknown[]> {
+    const read: unknown[] = [];
+    void (async () => {
+      for (let next = await message(stream); next; next = await message(stream)) read.push(next.method);
+    })();
+    return async () => {
+      await settled();
+      return read.splice(0);
+    };
+  }
+
+  test("reaches each subscription when its process notices it, and each session a second later, once", async () => {
+    const contents = ["a", "a", "a"];
+    const running = versioned(contents);
+    const { nodes, clock, client } = running;
+    const streams = await Promise.all(nodes.map(async (node) => reader(await listen(node, "a"))));
+    const session = await open(client);
+    await request(client, session, "resources/subscribe", { params: { uri: "note://one" } });
+    const stream = await getStream(nodes[1]!.client, session);
+    const legacy = reader(stream);
+    await legacy();
+    for (const version of ["b", "c", "b"]) {
+      for (const node of [0, 1, 2]) {
+        change(running, contents, [node, version]);
+        expect((await streams[node]!()).toSorted(byName)).toEqual(both);
+        expect(await legacy()).toEqual([]);
+        await clock.advance(100);
+      }
+      await clock.advance(900);
+      expect((await legacy()).toSorted(byName)).toEqual(both);
+      await clock.advance(10_000);
+      for (const one of [...streams, legacy]) expect(await one()).toEqual([]);
+    }
+    await stream.leave();
+    await settled();
+    expect(await methods(await getStream(nodes[2]!.client, session))).toEqual([]);
+  });
+
+  test("is sent once to a session that has no stream open, also if two processes send it at the same time", async () => {
+    const contents = ["a", "a", "a"];
+    const running = versioned(contents);
+    const { nodes, clock, client } = running;
+    const session = await open(client);
+    const first = await getStream(nodes[0]!.client, session);
+    await settled();
+    await first.leave();
+    await settled();
+    for (const node of [0, 1, 2]) change(running, contents, [node, "b"]);
+    await clock.advance(10_000);
+    const stream = await getStream(nodes[1]!.client, session);
+    expect(await methods(stream)).toEqual([toolsChanged]);
+  });
+
+  test("is sent by a process that ends before the second is over", async () => {
+    const contents = ["a", "a", "a"];
+    const running = versioned(contents);
+    const { nodes, clock, client } = running;
+    const session = await open(client);
+    const stream = await getStream(nodes[1]!.client, session);
+    await settled();
+    change(running, contents, [0, "b"]);
+    await settled();
+    await nodes[0]!.http.close();
+    await clock.advance(100);
+    expect(await methods(stream)).toEqual([toolsChanged]);
   });
 });
 

@@ -4,7 +4,7 @@ import { readEvents } from "../../packages/mcparley/src/http/client/sse.ts";
 import { McpError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { classify } from "../../packages/mcparley/src/rpc/messages.ts";
 import { redact } from "../../packages/mcparley/src/rpc/redact.ts";
-import { jsonLines, lineReader } from "../../packages/mcparley/src/stdio/lines.ts";
+import { LineLimit, jsonLines, lineReader } from "../../packages/mcparley/src/stdio/lines.ts";
 import { type Chunked, chunkedOf, chunksOf, evenChunks, growingOf, webStream } from "./arbitraries/bytes.ts";
 import { anyMessage, jsonValue } from "./arbitraries/messages.ts";
 import { holds } from "./holds.ts";
@@ -41,7 +41,8 @@ function readLines(chunks: Iterable<Uint8Array>, limit = lineLimit): Heard {
     failed: (id: unknown) => heard.failed.push(id),
     closed: () => {},
   };
-  const reader = lineReader(limit, jsonLines(receiver, limit));
+  const most = new LineLimit(limit);
+  const reader = lineReader(most, jsonLines(receiver, most));
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
   return heard;

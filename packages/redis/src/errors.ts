@@ -7,10 +7,11 @@ const reply = /^[A-Z]{2,} /;
 
 const cures: Record<string, string> = {
   OOM: "Raise its maxmemory, or give what is stored shorter lives.",
-  NOAUTH: "Give the client its password.",
-  WRONGPASS: "Give the client another password.",
+  NOAUTH: "Give the client a user and password.",
+  WRONGPASS: "Give the client another user or password.",
   NOPERM:
-    "Allow its user GET, SET, DEL, EVAL, EVALSHA, XADD, XRANGE, XREVRANGE, PEXPIRE, PUBLISH and SUBSCRIBE on the prefix.",
+    "Allow its user GET, SET, DEL, EVAL, EVALSHA, XADD, XRANGE, XREVRANGE, PEXPIRE, PUBLISH, SUBSCRIBE and UNSUBSCRIBE " +
+    "on the prefix, and PING.",
   MISCONF: "It cannot write to its disk.",
   WRONGTYPE: "Something else uses the same keys: give redisStore another prefix.",
 };
@@ -23,6 +24,11 @@ export function isUnknownScript(error: unknown): boolean {
 /** Returns whether an error means that the server does not support the command. */
 export function isUnknownCommand(error: unknown): boolean {
   return /^ERR unknown command/i.test(textOf(error));
+}
+
+/** Returns whether an error means that the user or the password is wrong or missing. */
+function isAuthenticationFailure(error: unknown): boolean {
+  return /^(?:NOAUTH|WRONGPASS) /.test(textOf(error));
 }
 
 /** Returns whether an error is a reply of the server that a retry would not change. */
@@ -39,7 +45,10 @@ export function unavailable(operation: string, cause: unknown, limit: number): L
     return new LocalError("store_unavailable", `Redis was out of reach for ${limit} ms (${operation}): ${why}.`);
   }
   const cure = cures[said.split(" ")[0] ?? ""];
-  const message = `Redis refused ${operation}: ${said}${said.endsWith(".") ? "" : "."}${cure === undefined ? "" : ` ${cure}`}`;
+  const refused = isAuthenticationFailure(cause)
+    ? `Redis authentication failed (${operation})`
+    : `Redis refused ${operation}`;
+  const message = `${refused}: ${said}${said.endsWith(".") ? "" : "."}${cure === undefined ? "" : ` ${cure}`}`;
   return new LocalError("store_unavailable", message);
 }
 

@@ -23,28 +23,52 @@ export function ioredisConnection(client: IoredisClient, isSharded: () => Promis
   const open = (overrides: object): Ioredis => {
     const original = client as unknown as Ioredis;
     const copy = isCluster ? original.duplicate([], overrides) : original.duplicate(overrides);
-    copy.on("error", () => {});
     opened.add(copy);
     return copy;
   };
   let commands: Ioredis | undefined;
+  let failure: (() => Error | undefined) | undefined;
 
   return {
     isCluster,
     send(_key, [name = "", ...args]) {
-      commands ??= open(isCluster ? clusterCommands : singleCommands);
-      return commands.call(name, ...args);
+      if (!commands) {
+        commands = open(isCluster ? clusterCommands : singleCommands);
+        failure = connectionFailure(commands);
+      }
+      return commands.call(name, ...args).catch((error: unknown) => {
+        throw (isNotConnected(error) && failure?.()) || error;
+      });
     },
     async receive(receiver) {
-      if (!isCluster) return receive(open({ ...always, autoResubscribe: true }), receiver);
+      if (!isCluster) return receive(quiet(open({ ...always, autoResubscribe: true })), receiver);
       const shardedSubscribers = await isSharded();
-      return receiveFromCluster(open({ ...always, shardedSubscribers }), receiver, shardedSubscribers);
+      return receiveFromCluster(quiet(open({ ...always, shardedSubscribers })), receiver, shardedSubscribers);
     },
     async close() {
       for (const copy of opened) copy.disconnect();
       opened.clear();
     },
   };
+}
+
+/** Returns a function that returns the reason why a client has no connection, if it is known. */
+function connectionFailure(client: Ioredis): () => Error | undefined {
+  let failure: Error | undefined;
+  client.on("error", (error: Error & { lastNodeError?: Error }) => (failure = error.lastNodeError ?? error));
+  client.on("ready", () => (failure = undefined));
+  return () => failure;
+}
+
+/** Returns whether a command failed because there is no connection. The error of the connection has the reason. */
+function isNotConnected(error: unknown): boolean {
+  return error instanceof Error && /enableOfflineQueue|Connection is closed|slots cache/i.test(error.message);
+}
+
+/** Ignores the error events of a client. An error event without a listener would be written to the console. */
+function quiet(client: Ioredis): Ioredis {
+  client.on("error", () => {});
+  return client;
 }
 
 const always = { lazyConnect: false, keyPrefix: "" };

@@ -9,6 +9,7 @@ import {
   rateLimit,
 } from "mcparley/server";
 import { type Skills, skills } from "mcparley/skills";
+import { changeVersions } from "./change-versions.ts";
 import { type FolderContents, type LoaderOptions, folderLoader } from "./load-folder.ts";
 import type { Loaded, Problem } from "./problem.ts";
 
@@ -46,7 +47,7 @@ export async function openFolder(path: string, options: LiveOptions = {}): Promi
   const loader = await folderLoader(path, options);
   let contents = await loader.load();
   const offered = skills();
-  const server = makeServer(contents, offered, options);
+  const server = makeServer(() => contents, offered, options);
   const apply = follow(server, offered);
   let problems = [...contents.problems, ...apply(contents)];
   return {
@@ -66,10 +67,11 @@ export async function openFolder(path: string, options: LiveOptions = {}): Promi
 }
 
 function makeServer(
-  contents: FolderContents,
+  current: () => FolderContents,
   offered: Skills,
   { watch, observers, store, onError }: LiveOptions,
 ): Server<any, any, any> {
+  const contents = current();
   const {
     name,
     version,
@@ -97,7 +99,8 @@ function makeServer(
     ...(offers("resources") && { resources: {} }),
     ...(offers("skills") && { extensions: [offered] }),
     ...(observers && { observers }),
-    ...(store && { store }),
+    // All processes that serve the folder with this store notice each change of it.
+    ...(store && { store, changeVersion: changeVersions(current) }),
     onError: (error, call) => onError?.(error, describeCall(call)),
   });
   return limit ? server.use(rateLimit(limit)) : server;

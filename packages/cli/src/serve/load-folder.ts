@@ -74,6 +74,7 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
 
     const listed = await findResourceFiles(settings.roots, settings.files, files);
     files = new Map(listed.files.map((file) => [nameOf(file), file]));
+    problems.push(...listed.problems);
     if (listed.more) report(tooMany(settings.files));
     const notes = await readNotes(folder, new Set(files.keys()), report);
     const reading = { scheme: schemeOf(settings.name), fileSize: settings.fileSize, rules: needed };

@@ -1,4 +1,5 @@
 import { join, relative } from "node:path";
+import { visible } from "../client/terminal-text.ts";
 
 /** A problem in a file of the folder: its position, the message and the cure. */
 export interface Problem {
@@ -25,11 +26,11 @@ export class FolderProblem extends Error {
 
 /**
  * Formats a problem as one line, `file:line:column: message — cure`. Terminals and editors turn the position into a
- * link.
+ * link. Characters that control a terminal or reorder text are escaped.
  */
 export function formatProblem({ file, line, column, message, cure }: Problem, shownFile: string = file): string {
   const place = column === undefined ? `${shownFile}:${line}` : `${shownFile}:${line}:${column}`;
-  return `${place}: ${message} — ${cure}`;
+  return visible(`${place}: ${message} — ${cure}`).replaceAll(/[\t\n]+/g, " ");
 }
 
 /** Runs `load` and reports a `FolderProblem`. Any other error is a defect of this package and is rethrown. */

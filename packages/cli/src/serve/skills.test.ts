@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile, rm, symlink } from "node:fs/promises";
+import { readFile, rm, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { type OfferedSkill, type SkillHost, SkillRefused, skillsOf } from "mcparley/skills";
 import { expect, test, vi } from "vitest";
@@ -138,6 +138,57 @@ test("a file that changed since the last look is not what its skill says", async
   await expect(before.read("b.md")).rejects.toThrow(SkillRefused);
   await live.reload(["skills/a/b.md"]);
   expect((await (await host.load("skill://a/SKILL.md")).read("b.md")).text).toBe("new");
+});
+
+test("an edit that keeps the size and the modification time changes the digest", async () => {
+  const folder = await temporaryFolder({ "skills/a/SKILL.md": manifest("a"), "skills/a/b.md": "old" });
+  const path = join(folder, "skills/a/b.md");
+  const past = new Date("2020-01-01T00:00:00Z");
+  await utimes(path, past, past);
+  const { live, client } = await serveFolder(folder);
+  const host = hostOf(client);
+  await addFiles(folder, { "skills/a/b.md": "new" });
+  await utimes(path, past, past);
+  await live.reload(["skills/a/b.md"]);
+  expect((await (await host.load("skill://a/SKILL.md")).read("b.md")).text).toBe("new");
+});
+
+test("each listed file can be read, whatever characters its name has", async () => {
+  const names = ["a#b.md", "a:b.md", "c?d.md", "100%.md", "x%20y.md", "x y.md", "{e}.md", "d#1/ü&=+.md", "日本.md"];
+  const { live, client } = await serveFiles({
+    "skills/a:b #1/deploy/SKILL.md": manifest("deploy"),
+    ...Object.fromEntries(names.map((name) => [`skills/a:b #1/deploy/${name}`, name])),
+    ...Object.fromEntries(names.map((name) => [`resources/${name}`, name])),
+  });
+  expect(live.problems).toEqual([]);
+  const host = hostOf(client);
+  const loaded = await host.load("skill://a%3Ab%20%231/deploy/SKILL.md");
+  for (const name of names) expect((await loaded.read(name)).text).toBe(name);
+  const listed = await client.listResources().all();
+  expect(listed).toHaveLength(names.length + 1);
+  for (const { uri } of listed) expect((await client.readResource(uri)).contents).toHaveLength(1);
+});
+
+test("a name with a control character or a direction mark is not served, and reported without the character", async () => {
+  const { live, client } = await serveFiles({
+    "skills/a/SKILL.md": manifest("a"),
+    "skills/a/guide\u202Efdp.md": "x",
+    "skills/a/line\nbreak.md": "x",
+    "resources/\u2067b/c.md": "x",
+    "resources/d.md": "x",
+  });
+  expect(live.problems.map((problem) => formatProblem(problem).split(": the name")[0])).toEqual([
+    String.raw`resources/\u{2067}b:1`,
+    String.raw`skills/a/guide\u{202e}fdp.md:1`,
+    "skills/a/line break.md:1",
+  ]);
+  expect((await hostOf(client).load("skill://a/SKILL.md")).files).toEqual(["SKILL.md"]);
+  expect((await client.listResources().all()).map(({ uri }) => uri)).toEqual([
+    "test://resources/d.md",
+    "skill://a/SKILL.md",
+  ]);
+  const hidden = "test://resources/%E2%81%A7b/c.md";
+  await expect(client.readResource(hidden)).rejects.toMatchObject({ code: -32602 });
 });
 
 test("a skill in a skill is one of its own, and its files are the outer one's too", async () => {

@@ -20,15 +20,29 @@ const maxFiles = 512;
 /** Returns a loader for `skills/`: each folder in it that holds a `SKILL.md`, with all files of that folder. */
 export function skillsLoader(folder: string): (settings: ServerSettings, report: Report) => Promise<Loaded<Skill>[]> {
   let known = new Map<string, ResourceFile>();
+  /** The digests of settled files. */
   const digests = new Map<string, { stamp: string; digest: string }>();
+  /** The skills of the last reading whose files are all settled, by the path of `SKILL.md`, with the stamps of the files. */
+  const loaded = new Map<string, { stamps: string; skill: Loaded<Skill> }>();
 
   async function digestOf(file: ResourceFile): Promise<string> {
     const kept = digests.get(file.path);
     if (kept?.stamp === file.stamp) return kept.digest;
     const bytes = (await readFile(file, maxBytes)) ?? Buffer.alloc(0);
     const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-    digests.set(file.path, { stamp: file.stamp, digest });
+    if (file.isSettled) digests.set(file.path, { stamp: file.stamp, digest });
     return digest;
+  }
+
+  /** Returns the skill of the last reading if none of its files can have changed since, and loads it again otherwise. */
+  async function reload(path: string, files: readonly ResourceFile[], fileSize: number): Promise<Loaded<Skill>> {
+    const stamps = JSON.stringify([fileSize, files.map((file) => [file.path, file.stamp])]);
+    const before = loaded.get(path);
+    if (before?.stamps === stamps) return before.skill;
+    const skill = await load(path, files, fileSize);
+    if (files.every(({ isSettled }) => isSettled)) loaded.set(path, { stamps, skill });
+    else loaded.delete(path);
+    return skill;
   }
 
   async function load(path: string, files: readonly ResourceFile[], fileSize: number): Promise<Loaded<Skill>> {
@@ -53,7 +67,8 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
 
   return async ({ files: limit, fileSize }, report) => {
     const root = await skillsRoot(folder);
-    const { files, more } = root ? await findResourceFiles([root], limit, known) : { files: [], more: false };
+    const { files, more, problems } = await findResourceFiles(root ? [root] : [], limit, known);
+    problems.forEach(report);
     known = new Map(files.map((file) => [nameOf(file), file]));
     for (const path of digests.keys()) if (!known.has(`skills/${path}`)) digests.delete(path);
     // Files are found folder by folder. If the limit is exceeded, the folder of the last file may be incomplete.
@@ -62,12 +77,24 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
     const manifests = files
       .map(({ path }) => path)
       .filter((path) => basename(path) === "SKILL.md" && !cut?.startsWith(`${dirname(path)}/`));
+    for (const path of loaded.keys()) if (!known.has(`skills/${path}`)) loaded.delete(path);
+    const filesOf = filesByFolder(files, manifests);
     return loadEach(manifests, report, async (path) => {
       if (path === "SKILL.md") throw atTop;
-      const own = files.filter((file) => file.path.startsWith(`${dirname(path)}/`));
-      return [await load(path, own, fileSize)];
+      return [await reload(path, filesOf.get(dirname(path)) ?? [], fileSize)];
     });
   };
+}
+
+/** Returns the files in the folder of each of these manifests, including those of subfolders, by folder. */
+function filesByFolder(files: readonly ResourceFile[], manifests: readonly string[]): Map<string, ResourceFile[]> {
+  const held = new Map(manifests.map((path): [string, ResourceFile[]] => [dirname(path), []]));
+  for (const file of files) {
+    for (let end = file.path.lastIndexOf("/"); end !== -1; end = file.path.lastIndexOf("/", end - 1)) {
+      held.get(file.path.slice(0, end))?.push(file);
+    }
+  }
+  return held;
 }
 
 const atTop = new FolderProblem({

@@ -1,6 +1,7 @@
 import { encode } from "../rpc/messages.ts";
 import { type Change, keyOf, toNotification } from "../server/changes.ts";
 import type { ServerCore } from "../server/core.ts";
+import { ChangeVersions } from "./change-versions.ts";
 import { LogTail, appendAndNotify } from "../store/log-tail.ts";
 import type { LogEntry, Store } from "../store/store.ts";
 
@@ -29,7 +30,15 @@ interface Entry {
   /** The process that wrote the entry. */
   from: string;
   change?: Change;
+  /** The version of the content after the change, if the server has versions. */
+  version?: string | undefined;
   session?: string;
+}
+
+/** A change that is not in the log yet. */
+interface WaitingChange {
+  readonly change: Change;
+  readonly version: string | undefined;
 }
 
 export type OnChange = (logged: LoggedChange) => void;
@@ -50,7 +59,8 @@ export class SharedChanges {
   readonly #followers = new Set<OnChange>();
   readonly #sessionFollowers = new Set<OnSessionChange>();
   /** The changes that are not in the log yet, by key. */
-  readonly #waiting = new Map<string, Change>();
+  readonly #waiting = new Map<string, WaitingChange>();
+  readonly #versions: ChangeVersions;
   /** Settles when the current attempt to append the waiting changes, or the pause after it, ends. Undefined if none wait. */
   #round: Promise<void> | undefined;
   /** Number of attempts that have begun. */
@@ -65,6 +75,7 @@ export class SharedChanges {
   constructor(core: ServerCore, store: Store) {
     this.#core = core;
     this.#store = store;
+    this.#versions = new ChangeVersions(core.clock, (change, version) => this.#enqueue({ change, version }));
     this.#tail = new LogTail({
       store,
       log: logName,
@@ -91,9 +102,15 @@ export class SharedChanges {
 
   /** Sends a change to the other processes. If the store is unavailable, retries until it works again. */
   send(change: Change): void {
-    const key = keyOf(change);
+    const version = this.#core.definition.changeVersion?.(change);
+    if (version === undefined) this.#enqueue({ change, version });
+    else this.#versions.changed(change, version);
+  }
+
+  #enqueue(waiting: WaitingChange): void {
+    const key = keyOf(waiting.change);
     this.#waiting.delete(key);
-    this.#waiting.set(key, change);
+    this.#waiting.set(key, waiting);
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > maxWaiting && oldest !== undefined) this.#waiting.delete(oldest);
     if (!this.#round) void this.#appendUntilDone();
@@ -141,8 +158,8 @@ export class SharedChanges {
     for (let from = after; ;) {
       const entries = await this.#store.readFrom(logName, from, pageSize);
       for (const entry of entries) {
-        const { change } = parse(entry);
-        if (!change || entry.position > last) continue;
+        const { change, version } = parse(entry);
+        if (!change || entry.position > last || this.#versions.isRepeated(change, version, entry.position)) continue;
         const key = keyOf(change);
         changes.delete(key);
         changes.set(key, loggedChange(change, entry.position));
@@ -153,6 +170,8 @@ export class SharedChanges {
   }
 
   async stop(): Promise<void> {
+    this.#versions.stop();
+    await this.flushed();
     this.#isStopped = true;
     await this.#tail.stop();
   }
@@ -164,12 +183,13 @@ export class SharedChanges {
   }
 
   async #receive(entry: LogEntry): Promise<void> {
-    const { from, change, session } = parse(entry);
+    const { from, change, version, session } = parse(entry);
     const isOwn = from === this.#self;
     if (change) {
+      if (!this.#versions.logged(change, version, entry.position)) return;
       const logged = loggedChange(change, entry.position);
       for (const onChange of this.#followers) onChange(logged);
-      if (!isOwn) this.#core.changes.deliver(change);
+      if (!isOwn && !this.#versions.isDelivered(change, version)) this.#core.changes.deliver(change);
     } else if (session !== undefined && !isOwn) {
       for (const onChange of this.#sessionFollowers) await onChange(session);
     }
@@ -201,9 +221,9 @@ export class SharedChanges {
     this.#succeeded = round;
   }
 
-  async #append([key, change]: [string, Change]): Promise<void> {
-    await this.#store.append(logName, this.#entry({ change }), retention);
-    if (this.#waiting.get(key) === change) this.#waiting.delete(key);
+  async #append([key, waiting]: [string, WaitingChange]): Promise<void> {
+    await this.#store.append(logName, this.#entry({ ...waiting }), retention);
+    if (this.#waiting.get(key) === waiting) this.#waiting.delete(key);
   }
 
   #entry(content: Omit<Entry, "from">): string {

@@ -28,6 +28,15 @@ export async function streamToBase64(chunks: AsyncIterable<Uint8Array>): Promise
   return pieces.join("");
 }
 
+/** Decodes base64. Throws if the text is not base64. */
+export function fromBase64(encoded: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(encoded);
+  const bytes = new Uint8Array(binary.length);
+  // `Uint8Array.from` with a function takes twenty times as long.
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}
+
 export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }

@@ -33,9 +33,14 @@ export interface Receiver {
   closed(cause?: Error): void;
 }
 
-/** Metadata that is sent with a message, such as HTTP headers. Transports without such metadata ignore it. */
+/** Data for the transport of one message, such as HTTP headers. Transports ignore the data that does not concern them. */
 export interface Envelope {
   headers?: Readonly<Record<string, string>>;
+  /**
+   * Maximum size of the reply in bytes, if it is more than the default limit of the transport. A limit that the user has
+   * configured has precedence.
+   */
+  maxReply?: number;
 }
 
 /**

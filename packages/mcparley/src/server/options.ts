@@ -98,6 +98,14 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
    */
   store?: Store;
   /**
+   * Returns the version of the content after a change, such as a digest of it. For a server whose processes follow one
+   * source, such as a folder, and share a `store`: each process notices each change, and each client is notified once.
+   * Other processes send the change a second later, when all of them have the new content.
+   *
+   * Default: no versions. Each change of each process is then sent to all clients.
+   */
+  changeVersion?: (change: { list: "tools" | "prompts" | "resources" } | { uri: string }) => string | undefined;
+  /**
    * Keys of 32 bytes that seal the state of calls: the first key seals, and all keys open. Default: keys that are kept in the
    * `store` and replaced every day; without a store, a random key for each process.
    */

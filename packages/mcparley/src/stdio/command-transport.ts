@@ -6,11 +6,11 @@ import { systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
 import { redact } from "../rpc/redact.ts";
-import type { Receiver, Transport } from "../rpc/transport.ts";
+import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 import { type Exit, childEnv, exitedError, spawnError, stderrTail } from "./child-process.ts";
 import { type EndBounds, defaultBounds, endProcess, endWithThisProcess } from "./end-process.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
-import { DEFAULT_MAX_LINE_BYTES, jsonLines, lineReader } from "./lines.ts";
+import { LineLimit, jsonLines, lineReader } from "./lines.ts";
 import { Restarts } from "./restarts.ts";
 import { within } from "../rpc/abort.ts";
 
@@ -47,6 +47,7 @@ class CommandTransport implements Transport {
   readonly #target: CommandTarget;
   readonly #bounds: EndBounds;
   readonly #restarts: Restarts;
+  readonly #limit: LineLimit;
   #child: Child | undefined;
   #writer: LineWriter | undefined;
   #receiver: Receiver | undefined;
@@ -63,6 +64,7 @@ class CommandTransport implements Transport {
     this.#target = target;
     this.#bounds = bounds;
     this.#restarts = restarts;
+    this.#limit = new LineLimit(target.maxLineBytes);
   }
 
   get network(): "pipe" {
@@ -89,7 +91,8 @@ class CommandTransport implements Transport {
     this.#watch(child);
   }
 
-  send(message: JsonRpcMessage | JsonRpcMessage[]): void | Promise<void> {
+  send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
+    this.#limit.sent(message, envelope);
     if (this.#writer) return this.#writer.send(message);
     return Promise.reject(new LocalError("closed", "The transport is not started."));
   }
@@ -129,12 +132,12 @@ class CommandTransport implements Transport {
   }
 
   #connect(child: Child, receiver: Receiver): void {
-    const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, stderr = "ignore" } = this.#target;
+    const { stderr = "ignore" } = this.#target;
     this.#tail = stderrTail(child.stderr, stderr, (error) => receiver.malformed(error));
     this.#writer = new LineWriter(child.stdin, DEFAULT_MAX_UNREAD_BYTES, () => void this.#end());
     const reader = lineReader(
-      maxLineBytes,
-      jsonLines(receiver, maxLineBytes, () => !this.#isClosed),
+      this.#limit,
+      jsonLines(receiver, this.#limit, () => !this.#isClosed),
     );
     child.stdout.on("data", reader.push);
     child.stdout.once("end", reader.end);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type DroppedLine, lineReader } from "./lines.ts";
+import type { JsonRpcMessage } from "../rpc/messages.ts";
+import { type DroppedLine, LineLimit, lineReader } from "./lines.ts";
 
 interface Seen {
   lines: string[];
@@ -10,7 +11,7 @@ interface Seen {
 
 function read(chunks: Iterable<Uint8Array>, limit = 1_000): Seen {
   const seen: Seen = { lines: [], dropped: [], unfinished: [] };
-  const reader = lineReader(limit, {
+  const reader = lineReader(new LineLimit(limit), {
     line: (text) => seen.lines.push(text),
     dropped: (line) => seen.dropped.push(line),
     unfinished: (text) => seen.unfinished.push(text),
@@ -119,4 +120,67 @@ test("M3: a 10 MiB message takes about the time of its JSON.parse, in chunks of 
     // Linear work on 10 MiB is tens of milliseconds; joining or searching again for each chunk is tens of seconds.
     expect(framing).toBeLessThan(parse * 3 + 150 + (chunks.length / 1_000) * 1.5);
   }
+});
+
+const defaultLimit = 16_777_216;
+const request = (id: number): JsonRpcMessage => ({ jsonrpc: "2.0", id, method: "resources/read" });
+const cancelled = (requestId: number): JsonRpcMessage => ({
+  jsonrpc: "2.0",
+  method: "notifications/cancelled",
+  params: { requestId },
+});
+
+function reading(limit: LineLimit): { push: (size: number, end?: string) => void; seen: string[] } {
+  const seen: string[] = [];
+  const reader = lineReader(limit, {
+    line: (text) => seen.push(`line of ${text.length}`),
+    dropped: ({ reason }) => seen.push(reason),
+    unfinished: (text) => seen.push(`unfinished ${text.length}`),
+  });
+  return { push: (size, end = "") => reader.push(Buffer.from("x".repeat(size) + end)), seen };
+}
+
+test("a longer line is read while a request waits for a larger reply, and dropped before and after", () => {
+  const limit = new LineLimit(undefined);
+  const { push, seen } = reading(limit);
+  push(defaultLimit + 1, "\n");
+  limit.sent(request(1), { maxReply: defaultLimit + 10 });
+  push(defaultLimit + 10, "\r\n");
+  push(defaultLimit + 11, "\n");
+  push(defaultLimit);
+  push(10, "\n");
+  limit.received({ jsonrpc: "2.0", id: 1, result: {} });
+  push(defaultLimit + 1, "\n");
+  push(defaultLimit, "\n");
+  expect(seen).toEqual([
+    "too_large",
+    `line of ${defaultLimit + 10}`,
+    "too_large",
+    `line of ${defaultLimit + 10}`,
+    "too_large",
+    `line of ${defaultLimit}`,
+  ]);
+});
+
+test("the limit of a line that is arriving can change", () => {
+  const limit = new LineLimit(undefined);
+  const { push, seen } = reading(limit);
+  limit.sent(request(1), { maxReply: defaultLimit + 10 });
+  push(defaultLimit + 5);
+  limit.sent(cancelled(1), undefined);
+  push(5, "\n");
+  push(defaultLimit + 2);
+  limit.sent(request(2), { maxReply: defaultLimit + 20 });
+  push(1, "\n");
+  push(1, "\n");
+  expect(seen).toEqual([`line of ${defaultLimit + 10}`, "too_large", "line of 1"]);
+});
+
+test("a limit that the user has configured is not raised", () => {
+  const limit = new LineLimit(100);
+  const { push, seen } = reading(limit);
+  limit.sent(request(1), { maxReply: 1_000 });
+  push(101, "\n");
+  push(100, "\n");
+  expect(seen).toEqual(["too_large", "line of 100"]);
 });

@@ -1,11 +1,41 @@
 import { isUtf8 } from "node:buffer";
+import { Notification } from "../mcp/methods.ts";
 import { LocalError } from "../rpc/errors.ts";
-import type { RequestId } from "../rpc/messages.ts";
+import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../rpc/messages.ts";
 import { redact } from "../rpc/redact.ts";
-import type { Receiver } from "../rpc/transport.ts";
+import type { Envelope, Receiver } from "../rpc/transport.ts";
 
 /** The default limit of a line in bytes: 16 MiB. */
-export const DEFAULT_MAX_LINE_BYTES = 16_777_216;
+const DEFAULT_MAX_LINE_BYTES = 16_777_216;
+
+/** The limit of a line: the configured one, or the default, raised while a request waits for a larger reply. */
+export class LineLimit {
+  readonly #configured: number | undefined;
+  /** The maximum sizes of larger replies, by the ids of their requests. */
+  readonly #larger = new Map<unknown, number>();
+
+  constructor(configured: number | undefined) {
+    this.#configured = configured;
+  }
+
+  get bytes(): number {
+    return this.#configured ?? Math.max(DEFAULT_MAX_LINE_BYTES, ...this.#larger.values());
+  }
+
+  /** Called with each sent message. Raises the limit if a larger reply is expected, until it arrives or is cancelled. */
+  sent(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): void {
+    if (Array.isArray(message)) return;
+    if (envelope?.maxReply && isRequest(message)) this.#larger.set(message.id, envelope.maxReply);
+    if (this.#larger.size > 0 && "method" in message && message.method === Notification.cancelled) {
+      this.#larger.delete(message.params?.requestId);
+    }
+  }
+
+  /** Called with each received value. */
+  received(value: unknown): void {
+    if (this.#larger.size > 0 && isObject(value) && !("method" in value)) this.#larger.delete(value.id);
+  }
+}
 
 /** Characters of a malformed line that an error shows. */
 const EXCERPT = 100;
@@ -40,12 +70,12 @@ const HEAD_BYTES = 256;
 const KEPT_BYTES = 65_536;
 
 /**
- * Splits a stream of bytes into lines of UTF-8, each of at most `limit` bytes.
+ * Splits a stream of bytes into lines of UTF-8. The limit of a line is the largest one while the line arrives.
  *
  * Time and space are linear for any size of chunks: only the new bytes of a chunk are searched, and a line in several
  * chunks is collected in one buffer that doubles. Of a line over the limit only the start is kept.
  */
-export function lineReader(limit: number, sink: LineSink): LineReader {
+export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
   const gathered = gather(limit);
 
   function push(chunk: Uint8Array): void {
@@ -71,7 +101,7 @@ export function lineReader(limit: number, sink: LineSink): LineReader {
     const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
     const length = stop - start;
     if (length === 0) return;
-    if (length > limit) {
+    if (!gathered.isWhole() || length > gathered.limit()) {
       sink.dropped({ reason: "too_large", bytes: end - start, head: headOf(bytes, start, end) });
       return;
     }
@@ -84,7 +114,8 @@ export function lineReader(limit: number, sink: LineSink): LineReader {
 
   function end(): void {
     const size = gathered.size();
-    if (size > limit) sink.dropped({ reason: "too_large", bytes: size, head: headOf(gathered.bytes(), 0, size) });
+    const isTooLarge = !gathered.isWhole() || size > gathered.limit();
+    if (isTooLarge) sink.dropped({ reason: "too_large", bytes: size, head: headOf(gathered.bytes(), 0, size) });
     else if (size > 0) sink.unfinished(gathered.bytes().toString("utf8", 0, size));
     gathered.clear();
   }
@@ -98,19 +129,25 @@ interface Gathered {
   bytes(): Buffer;
   /** The number of bytes of the line so far, whether kept or not. */
   size(): number;
+  /** Whether no byte of the line was dropped. */
+  isWhole(): boolean;
+  /** The limit of the line. */
+  limit(): number;
   clear(): void;
 }
 
-function gather(limit: number): Gathered {
+function gather(lineLimit: LineLimit): Gathered {
   let space: Buffer = Buffer.alloc(0);
   let size = 0;
+  let isWhole = true;
+  let limit = 0;
 
   function add(bytes: Buffer): void {
     const total = size + bytes.length;
+    limit = Math.max(limit, lineLimit.bytes);
     // The byte over the limit can be the CR of the line ending.
-    const isKept = total <= limit + 1;
-    if (isKept) reserve(total);
-    else shrink();
+    if (isWhole && total > limit + 1) shrink();
+    if (isWhole) reserve(total);
     bytes.copy(space, Math.min(size, space.length));
     size = total;
   }
@@ -123,7 +160,7 @@ function gather(limit: number): Gathered {
   }
 
   function shrink(): void {
-    if (size > limit + 1) return;
+    isWhole = false;
     const head = Buffer.alloc(HEAD_BYTES);
     space.copy(head, 0, 0, Math.min(size, HEAD_BYTES));
     space = head;
@@ -131,10 +168,19 @@ function gather(limit: number): Gathered {
 
   function clear(): void {
     size = 0;
+    limit = 0;
+    isWhole = true;
     if (space.length > KEPT_BYTES) space = Buffer.alloc(0);
   }
 
-  return { add, bytes: () => space.subarray(0, Math.min(size, space.length)), size: () => size, clear };
+  return {
+    add,
+    bytes: () => space.subarray(0, Math.min(size, space.length)),
+    size: () => size,
+    isWhole: () => isWhole,
+    limit: () => Math.max(limit, lineLimit.bytes),
+    clear,
+  };
 }
 
 function headOf(bytes: Buffer, start: number, end: number): string {
@@ -146,7 +192,7 @@ function headOf(bytes: Buffer, start: number, end: number): string {
  *
  * Nothing is passed on after `isOpen` returns false.
  */
-export function jsonLines(receiver: Receiver, limit: number, isOpen: () => boolean = () => true): LineSink {
+export function jsonLines(receiver: Receiver, limit: LineLimit, isOpen: () => boolean = () => true): LineSink {
   const parse = (text: string, problem: string): void => {
     if (!isOpen()) return;
     let value: unknown;
@@ -156,13 +202,14 @@ export function jsonLines(receiver: Receiver, limit: number, isOpen: () => boole
       receiver.malformed(notJson(problem, text, cause));
       return;
     }
+    limit.received(value);
     receiver.message(value);
   };
   return {
     line: (text) => parse(text, "A line is not JSON"),
     dropped(line) {
       if (!isOpen()) return;
-      const error = asError(line, limit);
+      const error = asError(line, limit.bytes);
       receiver.malformed(error);
       // Fails the request at once instead of after its time limit.
       const id = answeredId(line.head);

@@ -3,13 +3,16 @@ import { within } from "../rpc/abort.ts";
 import { type Clock, checkTime, systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
-import type { Receiver, Transport } from "../rpc/transport.ts";
+import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
-import { DEFAULT_MAX_LINE_BYTES, jsonLines, lineReader } from "./lines.ts";
+import { LineLimit, jsonLines, lineReader } from "./lines.ts";
 
 /** Options of `streamTransport`. */
 export interface StreamTransportOptions {
-  /** Maximum size of a line in bytes. A longer line is dropped and reported. Default: 16 MiB. */
+  /**
+   * Maximum size of a line in bytes. A longer line is dropped and reported. Default: 16 MiB, or more for the reply to
+   * `resources/read`.
+   */
   maxLineBytes?: number;
   /** Maximum number of bytes that the peer has not read. With more, the transport closes. Default: 64 MiB. */
   maxUnreadBytes?: number;
@@ -37,6 +40,7 @@ class StreamTransport implements Transport {
   readonly #output: Writable;
   readonly #options: StreamTransportOptions;
   readonly #writer: LineWriter;
+  readonly #limit: LineLimit;
   #receiver: Receiver | undefined;
   #isInputOver = false;
   #isClosed = false;
@@ -47,6 +51,7 @@ class StreamTransport implements Transport {
     this.#output = output;
     checkTime("closeTimeout", options.closeTimeout);
     this.#options = options;
+    this.#limit = new LineLimit(options.maxLineBytes);
     const maxUnread = options.maxUnreadBytes ?? DEFAULT_MAX_UNREAD_BYTES;
     this.#writer = new LineWriter(output, maxUnread, (error) => this.#shut(error));
   }
@@ -68,7 +73,8 @@ class StreamTransport implements Transport {
     this.#listen(receiver);
   }
 
-  send(message: JsonRpcMessage | JsonRpcMessage[]): void | Promise<void> {
+  send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
+    this.#limit.sent(message, envelope);
     return this.#writer.send(message);
   }
 
@@ -78,10 +84,9 @@ class StreamTransport implements Transport {
   }
 
   #listen(receiver: Receiver): void {
-    const limit = this.#options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES;
     const reader = lineReader(
-      limit,
-      jsonLines(receiver, limit, () => !this.#isClosed),
+      this.#limit,
+      jsonLines(receiver, this.#limit, () => !this.#isClosed),
     );
     const end = (): void => {
       if (this.#isInputOver) return;

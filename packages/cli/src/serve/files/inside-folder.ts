@@ -43,7 +43,15 @@ export function partsBelow(folder: string, path: string): string[] | undefined {
 
 /** Returns whether a file or folder of this name is served. Hidden files and installed packages never are. */
 export function isShown(name: string): boolean {
-  return !name.startsWith(".") && name !== "node_modules";
+  return !name.startsWith(".") && name !== "node_modules" && !isDeceptive(name);
+}
+
+/**
+ * Returns whether a name can look like another one: it has control characters or characters that change the direction of
+ * text, or it is not valid UTF-8.
+ */
+export function isDeceptive(name: string): boolean {
+  return /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}\uFEFF\uFFFD]/u.test(name);
 }
 
 function isPlainPart(part: string): boolean {

@@ -1,8 +1,9 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { looksLikeText, mimeTypeOf } from "../files/file-types.ts";
-import { type ServedRoot, isShown, partsBelow } from "../files/inside-folder.ts";
+import { type ServedRoot, isDeceptive, isShown, partsBelow } from "../files/inside-folder.ts";
 import { readBeginning } from "../files/read-contents.ts";
+import type { Problem } from "../problem.ts";
 
 /** A served file, as of the last reading. */
 export interface ResourceFile {
@@ -15,14 +16,21 @@ export interface ResourceFile {
   readonly mimeType: string;
   /** Its first heading. Undefined for other types than Markdown, and without a heading. */
   readonly heading: string | undefined;
-  /** Changes when the file changes. */
+  /** Changes when the file changes, if the file is settled. */
   readonly stamp: string;
+  /**
+   * Whether the file was last changed long enough before this reading. The clocks of file systems are coarse: a change
+   * shortly after another one can leave the same stamp.
+   */
+  readonly isSettled: boolean;
 }
 
 interface FoundFiles {
   files: ResourceFile[];
   /** Whether there are more than the limit. */
   more: boolean;
+  /** The problems of files and folders whose names cannot be served. */
+  problems: Problem[];
 }
 
 /**
@@ -36,9 +44,11 @@ export async function findResourceFiles(
   limit: number,
   known: ReadonlyMap<string, ResourceFile> = new Map(),
 ): Promise<FoundFiles> {
-  const found: FoundFiles = { files: [], more: false };
+  const found: FoundFiles = { files: [], more: false, problems: [] };
+  const skip = (root: ServedRoot, path: string): void =>
+    void found.problems.push(deceptiveName(nameOf({ root, path })));
   for (const root of roots) {
-    for await (const path of walk(root, { real: root.real, prefix: "", around: [] })) {
+    for await (const path of walk(root, { real: root.real, prefix: "", around: [] }, skip)) {
       if (found.files.length >= limit) return { ...found, more: true };
       const file = await describe(root, path, known);
       if (file) found.files.push(file);
@@ -52,6 +62,11 @@ export function nameOf({ root, path }: Pick<ResourceFile, "root" | "path">): str
   return `${root.name}/${path}`;
 }
 
+function deceptiveName(file: string): Problem {
+  const message = "the name has a control character, a direction mark or invalid UTF-8, and is not served";
+  return { file, line: 1, message, cure: "Rename it." };
+}
+
 interface Folder {
   real: string;
   /** Its path from the root, with a `/` at its end; empty for the root. */
@@ -61,20 +76,25 @@ interface Folder {
 }
 
 /** Yields the paths of the files in a folder, by name. A link to a containing folder is not followed. */
-async function* walk(root: ServedRoot, { real, prefix, around }: Folder): AsyncGenerator<string> {
+async function* walk(
+  root: ServedRoot,
+  { real, prefix, around }: Folder,
+  skip: (root: ServedRoot, path: string) => void,
+): AsyncGenerator<string> {
   if (around.includes(real)) return;
   const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
   const inside = [...around, real];
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
-    if (!isShown(entry.name)) continue;
     const path = prefix + entry.name;
+    if (isDeceptive(entry.name) && !entry.name.startsWith(".")) skip(root, path);
+    if (!isShown(entry.name)) continue;
     if (entry.isFile()) yield path;
     else if (entry.isDirectory())
-      yield* walk(root, { real: join(real, entry.name), prefix: `${path}/`, around: inside });
+      yield* walk(root, { real: join(real, entry.name), prefix: `${path}/`, around: inside }, skip);
     else if (entry.isSymbolicLink()) {
       const target = await insideTarget(root, join(real, entry.name));
-      if (target?.isDirectory) yield* walk(root, { real: target.path, prefix: `${path}/`, around: inside });
+      if (target?.isDirectory) yield* walk(root, { real: target.path, prefix: `${path}/`, around: inside }, skip);
       else if (target) yield path;
     }
   }
@@ -95,22 +115,28 @@ async function insideTarget(
   }
 }
 
+/** Milliseconds between two ticks of the coarsest clock of a file system: FAT. */
+const coarsestClock = 2_000;
+
 async function describe(
   root: ServedRoot,
   path: string,
   known: ReadonlyMap<string, ResourceFile>,
 ): Promise<ResourceFile | undefined> {
   const real = join(root.real, path);
+  const now = Date.now();
   const stats = await stat(real).catch(() => undefined);
   // The file was deleted after the listing.
   if (!stats) return undefined;
-  const stamp = `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
+  // Programs that keep the modification time, such as rsync, cannot keep the change time.
+  const stamp = `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}`;
   const before = known.get(nameOf({ root, path }));
-  if (before?.stamp === stamp) return before;
+  if (before?.stamp === stamp && before.isSettled) return before;
+  const isSettled = now - stats.ctimeMs > coarsestClock;
   const beginning = await readBeginning(real, 4096).catch(() => Buffer.alloc(0));
   const mimeType = mimeTypeOf(path, () => looksLikeText(beginning));
   const heading = mimeType === "text/markdown" ? firstHeading(beginning.toString("utf8")) : undefined;
-  return { root, path, size: stats.size, lastModified: stats.mtime.toISOString(), mimeType, heading, stamp };
+  return { root, path, size: stats.size, lastModified: stats.mtime.toISOString(), mimeType, heading, stamp, isSettled };
 }
 
 function firstHeading(markdown: string): string | undefined {

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from "node:net";
 import { once } from "node:events";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { UsageError } from "../../client/io.ts";
 import { openStore } from "./open-store.ts";
 
@@ -26,4 +26,20 @@ test("a store that is not there is an error at once, which does not tell the pas
   const { message, hint } = await failure(`redis://user:hush@127.0.0.1:${port}/0`);
   expect(message).toBe(`The store at 127.0.0.1:${port} cannot be used: connect ECONNREFUSED 127.0.0.1:${port}`);
   expect(hint).toBe("Is it running, and is its URL right?");
+});
+
+test("a store that rejects the password is an error that says so", async () => {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", () => socket.write("-WRONGPASS invalid username-password pair or user is disabled.\r\n"));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const { message, hint } = await failure(`redis://user:hush@127.0.0.1:${port}/0`);
+  expect(message).toBe(
+    `The authentication at the store 127.0.0.1:${port} failed: WRONGPASS invalid username-password pair or user is disabled.`,
+  );
+  expect(hint).toContain("MCPARLEY_STORE");
+  expect(message + hint).not.toContain("hush");
 });

@@ -31,7 +31,10 @@ export async function openStore(given: string, tell: (line: string) => void): Pr
   const { redisStore } = await import("@mcparley/redis");
   const client = (await isCluster(redis, url)) ? clusterClient(redis, url) : redis.createClient({ url: url.href });
   sayOnce(client, tell);
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    client.destroy();
+    throw unusable(url, error);
+  });
   const store = redisStore({ client });
   return {
     store,
@@ -70,13 +73,25 @@ async function isCluster({ createClient }: Redis, url: URL): Promise<boolean> {
   const client = createClient({ url: url.href, socket }).on("error", () => {});
   try {
     await client.connect();
-    return (await client.info("cluster")).includes("cluster_enabled:1");
+    // Every user may send HELLO, but not INFO.
+    return /"mode"[,:]"cluster"/.test(JSON.stringify(await client.sendCommand(["HELLO"])));
   } catch (error) {
-    const why = error instanceof Error && error.message !== "" ? error.message : "no connection could be made";
-    throw new UsageError(`The store at ${url.host} cannot be used: ${why}`, "Is it running, and is its URL right?");
+    throw unusable(url, error);
   } finally {
     if (client.isOpen) client.destroy();
   }
+}
+
+function unusable({ host }: URL, error: unknown): UsageError {
+  const why = error instanceof Error && error.message !== "" ? error.message : "no connection could be made";
+  const [code] = why.split(" ");
+  if (code === "WRONGPASS" || code === "NOAUTH") {
+    const cure =
+      "Give the user and password in the URL, redis://USER:PASSWORD@HOST; MCPARLEY_STORE hides it from other users.";
+    return new UsageError(`The authentication at the store ${host} failed: ${why}`, cure);
+  }
+  const cure = code === "NOPERM" ? "Allow the user this command." : "Is it running, and is its URL right?";
+  return new UsageError(`The store at ${host} cannot be used: ${why}`, cure);
 }
 
 /** Creates a cluster client. The credentials and TLS of the URL apply to every server of the cluster. */

@@ -51,12 +51,18 @@ export interface CallRequest {
   params: JsonObject;
 }
 
+/** Options of a call, for callers in this library. */
+export interface CallOptions extends RequestOptions {
+  /** Maximum size of the reply in bytes, if it is more than the default limit of the transport. */
+  maxReply?: number;
+}
+
 /** One call of the user, through all its rounds and retries. */
 export interface Call {
   readonly core: ClientCore;
   readonly method: string;
   params: JsonObject;
-  options: RequestOptions;
+  options: CallOptions;
   /** The method and the name in the params, for errors and handlers: `tools/call "add"`. */
   readonly what: string;
   /** The session that the call is sent in. A repair may replace it. */
@@ -89,7 +95,7 @@ export const end: Next = {
 /** The total timeout of a call in milliseconds, unless the user sets one. */
 export const defaultTotal: number = 30 * 60_000;
 
-export function makeCall(core: ClientCore, { method, params }: CallRequest, options: RequestOptions): Call {
+export function makeCall(core: ClientCore, { method, params }: CallRequest, options: CallOptions): Call {
   checkTimeouts(options.timeout);
   const name = nameOf(params);
   return {

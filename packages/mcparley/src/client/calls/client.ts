@@ -10,7 +10,7 @@ import type { ServerInfo } from "../connect/session.ts";
 import { type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Change, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
 import { byName } from "../typed-client.ts";
-import type { ClientCore } from "./call.ts";
+import type { CallOptions, ClientCore } from "./call.ts";
 import { readToolResult, valueOf } from "./known-tools.ts";
 import { type List, listPrompts, listResourceTemplates, listResources } from "./lists.ts";
 import { perform } from "./perform.ts";
@@ -116,7 +116,9 @@ export class Client {
   }
 
   async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
-    const result = await perform(this.#core, { method: Method.readResource, params: { uri } }, options);
+    // A file of 16 MiB in base64, with its envelope: the largest file of a skill that hosts support.
+    const limited: CallOptions = { maxReply: 25_165_824, ...options };
+    const result = await perform(this.#core, { method: Method.readResource, params: { uri } }, limited);
     return requireArray<ReadResourceResult>(Method.readResource, result, "contents");
   }
 

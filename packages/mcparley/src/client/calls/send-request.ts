@@ -15,7 +15,7 @@ import { repair } from "./repair.ts";
 export async function sendRequest(call: Call): Promise<JsonObject> {
   const { core, method, options, what } = call;
   const session = call.session ?? (await sessionFor(call));
-  const envelope = session.mirrors ? await mirroredHeaders(call) : undefined;
+  const mirrored = session.mirrors ? await mirroredHeaders(call) : undefined;
   const since = core.clock.now();
   // A result that depends on answers is not cached: they are no part of its key.
   call.generation = call.answers ? undefined : core.cache?.generation;
@@ -28,7 +28,7 @@ export async function sendRequest(call: Call): Promise<JsonObject> {
       onProgress: progressOf(call),
       onPaused: (ms) => void (call.left += ms),
       wantsProgress: true,
-      envelope,
+      envelope: mirrored ?? (options.maxReply ? options : undefined),
     });
   } finally {
     call.left = Math.max(0, call.left - (core.clock.now() - since));

@@ -41,7 +41,7 @@ export interface CommandTarget {
   cwd?: string;
   /** Receives the output of the server on stderr. Its end is also part of errors. Default: "ignore". */
   stderr?: "inherit" | "ignore" | ((chunk: string) => void);
-  /** Maximum bytes of one line of the server. Default: 16 MiB. */
+  /** Maximum bytes of one line of the server. Default: 16 MiB, or more for the reply to `resources/read`. */
   maxLineBytes?: number;
 }
 

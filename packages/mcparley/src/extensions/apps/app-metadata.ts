@@ -47,9 +47,8 @@ const originPattern = /^(https?|wss?):\/\/(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(
 
 /** Reads the `_meta.ui` of a tool, undefined if there is none. Throws `LocalError` `invalid_message` if it is invalid. */
 export function readToolUi(meta: JsonObject | undefined): ToolUi | undefined {
-  const ui = meta?.ui ?? oldForm(meta);
+  const ui = uiIn(meta) ?? oldForm(meta);
   if (ui === undefined) return undefined;
-  if (!isObject(ui)) throw wrong("ui", "must be an object");
   const { resourceUri, visibility } = ui;
   if (resourceUri !== undefined && !isAppUri(resourceUri)) throw wrong("ui.resourceUri", "must begin with ui://");
   if (visibility !== undefined && !isVisibility(visibility)) {
@@ -63,9 +62,7 @@ export function readToolUi(meta: JsonObject | undefined): ToolUi | undefined {
 
 /** Reads the `_meta.ui` of an app, empty if there is none. Throws `LocalError` `invalid_message` if it is invalid. */
 export function readAppUi(meta: JsonObject | undefined): AppUi {
-  const ui = meta?.ui ?? {};
-  if (!isObject(ui)) throw wrong("ui", "must be an object");
-  const { csp, permissions, domain, prefersBorder } = ui;
+  const { csp, permissions, domain, prefersBorder } = uiIn(meta) ?? {};
   if (domain !== undefined && typeof domain !== "string") throw wrong("ui.domain", "must be a string");
   if (prefersBorder !== undefined && typeof prefersBorder !== "boolean") {
     throw wrong("ui.prefersBorder", "must be a boolean");
@@ -80,6 +77,14 @@ export function readAppUi(meta: JsonObject | undefined): AppUi {
 
 export function isAppUri(uri: unknown): uri is string {
   return typeof uri === "string" && uri.startsWith("ui://") && uri.length > "ui://".length;
+}
+
+/** Returns the `ui` of metadata, undefined if there is none. Null is invalid: it must not be taken for the default. */
+export function uiIn(meta: JsonObject | undefined): JsonObject | undefined {
+  if (meta === undefined) return undefined;
+  if (!isObject(meta)) throw new LocalError("invalid_message", "_meta must be an object.");
+  if (meta.ui !== undefined && !isObject(meta.ui)) throw wrong("ui", "must be an object");
+  return meta.ui;
 }
 
 /** Reads the deprecated flat key, which servers still send together with the `ui` object. */

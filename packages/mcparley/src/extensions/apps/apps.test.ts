@@ -8,6 +8,8 @@ import { supportedVersions } from "../../mcp/revisions/index.ts";
 import { resource, tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";
 import { createServer } from "../../server/create-server.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
 import { appType, readAppUi, readToolUi } from "./app-metadata.ts";
 import { app, apps, shownBy, showsApps } from "./apps.ts";
 import { isFor, readApp, showApps, uiOf } from "./show-apps.ts";
@@ -137,6 +139,58 @@ describe("a host", () => {
     await client.close();
   });
 
+  describe("reads the metadata of an app that the server put into the list", () => {
+    const listed = { ui: { csp: { connectDomains: ["https://listed.example"] }, prefersBorder: true } };
+
+    async function read(inContent: object | undefined, inList: object | undefined): Promise<unknown> {
+      const page = resource("ui://page", {
+        ...(inList && { meta: inList as never }),
+        read: () => ({ text: html, mimeType: appType, ...(inContent && { meta: inContent as never }) }),
+      });
+      const others = Object.fromEntries(
+        Array.from({ length: 5 }, (_, at) => [`r${at}`, resource(`note://${at}`, { read: () => "" })]),
+      );
+      const client = await connectTo({ resources: { ...others, page }, limits: { pageSize: 2 } });
+      try {
+        return (await readApp(client, "ui://page")).ui;
+      } finally {
+        await client.close();
+      }
+    }
+
+    test("if the content has none, on any page", async () => {
+      expect(await read(undefined, listed)).toEqual(listed.ui);
+      expect(await read({ "com.example/a": 1 }, listed)).toEqual(listed.ui);
+      expect(await read(undefined, undefined)).toEqual({});
+    });
+
+    test("and not if the content has its own, which replaces it as a whole", async () => {
+      const own = { prefersBorder: false };
+      expect(await read({ ui: own }, listed)).toEqual(own);
+      expect(await read({ ui: {} }, listed)).toEqual({});
+    });
+
+    test("and refuses invalid metadata there", async () => {
+      await expect(read(undefined, { ui: { csp: { connectDomains: ["*"] } } })).rejects.toMatchObject({
+        code: "invalid_message",
+      });
+    });
+
+    test("and grants nothing if the server has no list", async () => {
+      const server = createServer({
+        name: "x",
+        version: "1",
+        resources: { page: resource("ui://page", { read: () => ({ text: html, mimeType: appType }) }) },
+      }).use((call, next) => {
+        if (call.method !== "resources/list") return next();
+        throw new ProtocolError(ErrorCode.MethodNotFound, "Method not found");
+      });
+      const client = await openClient(serverTransports(server), {});
+      expect((await readApp(client, "ui://page")).ui).toEqual({});
+      await client.close();
+    });
+  });
+
   test("reads a document that was sent as base64", async () => {
     const read = (): object => ({ blob: new TextEncoder().encode("<p>ä"), mimeType: appType });
     const client = await connectTo({ resources: { r: resource("ui://b", { read: read as never }) } });
@@ -177,6 +231,12 @@ describe("a host", () => {
 
   test.each([
     [{ ui: "ui://x" }, "_meta.ui must be an object."],
+    [{ ui: null }, "_meta.ui must be an object."],
+    [{ ui: null, "ui/resourceUri": "ui://old" }, "_meta.ui must be an object."],
+    [{ "ui/resourceUri": null }, "_meta.ui.resourceUri must begin with ui://."],
+    [null as never, "_meta must be an object."],
+    ["x" as never, "_meta must be an object."],
+    [[{ ui: { visibility: ["app"] } }] as never, "_meta must be an object."],
     [{ ui: { resourceUri: "javascript:alert(1)" } }, "_meta.ui.resourceUri must begin with ui://."],
     [{ ui: { visibility: ["everyone"] } }, '_meta.ui.visibility must be a list of "model" and "app".'],
   ])("keeps a tool from everyone whose metadata is %j", (meta, message) => {
@@ -203,6 +263,11 @@ describe("a host", () => {
     expect(() => readAppUi({ ui })).toThrow(
       expect.objectContaining({ code: "invalid_message", message: `_meta.ui.${why}.` }),
     );
+  });
+
+  test("refuses an app whose metadata is no object", () => {
+    expect(() => readAppUi({ ui: null })).toThrow("_meta.ui must be an object.");
+    expect(() => readAppUi(null as never)).toThrow("_meta must be an object.");
   });
 
   test("grants nothing that it does not know", () => {

@@ -1,7 +1,7 @@
 import type { Client } from "../../client/calls/client.ts";
 import type { ClientExtension } from "../../client/extension.ts";
 import type { RequestOptions } from "../../client/options.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import {
   type AppUi,
@@ -12,6 +12,7 @@ import {
   isAppUri,
   readAppUi,
   readToolUi,
+  uiIn,
 } from "./app-metadata.ts";
 
 /** The part of a listed tool that holds its metadata. */
@@ -49,7 +50,8 @@ export function isFor(audience: Audience, tool: Listed): boolean {
 }
 
 /**
- * Reads an app from the server that names it.
+ * Reads an app from the server that names it. Its `ui` is the `_meta.ui` of the content, or if the content has none, that of
+ * its entry in the server's list of resources.
  *
  * Throws `LocalError` `invalid_message` if the URI is not `ui://`, if the result is not exactly one document of the MIME
  * type of apps, or if its metadata is invalid.
@@ -63,7 +65,23 @@ export async function readApp(client: Client, uri: string, options?: RequestOpti
   if (content.mimeType !== appType) throw unfit(uri, `it is of the type ${String(content.mimeType).slice(0, 100)}`);
   const html = "text" in content ? content.text : decoded(uri, content.blob);
   if (typeof html !== "string") throw unfit(uri, "it has no text");
-  return { uri, html, ui: readAppUi(content._meta) };
+  const meta = uiIn(content._meta) ? content._meta : await listedMeta(client, uri, options);
+  return { uri, html, ui: readAppUi(meta) };
+}
+
+/** Returns the metadata of a resource in the list of its server, undefined if it is not listed. */
+async function listedMeta(
+  client: Client,
+  uri: string,
+  options: RequestOptions | undefined,
+): Promise<JsonObject | undefined> {
+  try {
+    for await (const listed of client.listResources(options)) if (listed.uri === uri) return listed._meta;
+  } catch (error) {
+    // Servers need not list their apps, and some have no list.
+    if (!(error instanceof ProtocolError)) throw error;
+  }
+  return undefined;
 }
 
 function decoded(uri: string, blob: unknown): string {

@@ -34,11 +34,26 @@ export function uriOf(path: string, root: string = "skill:/"): string {
   return `${root}/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Returns whether a path, with `/` between its parts, stays in its folder and has no control characters or backslashes. */
+/** Returns the path of a URI that `uriOf` returns, among all skills. Undefined for any other URI. */
+export function pathOf(uri: string): string | undefined {
+  const path = uri.startsWith("skill://") ? decoded(uri.slice("skill://".length)) : undefined;
+  return path !== undefined && isPlainPath(path) && uriOf(path) === uri ? path : undefined;
+}
+
+/** Backslashes, and characters that are invisible or change the direction of text, so that a name can look like another. */
+const unfit = /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}\uFEFF\\]/u;
+
+/** Returns whether a path, with `/` between its parts, stays in its folder and has no characters that can mislead a reader. */
 export function isPlainPath(path: string): boolean {
-  return path
-    .split("/")
-    .every((part) => part !== "" && part !== "." && part !== ".." && !/[\p{Cc}\p{Cs}\\]/u.test(part));
+  return path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && !unfit.test(part));
+}
+
+/** Returns a path or URI for an error message: quoted, at most 200 characters, with the unfit characters escaped. */
+export function quoted(text: unknown): string {
+  const shown = JSON.stringify(typeof text === "string" ? text.slice(0, 200) : text) ?? typeof text;
+  return shown.replaceAll(new RegExp(unfit, "gu"), (found) =>
+    found === "\\" ? found : `\\u{${found.codePointAt(0)!.toString(16)}}`,
+  );
 }
 
 function partsOf(root: string): string[] {

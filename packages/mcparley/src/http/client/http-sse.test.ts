@@ -55,7 +55,7 @@ async function openStream(stub: FetchStub, endpoint = "/messages?sessionId=1"): 
 
 const initializeResult = {
   protocolVersion: "2024-11-05",
-  capabilities: { tools: { listChanged: true } },
+  capabilities: { tools: { listChanged: true }, resources: {} },
   serverInfo: { name: "old", version: "1" },
 };
 
@@ -384,6 +384,25 @@ describe("a session", () => {
     (await stub.next()).status(202);
     feed.event({ jsonrpc: "2.0", id: 0, result: { content: [{ type: "text", text: "x".repeat(2_000) }] } });
     await expect(calling).rejects.toMatchObject({ code: "too_large" });
+  });
+
+  test("goes on after the large reply to a read that was cancelled", async () => {
+    const { stub, client, feed } = await connected();
+    const abort = new AbortController();
+    const reading = (await client).readResource("skill://a/b", { signal: abort.signal });
+    const post = await stub.next();
+    post.status(202);
+    abort.abort();
+    await expect(reading).rejects.toMatchObject({ code: "aborted" });
+    await take(stub, feed, "notifications/cancelled");
+    const large = "x".repeat(17_000_000);
+    feed.event({ jsonrpc: "2.0", id: post.body.id, result: { contents: [{ uri: "skill://a/b", text: large }] } });
+    const calling = (await client).callTool("a");
+    await take(stub, feed, "tools/call", { content: [{ type: "text", text: "a" }] });
+    expect(await calling).toBe("a");
+    const failing = (await client).callTool("a");
+    await take(stub, feed, "tools/call", { content: [{ type: "text", text: large }] });
+    await expect(failing).rejects.toMatchObject({ code: "too_large" });
   });
 
   test("is ended with its client", async () => {

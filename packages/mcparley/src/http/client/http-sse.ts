@@ -1,15 +1,15 @@
 import type { EventSourceMessage } from "eventsource-parser";
 import { abortedError } from "../../rpc/abort.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
-import { type JsonRpcMessage, isRequest } from "../../rpc/messages.ts";
-import type { Receiver, Transport } from "../../rpc/transport.ts";
+import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../../rpc/messages.ts";
+import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { isEventStream } from "../media-type.ts";
-import { encodeAll } from "./posted.ts";
+import { defaultReplyLimit, encodeAll } from "./posted.ts";
 import { asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
-import { deliverEvent, readEvents } from "./sse.ts";
+import { type MessageSink, deliverEvent, readEvents } from "./sse.ts";
 
 /** How long a server has to open its stream and to name its endpoint. */
 const ENDPOINT_MS = 10_000;
@@ -72,7 +72,7 @@ async function getEvents(
   if (asksForAuthorization(response) || isTransient(response.status))
     throw await statusError(response, "GET for a stream", settings.clock);
   if (response.ok && isEventStream(response) && response.body) {
-    return new EventStream(response.body, settings.limits.message, lifetime);
+    return new EventStream(response.body, settings, lifetime);
   }
   discard(response);
   return undefined;
@@ -97,6 +97,8 @@ class EventStream {
   /** Settles with the first event, or with undefined if the stream ends before it. */
   readonly first: Promise<EventSourceMessage | undefined>;
   readonly #lifetime: AbortController;
+  /** The maximum size of replies that may be larger than other events, by the ids of their requests. */
+  readonly #larger = new Map<unknown, number>();
   #settleFirst: ((event: EventSourceMessage | undefined) => void) | undefined;
   #reader: StreamReader | undefined;
   /** The data of events that arrived before `read` was called. */
@@ -104,8 +106,9 @@ class EventStream {
   #ended: { cause: Error | undefined } | undefined;
 
   /** Aborting `lifetime` ends the request whose body this is. */
-  constructor(body: ReadableStream<Uint8Array>, limit: number, lifetime: AbortController) {
+  constructor(body: ReadableStream<Uint8Array>, settings: HttpSettings, lifetime: AbortController) {
     this.#lifetime = lifetime;
+    const limit = (): number => settings.limits.message ?? Math.max(defaultReplyLimit, ...this.#larger.values());
     this.first = new Promise((resolve) => {
       this.#settleFirst = resolve;
     });
@@ -128,6 +131,18 @@ class EventStream {
     const cause = this.#settleFirst && this.#ended?.cause;
     if (!cause || cause instanceof LocalError) return cause;
     return new LocalError("closed", `The stream of the server broke: ${cause.message}`, { cause });
+  }
+
+  /**
+   * Accepts larger events until the reply to a request has arrived, also if the request is cancelled: a reply over the limit
+   * ends the stream, and with it the session.
+   */
+  expectReply(id: RequestId, limit: number): void {
+    this.#larger.set(id, limit);
+  }
+
+  arrived(value: unknown): void {
+    if (this.#larger.size > 0 && isObject(value) && !("method" in value)) this.#larger.delete(value.id);
   }
 
   close(): void {
@@ -175,19 +190,27 @@ class HttpSseTransport implements Transport {
 
   start(receiver: Receiver): void {
     this.#receiver = receiver;
+    const sink: MessageSink = {
+      message: (value) => {
+        this.#stream.arrived(value);
+        receiver.message(value);
+      },
+      malformed: (error) => receiver.malformed(error),
+    };
     this.#stream.read({
       deliver: (data) => {
-        if (!this.#lifetime.signal.aborted) deliverEvent(data, receiver);
+        if (!this.#lifetime.signal.aborted) deliverEvent(data, sink);
       },
       ended: (cause) => this.#finish(cause ?? new LocalError("closed", "The server ended its stream.")),
     });
   }
 
-  send(message: JsonRpcMessage | JsonRpcMessage[]): void | Promise<void> {
+  send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
     const messages = Array.isArray(message) ? message : [message];
     const [first] = messages;
     const what = first && "method" in first ? first.method : "a response";
     const requests = messages.filter(isRequest);
+    if (envelope?.maxReply) for (const { id } of requests) this.#stream.expectReply(id, envelope.maxReply);
     const pause = (): (() => void) => {
       const resumes = requests.map(({ id }) => this.#receiver?.waits?.(id));
       return () => resumes.forEach((resume) => resume?.());

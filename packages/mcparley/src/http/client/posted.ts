@@ -4,6 +4,9 @@ import { encodeHeaderValue } from "../../mcp/header-values.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 
+/** The limit of a reply, unless the target or the request has another one. */
+export const defaultReplyLimit = 16_777_216;
+
 /** One POST and the requests in it that have no response yet. */
 export interface Posted {
   readonly waiting: Set<RequestId>;
@@ -13,6 +16,8 @@ export interface Posted {
   readonly isInitialize: boolean;
   /** The POST waits for authorization, so the server has not accepted it. */
   isHeld: boolean;
+  /** Maximum bytes of a JSON response, and characters of an event that may answer. */
+  limit: number;
   /** Aborts the HTTP request and the stream of its response. */
   readonly controller: AbortController;
 }
@@ -22,7 +27,7 @@ export class PostedRequests {
   readonly #byId = new Map<unknown, Posted>();
   readonly #open = new Set<Posted>();
 
-  add(messages: readonly JsonRpcMessage[]): Posted {
+  add(messages: readonly JsonRpcMessage[], limit: number = defaultReplyLimit): Posted {
     const requests = messages.filter(isRequest);
     const posted: Posted = {
       waiting: new Set(requests.map(({ id }) => id)),
@@ -30,6 +35,7 @@ export class PostedRequests {
       isModern: messages.some((message) => modernVersionOf(message) !== undefined),
       isInitialize: requests.some(({ method }) => method === Method.initialize),
       isHeld: false,
+      limit,
       controller: new AbortController(),
     };
     for (const id of posted.waiting) this.#byId.set(id, posted);

@@ -48,13 +48,14 @@ export interface HttpAuth {
 
 /** Size limits of the responses and events that the client reads over HTTP. */
 export interface HttpClientLimits {
-  /** Maximum bytes of a JSON response, and characters of an event that may answer a request. Default: 16 MiB. */
+  /**
+   * Maximum bytes of a JSON response, and characters of an event that may answer a request. Default: 16 MiB; 24 MiB for
+   * `resources/read`, and more for a file of a skill, by the size that the skill lists.
+   */
   message: number;
   /** Maximum characters of an event on the standalone stream. Default: 1 MiB. */
   unaskedEvent: number;
 }
-
-const defaultLimits: HttpClientLimits = { message: 16_777_216, unaskedEvent: 1_048_576 };
 
 /** An MCP endpoint on the web, and the settings of the connection to it. */
 export interface HttpTarget {
@@ -78,7 +79,7 @@ export interface HttpSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: (this: void, url: URL, init: RequestInit) => Promise<Response>;
   readonly auth: SharedAuth | undefined;
-  readonly limits: HttpClientLimits;
+  readonly limits: Partial<HttpClientLimits>;
   readonly clock: Clock;
   /** Like `clock`, but its timers keep the process alive: for a pause that a call depends on. */
   readonly wakefulClock: Clock;
@@ -93,7 +94,7 @@ export function readHttpTarget(target: HttpTarget): HttpSettings {
     headers: checkHeaders(headers),
     fetch: target.fetch ?? defaultFetch,
     auth: auth && new SharedAuth(auth, url),
-    limits: { ...defaultLimits, ...target.limits },
+    limits: target.limits ?? {},
     clock: clock ?? systemClock,
     wakefulClock: clock ?? wakefulClock,
   };

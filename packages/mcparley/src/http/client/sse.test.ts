@@ -83,6 +83,26 @@ test("C5: many lines of data count together, and an event just within the limit 
   await expect(read(endless, 1_000)).rejects.toMatchObject({ code: "too_large" });
 });
 
+test("an event may be as large as the limit is when it arrives, and comments do not count", async () => {
+  let limit = 1_000;
+  const sizes: number[] = [];
+  const parts = (function* () {
+    for (let at = 0; at < 100; at++) yield bytes.encode(`: ${"x".repeat(100)}\n\n`);
+    limit = 200_000;
+    yield bytes.encode(`data: ${"x".repeat(150_000)}`);
+    yield bytes.encode(`${"x".repeat(50_000)}\n\n`);
+    limit = 1_000;
+    yield bytes.encode(`data: ${"x".repeat(1_000)}\n\n`);
+    for (;;) yield bytes.encode(`data: ${"x".repeat(90)}\n`);
+  })();
+  const reading = readEvents(streamOf(parts), () => limit, {
+    event: ({ data }) => sizes.push(data.length),
+    retry: () => {},
+  });
+  await expect(reading).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("1000") });
+  expect(sizes).toEqual([200_000, 1_000]);
+});
+
 test("carriage returns cost no more than line feeds", async () => {
   const began = performance.now();
   await read([bytes.encode(`:\r${":\n".repeat(300_000)}`)]);

@@ -15,32 +15,42 @@ const SLICE = 65_536;
 /**
  * Reads a stream of Server-Sent Events to its end.
  *
- * An event may have up to `limit` characters. Rejects with `LocalError` `too_large` for a larger one and cancels the
+ * An event may have up to `limit` characters. A function is called for each piece of the stream. Rejects with `LocalError` `too_large` for a larger one and cancels the
  * stream. Rejects with the stream's own error if it breaks. An event that the end of the stream cuts off is left out, as
  * the HTML standard requires.
  */
-export async function readEvents(body: ReadableStream<Uint8Array>, limit: number, sink: EventSink): Promise<void> {
+export async function readEvents(
+  body: ReadableStream<Uint8Array>,
+  limit: number | (() => number),
+  sink: EventSink,
+): Promise<void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const normalize = lineFeeds();
+  const limitNow = typeof limit === "number" ? () => limit : limit;
+  const pending = pendingCharacters();
   let overflow: LocalError | undefined;
   const parser = createParser({
-    maxBufferSize: limit,
+    // The parser takes only a constant limit.
+    ...(typeof limit === "number" && { maxBufferSize: limit }),
     onEvent: (event) => {
       // The parser limits its buffer, but not an event that arrives in one piece.
-      if (event.data.length > limit) overflow = tooLarge(limit);
+      if (event.data.length > limitNow()) overflow = tooLarge(limitNow());
       if (!overflow) sink.event(event);
     },
     onRetry: (ms) => sink.retry(ms),
     onError: (error) => {
-      if (error.type === "max-buffer-size-exceeded") overflow = tooLarge(limit);
+      if (error.type === "max-buffer-size-exceeded") overflow = tooLarge(limitNow());
     },
   });
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const text = normalize(decoder.decode(next.value, { stream: true }));
       for (let start = 0; start < text.length; start += SLICE) {
-        parser.feed(text.length <= SLICE ? text : text.slice(start, start + SLICE));
+        const slice = text.length <= SLICE ? text : text.slice(start, start + SLICE);
+        parser.feed(slice);
+        // The names of fields count here, so an event that is not complete may have twice the characters.
+        if (pending(slice) > 2 * limitNow()) overflow ??= tooLarge(limitNow());
         if (overflow) throw overflow;
       }
     }
@@ -50,6 +60,20 @@ export async function readEvents(body: ReadableStream<Uint8Array>, limit: number
   } finally {
     reader.releaseLock();
   }
+}
+
+/** Returns a function that takes the text of a stream and returns the number of characters after the last empty line. */
+function pendingCharacters(): (text: string) => number {
+  let count = 0;
+  let endsInLine = false;
+  return (text) => {
+    const end = text.lastIndexOf("\n\n");
+    if (end !== -1) count = text.length - end - 2;
+    else if (endsInLine && text.startsWith("\n")) count = text.length - 1;
+    else count += text.length;
+    endsInLine = text.endsWith("\n");
+    return count;
+  };
 }
 
 /**

@@ -11,6 +11,8 @@ import { getStream } from "./stream.ts";
 
 /** How long a stream without subscribers rests after its last try. A response of the server then opens it again. */
 const REST_MS = 60_000;
+/** Maximum characters of an event, unless the target has another limit. */
+const defaultUnaskedEvent = 1_048_576;
 
 /** Receives the messages of a standalone stream and the changes of its state. */
 export interface StandaloneSink extends MessageSink {
@@ -127,7 +129,7 @@ export class StandaloneStream {
     this.#restore();
     const began = clock.now();
     try {
-      await readMessages(response, sink, { limit: limits.unaskedEvent, position });
+      await readMessages(response, sink, { limit: limits.unaskedEvent ?? defaultUnaskedEvent, position });
       if (!isPolled(position))
         return new LocalError("closed", "The server ended the standalone stream of the session.");
       backoff.reset();

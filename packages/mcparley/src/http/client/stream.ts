@@ -53,10 +53,10 @@ export function answerStreams(settings: HttpSettings, sink: AnswerSink): AnswerS
 /** Reads a stream to its end. Returns the error that broke it, if any. */
 async function readToEnd(
   response: Response,
-  { waiting, controller }: Posted,
+  { waiting, controller, limit }: Posted,
   { settings, sink, backoff, position }: StreamState & { backoff: Backoff | undefined },
 ): Promise<Error | undefined> {
-  const { clock, limits } = settings;
+  const { clock } = settings;
   let timer: unknown;
   try {
     const lingering: MessageSink = {
@@ -68,7 +68,7 @@ async function readToEnd(
       },
       malformed: (error) => sink.malformed(error),
     };
-    await readMessages(response, lingering, { limit: limits.message, position });
+    await readMessages(response, lingering, { limit, position });
     return undefined;
   } catch (error) {
     // The server would send an event that is too large again.

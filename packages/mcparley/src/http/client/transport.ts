@@ -61,7 +61,7 @@ class HttpTransport implements Transport {
     if (this.#closing) throw transportClosed();
     const messages = Array.isArray(message) ? message : [message];
     if (!messages.some(isRequest)) return this.#postOneWay(messages, message, envelope);
-    const posted = this.#posted.add(messages);
+    const posted = this.#posted.add(messages, this.#settings.limits.message ?? envelope?.maxReply);
     let response: Response | undefined;
     try {
       if (this.#initialized) await this.#initialized;
@@ -117,8 +117,8 @@ class HttpTransport implements Transport {
 
   /** Delivers the messages of a response. Throws if it leaves a request without an answer. */
   async #read(response: Response, posted: Posted, inSession: boolean): Promise<void> {
-    const { clock, limits } = this.#settings;
     if (!response.ok) {
+      const { clock } = this.#settings;
       for (const error of await readRefusal(response, posted, { inSession, clock })) this.#deliver(error);
     } else {
       if (posted.isInitialize) await this.#startSession(response);
@@ -134,7 +134,7 @@ class HttpTransport implements Transport {
         );
         return (await this.#streams).read(response, posted);
       }
-      this.#deliver(await readJson(response, posted.what, limits.message));
+      this.#deliver(await readJson(response, posted.what, posted.limit));
     }
     requireAnswers(posted);
   }

@@ -9,8 +9,11 @@ export const eventHeaders: ResponseHeaders = {
 
 const streamHeaders: ResponseHeaders = { ...eventHeaders, "cache-control": "no-cache" };
 
-/** Maximum bytes that wait for a client that does not read. If more bytes wait, the next event aborts the connection. */
-const maxBacklog = 16 * 1024 * 1024;
+/**
+ * Maximum bytes that wait for a client that does not read, as on stdio. If more bytes wait, the next event aborts the
+ * connection. A client may read all files of a skill at the same time, which are 22 MB in base64.
+ */
+const maxBacklog = 64 * 1024 * 1024;
 
 /** The event stream of a response. */
 export interface Events {

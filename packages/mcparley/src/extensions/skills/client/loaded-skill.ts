@@ -1,12 +1,14 @@
+import type { CallOptions } from "../../../client/calls/call.ts";
 import type { Client } from "../../../client/calls/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import type { ResourceContents } from "../../../mcp/content.ts";
+import { fromBase64 } from "../../../rpc/base64.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { isObject } from "../../../rpc/messages.ts";
 import { type FrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import { FrontMatterError } from "../front-matter/yaml.ts";
 import { type SkillFrontMatter, type SkillResource, digestOf, exactText, skillFile } from "../skill-entry.ts";
-import { isPlainPath, pathIn, rootOf, uriOf } from "../skill-uri.ts";
+import { isPlainPath, pathIn, quoted, rootOf, uriOf } from "../skill-uri.ts";
 import { type OfferedSkill, SkillRefused } from "./offered-skill.ts";
 
 /** A file of a skill, read and verified. */
@@ -86,7 +88,7 @@ export class LoadedSkill {
 
   async #fetch(target: Target, options: RequestOptions): Promise<SkillContent> {
     const { client, bytes } = this.#reading;
-    const content = await readFile(client, target, options);
+    const content = await readFile({ client, bytes: bytes - this.#bytes }, target, options);
     if (target.listed) return content;
     if (this.#bytes + content.bytes.length > bytes) {
       throw new LocalError("too_large", `The skill ${this.skill.uri} has more than ${bytes} bytes.`);
@@ -98,8 +100,8 @@ export class LoadedSkill {
 
 /** Reads and verifies the `SKILL.md` of an approved skill. */
 export async function loadSkill(reading: SkillReading, options: RequestOptions): Promise<LoadedSkill> {
-  const { client, skill, bytes } = reading;
-  const file = await readFile(client, targetOf(skill, skillFile), options);
+  const { skill, bytes } = reading;
+  const file = await readFile(reading, targetOf(skill, skillFile), options);
   if (file.bytes.length > bytes) throw new LocalError("too_large", `${skill.uri} has more than ${bytes} bytes.`);
   return new LoadedSkill(reading, file, verifiedFrontMatter(skill, file));
 }
@@ -127,16 +129,25 @@ interface Target {
 /** Returns the file that a reference means. Refuses files that are not the skill's before a request is sent. */
 function targetOf({ uri: skillUri, resources, server }: OfferedSkill, file: string): Target {
   const root = rootOf(skillUri)!;
-  for (const path of pathsOf(root, file)) {
-    if (resources === "dynamic") return { uri: uriOf(path, root), listed: undefined };
-    const listed = resources.find(({ uri }) => pathIn(root, uri) === path);
-    if (listed) return { uri: listed.uri, listed };
+  const paths = pathsOf(root, file);
+  if (resources === "dynamic") {
+    if (paths[0] !== undefined) return { uri: uriOf(paths[0], root), listed: undefined };
+  } else {
+    const byPath = new Map(resources.map((listed) => [pathIn(root, listed.uri), listed]));
+    // A listed path has precedence, because `#`, `%` and `:` are allowed in the names of files.
+    for (const path of [file, ...paths]) {
+      const listed = byPath.get(path);
+      if (listed) return { uri: listed.uri, listed };
+    }
   }
-  const shown = JSON.stringify(file.slice(0, 200));
+  const shown = quoted(file);
   throw new SkillRefused("unlisted", file, `${shown} is not a file of the skill ${skillUri} of ${server}.`);
 }
 
-/** Returns the paths in the skill's folder that a reference may mean: as written, and percent-decoded. */
+/**
+ * Returns the paths in the skill's folder that a reference may mean: as written, and percent-decoded. A fragment is
+ * removed. A reference with a scheme must be a URI in the folder.
+ */
 function pathsOf(root: string, file: string): string[] {
   const [reference = ""] = file.split("#", 1);
   const isUri = /^[a-z][a-z\d+.-]*:/i.test(reference);
@@ -157,8 +168,17 @@ function decoded(path: string): string[] {
  * Reads one file and verifies it with the entry (Verification on Read). Bypasses the client's cache, because a cached
  * result may be older than the entry.
  */
-async function readFile(client: Client, { uri, listed }: Target, options: RequestOptions): Promise<SkillContent> {
-  const { contents } = await client.readResource(uri, { ...options, fresh: true });
+async function readFile(
+  { client, bytes: most }: Pick<SkillReading, "client" | "bytes">,
+  { uri, listed }: Target,
+  options: RequestOptions,
+): Promise<SkillContent> {
+  const request: CallOptions = {
+    ...options,
+    fresh: true,
+    maxReply: replySize(listed?.size ?? most),
+  };
+  const { contents } = await client.readResource(uri, request);
   const [content, ...others] = contents;
   if (!isObject(content) || others.length > 0 || content.uri !== uri) {
     throw new LocalError(
@@ -176,6 +196,17 @@ async function readFile(client: Client, { uri, listed }: Target, options: Reques
     bytes,
     isVerified: listed !== undefined,
   };
+}
+
+/** Maximum size of the reply with a small file in bytes. */
+const defaultReplySize = 25_165_824;
+
+/**
+ * Returns the maximum size of the reply with a file in bytes. JSON may use six characters for one byte, as in `\u0000`. The
+ * rest is for the URI, the type and the metadata.
+ */
+function replySize(size: number): number {
+  return Math.max(defaultReplySize, 6 * size + 65_536);
 }
 
 async function verify({ uri, size, digest }: SkillResource, bytes: Uint8Array): Promise<void> {
@@ -197,7 +228,7 @@ function bytesOf(content: ResourceContents): Uint8Array {
   const { text, blob } = content as { text?: unknown; blob?: unknown };
   if (typeof text === "string") return new TextEncoder().encode(text);
   try {
-    if (typeof blob === "string") return Uint8Array.from(atob(blob), (char) => char.charCodeAt(0));
+    if (typeof blob === "string") return fromBase64(blob);
   } catch {
     // Invalid base64 is reported below.
   }

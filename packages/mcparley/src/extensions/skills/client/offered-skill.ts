@@ -2,7 +2,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { isSkillName } from "../front-matter/front-matter.ts";
 import { type SkillEntry, type SkillResource, digestPattern } from "../skill-entry.ts";
-import { isInside, lastPart, pathIn, rootOf } from "../skill-uri.ts";
+import { isInside, lastPart, pathIn, quoted, rootOf } from "../skill-uri.ts";
 
 /** A skill that a server offers, checked in its form. None of its files was read yet. */
 export interface OfferedSkill extends SkillEntry {
@@ -73,7 +73,7 @@ function checkResources(
   for (const resource of resources as unknown[]) {
     const { uri, size } = checkResource(resource, root);
     const path = pathIn(root, uri);
-    if (paths.has(path)) throw invalid(`it lists ${JSON.stringify(path)} twice`);
+    if (paths.has(path)) throw invalid(`it lists ${quoted(path)} twice`);
     paths.add(path);
     bytes += size;
   }
@@ -85,7 +85,7 @@ function checkResources(
 
 function checkResource(resource: unknown, root: string): SkillResource {
   const { uri, digest, size } = isObject(resource) ? resource : ({} as JsonObject);
-  const shown = JSON.stringify(uri)?.slice(0, 200) ?? "a file without a URI";
+  const shown = uri === undefined ? "a file without a URI" : quoted(uri);
   if (typeof uri !== "string" || !isInside(root, uri)) throw invalid(`it lists ${shown}, which is not in its folder`);
   if (typeof digest !== "string" || !digestPattern.test(digest)) throw invalid(`the digest of ${shown} is invalid`);
   if (!Number.isSafeInteger(size) || (size as number) < 0) throw invalid(`the size of ${shown} is invalid`);

@@ -237,6 +237,22 @@ describe("nothing is read but the files of the skill, from its own server", () =
     expect(one.reads).toEqual([uri]);
   });
 
+  test("each listed path can be read, also with characters that have a meaning in references", async () => {
+    const names = ["a#b.md", "a:b.md", "c?d.md", "100%.md", "x%20y.md", "x y.md", "{e}.md", "d#1/ü&=+.md", "日本.md"];
+    const files = Object.fromEntries(names.map((name) => [name, name]));
+    const made = skill({ "SKILL.md": manifest, ...files });
+    const { host } = await hostOf(
+      createServer({ name: "s", version: "1", extensions: [skills({ "te:am #1/pdf": made })] }),
+    );
+    const one = await host.get("skill://te%3Aam%20%231/pdf/SKILL.md");
+    const loaded = await host.load(one);
+    expect(loaded.files?.toSorted()).toEqual([...names, "SKILL.md"].toSorted());
+    for (const name of names) expect((await loaded.read(name)).text).toBe(name);
+    for (const { uri } of one.resources as SkillResource[]) expect((await loaded.read(uri)).uri).toBe(uri);
+    expect((await loaded.read("./x%20y.md#part")).text).toBe("x%20y.md");
+    expect((await loaded.read("%E6%97%A5%E6%9C%AC.md")).text).toBe("日本.md");
+  });
+
   test("a file that the server adds later is not the skill's, until the skill is got and approved again", async () => {
     const one = hostile();
     const { host, asked } = await hostOf(one.server);

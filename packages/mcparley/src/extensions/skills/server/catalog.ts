@@ -2,9 +2,10 @@ import { LocalError } from "../../../rpc/errors.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
 import type { Entry } from "../../../server/registry.ts";
 import { isGranted } from "../../../server/dispatch/scopes.ts";
-import type { SkillEntry } from "../skill-entry.ts";
-import { isPlainPath, uriOf } from "../skill-uri.ts";
+import { type SkillEntry, skillFile } from "../skill-entry.ts";
+import { isPlainPath, pathOf, quoted, uriOf } from "../skill-uri.ts";
 import { type PreparedFile, type Skill, checkSize, countFile } from "./skill.ts";
+import { SkillTree } from "./skill-tree.ts";
 
 /** A file by its URI, and the innermost skill that it belongs to. */
 export interface FoundFile {
@@ -14,26 +15,29 @@ export interface FoundFile {
   readonly skill: Skill;
 }
 
-/** Indexes of all skills, valid until one of them changes. */
-interface Overview {
-  readonly byUri: ReadonlyMap<string, FoundFile>;
-  /** By the URIs of their `SKILL.md`. */
-  readonly skills: ReadonlyMap<string, Entry<Skill>>;
-  /** The files of each skill by its path, including those of skills in its folder. */
-  readonly files: ReadonlyMap<string, ReadonlyMap<string, FoundFile>>;
-  /** The content of each folder by its URI: files, and subfolders as undefined. */
-  readonly folders: ReadonlyMap<string, ReadonlyMap<string, FoundFile | undefined>>;
-}
+/** Files by name, and subfolders as undefined. */
+type FolderContent = Map<string, PreparedFile | undefined>;
 
-/** The skills of a server, by the paths of their folders. */
+/** Number of digests that are calculated at a time. Calls are answered between two batches. */
+const batchSize = 32;
+
+/** The skills of a server, by the paths of their folders. A change visits its own path only, not the other skills. */
 export class Catalog {
   readonly #entries = new Map<string, Entry<Skill>>();
-  #overview: Overview | undefined;
-  #isCounted = false;
+  readonly #tree = new SkillTree();
+  /** The skills that may have files without a digest. */
+  readonly #uncounted = new Set<Skill>();
+  readonly #scoped = new Set<string>();
+  #counting: Promise<void> | undefined;
   #position = 0;
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** Whether any skill needs scopes. */
+  get hasScopes(): boolean {
+    return this.#scoped.size > 0;
   }
 
   get(path: string): Skill | undefined {
@@ -48,106 +52,153 @@ export class Catalog {
   set(path: string, skill: Skill): void {
     const before = this.#entries.get(path);
     checkPlace(path, skill);
-    this.#entries.set(path, { name: path, definition: skill, position: before?.position ?? this.#position });
+    const entry = { name: path, definition: skill, position: before?.position ?? this.#position };
+    this.#tree.set(path, entry);
     try {
-      this.#overview = undefined;
       this.#checkSizes(path);
     } catch (error) {
-      this.#overview = undefined;
-      if (before) this.#entries.set(path, before);
-      else this.#entries.delete(path);
+      this.#tree.set(path, before);
       throw error;
     }
-    this.#isCounted = false;
-    if (!before) this.#position++;
+    this.#entries.set(path, entry);
+    if (before) this.#uncounted.delete(before.definition);
+    else this.#position++;
+    this.#uncounted.add(skill);
+    if (skill.scopes?.length) this.#scoped.add(path);
+    else this.#scoped.delete(path);
   }
 
   delete(path: string): boolean {
-    this.#overview = undefined;
-    return this.#entries.delete(path);
+    const before = this.#entries.get(path);
+    if (!before) return false;
+    this.#entries.delete(path);
+    this.#tree.set(path, undefined);
+    this.#uncounted.delete(before.definition);
+    this.#scoped.delete(path);
+    return true;
   }
 
-  /** Calculates missing sizes and digests of files. Returns undefined if none is missing, so that entries can be shown. */
-  counting(): Promise<unknown> | undefined {
-    if (this.#isCounted) return undefined;
-    const files = [...this.#entries.values()].flatMap(({ definition }) => [...definition.files.values()]);
-    const uncounted = files.filter(({ sum }) => sum === undefined);
-    this.#isCounted = uncounted.length === 0;
-    return this.#isCounted ? undefined : Promise.all(uncounted.map(countFile));
+  /**
+   * Calculates missing sizes and digests of the files of a skill and of the skills in its folder, or of all files. Returns
+   * undefined if none is missing.
+   */
+  counting(entry?: Entry<Skill>): Promise<void> | undefined {
+    if (this.#uncounted.size === 0) return undefined;
+    if (entry) {
+      const files = [...this.#filesOf(entry.name).values()].map(({ file }) => file);
+      return files.every(({ sum }) => sum) ? undefined : countFiles(files);
+    }
+    this.#counting ??= this.#countAll().finally(() => {
+      this.#counting = undefined;
+    });
+    return this.#counting;
   }
 
-  /** Returns the entry of a skill for a principal. Requires the sizes and digests of all files. */
+  /** Returns the entry of a skill for a principal. Requires the sizes and digests of its files. */
   show({ name: path, definition }: Entry<Skill>, principal: Principal | undefined): SkillEntry {
-    const files = [...(this.#view().files.get(path)?.values() ?? [])];
+    const files = [...this.#filesOf(path).values()];
     const seen = files.filter(({ skill }) => skill === definition || isGranted(skill.scopes, principal));
     const sums = seen.flatMap(({ uri, file: { sum } }) => (typeof sum === "object" ? { uri, ...sum } : []));
     const resources = sums.length < seen.length ? "dynamic" : sums;
-    return { uri: uriOf(`${path}/SKILL.md`), frontmatter: definition.frontmatter, resources };
+    return { uri: uriOf(`${path}/${skillFile}`), frontmatter: definition.frontmatter, resources };
   }
 
   find(uri: string): FoundFile | undefined {
-    return this.#view().byUri.get(uri);
+    const path = pathOf(uri);
+    if (path === undefined) return undefined;
+    for (const { entry, below } of this.#tree.around(path)) {
+      const file = entry.definition.files.get(below);
+      if (file) return foundFile(path, file, entry.definition);
+    }
+    return undefined;
+  }
+
+  /** Returns the `SKILL.md` of a skill. */
+  manifest({ name, definition }: Entry<Skill>): FoundFile {
+    return foundFile(`${name}/${skillFile}`, definition.files.get(skillFile)!, definition);
   }
 
   /** Returns the skill by the URI of its `SKILL.md`. */
   findEntry(uri: string): Entry<Skill> | undefined {
-    return this.#view().skills.get(uri);
+    const path = pathOf(uri);
+    return path?.endsWith(`/${skillFile}`) ? this.#entries.get(path.slice(0, -skillFile.length - 1)) : undefined;
   }
 
-  /** Returns the content of a folder, or undefined if it does not exist. */
-  folder(uri: string): ReadonlyMap<string, FoundFile | undefined> | undefined {
-    return this.#view().folders.get(uri);
+  /** Returns the content of a folder by URI: files, and subfolders as undefined. Empty if the folder does not exist. */
+  folder(uri: string): ReadonlyMap<string, FoundFile | undefined> {
+    const children = new Map<string, FoundFile | undefined>();
+    const path = pathOf(uri);
+    if (path === undefined) return children;
+    // Outermost first, so that a file in several skills is that of the innermost.
+    for (const { entry, below } of this.#tree.around(path).toReversed()) {
+      for (const [name, file] of contentOf(entry.definition).get(below) ?? []) {
+        const child = `${path}/${name}`;
+        children.set(uriOf(child), file && foundFile(child, file, entry.definition));
+      }
+    }
+    for (const name of this.#tree.folderNames(path)) children.set(uriOf(`${path}/${name}`), undefined);
+    return children;
   }
 
-  #view(): Overview {
-    this.#overview ??= overview(this.#entries);
-    return this.#overview;
+  /** The files of a skill by path, including those of skills in its folder. */
+  #filesOf(path: string): Map<string, FoundFile> {
+    const files = new Map<string, FoundFile>();
+    for (const { name, definition } of this.#tree.within(path)) {
+      for (const [below, file] of definition.files) {
+        const at = `${name}/${below}`;
+        files.set(at, foundFile(at, file, definition));
+      }
+    }
+    return files;
   }
 
+  /** Checks the limits of the skills around a path, which include the files of the skill at the path. */
   #checkSizes(path: string): void {
-    const { files } = this.#view();
-    for (const outer of pathsAbove(path)) {
-      const held = files.get(outer);
-      const sources = [...(held?.values() ?? [])].map(({ file }) => file.source);
-      checkSize(sources, `the skill "${outer}"`);
+    for (const { entry } of this.#tree.around(path)) {
+      const files = [...this.#filesOf(entry.name).values()].map(({ file }) => file);
+      checkSize(files, `the skill "${entry.name}"`);
+    }
+  }
+
+  async #countAll(): Promise<void> {
+    for (const skill of this.#uncounted) {
+      await countFiles([...skill.files.values()]);
+      this.#uncounted.delete(skill);
     }
   }
 }
 
-function overview(entries: ReadonlyMap<string, Entry<Skill>>): Overview {
-  const byUri = new Map<string, FoundFile>();
-  const files = new Map<string, Map<string, FoundFile>>();
-  const folders = new Map<string, Map<string, FoundFile | undefined>>();
-  // Inner skills come last, so that a file in several skills belongs to the innermost.
-  for (const [path, { definition: skill }] of [...entries].toSorted(([a], [b]) => a.length - b.length)) {
-    const outer = pathsAbove(path).filter((above) => entries.has(above));
-    for (const above of outer) if (!files.has(above)) files.set(above, new Map());
-    for (const [below, file] of skill.files) {
-      const found = { uri: uriOf(`${path}/${below}`), name: below.split("/").at(-1)!, file, skill };
-      byUri.set(found.uri, found);
-      for (const above of outer) files.get(above)!.set(found.uri, found);
-      addToFolders(folders, `${path}/${below}`, found);
+async function countFiles(files: readonly PreparedFile[]): Promise<void> {
+  const uncounted = files.filter(({ sum }) => sum === undefined);
+  for (let start = 0; start < uncounted.length; start += batchSize) {
+    await Promise.all(uncounted.slice(start, start + batchSize).map(countFile));
+  }
+}
+
+function foundFile(path: string, file: PreparedFile, skill: Skill): FoundFile {
+  return { uri: uriOf(path), name: path.slice(path.lastIndexOf("/") + 1), file, skill };
+}
+
+const contents = new WeakMap<Skill, Map<string, FolderContent>>();
+
+/** Returns the content of each folder of a skill, by its path below the skill. Built when a folder is first read. */
+function contentOf(skill: Skill): ReadonlyMap<string, FolderContent> {
+  const built = contents.get(skill);
+  if (built) return built;
+  const folders = new Map<string, FolderContent>();
+  for (const [path, file] of skill.files) {
+    let child: PreparedFile | undefined = file;
+    for (let rest = path; rest !== "";) {
+      const end = rest.lastIndexOf("/");
+      const folder = end === -1 ? "" : rest.slice(0, end);
+      const content = folders.get(folder) ?? new Map<string, PreparedFile | undefined>();
+      folders.set(folder, content.set(rest.slice(end + 1), child));
+      child = undefined;
+      rest = folder;
     }
   }
-  const skills = new Map([...entries].map(([path, entry]) => [uriOf(`${path}/SKILL.md`), entry]));
-  return { byUri, skills, files, folders };
-}
-
-function addToFolders(folders: Map<string, Map<string, FoundFile | undefined>>, path: string, found: FoundFile): void {
-  const [file, ...above] = pathsAbove(path);
-  let child: [string, FoundFile | undefined] = [uriOf(file!), found];
-  for (const folder of above) {
-    const uri = uriOf(folder);
-    const held = folders.get(uri) ?? new Map<string, FoundFile | undefined>();
-    folders.set(uri, held.set(...child));
-    child = [uri, undefined];
-  }
-}
-
-/** Returns a path and the paths of the folders around it, innermost first. */
-function pathsAbove(path: string): string[] {
-  const parts = path.split("/");
-  return parts.map((_, index) => parts.slice(0, parts.length - index).join("/"));
+  contents.set(skill, folders);
+  return folders;
 }
 
 function checkPlace(path: string, skill: Skill): void {
@@ -160,5 +211,5 @@ function checkPlace(path: string, skill: Skill): void {
 }
 
 function invalid(path: string, reason: string): LocalError {
-  return new LocalError("invalid_definition", `The skill ${JSON.stringify(path)} cannot be offered: ${reason}.`);
+  return new LocalError("invalid_definition", `The skill ${quoted(path)} cannot be offered: ${reason}.`);
 }

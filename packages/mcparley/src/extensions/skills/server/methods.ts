@@ -74,17 +74,21 @@ async function counted(catalog: Catalog): Promise<void> {
 
 async function getSkill(catalog: Catalog, call: Call): Promise<JsonObject> {
   const uri = readResourceUri(call.params);
-  await counted(catalog);
-  const entry = catalog.findEntry(uri);
-  if (!entry) throw invalidParams(`There is no skill at ${uri.slice(0, 500)}`, { uri });
-  requireScopes(entry.definition.scopes, call.principal);
-  return { skill: catalog.show(entry, call.principal), ...cacheOf(catalog, call) };
+  for (;;) {
+    const entry = catalog.findEntry(uri);
+    if (!entry) throw invalidParams(`There is no skill at ${uri.slice(0, 500)}`, { uri });
+    requireScopes(entry.definition.scopes, call.principal);
+    const counting = catalog.counting(entry);
+    if (!counting) return { skill: catalog.show(entry, call.principal), ...cacheOf(catalog, call) };
+    // The skill may change while its digests are calculated.
+    await counting;
+  }
 }
 
 function readDirectory(catalog: Catalog, call: Call): JsonObject {
   const uri = readResourceUri(call.params);
   const cursor = readCursor(call.params);
-  const held = [...(catalog.folder(uri) ?? [])].filter((child) => isVisible(catalog, child, call.principal));
+  const held = [...catalog.folder(uri)].filter((child) => isVisible(catalog, child, call.principal));
   if (held.length === 0) throw invalidParams(`${uri.slice(0, 500)} is not a directory of this server`, { uri });
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const { pageSize } = call.core.limits;
@@ -103,7 +107,7 @@ function isVisible(
   principal: Call["principal"],
 ): boolean {
   if (found) return isGranted(found.skill.scopes, principal);
-  return [...(catalog.folder(uri) ?? [])].some((child) => isVisible(catalog, child, principal));
+  return [...catalog.folder(uri)].some((child) => isVisible(catalog, child, principal));
 }
 
 /** Returns the resource of a file. `SKILL.md` has the name and the description of its skill. */
@@ -124,6 +128,5 @@ function directory(uri: string): Resource {
 /** Returns cache hints, if the revision has them. */
 function cacheOf(catalog: Catalog, { core, revision }: Call): Partial<CacheHint> {
   if (!revision.typedResults) return {};
-  const isShared = [...catalog.entries()].every(({ definition }) => !definition.scopes?.length);
-  return isShared ? core.listCache : { ...core.listCache, cacheScope: "private" };
+  return catalog.hasScopes ? { ...core.listCache, cacheScope: "private" } : core.listCache;
 }

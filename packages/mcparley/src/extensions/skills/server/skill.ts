@@ -1,7 +1,7 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { checkFrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import { type SkillFrontMatter, digestOf, digestPattern, exactText, skillLimits } from "../skill-entry.ts";
-import { isPlainPath } from "../skill-uri.ts";
+import { isPlainPath, quoted } from "../skill-uri.ts";
 
 type Content = string | Uint8Array;
 
@@ -22,6 +22,8 @@ export type SkillFile = Content | StoredFile | (() => Content | Promise<Content>
 export interface PreparedFile {
   readonly source: SkillFile;
   readonly mimeType: string;
+  /** Bytes. 0 if the content is generated. */
+  readonly size: number;
   /** Undefined until it is calculated; `dynamic` if the content is generated. */
   sum: { digest: string; size: number } | "dynamic" | undefined;
 }
@@ -45,26 +47,31 @@ export interface Skill {
  */
 export function skill(files: Readonly<Record<string, SkillFile>>, options: { scopes?: readonly string[] } = {}): Skill {
   const prepared = new Map(Object.entries(files).map(([path, source]) => [path, prepareFile(path, source)]));
-  checkSize(
-    [...prepared.values()].map(({ source }) => source),
-    "the skill",
-  );
+  checkSize([...prepared.values()], "the skill");
   return { kind: "skill", frontmatter: frontMatterOf(files["SKILL.md"]), files: prepared, ...options };
 }
 
 /** Throws if the number or the size of the files exceeds the limits that all clients support. */
-export function checkSize(files: readonly SkillFile[], what: string): void {
+export function checkSize(files: readonly PreparedFile[], what: string): void {
   if (files.length > skillLimits.files) {
     throw invalid(`${what} has ${files.length} files; clients support ${skillLimits.files}`);
   }
-  const bytes = files.reduce((sum, file) => sum + sizeOf(file), 0);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > skillLimits.bytes) throw invalid(`${what} has ${bytes} bytes; clients support ${skillLimits.bytes}`);
 }
 
-/** Reads a file, as text if it is UTF-8, and as bytes otherwise. */
+/** Characters from which on a text is sent as bytes if it would be longer in JSON than in base64. */
+const largeText = 1_048_576;
+
+/** Reads a file, as text if it is UTF-8, and as bytes otherwise. A large text with many escapes in JSON is read as bytes. */
 export async function readFile({ source }: PreparedFile): Promise<Content> {
   const content = await (typeof source === "function" ? source() : isStored(source) ? source.read() : source);
-  return typeof content === "string" ? content : (exactText(content) ?? content);
+  const text = typeof content === "string" ? content : exactText(content);
+  if (text === undefined) return content;
+  if (text.length < largeText) return text;
+  // Many clients have limits near the size of 16 MiB in base64, which is the largest file of a skill.
+  const bytes = bytesOf(content);
+  return bytesOf(JSON.stringify(text)).length > (bytes.length * 4) / 3 ? bytes : text;
 }
 
 /** Calculates the size and the digest of a file, unless they are known. */
@@ -76,15 +83,12 @@ export async function countFile(file: PreparedFile): Promise<void> {
 }
 
 function prepareFile(path: string, source: SkillFile): PreparedFile {
-  const shown = JSON.stringify(path);
+  const shown = quoted(path);
   if (!isPlainPath(path)) throw invalid(`${shown} is not a path in its folder`);
-  if (typeof source === "function") return { source, mimeType: fileType(path, true), sum: "dynamic" };
+  if (typeof source === "function") return { source, mimeType: fileType(path, true), size: 0, sum: "dynamic" };
   if (typeof source === "string" || source instanceof Uint8Array) {
-    return {
-      source,
-      mimeType: fileType(path, typeof source === "string" || exactText(source) !== undefined),
-      sum: undefined,
-    };
+    const isText = typeof source === "string" || exactText(source) !== undefined;
+    return { source, mimeType: fileType(path, isText), size: bytesOf(source).length, sum: undefined };
   }
   if (
     !isStored(source) ||
@@ -95,7 +99,7 @@ function prepareFile(path: string, source: SkillFile): PreparedFile {
     throw invalid(`${shown} must be text, bytes, a function, or { digest, size, read }`);
   }
   const { digest, size, mimeType = fileType(path, true) } = source;
-  return { source, mimeType, sum: { digest, size } };
+  return { source, mimeType, size, sum: { digest, size } };
 }
 
 function frontMatterOf(source: SkillFile | undefined): SkillFrontMatter {
@@ -111,11 +115,6 @@ function frontMatterOf(source: SkillFile | undefined): SkillFrontMatter {
 
 function isStored(source: unknown): source is StoredFile {
   return typeof source === "object" && source !== null && "read" in source && typeof source.read === "function";
-}
-
-function sizeOf(source: SkillFile): number {
-  if (typeof source === "function") return 0;
-  return isStored(source) ? source.size : bytesOf(source).length;
 }
 
 function bytesOf(content: Content): Uint8Array {

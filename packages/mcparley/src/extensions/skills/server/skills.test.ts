@@ -215,6 +215,17 @@ test("a file that is elsewhere is read when it is asked for, and not before", as
   expect(contents).toEqual([{ uri: "skill://a/x", mimeType: "text/x-own", text: "text" }]);
 });
 
+test("a large text is sent as base64 only if it would be longer in JSON", async () => {
+  const [quotes, prose] = ['"'.repeat(2_000_000), "word ".repeat(400_000)];
+  const peer = await connectTo(skills({ a: skill({ "SKILL.md": manifest("a"), "q.txt": quotes, "p.txt": prose }) }));
+  const read = async (name: string): Promise<TextOrBlob | undefined> => {
+    const { contents } = (await peer.request("resources/read", { uri: `skill://a/${name}` })).result;
+    return (contents as TextOrBlob[])[0];
+  };
+  expect(Buffer.from((await read("q.txt"))?.blob ?? "", "base64").toString()).toBe(quotes);
+  expect((await read("p.txt"))?.text).toBe(prose);
+});
+
 describe("what is no skill is refused where it is defined", () => {
   const content = manifest("a");
   test.each([
@@ -232,6 +243,8 @@ describe("what is no skill is refused where it is defined", () => {
     [() => skill({ "SKILL.md": content, "a//b": "x" }), '"a//b"'],
     [() => skill({ "SKILL.md": content, "a\\b": "x" }), "is not a path"],
     [() => skill({ "SKILL.md": content, "\ud800": "x" }), "is not a path"],
+    [() => skill({ "SKILL.md": content, "a\u202Efdp.exe": "x" }), String.raw`"a\u{202e}fdp.exe" is not a path`],
+    [() => skill({ "SKILL.md": content, "a\u2067": "x" }), "is not a path"],
     [() => skill({ "SKILL.md": content, x: { digest: "md5:0", size: 1, read: () => "" } }), '"x" must be'],
     [() => skill({ "SKILL.md": content, x: new Uint8Array(17 * 1024 * 1024) }), "bytes"],
     [() => skills({ b: skill({ "SKILL.md": content }) }), 'must be its name, "a"'],

@@ -121,7 +121,7 @@ function filesOf(catalog: Catalog): ReturnType<typeof resource<string>> {
     list: ({ principal }) =>
       [...catalog.entries()]
         .filter(({ definition }) => isGranted(definition.scopes, principal))
-        .map(({ name }) => fileResource(catalog.find(uriOf(`${name}/SKILL.md`))!)),
+        .map((entry) => fileResource(catalog.manifest(entry))),
     async read(_, { uri, principal }) {
       const found = catalog.find(uri);
       if (!found) throw resourceNotFound(uri);

@@ -1,0 +1,81 @@
+import type { Entry } from "../../../server/registry.ts";
+import type { Skill } from "./skill.ts";
+
+/** A folder of the tree: a skill, a folder with skills in it, or both. */
+interface Folder {
+  entry: Entry<Skill> | undefined;
+  readonly folders: Map<string, Folder>;
+}
+
+/** A skill, and a path relative to its folder. */
+export interface PlaceInSkill {
+  readonly entry: Entry<Skill>;
+  readonly below: string;
+}
+
+/**
+ * The skills by their paths. Each operation visits the folders of one path, or one folder with everything in it, and not
+ * the other skills.
+ */
+export class SkillTree {
+  readonly #root: Folder = emptyFolder();
+
+  /** Sets the skill of a path, or removes it. */
+  set(path: string, entry: Entry<Skill> | undefined): void {
+    const names = path.split("/");
+    const folders = [this.#root];
+    for (const name of names) {
+      const around = folders.at(-1)!;
+      const folder = around.folders.get(name) ?? emptyFolder();
+      around.folders.set(name, folder);
+      folders.push(folder);
+    }
+    folders.at(-1)!.entry = entry;
+    for (let depth = names.length; depth > 0 && isEmpty(folders[depth]!); depth--) {
+      folders[depth - 1]!.folders.delete(names[depth - 1]!);
+    }
+  }
+
+  /** Returns the skills whose folders contain a path, innermost first. A skill contains its own path. */
+  around(path: string): PlaceInSkill[] {
+    const names = path.split("/");
+    const found: PlaceInSkill[] = [];
+    let folder = this.#root.folders.get(names[0]!);
+    for (let depth = 1; folder; depth++) {
+      if (folder.entry) found.push({ entry: folder.entry, below: names.slice(depth).join("/") });
+      folder = depth < names.length ? folder.folders.get(names[depth]!) : undefined;
+    }
+    return found.toReversed();
+  }
+
+  /** Returns the skills at a path and in its folder. An inner skill comes after the skills that contain it. */
+  within(path: string): Entry<Skill>[] {
+    const found: Entry<Skill>[] = [];
+    const visit = ({ entry, folders }: Folder): void => {
+      if (entry) found.push(entry);
+      for (const folder of folders.values()) visit(folder);
+    };
+    const folder = this.#folder(path);
+    if (folder) visit(folder);
+    return found;
+  }
+
+  /** Returns the names of the folders in a path that are skills or contain skills. */
+  folderNames(path: string): Iterable<string> {
+    return this.#folder(path)?.folders.keys() ?? [];
+  }
+
+  #folder(path: string): Folder | undefined {
+    let folder: Folder | undefined = this.#root;
+    for (const name of path.split("/")) folder = folder?.folders.get(name);
+    return folder;
+  }
+}
+
+function emptyFolder(): Folder {
+  return { entry: undefined, folders: new Map() };
+}
+
+function isEmpty({ entry, folders }: Folder): boolean {
+  return !entry && folders.size === 0;
+}
