@@ -9,8 +9,8 @@ import { webResponse } from "./web-response.ts";
 export interface HttpFetchLimits {
   /** Requests to one origin at the same time, without those of high priority. Default: 128. */
   requests?: number;
-  /** Milliseconds after which a request no longer counts against that limit. Default: 3,000. */
-  burstMs?: number;
+  /** Milliseconds without a finished request after which running requests no longer count. Default: 1,000. */
+  roundMs?: number;
   /** Milliseconds to connect, with name lookup and TLS. Default: 10,000. */
   connectMs?: number;
   /** Milliseconds after which an idle connection is closed. Servers often close it after 5 seconds. Default: 4,000. */
@@ -20,7 +20,7 @@ export interface HttpFetchLimits {
 type Limits = Required<HttpFetchLimits>;
 type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 
-const defaultLimits: Limits = { requests: 128, burstMs: 3_000, connectMs: 10_000, idleMs: 4_000 };
+const defaultLimits: Limits = { requests: 128, roundMs: 1_000, connectMs: 10_000, idleMs: 4_000 };
 
 /** The headers that the `fetch` of Node sends. Some firewalls refuse requests without a user agent. */
 const defaultHeaders = { "user-agent": "node", "accept-encoding": "gzip, br" };
@@ -43,13 +43,13 @@ export function httpFetch(given: HttpFetchLimits = {}): Fetch {
     if (signal) setMaxListeners(0, signal);
     const agent = url.protocol === "https:" ? agents["https:"] : agents["http:"];
     if (priority === "high") return start(url, init, { agent, limits, done: () => {} });
-    const queue = queues.get(url.origin) ?? new RequestQueue(limits.requests, limits.burstMs);
+    const queue = queues.get(url.origin) ?? new RequestQueue(limits.requests, limits.roundMs);
     queues.set(url.origin, queue);
     const entered = queue.enter(signal);
     const place = entered instanceof Promise ? await entered : entered;
     const done = (): void => {
       queue.leave(place);
-      if (queue.isEmpty) queues.delete(url.origin);
+      if (queue.isEmpty && queues.get(url.origin) === queue) queues.delete(url.origin);
     };
     return start(url, init, { agent, limits, done });
   };

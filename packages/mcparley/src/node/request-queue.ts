@@ -1,7 +1,11 @@
 /** A request that counts against the limit. */
 interface Place {
-  since: number;
+  /** The number of rounds that had passed when the request started. */
+  readonly round: number;
 }
+
+/** A request that runs for more rounds is slow. */
+const SLOW_ROUNDS = 5;
 
 interface Waiting {
   admit(): void;
@@ -11,26 +15,28 @@ interface Waiting {
 /**
  * Limits the requests to one origin that run at the same time. Further requests wait.
  *
- * A burst of requests needs few connections, because each is answered quickly. A request that takes longer no longer
- * counts, so slow requests and open streams never keep others waiting, also if they wait for each other.
+ * A burst of quick requests needs few connections. A slow request no longer counts against the limit, so that slow requests
+ * and open streams never keep others waiting for long, also if they wait for each other. While requests wait, the queue looks
+ * at the running ones in rounds. If none has finished in a round, all of them are slow.
  */
 export class RequestQueue {
   readonly #max: number;
-  readonly #burstMs: number;
+  readonly #roundMs: number;
   readonly #running = new Set<Place>();
+  #finished = 0;
+  #round = 0;
   #waiting: Waiting[] = [];
   /** The index of the first waiting request. */
   #first = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** A request counts for at most `burstMs` milliseconds. */
-  constructor(max: number, burstMs: number) {
+  constructor(max: number, roundMs: number) {
     this.#max = max;
-    this.#burstMs = burstMs;
+    this.#roundMs = roundMs;
   }
 
   get isEmpty(): boolean {
-    return this.#running.size === 0 && this.#waiting.length === 0;
+    return this.#running.size === 0 && this.#first === this.#waiting.length;
   }
 
   /** Returns a place, or a promise of one. Rejects with the reason of the signal if it is aborted before. */
@@ -50,17 +56,19 @@ export class RequestQueue {
       };
       signal?.addEventListener("abort", abort, { once: true });
       this.#waiting.push(waiting);
-      this.#timer ??= setTimeout(() => this.#forgetSlow(), this.#burstMs);
+      this.#timer ??= this.#watch();
     });
   }
 
   /** Frees a place. */
   leave(place: Place): void {
-    if (this.#running.delete(place)) this.#admitWaiting();
+    this.#finished++;
+    this.#running.delete(place);
+    if (this.#timer !== undefined) this.#admitWaiting();
   }
 
   #admit(): Place {
-    const place = { since: performance.now() };
+    const place = { round: this.#round };
     this.#running.add(place);
     return place;
   }
@@ -77,13 +85,25 @@ export class RequestQueue {
     this.#timer = undefined;
   }
 
-  #forgetSlow(): void {
-    this.#timer = setTimeout(() => this.#forgetSlow(), this.#burstMs);
-    const latest = performance.now() - this.#burstMs;
+  /** Begins a round. */
+  #watch(): NodeJS.Timeout {
+    const before = this.#finished;
+    const timer = setTimeout(() => {
+      // If this process was busy, responses have arrived that are read first.
+      setImmediate(() => {
+        if (this.#timer === timer) this.#endRound(this.#finished === before);
+      });
+    }, this.#roundMs);
+    return timer;
+  }
+
+  #endRound(isStalled: boolean): void {
+    this.#round++;
     for (const place of this.#running) {
-      if (place.since > latest) break;
+      if (!isStalled && this.#round - place.round <= SLOW_ROUNDS) break;
       this.#running.delete(place);
     }
+    this.#timer = this.#watch();
     this.#admitWaiting();
   }
 }

@@ -29,7 +29,7 @@ export class InvalidResponse extends LocalError {
  * "Method not found" for its own method.
  */
 export function refusedInput(method: string, { code, message, data }: JsonRpcErrorBody): ProtocolError {
-  const text = `The client answered ${method} with ${code}: ${String(message).slice(0, 500)}`;
+  const text = `The client answered ${method} with ${code}: ${message.slice(0, 500)}`;
   return new ProtocolError(ErrorCode.InvalidRequest, text, {
     data: { method, code },
     cause: new ProtocolError(code, message, { data }),
