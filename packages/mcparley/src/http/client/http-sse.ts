@@ -7,12 +7,14 @@ import { Notification } from "../../mcp/methods.ts";
 import { isEventStream } from "../media-type.ts";
 import { defaultReplyLimit, encodeAll } from "./posted.ts";
 import { asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
-import { sendHttp, transportClosed, untilAccepted } from "./send.ts";
+import { sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
 import { type MessageSink, deliverEvent, readEvents } from "./sse.ts";
 
 /** How long a server has to open its stream and to name its endpoint. */
 const ENDPOINT_MS = 10_000;
+/** The name of a response in error messages. */
+const answerName = "a response";
 
 /**
  * Opens the transport of 2024-11-05 at a URL (2026-07-28, Streamable HTTP, "Backward Compatibility"). Returns undefined if
@@ -208,14 +210,19 @@ class HttpSseTransport implements Transport {
   send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
     const messages = Array.isArray(message) ? message : [message];
     const [first] = messages;
-    const what = first && "method" in first ? first.method : "a response";
+    const what = first && "method" in first ? first.method : answerName;
     const requests = messages.filter(isRequest);
     if (envelope?.maxReply) for (const { id } of requests) this.#stream.expectReply(id, envelope.maxReply);
     const pause = (): (() => void) => {
       const resumes = requests.map(({ id }) => this.#receiver?.waits?.(id));
       return () => resumes.forEach((resume) => resume?.());
     };
-    const posting = this.#post(encodeAll(message), what, pause);
+    const body = encodeAll(message);
+    // If a response is lost, the server waits without end.
+    const isRepeated = what === Notification.initialized || (first && !("method" in first));
+    const posting = isRepeated
+      ? sendUntilAccepted(() => this.#post(body, what, pause), this.#settings.clock, this.#lifetime.signal)
+      : this.#post(body, what, pause);
     if (what === Notification.initialized) {
       this.#initialized = untilAccepted(posting, this.#settings.clock).then(() => {
         this.#initialized = undefined;
@@ -247,7 +254,10 @@ class HttpSseTransport implements Transport {
     if (response.ok) return discard(response);
     if (response.status !== 404) throw await statusError(response, what, this.#settings.clock);
     discard(response);
-    throw sessionLost(what);
+    const lost = sessionLost(what);
+    // Calls wait for the answer, and the server may have run them. They end as if the connection was lost.
+    if (what === answerName) this.#finish(new LocalError("closed", lost.message, { cause: lost }));
+    throw lost;
   }
 
   #finish(cause: Error | undefined): void {

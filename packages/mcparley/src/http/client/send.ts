@@ -1,6 +1,7 @@
 import { pause } from "../../rpc/abort.ts";
 import type { Clock } from "../../rpc/clock.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { isObject } from "../../rpc/messages.ts";
 import type { Shown } from "./auth.ts";
 import { asksForAuthorization, discard } from "./response.ts";
 import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
@@ -114,6 +115,29 @@ function redirectTarget(response: Response, from: URL, hops: number): URL {
   const cure = to ? " Connect to that URL if you trust it." : "";
   const message = `${nameOf(from)} redirects${where} (${status}), ${why}.${cure}`;
   throw new LocalError("http", message, { data: { status, location: to && nameOf(to) } });
+}
+
+/** The pauses before a notification or a response is sent again that did not reach the server. */
+const RETRY_DELAYS = [250, 500, 1_000, 2_000];
+
+/** Sends a notification or a response, up to five times if the server is unavailable. It does no harm to send it twice. */
+export async function sendUntilAccepted(post: () => Promise<void>, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (const delay of RETRY_DELAYS) {
+    try {
+      return await post();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+    }
+    await pause(clock, delay, signal);
+  }
+  return post();
+}
+
+/** Whether a proxy or the network kept a message from the server, so that a retry may succeed. */
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof LocalError)) return false;
+  if (error.code === "unreachable" || error.code === "closed") return true;
+  return error.code === "http" && isObject(error.data) && isTransient(error.data.status);
 }
 
 /** Returns a promise that settles when the server has accepted `notifications/initialized`, or after five seconds. */

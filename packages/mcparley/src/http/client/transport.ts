@@ -1,6 +1,5 @@
 import type { TransportFactory } from "../../client/connect/transports.ts";
-import { pause } from "../../rpc/abort.ts";
-import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, type JsonRpcNotification, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
@@ -8,12 +7,10 @@ import { isEventStream } from "../media-type.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { type Posted, PostedRequests, encodeAll, modernHeaders, modernVersionOf, requireAnswers } from "./posted.ts";
 import { discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
-import { type Outgoing, sendHttp, transportClosed, untilAccepted } from "./send.ts";
+import { type Outgoing, sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
 import type { AnswerStreams } from "./stream.ts";
 
-/** The pauses before a notification or a response is sent again that did not reach the server. */
-const RETRY_DELAYS = [250, 500, 1_000, 2_000];
 /** The statuses with which a server of HTTP+SSE may refuse a POST to the URL of its stream. */
 const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
 
@@ -224,17 +221,9 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Sends a message, up to five times if the server is unavailable. */
-  async #postUntilAccepted(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
-    for (const delay of RETRY_DELAYS) {
-      try {
-        return await this.#post([message], message, envelope);
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-      }
-      await pause(this.#settings.clock, delay, this.#lifetime.signal);
-    }
-    return this.#post([message], message, envelope);
+  #postUntilAccepted(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
+    const post = (): Promise<void> => this.#post([message], message, envelope);
+    return sendUntilAccepted(post, this.#settings.clock, this.#lifetime.signal);
   }
 
   async #postInitialized(message: JsonRpcNotification, envelope: Envelope | undefined): Promise<void> {
@@ -271,13 +260,6 @@ class HttpTransport implements Transport {
     await this.#session?.terminate();
     this.#receiver?.closed();
   }
-}
-
-/** Whether a proxy or the network kept a message from the server, so that a retry may succeed. */
-function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof LocalError)) return false;
-  if (error.code === "unreachable" || error.code === "closed") return true;
-  return error.code === "http" && isObject(error.data) && isTransient(error.data.status);
 }
 
 /**
