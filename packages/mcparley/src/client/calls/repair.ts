@@ -6,25 +6,24 @@ import { elicitModesOf } from "../client-capabilities.ts";
 import { forgetEra } from "../connect/remembered.ts";
 import type { Session } from "../connect/session.ts";
 import { type Call, type Next, sessionFor } from "./call.ts";
-import { findTool } from "./known-tools.ts";
 
 /** A reason to send a request again. */
 interface Repair {
   /** Each kind is tried once in a round. */
   kind: "session" | "headers" | "visits";
-  run(): void | Promise<void>;
+  run(): unknown;
 }
 
 /** Sends a call again after a failure that can be repaired. In all these cases the server has not run the call. */
 export async function repair(call: Call, next: Next): Promise<JsonObject> {
   const repaired = new Set<string>();
   for (;;) {
-    const session = await sessionFor(call);
-    call.session = session;
+    call.session = await sessionFor(call);
     try {
       return await next.step(call, next.next);
     } catch (error) {
-      const possible = repairOf(call, session, error);
+      // The next step may have opened another session.
+      const possible = repairOf(call, call.session, error);
       if (!possible || repaired.has(possible.kind)) throw explain(call, error);
       repaired.add(possible.kind);
       await possible.run();
@@ -34,7 +33,7 @@ export async function repair(call: Call, next: Next): Promise<JsonObject> {
 
 function repairOf(call: Call, session: Session, error: unknown): Repair | undefined {
   const { core, method } = call;
-  const { sessions, transports, tools, cache, options } = core;
+  const { sessions, transports, options } = core;
   if (error instanceof LocalError && error.code === "session_lost") {
     return { kind: "session", run: () => sessions.drop(session) };
   }
@@ -49,12 +48,7 @@ function repairOf(call: Call, session: Session, error: unknown): Repair | undefi
     return { kind: "session", run: negotiateAgain };
   }
   if (error.code === ErrorCode.HeaderMismatch && session.mirrors && method === Method.callTool) {
-    const listAgain = (): Promise<void> => {
-      tools.clear();
-      cache?.forget(Method.listTools);
-      return findTool(call);
-    };
-    return { kind: "headers", run: listAgain };
+    return { kind: "headers", run: async () => (await import("./on-demand.ts")).findAgain(call, call.listed) };
   }
   if (error.code === ErrorCode.UrlElicitationRequired && !isModern && elicitModesOf(options).includes("url")) {
     return { kind: "visits", run: async () => (await import("./on-demand.ts")).visitUrls(call, error) };
@@ -66,7 +60,7 @@ function repairOf(call: Call, session: Session, error: unknown): Repair | undefi
 function explain({ core, method, params, what }: Call, error: unknown): unknown {
   const isLost = error instanceof LocalError && (error.code === "closed" || error.code === "exited");
   if (!isLost || core.closing.aborted) return error;
-  const annotations = core.tools.get(params.name)?.annotations;
+  const annotations = core.tools.get(params.name)?.tool.annotations;
   const safeToRepeat =
     method === Method.callTool
       ? annotations?.readOnlyHint === true || annotations?.idempotentHint === true

@@ -15,6 +15,7 @@ export function serverMessages(
   return {
     refuseRequests: (connection) => void modern.add(connection),
     report: (error) => core.report(error),
+    waits: () => core.waits.pauseAll(),
     notification: (message, connection) => handleNotification(core, message, connection),
     async request(request, signal, connection) {
       if (!modern.has(connection)) {

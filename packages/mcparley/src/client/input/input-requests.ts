@@ -1,11 +1,12 @@
 import { unlessAborted } from "../../rpc/abort.ts";
 import { LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
+import { findNotJson } from "../../rpc/not-json.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Root } from "../../mcp/roots.ts";
 import { type CreateMessageParams, findToolImbalance } from "../../mcp/sampling.ts";
-import type { Asker, ConnectOptions } from "../options.ts";
+import type { Asker, ConnectOptions, RootsHandler } from "../options.ts";
 import { elicit, readElicitation } from "./elicitation.ts";
 
 /** Answers a request of a server for input: elicitation, sampling or roots. */
@@ -28,7 +29,8 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
       return unlessAborted(run(), signal, "The elicitation");
     });
     turn = mine.catch(() => {});
-    return mine;
+    // The turn of an aborted elicitation comes later, and is then skipped.
+    return unlessAborted(mine, signal, "The elicitation");
   };
   return async (method, params, asker) => {
     asker.signal.throwIfAborted();
@@ -37,12 +39,15 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
       return inTurn(asker.signal, () => elicit(elicitation, options, asker));
     }
     if (method === Method.createMessage && sample) return createMessage(params, options, asker);
-    if (method === Method.listRoots && roots) {
-      return { roots: checkRoots(typeof roots === "function" ? await roots(asker) : roots) };
-    }
+    if (method === Method.listRoots && roots) return listRoots(roots, asker);
     const message = `Method not found, or its capability was not declared: ${method.slice(0, 200)}`;
     throw new ProtocolError(ErrorCode.MethodNotFound, message);
   };
+}
+
+async function listRoots(roots: RootsHandler, asker: Asker): Promise<JsonObject> {
+  if (typeof roots !== "function") return { roots: checkRoots(roots) };
+  return { roots: checkRoots(await unlessAborted(Promise.resolve(roots(asker)), asker.signal, "Listing the roots")) };
 }
 
 async function createMessage(
@@ -62,8 +67,12 @@ async function createMessage(
   const imbalance = findToolImbalance(request.messages);
   if (imbalance) throw invalidParams(`params.${imbalance}`);
   const result = await unlessAborted(Promise.resolve(sample?.(request, asker)), asker.signal, "Sampling");
-  if (isObject(result)) return { ...result };
-  throw new LocalError("invalid_result", "The sample handler must return an object with role, content and model.");
+  if (!isObject(result)) {
+    throw new LocalError("invalid_result", "The sample handler must return an object with role, content and model.");
+  }
+  const wrong = findNotJson(result, "");
+  if (wrong === undefined) return { ...result };
+  throw new LocalError("invalid_result", `The sample handler returned a value that JSON cannot carry: ${wrong}.`);
 }
 
 function isMessage(message: unknown): boolean {

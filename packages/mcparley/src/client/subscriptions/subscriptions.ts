@@ -137,6 +137,7 @@ export class Subscriptions {
         if (!open) return;
         // Changes may have been missed while it was broken, so everything is reported as changed.
         this.#core.cache?.forget();
+        this.#core.tools.clear();
         listening.emitAll();
       }
     } finally {
