@@ -1,4 +1,7 @@
+import { cache } from "./cache.ts";
+import { inputRequest } from "./input-request.ts";
+import { list } from "./list.ts";
 import type { StateTable } from "./table.ts";
 
 /** The state machines of the client, in the order of the documentation. */
-export const tables: readonly StateTable[] = [];
+export const tables: readonly StateTable[] = [list, cache, inputRequest];

@@ -288,7 +288,7 @@ describe("private results", () => {
   async function signedIn(hints: JsonObject): Promise<{
     client: Client;
     count: () => number;
-    as(user: string, isSent?: boolean): Promise<void>;
+    as(this: void, user: string, isSent?: boolean): Promise<void>;
   }> {
     let user = "ann";
     let generation = 1;

@@ -285,7 +285,7 @@ describe("a result that does not fit the listed schema", () => {
     await client.listTools().all();
     type = "number";
     const calls = Array.from({ length: 10 }, () => client.callTool("a"));
-    expect(await Promise.all(calls)).toEqual(Array(10).fill({ sum: 1 }));
+    for (const call of calls) expect(await call).toEqual({ sum: 1 });
     expect(listed().length).toBe(2);
   });
 

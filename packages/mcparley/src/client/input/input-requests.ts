@@ -32,7 +32,7 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
     // The turn of an aborted elicitation comes later, and is then skipped.
     return unlessAborted(mine, signal, "The elicitation");
   };
-  return async (method, params, asker) => {
+  const answer: AnswerInput = async (method, params, asker) => {
     asker.signal.throwIfAborted();
     if (method === Method.elicit && options.elicit) {
       const elicitation = await readElicitation(params, options, report);
@@ -42,6 +42,15 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
     if (method === Method.listRoots && roots) return listRoots(roots, asker);
     const message = `Method not found, or its capability was not declared: ${method.slice(0, 200)}`;
     throw new ProtocolError(ErrorCode.MethodNotFound, message);
+  };
+  return async (method, params, asker) => {
+    const result = await answer(method, params, asker);
+    const wrong = findNotJson(result, "");
+    if (wrong === undefined) return result;
+    throw new LocalError(
+      "invalid_result",
+      `The answer to ${method} cannot be sent: ${wrong}, which JSON cannot carry.`,
+    );
   };
 }
 
@@ -67,12 +76,8 @@ async function createMessage(
   const imbalance = findToolImbalance(request.messages);
   if (imbalance) throw invalidParams(`params.${imbalance}`);
   const result = await unlessAborted(Promise.resolve(sample?.(request, asker)), asker.signal, "Sampling");
-  if (!isObject(result)) {
-    throw new LocalError("invalid_result", "The sample handler must return an object with role, content and model.");
-  }
-  const wrong = findNotJson(result, "");
-  if (wrong === undefined) return { ...result };
-  throw new LocalError("invalid_result", `The sample handler returned a value that JSON cannot carry: ${wrong}.`);
+  if (isObject(result)) return { ...result };
+  throw new LocalError("invalid_result", "The sample handler must return an object with role, content and model.");
 }
 
 function isMessage(message: unknown): boolean {

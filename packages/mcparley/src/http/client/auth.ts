@@ -98,8 +98,8 @@ export class SharedAuth {
     return (await this.#waitFor(challenge, waiter)) && by;
   }
 
-  #note({ dpop: _, ...headers }: Readonly<Record<string, string>>): void {
-    const shown = JSON.stringify(headers);
+  #note(headers: Readonly<Record<string, string>>): void {
+    const shown = JSON.stringify({ ...headers, dpop: undefined });
     if (shown !== this.#shown) this.credentials.generation++;
     this.#shown = shown;
   }
