@@ -12,6 +12,7 @@ export interface SentRequest {
   readonly signal: AbortSignal;
   json: (value: unknown, init?: ResponseInit) => void;
   text: (text: string, init?: ResponseInit) => void;
+  respond: (response: Response) => void;
   /** Answers with nothing but a status and headers. */
   status: (status: number, headers?: Record<string, string>) => void;
   /** Answers with a stream of events. */
@@ -74,6 +75,7 @@ function sentRequest(input: string | URL | Request, init: RequestInit, { resolve
     json: (value, options) =>
       resolve(new Response(JSON.stringify(value), { headers: { "content-type": "application/json" }, ...options })),
     text: (text, options) => resolve(new Response(text, options)),
+    respond: resolve,
     status: (status, headers = {}) => resolve(new Response(null, { status, headers })),
     stream: () => eventFeed(signal, resolve),
     fail: reject,

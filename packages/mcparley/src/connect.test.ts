@@ -3,6 +3,7 @@ import { memoryPair } from "./rpc/memory-transport.ts";
 import { forgetEras } from "./client/connect/find-revision.ts";
 import type { Change } from "./client/subscriptions/subscription.ts";
 import { fakeClock, settled } from "./testing/fake-clock.ts";
+import { modernPeer } from "./testing/peer-transports.ts";
 import { connect } from "./client.ts";
 import { toFetch } from "./http.ts";
 import { createServer, prompt, resource, tool } from "./server.ts";
@@ -120,6 +121,20 @@ test("a server value and a transport are connected in memory", async () => {
   await server.close();
   await other.closed;
   expect(other.state).toBe("closed");
+});
+
+test("a transport that a client uses is refused to another, until it is closed", async () => {
+  const { transport } = modernPeer();
+  const client = await connect(transport);
+  await expect(connect(transport)).rejects.toMatchObject({
+    code: "invalid_target",
+    message: "The Transport is already used by another client. Give each client a transport of its own.",
+  });
+  expect(client.state).toBe("open");
+  await client.close();
+  // It is closed, and a closed transport of a scripted peer answers nothing.
+  const again = connect(transport, { signal: AbortSignal.abort() });
+  await expect(again).rejects.toMatchObject({ code: "aborted" });
 });
 
 test("tools and prompts of a typed client are functions by name", async () => {

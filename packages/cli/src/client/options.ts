@@ -124,14 +124,12 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
 }
 
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-/** The longest delay of a timer in Node, in milliseconds. */
-const longestTimer = 2 ** 31 - 1;
 
 function readTimeout(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   const milliseconds = Number(number) * (units[unit ?? "s"] ?? 1000);
-  if (milliseconds > 0 && milliseconds <= longestTimer) return milliseconds;
+  if (milliseconds > 0) return milliseconds;
   throw new UsageError(`--timeout ${JSON.stringify(text)} is not a time.`, "Such as 30 (seconds), 500ms, 2m or 1h.");
 }
 

@@ -1,7 +1,9 @@
 import { LocalError, ProtocolError, ToolError } from "mcparley";
 import { describe, expect, test } from "vitest";
-import { exitCodeMeanings, exitCodeOf, exitCodes } from "./report-error.ts";
+import { exitCodeMeanings, exitCodeOf, exitCodes, reportError } from "./report-error.ts";
 import { UsageError } from "./io.ts";
+import { Screen } from "./screen.ts";
+import { fakeIo } from "./testing/fake-io.ts";
 
 describe("exit codes", () => {
   test.each([
@@ -21,5 +23,42 @@ describe("exit codes", () => {
 
   test("the help explains each", () => {
     expect(exitCodeMeanings.map(([code]) => code)).toEqual(Object.values(exitCodes));
+  });
+});
+
+describe("a server that cannot ask on its revision", () => {
+  // The texts of FastMCP, the Python SDK, the TypeScript SDK and mcp-go.
+  const texts = [
+    "elicitation via server-initiated requests is unavailable on 2026-07-28 connections.",
+    "server-initiated sampling is not available on MCP 2026-07-28 connections; SEP-2577 removed it.",
+    "Error executing tool book: Cannot send 'elicitation/create': this transport context has no back-channel for server-initiated requests.",
+    "Server-to-client requests are not available on protocol revision 2026-07-28: 'elicitation/create' cannot be sent.",
+    "failed to request elicitation: session does not support elicitation",
+    "session does not support sampling",
+    "Elicitation not supported",
+  ];
+  const others = [
+    "The disk is full.",
+    "A sampling rate of 44100 is not supported.",
+    "Elicited requirements were saved. The file format is not supported.",
+    "The unavailable item was replaced.",
+  ];
+
+  const hintOf = async (error: Error, era: "modern" | "legacy"): Promise<string> => {
+    const io = fakeIo();
+    await reportError(error, { screen: new Screen(io, () => {}), json: undefined, verbose: false, era });
+    return io.err();
+  };
+
+  test.each(texts)("leads to a hint that names an earlier revision: %s", async (text) => {
+    for (const error of [new ToolError(text), new ProtocolError(-32600, text)]) {
+      expect(await hintOf(error, "modern")).toContain("--revision 2025-11-25");
+      expect(await hintOf(error, "legacy")).not.toContain("--revision");
+    }
+    expect(await hintOf(new LocalError("http", text), "modern")).not.toContain("--revision");
+  });
+
+  test.each(others)("is not suspected because of: %s", async (text) => {
+    expect(await hintOf(new ToolError(text), "modern")).not.toContain("--revision");
   });
 });

@@ -4,29 +4,34 @@ import { isObject } from "./json.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import { visibleLine } from "./terminal-text.ts";
 
+interface Reporting {
+  screen: Screen;
+  json: JsonForm | undefined;
+  verbose: boolean;
+  /** The kind of revision of the connection. Undefined if none was opened. */
+  era?: "modern" | "legacy" | undefined;
+}
+
 /** Reports an error as a JSON document or as lines on stderr, and returns the exit code. */
-export async function reportError(
-  error: unknown,
-  { screen, json, verbose }: { screen: Screen; json: JsonForm | undefined; verbose: boolean },
-): Promise<number> {
+export async function reportError(error: unknown, { screen, json, verbose, era }: Reporting): Promise<number> {
   const exitCode = exitCodeOf(error);
+  const hint = era === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error);
   screen.endProgress();
   if (json) {
-    await printJson({ error: errorDocument(error, exitCode) }, { screen }, json);
+    await printJson({ error: errorDocument(error, { exitCode, hint }) }, { screen }, json);
     return exitCode;
   }
   const prefix = error instanceof ToolError ? "The tool failed:" : "mcparley:";
   const text = paragraph(`${prefix} ${messageOf(error)}`, screen.err);
   screen.note(screen.err.style.red(prefix) + text.slice(prefix.length));
-  const hint = hintFor(error);
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
   const causes = details(error);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
   return exitCode;
 }
 
-function errorDocument(error: unknown, exitCode: number): object {
-  const base = { message: messageOf(error), hint: hintFor(error), exitCode };
+function errorDocument(error: unknown, { exitCode, hint }: { exitCode: number; hint: string | undefined }): object {
+  const base = { message: messageOf(error), hint, exitCode };
   if (error instanceof UsageError) return { code: "usage", ...base };
   if (error instanceof ToolError) return { code: error.code, ...base, result: error.result };
   if (error instanceof ProtocolError) return { code: error.code, ...base, data: error.data };
@@ -49,6 +54,25 @@ function hintFor(error: unknown): string | undefined {
   if (error.code === "sign_in_failed") return "Sign in once more: mcparley login TARGET";
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
   return undefined;
+}
+
+const earlierRevision =
+  "The server may be able to ask you on an earlier revision: --revision 2025-11-25 (with --sample TEXT if it asks a model).";
+
+/** What servers write in that case: FastMCP, the SDKs of Python and TypeScript, and mcp-go. */
+const cannotAskTexts: readonly RegExp[] = [
+  /(?:elicitation|server-initiated (?:requests?|sampling)|server-to-client requests?)\b[^.\n]{0,100}\b(?:not (?:supported|available)|unsupported|unavailable)/i,
+  /cannot send '(?:elicitation|sampling|roots)\//i,
+  /does not support (?:elicitation|sampling|roots)\b/i,
+];
+
+/**
+ * Whether a server has failed because it cannot ask its client: servers that only do that with requests of their own, as up
+ * to 2025-11-25. Their errors have no code for it, so this looks at the text.
+ */
+function cannotAsk(error: unknown): boolean {
+  const isFromServer = error instanceof ToolError || error instanceof ProtocolError;
+  return isFromServer && cannotAskTexts.some((text) => text.test(error.message.slice(0, 4_000)));
 }
 
 /** Returns the URL at which the user must sign in. */

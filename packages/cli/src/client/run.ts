@@ -41,15 +41,16 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   const json: JsonForm | undefined = own.includes("--json") ? (name === "watch" ? "line" : "document") : undefined;
   const shown = { json, verbose: own.includes("--verbose") || own.includes("-v") };
+  const connected: Connected = { era: undefined };
   const screen = new Screen(io, () => stop.breakPipe());
   const stop = createStop(io, () => {
     screen.endProgress();
     screen.note("Stopping; Ctrl-C once more ends at once.");
   });
   try {
-    const work = runCommand(name, argv, { io, screen, stop }).then(
+    const work = runCommand(name, argv, { io, screen, stop, connected }).then(
       () => (stop.reason === "interrupted" ? exitCodes.interrupted : exitCodes.ok),
-      (error: unknown) => endedBy(error, stop) ?? reportError(error, { screen, ...shown }),
+      (error: unknown) => endedBy(error, stop) ?? reportError(error, { screen, ...shown, ...connected }),
     );
     return await Promise.race([work, stop.ended.then(() => exitCodes.interrupted)]);
   } catch (error) {
@@ -72,9 +73,16 @@ interface Context {
   readonly io: CommandIo;
   readonly screen: Screen;
   readonly stop: Stop;
+  readonly connected: Connected;
 }
 
-async function runCommand(name: string, argv: readonly string[], { io, screen, stop }: Context): Promise<void> {
+/** The connection of a command, for the report of its error. */
+interface Connected {
+  era: "modern" | "legacy" | undefined;
+}
+
+async function runCommand(name: string, argv: readonly string[], context: Context): Promise<void> {
+  const { io, screen, stop, connected } = context;
   const command = clientCommands.get(name);
   if (!command)
     throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
@@ -95,6 +103,7 @@ async function runCommand(name: string, argv: readonly string[], { io, screen, s
   const auth = authOf(target, setting);
   try {
     const session = await openSession(target, setting, auth);
+    connected.era = session.client.server.era;
     await useSession(session, action);
   } finally {
     // An unfinished sign-in holds a lock that the next command would wait for.

@@ -42,6 +42,11 @@ export interface ClientExtension {
   readonly settings?: JsonObject;
   /** The params that are mirrored in the `Mcp-Name` header, by method. */
   readonly mirroredNames?: Readonly<Record<string, string>>;
+  /**
+   * The methods of the extension that can be repeated without harm. It sets `data.safeToRepeat` of errors that leave open
+   * whether the server has run the request. Default: none.
+   */
+  readonly repeatable?: readonly string[];
   /** Returns params to add to a request. */
   prepare?(request: PreparedRequest): JsonObject | undefined | Promise<JsonObject | undefined>;
   /** Returns a function that follows a result to the final one. Undefined if the result has no type of this extension. */

@@ -1,5 +1,5 @@
 import type { Awaitable } from "../rpc/awaitable.ts";
-import type { Clock } from "../rpc/clock.ts";
+import { type Clock, checkTime } from "../rpc/clock.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Implementation } from "../mcp/capabilities.ts";
 import type { ElicitParams, ElicitResult } from "../mcp/elicitation.ts";
@@ -37,12 +37,18 @@ export type SampleHandler = (request: CreateMessageParams, asker: Asker) => Awai
 /** The list of roots, or a function that returns it. Roots are `file://` URIs without `.` or `..` in their paths. */
 export type RootsHandler = readonly Root[] | ((asker: Asker) => Awaitable<readonly Root[]>);
 
-/** Time limits of a request, in milliseconds. */
+/** Time limits of a request, in milliseconds. `Infinity` is no limit. */
 export interface Timeouts {
   /** Milliseconds without an answer or progress. Default: 60,000. */
   idle?: number;
   /** Milliseconds in total. Default: 30 minutes. */
   total?: number;
+}
+
+/** Throws a `TypeError` for a limit that is negative or not a number. */
+export function checkTimeouts(timeout: Timeouts | undefined): void {
+  checkTime("timeout.idle", timeout?.idle);
+  checkTime("timeout.total", timeout?.total);
 }
 
 /** Options of one request. */

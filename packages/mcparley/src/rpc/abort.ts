@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import { type Clock, startLimit } from "./clock.ts";
 import { LocalError } from "./errors.ts";
 
 /** The callbacks that wait for a signal, and the function that removes its listener. */
@@ -89,11 +89,11 @@ export function abortedError(what: string, signal: AbortSignal): LocalError {
   return new LocalError("aborted", `${what} was cancelled by the caller.`, { cause: reason });
 }
 
-/** Waits for `ms` milliseconds. Rejects as soon as the signal is aborted. */
+/** Waits for `ms` milliseconds, or without end if they are more than 24.8 days. Rejects as soon as the signal is aborted. */
 export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   let timer: unknown;
   const waiting = new Promise<void>((resolve) => {
-    timer = clock.setTimeout(resolve, ms);
+    timer = startLimit(clock, resolve, ms);
   });
   try {
     await unlessAborted(waiting, signal, "Waiting");
@@ -105,7 +105,7 @@ export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Pro
 /** Waits for a promise for at most `ms` milliseconds. Returns whether it was resolved or rejected in that time. */
 export function within(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = clock.setTimeout(() => resolve(false), ms);
+    const timer = startLimit(clock, () => resolve(false), ms);
     const settled = (): void => {
       clock.clearTimeout(timer);
       resolve(true);

@@ -7,11 +7,25 @@ export interface Clock {
   clearTimeout(handle: unknown): void;
 }
 
-/** The default clock. Its timers do not keep a process alive. */
+/** The longest delay of a timer in milliseconds, 24.8 days. Engines call a timer with a longer delay at once. */
+const longestDelay = 2 ** 31 - 1;
+
+/** Starts the timer of a time limit. A limit of more than 24.8 days, such as `Infinity`, is none and has no timer. */
+export function startLimit(clock: Clock, fn: () => void, ms: number): unknown {
+  return ms > longestDelay ? undefined : clock.setTimeout(fn, ms);
+}
+
+/** Throws a `TypeError` for an option with a time that is negative or not a number. `Infinity` is allowed. */
+export function checkTime(option: string, ms: number | undefined): void {
+  if (ms === undefined || (typeof ms === "number" && ms >= 0)) return;
+  throw new TypeError(`${option} must be a number of milliseconds, 0 or more; got ${String(ms)}.`);
+}
+
+/** The default clock. Its timers do not keep a process alive. A delay of more than 24.8 days is shortened to that. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (fn, ms) => {
-    const handle: unknown = setTimeout(fn, ms);
+    const handle: unknown = setTimeout(fn, Math.min(ms, longestDelay));
     // Node returns an object with `unref`; browsers and Workers return a number.
     if (typeof handle === "object" && handle !== null) (handle as { unref?: () => void }).unref?.();
     return handle;
@@ -20,4 +34,7 @@ export const systemClock: Clock = {
 };
 
 /** A clock whose timers keep the process alive, for waits that a call depends on, such as a pause before a retry. */
-export const wakefulClock: Clock = { ...systemClock, setTimeout: (fn, ms) => setTimeout(fn, ms) };
+export const wakefulClock: Clock = {
+  ...systemClock,
+  setTimeout: (fn, ms) => setTimeout(fn, Math.min(ms, longestDelay)),
+};

@@ -56,9 +56,9 @@ export class ProtocolError extends RpcError {
  *
  * - `timeout`: no response, and no progress, within the time limit
  * - `aborted`: the caller's signal ended the call
- * - `closed`: the connection was closed before or during the call
+ * - `closed`: the connection was closed or lost before or during the call; the server may have received it
  * - `exited`: the server's process ended; the message contains its exit code and the end of its stderr
- * - `unreachable`: no connection could be made
+ * - `unreachable`: no connection could be made, so the server has certainly not received the request
  * - `address_unavailable`: a server cannot listen on the configured address
  * - `unauthorized`: the server requires a sign-in (HTTP 401) or more scopes (403)
  * - `sign_in_required`: a user must sign in, and cannot do so here; `data.url` is the page, once it is known
@@ -115,6 +115,11 @@ export class LocalError extends RpcError {
     this.code = code;
     this.data = options.data;
   }
+}
+
+/** Whether a later request may get another HTTP status. */
+export function isTransient(status: unknown): boolean {
+  return typeof status === "number" && (status === 408 || status === 429 || status >= 500);
 }
 
 /** Returns the error for params that violate their schema. The message starts with a path such as `params.name`. */

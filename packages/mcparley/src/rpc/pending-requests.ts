@@ -1,5 +1,5 @@
 import { onAbort } from "./abort.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, startLimit, systemClock } from "./clock.ts";
 import { LocalError, ProtocolError } from "./errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, Prepared, isFailure } from "./messages.ts";
 
@@ -7,9 +7,9 @@ import { type JsonObject, type JsonRpcResponse, type RequestId, Prepared, isFail
 export const DEFAULT_IDLE_TIMEOUT = 60_000;
 
 export interface WaitOptions {
-  /** Milliseconds without a response or progress after which the request fails. */
+  /** Milliseconds without a response or progress after which the request fails. `Infinity` is no limit. */
   idleTimeout?: number | undefined;
-  /** Milliseconds after which the request fails in any case. The time of a `pause` does not count. */
+  /** The same, but in any case. The time of a `pause` does not count. */
   totalTimeout?: number | undefined;
   signal?: AbortSignal | undefined;
   /** Called for each progress notification of this request, in order. */
@@ -167,20 +167,22 @@ export class PendingRequests {
     const { what, totalTimeout } = waiting.options;
     if (totalTimeout === undefined) return;
     waiting.totalEndsAt = this.#clock.now() + waiting.totalLeft;
-    waiting.totalTimer = this.#clock.setTimeout(() => {
+    const expire = (): void => {
       const limit = `${totalTimeout} ms in all`;
       this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.`));
-    }, waiting.totalLeft);
+    };
+    waiting.totalTimer = startLimit(this.#clock, expire, waiting.totalLeft);
   }
 
   #restartIdle(id: RequestId, waiting: Waiting): void {
     const { what, idleTimeout } = waiting.options;
     if (idleTimeout === undefined) return;
     if (waiting.idleTimer !== undefined) this.#clock.clearTimeout(waiting.idleTimer);
-    waiting.idleTimer = this.#clock.setTimeout(() => {
+    const expire = (): void => {
       const limit = `${idleTimeout} ms, and no progress was reported`;
       this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.`));
-    }, idleTimeout);
+    };
+    waiting.idleTimer = startLimit(this.#clock, expire, idleTimeout);
   }
 
   #clearTimers(waiting: Waiting): void {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { LocalError } from "../rpc/errors.ts";
+import { guarded } from "../mcp/observe.ts";
 import { redact } from "../rpc/redact.ts";
 
 /** The variables that a child process inherits: for its home directory, programs and language. None is a secret. */
@@ -103,6 +104,8 @@ function reasonFor(command: string, cwd: string | undefined, { code, message }: 
   }
 }
 
+const toError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
 /** The exit code of a process, or the signal that ended it. */
 export interface Exit {
   code: number | null;
@@ -113,11 +116,15 @@ const SHOWN_LINES = 12;
 const SHOWN_CHARS = 1_500;
 
 /** Returns the error for a server whose process ended. `stderr` is the end of its stderr, redacted. */
-export function exitedError(command: string, { code, signal }: Exit, stderr: string): LocalError {
+export function exitedError(
+  command: string,
+  { code, signal }: Exit,
+  { stderr, repeated }: { stderr: string; repeated: string },
+): LocalError {
   const how = signal === null ? `with code ${code}` : `by the signal ${signal}`;
   const shown = stderr.split("\n").slice(-SHOWN_LINES).join("\n").slice(-SHOWN_CHARS);
   const said = shown === "" ? "It wrote nothing to stderr." : `The end of its stderr:\n${shown}`;
-  const message = `The server ${JSON.stringify(command)} exited ${how}. ${said}`;
+  const message = `The server ${JSON.stringify(command)} exited ${how}.${repeated} ${said}`;
   return new LocalError("exited", message, { data: { exitCode: code, signal, stderr } });
 }
 
@@ -126,8 +133,11 @@ const KEPT_CHARS = 8_192;
 /** The destination of a child process's stderr. */
 export type StderrSink = "inherit" | "ignore" | ((chunk: string) => void);
 
-/** Reads the stderr of a child, because a full pipe would block it. The returned function returns the last 8 KiB, redacted. */
-export function stderrTail(stderr: Readable, sink: StderrSink): () => string {
+/**
+ * Reads the stderr of a child, because a full pipe would block it. Errors of the sink are reported. The returned function
+ * returns the last 8 KiB, redacted.
+ */
+export function stderrTail(stderr: Readable, sink: StderrSink, report: (error: Error) => void): () => string {
   const decoder = new StringDecoder("utf8");
   let tail = "";
   stderr.on("error", () => {});
@@ -135,7 +145,11 @@ export function stderrTail(stderr: Readable, sink: StderrSink): () => string {
     const text = decoder.write(chunk);
     tail = (tail + text).slice(-KEPT_CHARS);
     if (sink === "inherit") process.stderr.write(chunk);
-    else if (sink !== "ignore") sink(text);
+    else if (sink !== "ignore")
+      guarded(
+        () => sink(text),
+        (error) => report(toError(error)),
+      );
   });
   return () => redact(tail.trim());
 }

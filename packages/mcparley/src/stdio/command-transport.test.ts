@@ -67,6 +67,25 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+test("a server is identified by its command, arguments, working directory and environment", () => {
+  const command = process.execPath;
+  const identityOf = (target: Partial<CommandTarget>): string | undefined =>
+    commandTransports({ command, ...target }).identity;
+  const targets: Partial<CommandTarget>[] = [
+    {},
+    { args: ["a"] },
+    { args: ["a", "b"] },
+    { args: ["a b"] },
+    { cwd: "/" },
+    { env: { TOKEN: "one" } },
+    { env: { TOKEN: "two" } },
+  ];
+  expect(new Set(targets.map(identityOf)).size).toBe(targets.length);
+  expect(identityOf({ env: { A: "1", B: "2" } })).toBe(identityOf({ env: { B: "2", A: "1" } }));
+  expect(identityOf({ cwd: process.cwd() })).toBe(identityOf({}));
+  expect(commandTransports({ command, env: { TOKEN: "s3cret" } }).target).toBe(command);
+});
+
 test("talks with a child process, and closes without a cause", async () => {
   const { ask, transport, over } = await talk();
   expect(await ask("echo", { text: "héllo" })).toEqual({ text: "héllo" });

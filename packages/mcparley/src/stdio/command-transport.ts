@@ -11,13 +11,18 @@ import { type Exit, childEnv, exitedError, spawnError, stderrTail } from "./chil
 import { type EndBounds, defaultBounds, endProcess, endWithThisProcess } from "./end-process.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
 import { DEFAULT_MAX_LINE_BYTES, jsonLines, lineReader } from "./lines.ts";
+import { Restarts } from "./restarts.ts";
 import { within } from "../rpc/abort.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Creates transports that start the server of a command. Each transport starts a separate process. */
-export function commandTransports(target: CommandTarget, bounds: EndBounds = defaultBounds): TransportFactory {
-  const { command, args = [] } = target;
+export function commandTransports(
+  target: CommandTarget,
+  bounds: EndBounds = defaultBounds,
+  restarts: Restarts = new Restarts(),
+): TransportFactory {
+  const { command, args = [], cwd = process.cwd(), env } = target;
   if (typeof command !== "string" || command === "") {
     throw new LocalError(
       "invalid_target",
@@ -30,7 +35,8 @@ export function commandTransports(target: CommandTarget, bounds: EndBounds = def
   return {
     kind: "stream",
     target: redact([command, ...args].join(" ")),
-    open: () => new CommandTransport(target, bounds),
+    identity: JSON.stringify([command, args, cwd, Object.entries(childEnv(env)).map(String).toSorted()]),
+    open: () => new CommandTransport(target, bounds, restarts),
   };
 }
 
@@ -40,6 +46,7 @@ const LAST_WORDS_MS = 500;
 class CommandTransport implements Transport {
   readonly #target: CommandTarget;
   readonly #bounds: EndBounds;
+  readonly #restarts: Restarts;
   #child: Child | undefined;
   #writer: LineWriter | undefined;
   #receiver: Receiver | undefined;
@@ -52,9 +59,10 @@ class CommandTransport implements Transport {
   #isClosing = false;
   #isClosed = false;
 
-  constructor(target: CommandTarget, bounds: EndBounds) {
+  constructor(target: CommandTarget, bounds: EndBounds, restarts: Restarts) {
     this.#target = target;
     this.#bounds = bounds;
+    this.#restarts = restarts;
   }
 
   get network(): "pipe" {
@@ -62,9 +70,11 @@ class CommandTransport implements Transport {
   }
 
   async start(receiver: Receiver): Promise<void> {
+    await this.#restarts.wait()?.catch(() => {});
     if (this.#isClosing) throw new LocalError("closed", "The transport was closed before it was started.");
     this.#receiver = receiver;
     const child = this.#spawn();
+    this.#restarts.started();
     this.#child = child;
     this.#exited = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
@@ -86,6 +96,7 @@ class CommandTransport implements Transport {
 
   async close(): Promise<void> {
     this.#isClosing = true;
+    if (!this.#child) this.#restarts.cancel();
     await this.#end();
   }
 
@@ -119,7 +130,7 @@ class CommandTransport implements Transport {
 
   #connect(child: Child, receiver: Receiver): void {
     const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, stderr = "ignore" } = this.#target;
-    this.#tail = stderrTail(child.stderr, stderr);
+    this.#tail = stderrTail(child.stderr, stderr, (error) => receiver.malformed(error));
     this.#writer = new LineWriter(child.stdin, DEFAULT_MAX_UNREAD_BYTES, () => void this.#end());
     const reader = lineReader(
       maxLineBytes,
@@ -165,7 +176,9 @@ class CommandTransport implements Transport {
   #report(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    if (this.#isClosing) return this.#receiver?.closed();
     const exit = this.#exit ?? { code: null, signal: "SIGKILL" };
-    this.#receiver?.closed(this.#isClosing ? undefined : exitedError(this.#target.command, exit, this.#tail()));
+    const repeated = this.#restarts.ended();
+    this.#receiver?.closed(exitedError(this.#target.command, exit, { stderr: this.#tail(), repeated }));
   }
 }

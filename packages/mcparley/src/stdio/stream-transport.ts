@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { within } from "../rpc/abort.ts";
-import { type Clock, systemClock } from "../rpc/clock.ts";
+import { type Clock, checkTime, systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
 import type { Receiver, Transport } from "../rpc/transport.ts";
@@ -45,6 +45,7 @@ class StreamTransport implements Transport {
   constructor(input: Readable, output: Writable, options: StreamTransportOptions) {
     this.#input = input;
     this.#output = output;
+    checkTime("closeTimeout", options.closeTimeout);
     this.#options = options;
     const maxUnread = options.maxUnreadBytes ?? DEFAULT_MAX_UNREAD_BYTES;
     this.#writer = new LineWriter(output, maxUnread, (error) => this.#shut(error));

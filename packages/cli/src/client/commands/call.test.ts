@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { ToolError, createServer, tool } from "mcparley/server";
 import { exampleServer, hostile } from "../testing/example-server.ts";
 import { runWith } from "../testing/fake-io.ts";
 
@@ -46,6 +47,20 @@ describe("call", () => {
       exitCode: 5,
       result: { isError: true },
     });
+  });
+
+  test("a tool that cannot ask on a modern revision leads to a hint at an earlier one", async () => {
+    const ask = tool({
+      call: () => {
+        throw new ToolError("elicitation via server-initiated requests is unavailable on 2026-07-28 connections.");
+      },
+    });
+    const asking = createServer({ name: "asking", version: "1.0.0", tools: { ask } });
+    const modern = await runWith({ server: asking }, `call ${url} ask`);
+    expect([modern.code, modern.io.out()]).toEqual([5, ""]);
+    expect(modern.io.err()).toContain("on an earlier revision: --revision 2025-11-25");
+    const legacy = await runWith({ server: asking }, `call ${url} ask --revision 2025-11-25`);
+    expect(legacy.io.err()).not.toContain("earlier revision");
   });
 
   test.each([

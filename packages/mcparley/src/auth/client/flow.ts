@@ -1,5 +1,5 @@
 import { link } from "../../rpc/abort.ts";
-import { unreachable } from "../../http/client/send.ts";
+import { unreachable } from "../../http/client/connection-error.ts";
 import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";

@@ -1,6 +1,6 @@
 import { sendGuarded } from "#guarded-send";
 import { discard, readText } from "../../http/client/response.ts";
-import { unreachable } from "../../http/client/send.ts";
+import { unreachable } from "../../http/client/connection-error.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { isSecureUrl } from "../../net/loopback.ts";
 import { isPrivateHost } from "../../net/private-address.ts";

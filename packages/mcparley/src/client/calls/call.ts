@@ -8,7 +8,7 @@ import type { UrlVisits } from "../connect/legacy-messages.ts";
 import type { Offer, Session, Sessions } from "../connect/session.ts";
 import type { TransportFactory } from "../connect/transports.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
-import type { Asker, ConnectOptions, RequestOptions } from "../options.ts";
+import { type Asker, type ConnectOptions, type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { Cache, Pending } from "./cache.ts";
 import type { KnownTools, Listing } from "./known-tools.ts";
@@ -66,6 +66,8 @@ export interface Call {
   session: Session | undefined;
   /** The time at which the total timeout ends. It is moved by the time that a user is asked. */
   endsAt: number;
+  /** The request was given to the transport, so the server may have run it. */
+  isSent: boolean;
   /** The answers to the input requests of the round before. Undefined in the first round. */
   answers: JsonObject | undefined;
   /** Notes whether the result may be cached. Undefined if it is never cached. */
@@ -103,6 +105,7 @@ export const end: Next = {
 export const defaultTotal: number = 30 * 60_000;
 
 export function makeCall(core: ClientCore, { method, params }: CallRequest, options: RequestOptions): Call {
+  checkTimeouts(options.timeout);
   const name = nameOf(params);
   return {
     core,
@@ -112,6 +115,7 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
     what: name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`,
     session: core.sessions.current,
     endsAt: core.clock.now() + (options.timeout?.total ?? core.options.timeout?.total ?? defaultTotal),
+    isSent: false,
     answers: undefined,
     pending: undefined,
     listed: -1,
@@ -119,23 +123,12 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
   };
 }
 
-/** Timers cannot be longer. A longer timeout means none. */
-const longestTimer = 2 ** 31 - 1;
-
 /** The timeouts of the next request of a call, or of the next wait. */
-export function limitsOf({ core, options: { timeout }, endsAt }: Call): {
-  idleTimeout: number | undefined;
-  totalTimeout: number | undefined;
-} {
-  const idle = timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
+export function limitsOf({ core, options: { timeout }, endsAt }: Call): { idleTimeout: number; totalTimeout: number } {
   return {
-    idleTimeout: unlessTooLong(idle),
-    totalTimeout: unlessTooLong(Math.max(0, endsAt - core.clock.now())),
+    idleTimeout: timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
+    totalTimeout: Math.max(0, endsAt - core.clock.now()),
   };
-}
-
-function unlessTooLong(ms: number): number | undefined {
-  return ms <= longestTimer ? ms : undefined;
 }
 
 /** Waits for something that a call needs, within its timeouts. Rejects if the caller aborts the call or closes the client. */

@@ -8,7 +8,7 @@ import type { GetPromptResult, Prompt } from "../../mcp/prompts.ts";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { CallToolResult, Tool } from "../../mcp/tools.ts";
 import type { ServerInfo } from "../connect/session.ts";
-import type { RequestOptions } from "../options.ts";
+import { type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Change, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
 import { byName } from "../typed-client.ts";
 import type { ClientCore } from "./call.ts";
@@ -182,6 +182,7 @@ export class Client {
     onChange: (change: Change) => void,
     options: RequestOptions = {},
   ): Promise<Subscription> {
+    checkTimeouts(options.timeout);
     // Many clients have no subscription, and its code is too large for the start.
     const { Subscriptions } = await import("../subscriptions/subscriptions.ts");
     this.#core.subscriptions ??= new Subscriptions(this.#core);

@@ -9,7 +9,6 @@ import { type Call, asking } from "./call.ts";
 
 /** Maximum number of input requests, or of URLs to visit, in one message of the server. */
 const maxRequests = 100;
-const longestTimer = 2 ** 31 - 1;
 
 /** Answers the input requests in a result. Returns the params of the next round: the answers and the unchanged state. */
 export async function answersTo(call: Call, result: JsonObject, round: number): Promise<JsonObject> {
@@ -87,7 +86,7 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
     const left = Math.max(0, call.endsAt - core.clock.now());
     const isDone = await Promise.race([
       visits.then(() => true),
-      pause(core.clock, Math.min(left, longestTimer), linked.signal).then(() => false),
+      pause(core.clock, left, linked.signal).then(() => false),
     ]);
     if (!isDone) throw new LocalError("timeout", `${what}: the server did not announce that the visit is complete.`);
   } finally {

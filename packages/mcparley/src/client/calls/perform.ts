@@ -18,11 +18,10 @@ import {
   type Step,
   end,
   makeCall,
-  sessionFor,
   unexpectedType,
 } from "./call.ts";
 import { endOf, nameOf } from "./outcome.ts";
-import { repair } from "./repair.ts";
+import { openFor, repair } from "./repair.ts";
 import { sendRequest } from "./send-request.ts";
 
 const always = (): boolean => true;
@@ -86,7 +85,7 @@ function record(core: ClientCore, { method, params }: Call, ended: Pick<CallReco
 
 /** Opens a session if there is none. Throws `not_capable` for a request that the server cannot answer. */
 async function requireSession(call: Call, next: Next): Promise<JsonObject> {
-  call.session = await sessionFor(call);
+  call.session = await openFor(call);
   const missing = missingCapability(call.session, call.method);
   if (missing) throw missing;
   return next.step(call, next.next);

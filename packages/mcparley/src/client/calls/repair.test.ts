@@ -236,6 +236,84 @@ describe("a server that ends unexpectedly", () => {
   });
 });
 
+describe("safeToRepeat", () => {
+  const tools = [
+    { name: "reads", inputSchema: {}, annotations: { readOnlyHint: true } },
+    { name: "sets", inputSchema: {}, annotations: { idempotentHint: true } },
+    { name: "adds", inputSchema: {}, annotations: { readOnlyHint: false, idempotentHint: false } },
+    { name: "silent", inputSchema: {} },
+  ];
+  const extension = { id: "com.example/notes", repeatable: ["notes/read"] };
+
+  async function failing(method: string, name: string | undefined, error: Error): Promise<unknown> {
+    const peer = modernPeer({ answers: { "tools/list": () => ({ tools }) } });
+    const client = await openClient(peerTransports(peer), { extensions: [extension] });
+    await client.listTools().all();
+    const calling = client.request(method, name === undefined ? {} : { name });
+    calling.catch(() => {});
+    await settled();
+    const request = peer.arrived.map(({ message }) => message).find((one) => "method" in one && one.method === method);
+    peer.fail(request as { id: number }, error);
+    return calling.catch((reason: unknown) => reason);
+  }
+
+  const uncertain = [
+    new LocalError("closed", "reset"),
+    new LocalError("exited", "gone"),
+    new LocalError("timeout", "slow"),
+    ...[408, 429, 500, 502, 503, 504].map((status) => new LocalError("http", String(status), { data: { status } })),
+  ];
+
+  test.each([
+    ["tools/call", "reads", true],
+    ["tools/call", "sets", true],
+    ["tools/call", "adds", false],
+    ["tools/call", "silent", false],
+    ["tools/call", "unlisted", false],
+    ["resources/read", undefined, true],
+    ["prompts/get", "review", true],
+    ["tasks/cancel", undefined, false],
+    ["notes/write", undefined, false],
+    ["notes/read", undefined, true],
+  ])("of %s %s is %s for each error that leaves open whether the server has run it", async (method, name, safe) => {
+    for (const error of uncertain) {
+      const data = error.data === undefined ? {} : error.data;
+      expect(await failing(method, name, error)).toMatchObject({
+        code: error.code,
+        data: { ...data, safeToRepeat: safe },
+      });
+    }
+  });
+
+  test("is true if the server cannot have received the request", async () => {
+    const error = new LocalError("unreachable", "refused", { data: { host: "h" } });
+    const expected = { code: "unreachable", message: "refused", data: { host: "h", safeToRepeat: true } };
+    expect(await failing("tools/call", "adds", error)).toMatchObject(expected);
+  });
+
+  test.each([
+    new LocalError("http", "404", { data: { status: 404 } }),
+    new LocalError("unauthorized", "401", { data: { status: 401 } }),
+    new LocalError("invalid_message", "no JSON"),
+  ])("is absent if it is known whether the server has run the call: $code", async (error) => {
+    expect(await failing("tools/call", "reads", error)).toBe(error);
+  });
+
+  test("is in the error of a call that the client's own end interrupts", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerTransports(peer));
+    const calling = client.callTool("adds");
+    calling.catch(() => {});
+    await peer.request("tools/call");
+    await client.close();
+    await expect(calling).rejects.toMatchObject({
+      code: "closed",
+      message: "The client was closed.",
+      data: { safeToRepeat: false },
+    });
+  });
+});
+
 describe("a version that is not spoken any more", () => {
   const error = { code: -32022, message: "no", data: { supported: ["2026-07-28", "2025-11-25"] } };
 

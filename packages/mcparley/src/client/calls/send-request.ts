@@ -27,6 +27,7 @@ export async function sendRequest(call: Call): Promise<JsonObject> {
   // The connection may have been lost while the tool was looked up.
   if (!session.connection.isOpen) session = call.session = await sessionFor(call);
   if (call.pending) core.cache?.sending(call.pending, call.answers !== undefined);
+  call.isSent = true;
   return session.connection.exchange(method, paramsOf(call, session), {
     ...limitsOf(call),
     what,

@@ -1,6 +1,6 @@
 import { pause, unlessAborted } from "../../rpc/abort.ts";
 import { Backoff } from "../../rpc/backoff.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { latestLegacy } from "../../mcp/revisions/index.ts";
 import type { Connection } from "./connection.ts";
@@ -50,8 +50,9 @@ export async function agreeAfter(error: unknown, connection: Connection, opening
   }
   if (isModernError(error) || !isLegacyAnswer(error)) throw error;
   const agreed = await initializeOn(connection, { ...opening, revision: latestLegacy });
-  // Status 500 may have another cause than the revision.
-  return statusOf(error) >= 500 ? agreed : rememberLegacy(opening, agreed);
+  // Status 500, or a message that is none, may have another cause than the revision.
+  const isCertain = error instanceof ProtocolError || (statusOf(error) > 0 && statusOf(error) < 500);
+  return isCertain ? rememberLegacy(opening, agreed) : agreed;
 }
 
 function rememberLegacy({ transports }: Opening, agreed: Agreed): Agreed {
@@ -113,11 +114,11 @@ function retriesAfter(error: unknown): number {
 
 /** Whether a server or a proxy with this status may answer a later request. Status 500 can also be a definite answer. */
 function isBusy(status: number): boolean {
-  return status === 408 || status === 425 || status === 429 || (status > 501 && status < 600);
+  return status !== 500 && isTransient(status);
 }
 
 /** The HTTP status of a response that contains no JSON-RPC error. 0 for other errors. */
-function statusOf(error: unknown): number {
+export function statusOf(error: unknown): number {
   return error instanceof LocalError && error.code === "http" && isObject(error.data) ? Number(error.data.status) : 0;
 }
 

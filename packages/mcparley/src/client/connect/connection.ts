@@ -83,6 +83,11 @@ export class Connection {
     return this.#ended === undefined && !this.#retired;
   }
 
+  /** Whether no request can be in flight any more. */
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
   /** Whether the transport ended although this side did not close it. */
   get wasLost(): boolean {
     return this.#wasLost;

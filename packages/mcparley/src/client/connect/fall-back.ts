@@ -49,7 +49,7 @@ export async function negotiateOtherwise(opening: Opening): Promise<Opened> {
     return open(opening, (connection) => agreeOnPin(pinned, connection, opening));
   }
   const known = recall(transports);
-  if (known?.revision.era === "legacy") {
+  if (known?.revision.era === "legacy" && !known.isDoubtful) {
     try {
       return await openAs(opening, known);
     } catch (error) {
@@ -120,12 +120,14 @@ async function detectOnStream(opening: Opening, known: Known | undefined): Promi
   const { transports, signal, makeConnection } = opening;
   const connection = makeConnection(transports.open());
   try {
-    return await openWith(opening, connection, () => probeStream(connection, opening, known !== undefined));
+    const wasModern = known?.revision.era === "modern";
+    return await openWith(opening, connection, () => probeStream(connection, opening, wasModern));
   } catch (error) {
     forgetEra(transports);
     if (!connection.wasLost || transports.once || signal.aborted) throw error;
     const opened = await open(opening, (again) => initializeOn(again, { ...opening, revision: latestLegacy }));
-    remember(transports, { revision: opened.revision, isOlder: false });
+    // One end may have had another cause. After a second one the revision is certain.
+    remember(transports, { revision: opened.revision, isOlder: false, isDoubtful: !known?.isDoubtful });
     return opened;
   }
 }

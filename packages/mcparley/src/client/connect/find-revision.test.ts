@@ -8,7 +8,7 @@ import {
   modernPeer,
   peerTransports,
 } from "../../testing/peer-transports.ts";
-import { scriptedPeer } from "../../testing/scripted-peer.ts";
+import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";
 import { forgetEras } from "./find-revision.ts";
 import { openClient } from "./open-client.ts";
 
@@ -381,6 +381,64 @@ describe("what was found", () => {
     expect((await again).server.era).toBe("modern");
   });
 
+  test("is not used for another server with the same name", async () => {
+    const named = (identity: string, ...peers: Parameters<typeof peerTransports>): ReturnType<typeof remembered> =>
+      Object.assign(remembered(...peers), { identity });
+    const first = legacyPeer();
+    const connecting = openClient(named("in one folder", first));
+    first.refuse(await first.request("server/discover"), refusal);
+    await connecting;
+    expect((await openClient(named("in another folder", modernPeer()))).server.era).toBe("modern");
+    const again = legacyPeer();
+    await openClient(named("in one folder", again));
+    expect(again.arrived[0]?.message).toMatchObject({ method: "initialize" });
+  });
+
+  test.each(["legacy", "modern"])("(%s) is forgotten when it was of no use, whatever the reason", async (era) => {
+    const clock = fakeClock();
+    const first = era === "legacy" ? legacyPeer() : modernPeer();
+    const connecting = openClient(remembered(first));
+    if (era === "legacy") first.refuse(await first.request("server/discover"), refusal);
+    await connecting;
+    const silent = scriptedPeer();
+    const failing = openClient(remembered(silent), { clock });
+    failing.catch(() => {});
+    await silent.next();
+    await clock.advance(60_000);
+    await expect(failing).rejects.toMatchObject({ code: "timeout" });
+    const third = scriptedPeer();
+    const detecting = openClient(remembered(third), { clock });
+    const probe = await third.request("server/discover");
+    await clock.advance(5_000);
+    await third.request("initialize");
+    third.answer(probe, discoverResult());
+    expect((await detecting).server.era).toBe("modern");
+  });
+
+  test("is certain only after the second time that a process ended because of the modern request", async () => {
+    const connectToDying = async (): Promise<void> => {
+      const dying = scriptedPeer();
+      const connecting = openClient(remembered(dying, legacyPeer()));
+      await dying.request("server/discover");
+      dying.close(new LocalError("exited", "exited with code 1"));
+      expect((await connecting).server.era).toBe("legacy");
+    };
+    await connectToDying();
+    await connectToDying();
+    const third = legacyPeer();
+    await openClient(remembered(third));
+    expect(third.arrived[0]?.message).toMatchObject({ method: "initialize" });
+  });
+
+  test("is not taken from a process that once ended for another reason", async () => {
+    const dying = scriptedPeer();
+    const connecting = openClient(remembered(dying, legacyPeer()));
+    await dying.request("server/discover");
+    dying.close(new LocalError("exited", "killed by the signal SIGKILL"));
+    await connecting;
+    expect((await openClient(remembered(modernPeer()))).server.era).toBe("modern");
+  });
+
   test("is not kept where legacy was merely faster", async () => {
     const clock = fakeClock();
     const connecting = openClient(remembered(legacyPeer()), { clock });
@@ -389,6 +447,48 @@ describe("what was found", () => {
     const second = modernPeer();
     expect((await openClient(remembered(second), { clock })).server.era).toBe("modern");
   });
+});
+
+/** A peer whose transport takes until `release` to close. */
+function slowToClose(): { peer: ScriptedPeer; release: () => void } {
+  const peer = scriptedPeer();
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const close = async (): Promise<void> => {
+    await released;
+    await peer.transport.close();
+  };
+  return { peer: { ...peer, transport: { ...peer.transport, close } }, release };
+}
+
+test("an aborted connect rejects before its transport is closed", async () => {
+  const { peer } = slowToClose();
+  const controller = new AbortController();
+  const connecting = openClient(peerTransports(peer), { signal: controller.signal });
+  connecting.catch(() => {});
+  await peer.request("server/discover");
+  controller.abort();
+  await expect(connecting).rejects.toMatchObject({ code: "aborted" });
+});
+
+test("close() of a client that is connecting again rejects its calls, and waits for the transport to close", async () => {
+  const first = modernPeer();
+  const { peer: second, release } = slowToClose();
+  const client = await openClient(peerTransports(first, second));
+  first.close();
+  await settled();
+  const calling = client.callTool("a");
+  calling.catch(() => {});
+  await second.request("server/discover");
+  let isClosed = false;
+  const closing = client.close().then(() => (isClosed = true));
+  await expect(calling).rejects.toMatchObject({ code: "closed" });
+  await settled();
+  expect(isClosed).toBe(false);
+  release();
+  await closing;
 });
 
 test("the caller's signal ends connecting, and the transport with it", async () => {

@@ -1,6 +1,6 @@
 import { DEFAULT_IDLE_TIMEOUT, PendingRequests } from "../../rpc/pending-requests.ts";
 import { link } from "../../rpc/abort.ts";
-import { systemClock, wakefulClock } from "../../rpc/clock.ts";
+import { checkTime, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { guarded } from "../../mcp/observe.ts";
 import { Cache } from "../calls/cache.ts";
@@ -11,7 +11,7 @@ import { toolPages } from "../calls/lists.ts";
 import { sendWithin } from "../calls/send-request.ts";
 import { capabilitiesOf, declaring } from "../client-capabilities.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
-import type { ConnectOptions } from "../options.ts";
+import { type ConnectOptions, checkTimeouts } from "../options.ts";
 import { Connection } from "./connection.ts";
 import { negotiate } from "./find-revision.ts";
 import { serverMessages } from "./server-messages.ts";
@@ -23,6 +23,8 @@ const defaultProbe = 5000;
 
 /** Connects to a server over a transport of `transports`. Rejects if no connection can be opened. */
 export async function openClient(transports: TransportFactory, options: ConnectOptions = {}): Promise<Client> {
+  checkTimeouts(options.timeout);
+  checkTime("probeTimeout", options.probeTimeout);
   const closing = new AbortController();
   /** The connections that are closed after the caller has aborted. */
   const unfinished: Promise<void>[] = [];

@@ -26,7 +26,7 @@ export async function probeStream(connection: Connection, opening: Opening, wasM
   const { clock, probeTimeout, timeout } = opening;
   const asking = link(opening.signal);
   const timing = link(opening.signal);
-  const limit = wasModern ? timeout : probeTimeout + timeout;
+  const limit = wasModern || probeTimeout === Infinity ? timeout : probeTimeout + timeout;
   const request = { ...opening, revision: latestModern, timeout: limit, signal: asking.signal };
   const discovering = settle(discover(connection, request));
   try {

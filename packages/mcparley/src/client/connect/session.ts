@@ -58,6 +58,8 @@ export class Sessions {
   readonly closed: Promise<void>;
   readonly #init: SessionsInit;
   #current: Session | undefined;
+  /** The connections of dropped sessions that may still have requests in flight. */
+  #replaced: Connection[] = [];
   #opening: Promise<Session> | undefined;
   #ended: LocalError | undefined;
   #settleClosed!: () => void;
@@ -92,14 +94,18 @@ export class Sessions {
   /** Ends the use of a session that the server no longer knows. Its requests in flight may still be answered. */
   drop(session: Session): void {
     if (this.#current === session) this.#current = undefined;
-    session.connection.retire();
+    const { connection } = session;
+    const others = this.#replaced.filter((replaced) => replaced !== connection && !replaced.hasEnded);
+    this.#replaced = [...others, connection];
+    connection.retire();
   }
 
   async close(): Promise<void> {
     const current = this.#current;
     const opening = this.#opening;
     this.#end(new LocalError("closed", "The client was closed."));
-    await current?.connection.close().catch(() => {});
+    const connections = current ? [current.connection, ...this.#replaced] : this.#replaced;
+    await Promise.allSettled(connections.map((connection) => connection.close()));
     await opening?.catch(() => {});
     await this.closed;
   }

@@ -1,4 +1,5 @@
 import { memoryPair } from "../../rpc/memory-transport.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { Transport } from "../../rpc/transport.ts";
 
 /** The credentials that the requests to a target are sent with. */
@@ -16,9 +17,14 @@ export interface TransportFactory {
    * the server answers each request, at least with a status.
    */
   readonly kind: "stream" | "http";
-  /** The name of the target for error messages and for the remembered revision. It contains no secret. */
+  /** The name of the target for error messages. It contains no secret. */
   readonly target: string;
-  /** The same name may mean another server later, so its revision is not remembered. Default: false. */
+  /**
+   * Everything that selects the server, such as the environment of a program or the headers of a URL. The revision of a
+   * server is remembered under a hash of it, so it may contain secrets. Default: `target`.
+   */
+  readonly identity?: string;
+  /** The same target may be another server later, so its revision is not remembered. Default: false. */
   readonly transient?: boolean;
   /** `open` works only once, so a lost connection cannot be opened again. Default: false. */
   readonly once?: boolean;
@@ -75,7 +81,41 @@ export function serverTransports(server: Attachable): TransportFactory {
   };
 }
 
-/** Wraps a transport of the caller, which can be opened only once. */
+/** The transports of callers that are open. */
+const inUse = new WeakSet<Transport>();
+
+/** Wraps a transport of the caller, which can be opened only once. `open` throws if another client uses it. */
 export function customTransport(transport: Transport): TransportFactory {
-  return { kind: "stream", target: "transport", transient: true, once: true, open: () => transport };
+  return {
+    kind: "stream",
+    target: "transport",
+    transient: true,
+    once: true,
+    open() {
+      if (inUse.has(transport)) {
+        const cure = "Give each client a transport of its own.";
+        throw new LocalError("invalid_target", `The Transport is already used by another client. ${cure}`);
+      }
+      inUse.add(transport);
+      return releasing(transport);
+    },
+  };
+}
+
+/** Returns a transport that another client can use after it is closed. */
+function releasing(transport: Transport): Transport {
+  const release = (): void => void inUse.delete(transport);
+  return {
+    network: transport.network,
+    start: (receiver) =>
+      transport.start({
+        ...receiver,
+        closed(cause) {
+          release();
+          receiver.closed(cause);
+        },
+      }),
+    send: (message, envelope) => transport.send(message, envelope),
+    close: () => transport.close().finally(release),
+  };
 }

@@ -8,6 +8,9 @@ import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts"
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
 import type { HttpTarget } from "./settings.ts";
+// Loaded on first use. Loaded here, so that no test waits for them.
+import "../../client/connect/on-demand.ts";
+import "./http-sse.ts";
 
 afterEach(forgetEras);
 
@@ -168,7 +171,6 @@ describe("it is not looked for", () => {
 describe("where there is none, the first refusal is what is told", () => {
   const cases: [string, (get: SentRequest, clock: FakeClock) => void | Promise<void>][] = [
     ["no stream", (get) => get.status(405)],
-    ["no network any more", (get) => get.fail(new TypeError("fetch failed"))],
     ["something else than a stream", (get) => get.text("<html>", { headers: { "content-type": "text/html" } })],
     ["a stream that ends at once", (get) => get.stream().end()],
     ["a stream that breaks off", (get) => get.stream().break()],
@@ -204,6 +206,20 @@ describe("where there is none, the first refusal is what is told", () => {
     await clock.advance(1);
     expect(get.signal.aborted).toBe(true);
   });
+});
+
+test.each([
+  ["the connection breaks", (get: SentRequest) => get.fail(new TypeError("fetch failed")), { code: "closed" }],
+  ["a proxy is busy", (get: SentRequest) => get.status(503, { "retry-after": "3" }), { data: { retryAfterMs: 3_000 } }],
+])("rejects with the reason if %s each time that the stream is opened", async (_, answer, error) => {
+  const { stub, clock, client } = connecting();
+  await refuseBoth(stub, notAllowed);
+  for (let attempts = 0; attempts < 4; attempts++) {
+    answer(await stub.next());
+    await settled();
+    await clock.advance(3_000);
+  }
+  await expect(client).rejects.toMatchObject(error);
 });
 
 describe("refused", () => {

@@ -6,7 +6,7 @@ import type { Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { isEventStream } from "../media-type.ts";
 import { encodeAll } from "./posted.ts";
-import { asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
+import { asksForAuthorization, discard, isBusy, sessionLost, statusError } from "./response.ts";
 import { sendHttp, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
 import { deliverEvent, readEvents } from "./sse.ts";
@@ -18,8 +18,9 @@ const ENDPOINT_MS = 10_000;
  * Opens the transport of 2024-11-05 at a URL (2026-07-28, Streamable HTTP, "Backward Compatibility"). Returns undefined if
  * the server does not have it: it opens no stream, or the first event is not `endpoint`, or does not arrive in time.
  *
- * Throws `LocalError` `http` if the endpoint has another origin, `unauthorized` if the server asks for a sign-in, errors
- * of the authorization, and `aborted` if the signal is aborted.
+ * Throws `LocalError` `http` if the endpoint has another origin or the server is busy, `unreachable` or `closed` if the
+ * connection fails, `unauthorized` if the server asks for a sign-in, errors of the authorization, and `aborted` if the
+ * signal is aborted.
  */
 export async function openHttpSse(
   settings: HttpSettings,
@@ -63,11 +64,12 @@ async function getEvents(
   try {
     response = await sendHttp(settings, { method: "GET", headers: { accept: "text/event-stream" }, signal, pause });
   } catch (error) {
-    // Errors of the authorization are about this server. Other errors say that it does not have this transport.
-    if (error instanceof LocalError && !/^(unreachable|http|aborted)$/.test(error.code)) throw error;
+    // A redirect says that the server does not have this transport. Errors of the network and of the authorization do not.
+    if (error instanceof LocalError && !/^(http|aborted)$/.test(error.code)) throw error;
     return undefined;
   }
-  if (asksForAuthorization(response)) throw await statusError(response, "GET for a stream", settings.clock);
+  if (asksForAuthorization(response) || isBusy(response))
+    throw await statusError(response, "GET for a stream", settings.clock);
   if (response.ok && isEventStream(response) && response.body) {
     return new EventStream(response.body, settings.limits.message, lifetime);
   }

@@ -1,7 +1,8 @@
 import type { Clock } from "../../rpc/clock.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
-import { type JsonObject, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
+import { Method } from "../../mcp/methods.ts";
+import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 import { isJson, mediaType } from "../media-type.ts";
 import type { Posted } from "./posted.ts";
@@ -35,14 +36,15 @@ function notJson(response: Response, what: string): LocalError {
 /**
  * Reads a response with an error status. Returns the JSON-RPC errors in it that answer the requests of the POST.
  *
- * Throws `LocalError` if the response contains none: `session_lost`, `unauthorized` or `http`. `inSession`: the
- * request named a session. An error without an id gets the id of the request, since it came in response to it.
+ * Throws `LocalError` if the response contains none, or if its status asks for a later request: `session_lost`,
+ * `unauthorized` or `http`. `inSession`: the request named a session. An error without an id gets the id of the request,
+ * since it came in response to it.
  */
 export async function readRefusal(
   response: Response,
-  { what, waiting }: Posted,
+  { what, waiting, isInitialize }: Posted,
   { inSession, clock }: { inSession: boolean; clock: Clock },
-): Promise<JsonObject[]> {
+): Promise<Refusal[]> {
   const isGone = response.status === 404 && inSession;
   if (asksForAuthorization(response) || !isJson(response)) {
     throw isGone ? sessionLost(what) : await statusError(response, what, clock);
@@ -53,11 +55,25 @@ export async function readRefusal(
   // in the body. The exception are servers that use 404 for unknown methods.
   const isMethodNotFound = errors.some(({ error }) => isObject(error) && error.code === ErrorCode.MethodNotFound);
   if (isGone && !isMethodNotFound) throw sessionLost(what);
-  if (errors.length > 0) return errors;
-  throw errorOf(response, { what, body: redact(text.slice(0, EXCERPT_BYTES)), clock });
+  const [first] = errors;
+  // A busy status and its `Retry-After` say when to send the request again. Errors of MCP itself do not depend on time.
+  const isOfMcp = errors.some(({ error: { code } }) => code >= -32_029 && code <= -32_020);
+  // In a handshake, an internal error must not be mistaken for the refusal of a revision.
+  const isHandshake = isInitialize || what === Method.discover;
+  const isFailing = isHandshake ? isTransient(response.status) : isBusy(response);
+  if (first && (isOfMcp || !isFailing)) return errors;
+  const body = redact(text.slice(0, EXCERPT_BYTES));
+  throw errorOf(response, { what, body, clock, cause: first && ProtocolError.from(first.error) });
 }
 
-function errorsFor(ids: ReadonlySet<RequestId>, text: string): JsonObject[] {
+/** Whether a status asks for a later request. 500 does not: it is the status of an internal error. */
+export function isBusy({ status }: Response): boolean {
+  return status !== 500 && isTransient(status);
+}
+
+type Refusal = JsonObject & { error: JsonRpcErrorBody };
+
+function errorsFor(ids: ReadonlySet<RequestId>, text: string): Refusal[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -66,10 +82,14 @@ function errorsFor(ids: ReadonlySet<RequestId>, text: string): JsonObject[] {
   }
   const candidates: unknown[] = Array.isArray(value) ? value : [value];
   return candidates.flatMap((candidate) => {
-    if (!isObject(candidate) || candidate.jsonrpc !== "2.0" || !isObject(candidate.error)) return [];
+    if (!isRefusal(candidate)) return [];
     if (isRequestId(candidate.id) && ids.has(candidate.id)) return [candidate];
     return candidate.id === undefined || candidate.id === null ? [...ids].map((id) => ({ ...candidate, id })) : [];
   });
+}
+
+function isRefusal(value: unknown): value is Refusal {
+  return isObject(value) && value.jsonrpc === "2.0" && isObject(value.error) && typeof value.error.code === "number";
 }
 
 /** Whether a response asks for authorization. No authorization changes a 403 without a challenge. */
@@ -77,17 +97,15 @@ export function asksForAuthorization({ status, headers }: Response): boolean {
   return status === 401 || (status === 403 && headers.has("www-authenticate"));
 }
 
-/** Whether a later request may get another status. */
-export function isTransient(status: number): boolean {
-  return status === 408 || status === 429 || status >= 500;
-}
-
 /** Makes the error for a response with an error status. Reads the beginning of its body. */
 export async function statusError(response: Response, what: string, clock: Clock): Promise<LocalError> {
   return errorOf(response, { what, body: await excerptOf(response), clock });
 }
 
-function errorOf(response: Response, { what, body, clock }: { what: string; body: string; clock: Clock }): LocalError {
+function errorOf(
+  response: Response,
+  { what, body, clock, cause }: { what: string; body: string; clock: Clock; cause?: Error | undefined },
+): LocalError {
   const { status, statusText } = response;
   const reason = body === "" ? "" : `: ${body}`;
   if (asksForAuthorization(response) || status === 403) {
@@ -100,6 +118,7 @@ function errorOf(response: Response, { what, body, clock }: { what: string; body
   const message = `The server answered ${what} with ${status}${name}${reason}`;
   const retryAfterMs = readRetryAfter(response, clock);
   return new LocalError("http", message, {
+    cause,
     data: retryAfterMs === undefined ? { status, body } : { status, body, retryAfterMs },
   });
 }

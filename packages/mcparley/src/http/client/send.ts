@@ -1,7 +1,6 @@
 import { pause } from "../../rpc/abort.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { redact } from "../../rpc/redact.ts";
 import type { Shown } from "./auth.ts";
 import { asksForAuthorization, discard } from "./response.ts";
 import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
@@ -33,8 +32,9 @@ const unauthorized: Shown = { headers: {}, generation: 0 };
  *
  * Each attempt has these steps: authorize, fetch, repeat with a nonce, follow a redirect, answer a challenge.
  *
- * Throws `LocalError` `unreachable` without a response, `http` for a redirect that is not followed, and errors of the
- * authorization. If the signal is aborted, it throws the error of `fetch`.
+ * Throws `LocalError` `unreachable` if the request was certainly not sent, `closed` if the connection failed before a
+ * response, `http` for a redirect that is not followed, and errors of the authorization. If the signal is aborted, it
+ * throws the error of `fetch`.
  */
 export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Promise<Response> {
   const { auth, fetch } = settings;
@@ -50,7 +50,7 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
     try {
       response = await fetch(url, requestInit(settings, outgoing, shown));
     } catch (error) {
-      throw signal.aborted ? error : unreachable(url, error);
+      throw signal.aborted ? error : await explained(url, error);
     }
     // The response may contain a nonce that the next request must have (RFC 9449, 9). One repetition per URL.
     const isNonceNew = auth?.responded(url, method, response) === true;
@@ -73,6 +73,16 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
     repeated++;
     url = target;
     hops = 0;
+  }
+}
+
+/** The error for a request without a response. */
+async function explained(url: URL, error: unknown): Promise<LocalError> {
+  try {
+    return (await import("./connection-error.ts")).connectionError(url, error);
+  } catch {
+    // Without a network, a browser cannot load the module either.
+    return new LocalError("closed", `The connection to ${url.host} failed.`, { cause: error });
   }
 }
 
@@ -116,40 +126,4 @@ export async function untilAccepted(sending: Promise<unknown>, clock: Clock): Pr
 
 export function transportClosed(): LocalError {
   return new LocalError("closed", "The transport is closed.");
-}
-
-/** The error for a request without a response: the host and the reason of the system. */
-export function unreachable(url: URL, error: unknown): LocalError {
-  const { code, message } = deepest(error);
-  const reason = redact(code === undefined ? message : `${code}${hints.has(code) ? `, ${hints.get(code)}` : ""}`);
-  return new LocalError("unreachable", `Cannot reach ${url.host}: ${reason}.`, {
-    cause: error,
-    data: { host: url.host, code },
-  });
-}
-
-const hints: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "nothing listens there"],
-  ["ENOTFOUND", "there is no such host"],
-  ["EAI_AGAIN", "the name could not be looked up"],
-  ["ECONNRESET", "the connection was cut off"],
-  ["UND_ERR_SOCKET", "the connection was cut off"],
-  ["UND_ERR_HEADERS_TIMEOUT", "it took too long to answer"],
-  ["DEPTH_ZERO_SELF_SIGNED_CERT", "its certificate is self-signed"],
-  ["SELF_SIGNED_CERT_IN_CHAIN", "its certificate comes from an authority that is not trusted here"],
-  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "its certificate comes from an authority that is not trusted here"],
-  ["CERT_HAS_EXPIRED", "its certificate has expired"],
-]);
-
-/** Engines throw `fetch failed` and put the reason into its cause, or into the first of several errors. */
-function deepest(error: unknown): { code: string | undefined; message: string } {
-  let at: unknown = error;
-  for (let depth = 0; depth < 5; depth++) {
-    const { cause, errors } = at as { cause?: unknown; errors?: unknown[] };
-    const next = Array.isArray(errors) && errors[0] instanceof Error ? errors[0] : cause;
-    if (!(next instanceof Error)) break;
-    at = next;
-  }
-  const { code, message } = at as { code?: unknown; message?: unknown };
-  return { code: typeof code === "string" ? code : undefined, message: String(message ?? at).replace(/\.$/, "") };
 }

@@ -1,10 +1,10 @@
 import { pause } from "../../rpc/abort.ts";
 import type { Clock } from "../../rpc/clock.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { LAST_EVENT_ID_HEADER } from "../header-names.ts";
 import { isEventStream } from "../media-type.ts";
 import type { Posted } from "./posted.ts";
-import { discard, isTransient, sessionLost, statusError } from "./response.ts";
+import { discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
@@ -137,7 +137,7 @@ async function resumeStream(
     try {
       response = await getStream(settings, headers, { lastEventId: position.lastEventId ?? "", signal });
     } catch (error) {
-      if (signal.aborted || !(error instanceof LocalError) || error.code !== "unreachable") throw error;
+      if (signal.aborted || !(error instanceof LocalError) || !/^(unreachable|closed)$/.test(error.code)) throw error;
       problem = error;
       continue;
     }

@@ -1,13 +1,13 @@
 import type { TransportFactory } from "../../client/connect/transports.ts";
 import { pause } from "../../rpc/abort.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, type JsonRpcNotification, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { isEventStream } from "../media-type.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { type Posted, PostedRequests, encodeAll, modernHeaders, modernVersionOf, requireAnswers } from "./posted.ts";
-import { discard, isTransient, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
+import { discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
 import { type Outgoing, sendHttp, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
 import type { AnswerStreams } from "./stream.ts";
@@ -62,16 +62,17 @@ class HttpTransport implements Transport {
     const messages = Array.isArray(message) ? message : [message];
     if (!messages.some(isRequest)) return this.#postOneWay(messages, message, envelope);
     const posted = this.#posted.add(messages);
+    let response: Response | undefined;
     try {
       if (this.#initialized) await this.#initialized;
       const inSession = !posted.isModern && !posted.isInitialize && this.#session?.hasId === true;
       const { signal } = posted.controller;
       const outgoing = { ...this.#outgoing(messages, message, envelope), signal, pause: () => this.#pause(posted) };
-      const response = await sendHttp(this.#settings, outgoing);
+      response = await sendHttp(this.#settings, outgoing);
       this.#mayBeHttpSse = posted.isInitialize && httpSseStatuses.has(response.status);
       await this.#read(response, posted, inSession);
     } catch (error) {
-      this.#fail(posted, error);
+      this.#fail(posted, response ? "The response could not be read" : "The request could not be sent", error);
     } finally {
       this.#posted.finish(posted);
     }
@@ -159,13 +160,11 @@ class HttpTransport implements Transport {
     };
   }
 
-  #fail(posted: Posted, error: unknown): void {
+  #fail(posted: Posted, what: string, error: unknown): void {
     if (this.#closing) return;
     const reason = error instanceof Error ? error.message : String(error);
     const failure =
-      error instanceof LocalError
-        ? error
-        : new LocalError("closed", `The request could not be sent: ${reason}`, { cause: error });
+      error instanceof LocalError ? error : new LocalError("closed", `${what}: ${reason}`, { cause: error });
     for (const id of this.#posted.finish(posted)) {
       if (this.#receiver?.failed) this.#receiver.failed(id, failure);
       else this.#receiver?.malformed(failure);
@@ -259,8 +258,8 @@ class HttpTransport implements Transport {
 /** Whether a proxy or the network kept a message from the server, so that a retry may succeed. */
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof LocalError)) return false;
-  if (error.code === "unreachable") return true;
-  return error.code === "http" && isObject(error.data) && isTransient(Number(error.data.status));
+  if (error.code === "unreachable" || error.code === "closed") return true;
+  return error.code === "http" && isObject(error.data) && isTransient(error.data.status);
 }
 
 /**
@@ -273,6 +272,7 @@ export function httpTransports(target: HttpTarget): TransportFactory {
   return {
     kind: "http",
     target: nameOf(settings.url),
+    identity: JSON.stringify([settings.url, Object.entries(settings.headers).map(String).toSorted()]),
     extension: target.auth?.extension,
     credentials: settings.auth?.credentials,
     open: () => new HttpTransport(settings),

@@ -30,6 +30,7 @@ export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtensio
   return {
     id: tasksId,
     mirroredNames,
+    repeatable: [TaskMethod.get, TaskMethod.result, TaskMethod.list],
     async prepare(request) {
       return (await needsTask(request)) ? { task: {} } : undefined;
     },

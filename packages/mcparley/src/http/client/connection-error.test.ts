@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { connectionError } from "./connection-error.ts";
+
+const url = new URL("https://example.com/mcp");
+const system = (code: string, syscall?: string): Error =>
+  Object.assign(new Error(`${syscall} ${code}`), { code, ...(syscall && { syscall }) });
+/** The error of undici, which is the `fetch` of Node. */
+const fetchFailed = (cause: Error): Error => new TypeError("fetch failed", { cause });
+const deno = (text: string): Error => new TypeError(`error sending request for url (https://example.com/mcp): ${text}`);
+
+describe("an error without a connection is unreachable", () => {
+  test.each([
+    ["a refused connection", fetchFailed(system("ECONNREFUSED", "connect"))],
+    ["all addresses refused", fetchFailed(Object.assign(new AggregateError([system("ECONNREFUSED", "connect")]), {}))],
+    ["an unknown host", fetchFailed(system("ENOTFOUND", "getaddrinfo"))],
+    ["a name server that does not answer", fetchFailed(system("EAI_AGAIN", "getaddrinfo"))],
+    ["a name server that is asked directly", system("ESERVFAIL", "queryA")],
+    ["no route", fetchFailed(system("EHOSTUNREACH", "connect"))],
+    ["no network", fetchFailed(system("ENETUNREACH", "connect"))],
+    ["a connect timeout of the system", fetchFailed(system("ETIMEDOUT", "connect"))],
+    ["a connect timeout of undici", fetchFailed(system("UND_ERR_CONNECT_TIMEOUT"))],
+    ["a self-signed certificate", fetchFailed(system("DEPTH_ZERO_SELF_SIGNED_CERT"))],
+    ["a certificate of another host", fetchFailed(system("ERR_TLS_CERT_ALTNAME_INVALID"))],
+    ["an expired certificate", fetchFailed(system("CERT_HAS_EXPIRED"))],
+    ["a port without TLS", fetchFailed(system("ERR_SSL_WRONG_VERSION_NUMBER"))],
+    ["a refused handshake", fetchFailed(system("ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"))],
+    ["a refused connection in Bun", system("ConnectionRefused")],
+    ["an unknown host in Bun", system("FailedToOpenSocket")],
+    [
+      "a refused connection in Deno",
+      deno("client error (Connect): tcp connect error: Connection refused (os error 111)"),
+    ],
+    ["an unknown host in Deno", deno("client error (Connect): dns error: failed to lookup address information")],
+    ["a refused connection of node-fetch", system("ECONNREFUSED")],
+  ])("%s", (_, error) => {
+    expect(connectionError(url, error)).toMatchObject({ code: "unreachable", data: { host: "example.com" } });
+  });
+});
+
+describe("an error after which the server may have received the request is closed", () => {
+  test.each([
+    ["a reset", fetchFailed(system("ECONNRESET", "read"))],
+    ["a broken pipe", fetchFailed(system("EPIPE", "write"))],
+    ["a socket that the server closed", fetchFailed(system("UND_ERR_SOCKET"))],
+    ["a timeout of undici", fetchFailed(system("UND_ERR_HEADERS_TIMEOUT"))],
+    ["a timeout on an open connection", fetchFailed(system("ETIMEDOUT", "read"))],
+    ["a route that is lost on an open connection", fetchFailed(system("EHOSTUNREACH", "write"))],
+    ["an invalid response", fetchFailed(system("HPE_INVALID_CONSTANT"))],
+    ["a TLS record that cannot be read", fetchFailed(system("ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC"))],
+    ["a certificate that the server asks for after the handshake", system("ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED")],
+    ["a closed connection in Bun", system("ConnectionClosed")],
+    ["a reset in Deno", deno("client error (SendRequest): connection error: Connection reset by peer (os error 104)")],
+    ["any error in a browser", new TypeError("Failed to fetch")],
+    ["any error in Safari", new TypeError("Load failed")],
+    ["a value that is no error", "oops"],
+    ["nothing", undefined],
+  ])("%s", (_, error) => {
+    const closed = connectionError(url, error);
+    expect(closed).toMatchObject({ code: "closed", data: { host: "example.com" } });
+    expect(closed.message).toMatch(/^The connection to example\.com failed before a response arrived: /);
+  });
+});
+
+test("a secret in the text of an error is not shown", () => {
+  expect(connectionError(url, new TypeError("bad header Bearer abcdefghijkl")).message).not.toContain("abcdefghijkl");
+});
