@@ -9,6 +9,7 @@ export default defineConfig({
   resolve: {
     alias: {
       "#command-transport": source("stdio/command-transport.ts"),
+      "#default-fetch": source("node/default-fetch.ts"),
       "#guarded-send": source("node/guarded-send.ts"),
       "#loopback-sign-in": source("node/sign-in/loopback-sign-in.ts"),
     },

@@ -34,6 +34,9 @@ const packages = [
       // Chosen by the "imports" of package.json, so that browsers do not get the one that spawns processes.
       "stdio/command-transport.ts",
       "client/connect/no-command-transport.ts",
+      // The same: on Node, requests over node:http; elsewhere, the fetch of the platform.
+      "node/default-fetch.ts",
+      "http/client/default-fetch.ts",
       // The same: on Node, a fetch that checks addresses, and a sign-in that listens for the redirect; elsewhere, neither.
       "node/guarded-send.ts",
       "node/sign-in/loopback-sign-in.ts",
@@ -65,6 +68,11 @@ const packages = [
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
       // Used by sealed state, the cluster and the OAuth flow, each of which is loaded without the others.
       digest: { neededBy: ["rpc/digest.ts"], with: ["rpc/digest.ts"] },
+      // Loaded by a client after a failed request, and by the OAuth flow.
+      "connection-error": {
+        neededBy: ["http/client/connection-error.ts"],
+        with: ["http/client/connection-error.ts"],
+      },
       // The functions that clients call for authorization, and the OAuth flow, which they load with its libraries later.
       "client-auth": { neededBy: ["auth/client/machine-grants.ts"] },
       "client-auth-flow": { neededBy: ["auth/client/flow.ts"] },

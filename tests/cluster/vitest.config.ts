@@ -1,13 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const commandTransport = fileURLToPath(
-  new URL("../../packages/mcparley/src/stdio/command-transport.ts", import.meta.url),
-);
+const source = (name: string): string => fileURLToPath(new URL(`../../packages/mcparley/src/${name}`, import.meta.url));
 
 /** The tests that need servers which `npm run test:cluster` installs. `npm test` leaves them out. */
 export default defineConfig({
-  resolve: { alias: { "#command-transport": commandTransport } },
+  resolve: {
+    alias: {
+      "#command-transport": source("stdio/command-transport.ts"),
+      "#default-fetch": source("node/default-fetch.ts"),
+    },
+  },
   test: {
     root: fileURLToPath(new URL("../..", import.meta.url)),
     include: ["tests/cluster/**/*.cluster.ts"],

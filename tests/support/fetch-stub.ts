@@ -8,6 +8,7 @@ export interface SentRequest {
   readonly headers: Headers;
   /** The JSON in its body; empty where it has none. */
   readonly body: JsonObject;
+  readonly priority: RequestPriority | undefined;
   /** Aborted when whoever sent it gave it up. */
   readonly signal: AbortSignal;
   json: (value: unknown, init?: ResponseInit) => void;
@@ -70,6 +71,7 @@ function sentRequest(input: string | URL | Request, init: RequestInit, { resolve
     url: input instanceof Request ? input.url : String(input),
     method: init.method ?? "GET",
     headers: new Headers(init.headers),
+    priority: init.priority,
     body: typeof init.body === "string" ? (JSON.parse(init.body) as JsonObject) : {},
     signal,
     json: (value, options) =>

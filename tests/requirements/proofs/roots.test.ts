@@ -171,6 +171,7 @@ proves("roots.refused", async (world) => {
   const peer = await world.serve({ tools: { without } }, { capabilities });
   const id = peer.start("tools/call", { name: "without" });
   peer.refuse(await peer.nextRequest(method), { code: -32603, message: "none for you" });
-  expect(textOf(await peer.response(id))).toBe("without: none for you");
+  const answered = `The client answered ${method} with -32603: none for you`;
+  expect(textOf(await peer.response(id))).toBe(`without: ${answered}`);
   expect(await timesTold(peer, "notifications/cancelled")).toBe(0);
 });

@@ -1,11 +1,11 @@
 import { type LookupAddress, lookup as systemLookup } from "node:dns";
-import { type IncomingMessage, type RequestOptions, request as httpRequest } from "node:http";
+import { type RequestOptions, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
-import { Readable } from "node:stream";
 import { addressOf, isPrivateAddress } from "../net/private-address.ts";
 import type { GuardedRequest, SendGuarded } from "../auth/client/web.ts";
 import { LocalError } from "../rpc/errors.ts";
+import { webResponse } from "./web-response.ts";
 
 /** Functions that tests replace. */
 export interface Network {
@@ -14,8 +14,6 @@ export interface Network {
 }
 
 const system: Network = { lookup: systemLookup, isPrivate: isPrivateAddress };
-/** Statuses whose responses have no body. */
-const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
  * Sends one request, and connects only to addresses of the public Internet, unless `allowPrivate` is set.
@@ -48,7 +46,7 @@ export async function sendThrough(network: Network, url: URL, request: GuardedRe
     outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : error));
     outgoing.on("response", (incoming) => {
       try {
-        resolve(toResponse(incoming));
+        resolve(webResponse(incoming));
       } catch (error) {
         // The status or a header is invalid.
         incoming.destroy();
@@ -82,13 +80,4 @@ function refusal(url: URL, address: string): LocalError {
     `Refused to send a request to ${url.host}: it ${where} an address outside of the public Internet, ` +
     `but the MCP server that refers to it is public. Set allowPrivateNetwork: true to allow this.`;
   return new LocalError("forbidden_url", message, { data: { host: url.host, address } });
-}
-
-function toResponse(incoming: IncomingMessage): Response {
-  const { statusCode: status = 0, rawHeaders } = incoming;
-  const headers = new Headers();
-  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? "", rawHeaders[i + 1] ?? "");
-  if (withoutBody.has(status)) incoming.resume();
-  const body = withoutBody.has(status) ? null : (Readable.toWeb(incoming) as ReadableStream<Uint8Array>);
-  return new Response(body, { status, headers });
 }

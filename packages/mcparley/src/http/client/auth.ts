@@ -56,7 +56,8 @@ export class SharedAuth {
     const underWay = this.#challenges.get(401);
     if (underWay) await this.#waitFor(underWay, waiter);
     const generation = this.#generation;
-    const headers = await this.#auth.headers(this.#describe(url, method));
+    const asked = this.#auth.headers(this.#describe(url, method));
+    const headers = await unlessAborted(asked, waiter.signal, "Waiting for authorization");
     this.#note(headers);
     return { headers, generation };
   }

@@ -11,6 +11,8 @@ export interface Outgoing {
   headers: Readonly<Record<string, string>>;
   body?: string;
   signal: AbortSignal;
+  /** The request does not wait for others: it is one way, or its response is a stream that stays open. */
+  isUrgent?: boolean;
   /** The URL, if it is not the target's own. */
   url?: URL;
   /** Stops the timeouts of the requests in the body until the returned function is called. */
@@ -86,11 +88,13 @@ async function explained(url: URL, error: unknown): Promise<LocalError> {
   }
 }
 
-function requestInit(settings: HttpSettings, { method, signal, headers, body }: Outgoing, shown: Shown): RequestInit {
+function requestInit(settings: HttpSettings, outgoing: Outgoing, shown: Shown): RequestInit {
+  const { method, signal, headers, body, isUrgent = method !== "POST" } = outgoing;
   // All names are in lower case, so that a later header replaces an earlier one with the same name.
   const all = { ...settings.headers, ...lowerCase(shown.headers), ...headers };
   const init: RequestInit = { method, signal, redirect: "manual", headers: all };
   if (body !== undefined) init.body = body;
+  if (isUrgent) init.priority = "high";
   return init;
 }
 

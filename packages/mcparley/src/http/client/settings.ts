@@ -1,3 +1,4 @@
+import { defaultFetch } from "#default-fetch";
 import { type Clock, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
@@ -60,7 +61,10 @@ export interface HttpTarget {
   url: string | URL;
   /** Headers of each request. */
   headers?: Readonly<Record<string, string>>;
-  /** Sends the requests, for example through a proxy. Default: the global `fetch`. */
+  /**
+   * Sends the requests, for example through a proxy. Default: on Node, a client that keeps connections open and has no time
+   * limits, unless the program has replaced the global `fetch` or its dispatcher; otherwise the global `fetch`.
+   */
   fetch?: typeof fetch;
   /** Authorizes the requests, for example `oauth()` of `mcparley/auth`. */
   auth?: HttpAuth;
@@ -72,7 +76,7 @@ export interface HttpTarget {
 export interface HttpSettings {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: typeof fetch;
+  readonly fetch: (this: void, url: URL, init: RequestInit) => Promise<Response>;
   readonly auth: SharedAuth | undefined;
   readonly limits: HttpClientLimits;
   readonly clock: Clock;
@@ -87,8 +91,7 @@ export function readHttpTarget(target: HttpTarget): HttpSettings {
   return {
     url,
     headers: checkHeaders(headers),
-    // The `fetch` of browsers throws if it is called as a method of an object other than the global one.
-    fetch: target.fetch ?? ((input, init) => fetch(input, init)),
+    fetch: target.fetch ?? defaultFetch,
     auth: auth && new SharedAuth(auth, url),
     limits: { ...defaultLimits, ...target.limits },
     clock: clock ?? systemClock,

@@ -331,40 +331,6 @@ test.each([
   expect(failures[0]?.[1]).toMatchObject({ code: "http", data: { status: 429, retryAfterMs } });
 });
 
-test.each([408, 429, 502, 503, 504])(
-  "a busy status %i with a JSON-RPC error is the error http, with the time to wait and the JSON-RPC error",
-  async (status) => {
-    const { send, next, messages, failures } = talk();
-    void send(modern(1));
-    const error = { jsonrpc: "2.0", id: 1, error: { code: -32603, message: "The store is unavailable." } };
-    (await next()).json(error, { status, headers: { "content-type": "application/json", "retry-after": "2" } });
-    await settled();
-    expect(messages).toEqual([]);
-    const cause = expect.objectContaining({ code: -32603, message: "The store is unavailable." }) as Error;
-    expect(failures[0]?.[1]).toMatchObject({ code: "http", data: { status, retryAfterMs: 2_000 }, cause });
-  },
-);
-
-test("an error of MCP is delivered whatever the status is", async () => {
-  const { send, next, messages } = talk();
-  void send(modern(1));
-  const error = { jsonrpc: "2.0", id: 1, error: { code: -32022, message: "no" } };
-  (await next()).json(error, { status: 503, headers: { "content-type": "application/json" } });
-  await settled();
-  expect(messages).toEqual([error]);
-});
-
-test("a request is sent once, whatever the status of its response is", async () => {
-  for (const status of [408, 429, 500, 502, 503, 504]) {
-    const { send, next, waiting, clock, failures } = talk();
-    void send(modern(1));
-    (await next()).status(status, { "retry-after": "1" });
-    await clock.advance(60_000);
-    expect(failures[0]?.[1]).toMatchObject({ code: "http", data: { status, retryAfterMs: 1_000 } });
-    expect(waiting()).toBe(0);
-  }
-});
-
 test.each([401, 403])("%i without authorization is told with its challenge", async (status) => {
   const { send, next, failures } = talk();
   void send(modern(1));
@@ -385,53 +351,6 @@ test("a host that cannot be reached is named with the reason", async () => {
     message: "Cannot reach example.com: ECONNREFUSED, nothing listens there.",
     data: { host: "example.com", code: "ECONNREFUSED" },
   });
-});
-
-test("a connection that breaks without a response is not reported as a host that cannot be reached", async () => {
-  const { send, next, failures } = talk();
-  void send(modern(1));
-  (await next()).fail(
-    new TypeError("fetch failed", { cause: Object.assign(new Error("read"), { code: "ECONNRESET" }) }),
-  );
-  await settled();
-  expect(failures[0]?.[1]).toMatchObject({
-    code: "closed",
-    message: "The connection to example.com failed before a response arrived: ECONNRESET, the connection was cut off.",
-    data: { host: "example.com", code: "ECONNRESET" },
-  });
-});
-
-test("a connection that breaks in the response is reported as such", async () => {
-  const { send, next, failures } = talk();
-  void send(modern(1));
-  const body = new ReadableStream({ start: (controller) => controller.error(new TypeError("terminated")) });
-  (await next()).respond(new Response(body, { headers: { "content-type": "application/json" } }));
-  await settled();
-  expect(failures[0]?.[1]).toMatchObject({ code: "closed", message: "The response could not be read: terminated" });
-});
-
-test("a one-way message is sent again after a broken connection", async () => {
-  const { send, next, waiting, clock } = await quietSession();
-  const telling = send({ jsonrpc: "2.0", id: "q", result: {} });
-  (await next()).fail(
-    new TypeError("fetch failed", { cause: Object.assign(new Error("read"), { code: "ECONNRESET" }) }),
-  );
-  while (waiting() === 0) await clock.advance(50);
-  (await next()).status(202);
-  await telling;
-});
-
-test("a one-way message is sent at most five times", async () => {
-  const { send, next, waiting, clock } = await quietSession();
-  const telling = send({ jsonrpc: "2.0", id: "q", result: {} });
-  telling.catch(() => {});
-  for (let sent = 1; sent <= 5; sent++) {
-    while (waiting() === 0) await clock.advance(50);
-    (await next()).status(503);
-  }
-  await expect(telling).rejects.toMatchObject({ code: "http", data: { status: 503 } });
-  await clock.advance(60_000);
-  expect(waiting()).toBe(0);
 });
 
 test.each([

@@ -67,7 +67,12 @@ class HttpTransport implements Transport {
       if (this.#initialized) await this.#initialized;
       const inSession = !posted.isModern && !posted.isInitialize && this.#session?.hasId === true;
       const { signal } = posted.controller;
-      const outgoing = { ...this.#outgoing(messages, message, envelope), signal, pause: () => this.#pause(posted) };
+      const outgoing: Outgoing = {
+        ...this.#outgoing(messages, message, envelope),
+        signal,
+        pause: () => this.#pause(posted),
+        isUrgent: posted.what === Method.listen,
+      };
       response = await sendHttp(this.#settings, outgoing);
       this.#mayBeHttpSse = posted.isInitialize && httpSseStatuses.has(response.status);
       await this.#read(response, posted, inSession);
@@ -194,7 +199,8 @@ class HttpTransport implements Transport {
     const { signal } = this.#lifetime;
     try {
       if (this.#initialized) await this.#initialized;
-      const response = await sendHttp(this.#settings, { ...this.#outgoing(messages, message, envelope), signal });
+      const outgoing = { ...this.#outgoing(messages, message, envelope), signal, isUrgent: true };
+      const response = await sendHttp(this.#settings, outgoing);
       if (response.ok) return discard(response);
       const [first] = messages;
       const what = first && "method" in first ? first.method : "a response";

@@ -1,5 +1,5 @@
 import { encodeRequest } from "./encode-request.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type Run,
   capabilityFor,
   readResponse,
+  refusedInput,
   requireCapability,
 } from "./input-channel.ts";
 import type { Call, Link } from "../dispatch/call.ts";
@@ -41,9 +42,10 @@ export class RequestChannel implements InputChannel {
       throw new LocalError("not_capable", `Protocol revision ${revision.version} has no ${request.method}.`);
     }
     const encoded = encodeRequest(this.#call, request.method, request.params);
-    const result = await this.#session.request(request.method, encoded.params, {
-      link: this.#link,
-      signal: this.#call.signal,
+    const { method } = request;
+    const link = { link: this.#link, signal: this.#call.signal };
+    const result = await this.#session.request(method, encoded.params, link).catch((error: unknown) => {
+      throw error instanceof ProtocolError ? refusedInput(method, error) : error;
     });
     try {
       return await readResponse(request, encoded.decode(result), this.#call.core.limits);

@@ -503,7 +503,30 @@ describe("the questions of a legacy session", () => {
       id: (await peer.nextRequest("roots/list")).id,
       error: { code: -1, message: "no roots for you" },
     });
-    expect(textOf(await response)).toBe("refused: no roots for you");
+    expect(textOf(await response)).toBe("refused: The client answered roots/list with -1: no roots for you");
+  });
+
+  test.each([
+    ["tools/call", { name: "ask" }],
+    ["prompts/get", { name: "ask" }],
+    ["resources/read", { uri: "ask://it" }],
+  ])("the client's error is not the error of %s itself", async (method, params) => {
+    const ask = (_: unknown, ctx: Context): Promise<never> =>
+      ctx.elicit({ message: "?", schema: z.object({}) }) as never;
+    const server = serverOf((ctx) => ask(undefined, ctx), {
+      prompts: { ask: prompt({ get: ask }) },
+      resources: { ask: resource("ask://it", { read: ask }) },
+    });
+    const peer = await rawPeer(server);
+    await openSession(peer, "2025-11-25", everything);
+    const response = peer.request(method, params);
+    const { id } = await peer.nextRequest("elicitation/create");
+    peer.send({ jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
+    expect((await response).error).toEqual({
+      code: -32600,
+      message: "The client answered elicitation/create with -32601: Method not found",
+      data: { method: "elicitation/create", code: -32601 },
+    });
   });
 
   test("a form for 2025-06-18 says titled choices as enumNames, and several choices as text", async () => {

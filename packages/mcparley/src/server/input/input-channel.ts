@@ -1,7 +1,7 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
-import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import type { JsonObject, JsonRpcErrorBody, Prepared } from "../../rpc/messages.ts";
 import { type ClientCapabilities, canElicit } from "../../mcp/capabilities.ts";
 import { type Budget, checkBudget } from "../../schema/budget.ts";
 import type { InputRequired } from "./input-required.ts";
@@ -22,6 +22,18 @@ export class InvalidResponse extends LocalError {
   constructor(message: string) {
     super("invalid_message", message);
   }
+}
+
+/**
+ * The error of a call whose client refused an input request. It has another code than the refusal: the caller would take
+ * "Method not found" for its own method.
+ */
+export function refusedInput(method: string, { code, message, data }: JsonRpcErrorBody): ProtocolError {
+  const text = `The client answered ${method} with ${code}: ${String(message).slice(0, 500)}`;
+  return new ProtocolError(ErrorCode.InvalidRequest, text, {
+    data: { method, code },
+    cause: new ProtocolError(code, message, { data }),
+  });
 }
 
 /** Reads a client's response. Throws `InvalidResponse` if it does not match, is nested too deep or is too large. */

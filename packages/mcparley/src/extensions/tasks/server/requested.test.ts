@@ -242,13 +242,17 @@ describe("tasks/result", () => {
     expect((await waiting).result).toMatchObject({ content: [{ text: "Hello, Ann!" }, { type: "image" }] });
   });
 
-  test("fails the task with the error of an input response", async () => {
+  test("fails the task with the client's error, which is not the error of the task's own method", async () => {
     const { peer } = await session(serve());
     const taskId = await idOf(peer, "ask");
     const waiting = peer.request("tasks/result", { taskId });
     const { id } = await peer.nextRequest("elicitation/create");
-    peer.send({ jsonrpc: "2.0", id, error: { code: -1, message: "not now" } });
-    expect((await waiting).error).toEqual({ code: -1, message: "not now" });
+    peer.send({ jsonrpc: "2.0", id, error: { code: -32601, message: "not now" } });
+    expect((await waiting).error).toEqual({
+      code: -32600,
+      message: "The client answered elicitation/create with -32601: not now",
+      data: { method: "elicitation/create", code: -32601 },
+    });
   });
 
   test("is aborted when the client no longer waits, while the task continues", async () => {

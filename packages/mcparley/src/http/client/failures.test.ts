@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import type { LocalError } from "../../rpc/errors.ts";
+import type { JsonRpcMessage, RequestId } from "../../rpc/messages.ts";
+import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type FetchStub, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
+import { httpTransports } from "./transport.ts";
+// Loaded by the transport on first use. Loading it here keeps tests with a fake clock from waiting for the disk.
+import "./connection-error.ts";
+
+interface Talk extends FetchStub {
+  clock: FakeClock;
+  messages: unknown[];
+  failures: [RequestId, LocalError][];
+  send: (message: JsonRpcMessage) => Promise<void>;
+}
+
+function talk(): Talk {
+  const stubbed = fetchStub();
+  const clock = fakeClock();
+  const transport = httpTransports({ url: "https://example.com/mcp", fetch: stubbed.fetch, clock }).open();
+  const messages: unknown[] = [];
+  const failures: [RequestId, LocalError][] = [];
+  void transport.start({
+    message: (value) => messages.push(value),
+    failed: (id, error) => failures.push([id, error as LocalError]),
+    malformed: () => {},
+    closed: () => {},
+  });
+  return { ...stubbed, clock, messages, failures, send: async (message) => transport.send(message) };
+}
+
+const modern = (id: RequestId): JsonRpcMessage => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name: "add", _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } },
+});
+const answer: JsonRpcMessage = { jsonrpc: "2.0", id: "q", result: {} };
+const reset = (): Error =>
+  new TypeError("fetch failed", { cause: Object.assign(new Error("read"), { code: "ECONNRESET" }) });
+
+test.each([408, 429, 502, 503, 504])(
+  "a busy status %i with a JSON-RPC error is the error http, with the time to wait and the JSON-RPC error",
+  async (status) => {
+    const { send, next, messages, failures } = talk();
+    void send(modern(1));
+    const error = { jsonrpc: "2.0", id: 1, error: { code: -32603, message: "The store is unavailable." } };
+    (await next()).json(error, { status, headers: { "content-type": "application/json", "retry-after": "2" } });
+    await settled();
+    expect(messages).toEqual([]);
+    const cause = expect.objectContaining({ code: -32603, message: "The store is unavailable." }) as Error;
+    expect(failures[0]?.[1]).toMatchObject({ code: "http", data: { status, retryAfterMs: 2_000 }, cause });
+  },
+);
+
+test("an error of MCP is delivered whatever the status is", async () => {
+  const { send, next, messages } = talk();
+  void send(modern(1));
+  const error = { jsonrpc: "2.0", id: 1, error: { code: -32022, message: "no" } };
+  (await next()).json(error, { status: 503, headers: { "content-type": "application/json" } });
+  await settled();
+  expect(messages).toEqual([error]);
+});
+
+test("a request is sent once, whatever the status of its response is", async () => {
+  for (const status of [408, 429, 500, 502, 503, 504]) {
+    const { send, next, waiting, clock, failures } = talk();
+    void send(modern(1));
+    (await next()).status(status, { "retry-after": "1" });
+    await clock.advance(60_000);
+    expect(failures[0]?.[1]).toMatchObject({ code: "http", data: { status, retryAfterMs: 1_000 } });
+    expect(waiting()).toBe(0);
+  }
+});
+
+test("a connection that breaks without a response is not reported as a host that cannot be reached", async () => {
+  const { send, next, failures } = talk();
+  void send(modern(1));
+  (await next()).fail(reset());
+  await settled();
+  expect(failures[0]?.[1]).toMatchObject({
+    code: "closed",
+    message: "The connection to example.com failed before a response arrived: ECONNRESET, the connection was cut off.",
+    data: { host: "example.com", code: "ECONNRESET" },
+  });
+});
+
+test("a connection that breaks in the response is reported as such", async () => {
+  const { send, next, failures } = talk();
+  void send(modern(1));
+  const body = new ReadableStream({ start: (controller) => controller.error(new TypeError("terminated")) });
+  (await next()).respond(new Response(body, { headers: { "content-type": "application/json" } }));
+  await settled();
+  expect(failures[0]?.[1]).toMatchObject({ code: "closed", message: "The response could not be read: terminated" });
+});
+
+test("a one-way message is sent again after a broken connection", async () => {
+  const { send, next, waiting, clock } = talk();
+  const telling = send(answer);
+  (await next()).fail(reset());
+  while (waiting() === 0) await clock.advance(50);
+  (await next()).status(202);
+  await telling;
+});
+
+test("a one-way message is sent at most five times", async () => {
+  const { send, next, waiting, clock } = talk();
+  const telling = send(answer);
+  telling.catch(() => {});
+  for (let sent = 1; sent <= 5; sent++) {
+    while (waiting() === 0) await clock.advance(50);
+    (await next()).status(503);
+  }
+  await expect(telling).rejects.toMatchObject({ code: "http", data: { status: 503 } });
+  await clock.advance(60_000);
+  expect(waiting()).toBe(0);
+});
+
+test.each([
+  ["a call", modern(1), undefined],
+  ["a subscription", { ...modern(1), method: "subscriptions/listen" }, "high"],
+  ["a response", answer, "high"],
+  ["a notification", { jsonrpc: "2.0", method: "notifications/roots/list_changed" }, "high"],
+] as const)("%s: its priority keeps it from waiting behind calls that wait for it", async (_, message, priority) => {
+  const { send, next } = talk();
+  void send(message);
+  const request = await next();
+  expect(request.priority).toBe(priority);
+  request.status(202);
+});

@@ -1,0 +1,113 @@
+import { EventEmitter, once } from "node:events";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, expect, test, vi } from "vitest";
+import { openClient } from "../client/connect/open-client.ts";
+import type { Client } from "../client/calls/client.ts";
+import type { ConnectOptions } from "../client/options.ts";
+import type { HttpTarget } from "../http/client/settings.ts";
+import { httpTransports } from "../http/client/transport.ts";
+import type { JsonObject } from "../rpc/messages.ts";
+import { discoverResult } from "../testing/peer-transports.ts";
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const json = { "content-type": "application/json" };
+const result = ({ id }: JsonObject, value: JsonObject): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "complete", ...value } });
+const text = (value: string): JsonObject => ({ content: [{ type: "text", text: value }] });
+
+interface World {
+  client: Client;
+  connections: Socket[];
+  /** The names of the tools that were called. */
+  called: unknown[];
+}
+
+/** A client of a server of 2026-07-28 over `node:http`. `call` answers `tools/call`. */
+async function world(
+  call: (message: JsonObject, response: ServerResponse, request: IncomingMessage) => void,
+  given: { target?: Partial<HttpTarget>; options?: ConnectOptions } = {},
+): Promise<World> {
+  const [connections, called]: [Socket[], unknown[]] = [[], []];
+  const answer = (message: JsonObject, response: ServerResponse, request: IncomingMessage): void => {
+    const known: Record<string, JsonObject> = {
+      "server/discover": discoverResult(),
+      "tools/list": { tools: [], ttlMs: 60_000, cacheScope: "public" },
+    };
+    const value = known[String(message.method)];
+    if (value) return void response.writeHead(200, json).end(result(message, value));
+    called.push((message.params as JsonObject).name);
+    call(message, response, request);
+  };
+  const server: Server = createServer((request, response) => {
+    void request.toArray().then((parts) => answer(JSON.parse(parts.join("")) as JsonObject, response, request));
+  });
+  server.on("connection", (socket: Socket) => connections.push(socket));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const client = await openClient(httpTransports({ url, ...given.target }), given.options);
+  closers.push(() => client.close());
+  return { client, connections, called };
+}
+
+test.each([
+  ["a response", json, ""],
+  ["an event stream", { "content-type": "text/event-stream" }, ": begin\n\n"],
+])("a server may be silent for fifteen minutes before %s", async (_, headers, begin) => {
+  // The timers of the client are faked, and those of the system's connections are not.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  closers.push(() => vi.useRealTimers());
+  const asked = new EventEmitter<{ call: [JsonObject, ServerResponse] }>();
+  const { client } = await world((message, response) => {
+    if (begin !== "") response.writeHead(200, headers).write(begin);
+    asked.emit("call", message, response);
+  });
+  const received = once(asked, "call");
+  const calling = client.callTool("slow", {}, { timeout: { idle: 20 * 60_000 } });
+  const [message, response] = (await received) as [JsonObject, ServerResponse];
+  vi.advanceTimersByTime(15 * 60_000 + 1);
+  if (begin === "") response.writeHead(200, headers).end(result(message, text("done")));
+  else response.end(`data: ${result(message, text("done"))}\n\n`);
+  expect(await calling).toBe("done");
+});
+
+test("1,000 parallel calls share a few connections", async () => {
+  const { client, connections } = await world((message, response) =>
+    response.writeHead(200, json).end(result(message, text("done"))),
+  );
+  await client.listTools().all();
+  const calls = Array.from({ length: 1_000 }, () => client.callTool("quick"));
+  expect(new Set(await Promise.all(calls))).toEqual(new Set(["done"]));
+  expect(connections.length).toBeLessThanOrEqual(256);
+});
+
+test("a call whose connection is cut after the request was sent is closed, and not sent again", async () => {
+  const { client, called } = await world((_, __, { socket }) => void socket.resetAndDestroy());
+  await expect(client.callTool("add")).rejects.toMatchObject({
+    code: "closed",
+    message: expect.stringContaining('The connection was lost before tools/call "add" was answered.') as string,
+    data: { code: "ECONNRESET", safeToRepeat: false },
+  });
+  expect(called).toEqual(["add"]);
+});
+
+test("a compressed response is limited by its size after decompression", async () => {
+  const { client } = await world(
+    (message, response) =>
+      response
+        .writeHead(200, { ...json, "content-encoding": "gzip" })
+        .end(gzipSync(result(message, text("x".repeat(1_000_000))))),
+    { target: { limits: { message: 100_000 } } },
+  );
+  await expect(client.callTool("bomb")).rejects.toMatchObject({ code: "too_large" });
+});

@@ -1,0 +1,393 @@
+import { EventEmitter, getEventListeners, once } from "node:events";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import { type AddressInfo, type Socket, createServer as createTcpServer } from "node:net";
+import { gzipSync, brotliCompressSync, createGzip, deflateSync } from "node:zlib";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { connectionError } from "../http/client/connection-error.ts";
+import { type HttpFetchLimits, httpFetch } from "./http-fetch.ts";
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Serves on a port of the system. Records the connections and requests. */
+async function serve(handle: Handler): Promise<{ url: URL; connections: Socket[]; requests: IncomingMessage[] }> {
+  const connections: Socket[] = [];
+  const requests: IncomingMessage[] = [];
+  const server: Server = createServer((request, response) => {
+    requests.push(request);
+    handle(request, response);
+  });
+  server.on("connection", (socket: Socket) => connections.push(socket));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`), connections, requests };
+}
+
+/** Accepts connections without HTTP. */
+async function accept(handle: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    handle(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const post = (body = "{}"): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", "x-team": "a" },
+  body,
+});
+const echo: Handler = (request, response) => void request.pipe(response);
+const patient: HttpFetchLimits = { burstMs: 60_000 };
+
+async function closeOf(connection: Socket | undefined): Promise<void> {
+  if (connection?.destroyed === false) await once(connection, "close");
+}
+
+async function failureOf(sending: Promise<unknown>): Promise<Error & { code?: string; syscall?: string }> {
+  return sending.then(
+    () => new Error("no failure"),
+    (error: unknown) => error as Error,
+  );
+}
+
+describe("a request", () => {
+  test("arrives with its method, headers and body, and its response has status, headers and body", async () => {
+    const { url, requests } = await serve((request, response) => {
+      response.writeHead(418, "I am a teapot", { "x-many": ["1", "2"] });
+      request.pipe(response);
+    });
+    const response = await httpFetch()(url, post('{"größe":1}'));
+    expect(response).toBeInstanceOf(Response);
+    expect([response.status, response.statusText, response.headers.get("x-many")]).toEqual([
+      418,
+      "I am a teapot",
+      "1, 2",
+    ]);
+    expect(await response.text()).toBe('{"größe":1}');
+    expect([requests[0]?.method, requests[0]?.url]).toEqual(["POST", "/mcp"]);
+    expect(requests[0]?.headers).toMatchObject({ "x-team": "a", "user-agent": "node", "content-length": "13" });
+  });
+
+  test("is not repeated at the target of a redirect", async () => {
+    const { url, requests } = await serve((_, response) => response.writeHead(307, { location: "/other" }).end());
+    const response = await httpFetch()(url, post());
+    expect([response.status, response.headers.get("location"), requests.length]).toEqual([307, "/other", 1]);
+  });
+
+  test.each([204, 304])("with status %i has no body", async (status) => {
+    const { url } = await serve((_, response) => response.writeHead(status).end());
+    expect((await httpFetch()(url, post())).body).toBeNull();
+  });
+
+  test("fails for a header that no response can have", async () => {
+    const at = await accept((socket) =>
+      socket.once("data", () => socket.write("HTTP/1.1 999 x\r\ncontent-length: 0\r\n\r\n")),
+    );
+    expect(await failureOf(httpFetch()(new URL(`http://${at}/`), post()))).toBeInstanceOf(RangeError);
+  });
+});
+
+describe("the body of a response", () => {
+  test.each([
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ])("is decoded if it is compressed with %s", async (encoding, compress) => {
+    const { url } = await serve((_, response) =>
+      response.writeHead(200, { "content-encoding": encoding }).end(compress("hello")),
+    );
+    expect(await (await httpFetch()(url, post())).text()).toBe("hello");
+  });
+
+  test("is decoded twice if it is compressed twice", async () => {
+    const { url } = await serve((_, response) =>
+      response.writeHead(200, { "content-encoding": "gzip, br" }).end(brotliCompressSync(gzipSync("hello"))),
+    );
+    expect(await (await httpFetch()(url, post())).text()).toBe("hello");
+  });
+
+  test("is left as it is if its encoding is unknown", async () => {
+    const { url } = await serve((_, response) => response.writeHead(200, { "content-encoding": "x-own" }).end("hello"));
+    expect(await (await httpFetch()(url, post())).text()).toBe("hello");
+  });
+
+  test("of a compressed stream is delivered while the stream is open", async () => {
+    const gzip = createGzip();
+    const { url } = await serve((_, response) => {
+      response.writeHead(200, { "content-encoding": "gzip", "content-type": "text/event-stream" });
+      gzip.pipe(response);
+      gzip.write("data: 1\n\n");
+      gzip.flush();
+    });
+    const reader = (await httpFetch()(url, post())).body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("data: 1\n\n");
+    gzip.end("data: 2\n\n");
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("data: 2\n\n");
+    expect((await reader?.read())?.done).toBe(true);
+  });
+
+  test("fails if what is compressed is damaged", async () => {
+    const { url } = await serve((_, response) =>
+      response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip at all"),
+    );
+    await expect((await httpFetch()(url, post())).text()).rejects.toThrow();
+  });
+
+  test("fails if the connection is cut in it", async () => {
+    const { url } = await serve((_, response) => {
+      response.writeHead(200, { "content-length": "100" });
+      response.write("half");
+      response.on("drain", () => {});
+      setImmediate(() => response.socket?.resetAndDestroy());
+    });
+    const error = await failureOf(httpFetch()(url, post()).then((response) => response.text()));
+    expect(error.message).not.toBe("no failure");
+  });
+
+  test("ends the connection if it is cancelled", async () => {
+    const { url, connections } = await serve((_, response) => {
+      response.writeHead(200);
+      response.write("first");
+    });
+    const response = await httpFetch()(url, post());
+    const closed = closeOf(connections[0]);
+    await response.body?.cancel();
+    await closed;
+  });
+});
+
+describe("connections", () => {
+  test("are used again for one request after another", async () => {
+    const { url, connections } = await serve(echo);
+    const send = httpFetch();
+    for (let i = 0; i < 5; i++) await (await send(url, post(String(i)))).text();
+    expect(connections).toHaveLength(1);
+  });
+
+  test("are at most as many as the limit for a burst of requests, each of which is answered", async () => {
+    const { url, connections } = await serve(echo);
+    const send = httpFetch({ ...patient, requests: 16 });
+    const texts = Array.from({ length: 1_000 }, async (_, i) => (await send(url, post(String(i)))).text());
+    expect(await Promise.all(texts)).toEqual(Array.from({ length: 1_000 }, (_, i) => String(i)));
+    expect(connections.length).toBeLessThanOrEqual(16);
+  });
+
+  test("are at most 128 for 5,000 requests by default", async () => {
+    const { url, connections } = await serve(echo);
+    const send = httpFetch(patient);
+    await Promise.all(Array.from({ length: 5_000 }, async () => (await send(url, post())).text()));
+    expect(connections.length).toBeLessThanOrEqual(128);
+  });
+
+  test("that are idle are closed, and those that wait for a response are not", async () => {
+    let slow: ServerResponse | undefined;
+    const { url, connections } = await serve((request, response) => {
+      if (request.method === "GET") slow = response;
+      else response.end("quick");
+    });
+    const send = httpFetch({ idleMs: 20 });
+    const silent = send(url, { method: "GET", headers: {} });
+    await vi.waitUntil(() => slow !== undefined);
+    const [first] = connections;
+    await (await send(url, post())).text();
+    await closeOf(connections[1]);
+    expect(first?.destroyed).toBe(false);
+    slow?.end("slow");
+    expect(await (await silent).text()).toBe("slow");
+  });
+});
+
+test("a response may take longer than fifteen minutes to begin, and its stream may be silent as long", async () => {
+  // The timers of the system's connections are not faked.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  closers.push(() => vi.useRealTimers());
+  const asked = new EventEmitter<{ request: [ServerResponse] }>();
+  const { url } = await serve((_, response) => asked.emit("request", response));
+  const received = once(asked, "request");
+  const sending = httpFetch()(url, post());
+  const [response] = (await received) as [ServerResponse];
+  vi.advanceTimersByTime(15 * 60_000 + 1);
+  response.write("data: 1\n\n");
+  const reader = (await sending).body?.getReader();
+  await reader?.read();
+  vi.advanceTimersByTime(15 * 60_000 + 1);
+  response.end("data: 2\n\n");
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("data: 2\n\n");
+});
+
+describe("a request that is not answered", () => {
+  const hanging: Handler = (request, response) => {
+    if (request.method === "POST") response.end("done");
+  };
+  const hang = { method: "PUT", headers: {} };
+
+  test("does not keep others waiting for longer than a burst", async () => {
+    const { url } = await serve(hanging);
+    const send = httpFetch({ requests: 2, burstMs: 10 });
+    for (let i = 0; i < 6; i++) send(url, hang).catch(() => {});
+    expect(await (await send(url, post())).text()).toBe("done");
+  });
+
+  test("does not keep a request of high priority waiting", async () => {
+    const { url } = await serve(hanging);
+    const send = httpFetch({ ...patient, requests: 1 });
+    send(url, hang).catch(() => {});
+    expect(await (await send(url, { ...post(), priority: "high" })).text()).toBe("done");
+  });
+
+  test("does not keep requests to another origin waiting", async () => {
+    const [one, other] = [await serve(hanging), await serve(hanging)];
+    const send = httpFetch({ ...patient, requests: 1 });
+    send(one.url, hang).catch(() => {});
+    expect(await (await send(other.url, post())).text()).toBe("done");
+  });
+
+  test("makes room when it is aborted", async () => {
+    const { url } = await serve(hanging);
+    const send = httpFetch({ ...patient, requests: 1 });
+    const controller = new AbortController();
+    const first = failureOf(send(url, { ...hang, signal: controller.signal }));
+    const second = send(url, post());
+    controller.abort(new Error("enough"));
+    expect(await first).toMatchObject({ message: "enough" });
+    expect(await (await second).text()).toBe("done");
+  });
+});
+
+describe("an abort", () => {
+  test("before the request sends nothing", async () => {
+    const { url, connections } = await serve(echo);
+    const signal = AbortSignal.abort(new Error("enough"));
+    expect(await failureOf(httpFetch()(url, { ...post(), signal }))).toMatchObject({ message: "enough" });
+    expect(connections).toHaveLength(0);
+  });
+
+  test("while the request waits for others sends nothing", async () => {
+    const { url, requests } = await serve((request, response) => {
+      if (request.method === "POST") response.end("done");
+    });
+    const send = httpFetch({ ...patient, requests: 1 });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const hung = failureOf(send(url, { method: "PUT", headers: {}, signal: first.signal }));
+    const waiting = failureOf(send(url, { method: "DELETE", headers: {}, signal: second.signal }));
+    second.abort(new Error("enough"));
+    expect(await waiting).toMatchObject({ message: "enough" });
+    first.abort(new Error("also"));
+    await hung;
+    await (await send(url, post())).text();
+    expect(requests.map(({ method }) => method)).not.toContain("DELETE");
+  });
+
+  test("during the response rejects its body with the reason and closes the connection", async () => {
+    const { url, connections } = await serve((_, response) => {
+      response.writeHead(200);
+      response.write("first");
+    });
+    const controller = new AbortController();
+    const response = await httpFetch()(url, { ...post(), signal: controller.signal });
+    const closed = closeOf(connections[0]);
+    const text = failureOf(response.text());
+    controller.abort(new Error("enough"));
+    expect(await text).toMatchObject({ message: "enough" });
+    await closed;
+  });
+
+  test("leaves no listener on a signal that many requests share, and warns of none", async () => {
+    const warned = vi.fn();
+    process.on("warning", warned);
+    closers.push(() => process.off("warning", warned));
+    const { url } = await serve(echo);
+    const send = httpFetch({ requests: 20 });
+    const { signal } = new AbortController();
+    const texts = Array.from({ length: 50 }, async () => (await send(url, { ...post(), signal })).text());
+    await Promise.all(texts);
+    await vi.waitUntil(() => getEventListeners(signal, "abort").length === 0);
+    expect(warned).not.toHaveBeenCalled();
+  });
+});
+
+describe("a failure", () => {
+  const url = new URL("https://example.com/");
+  const codeOf = (error: Error): string => connectionError(url, error).code;
+
+  test("to connect is unreachable: nothing listens", async () => {
+    const at = await accept(() => {});
+    await closers.pop()?.();
+    const error = await failureOf(httpFetch()(new URL(`http://${at}/`), post()));
+    expect([error.code, error.syscall, codeOf(error)]).toEqual(["ECONNREFUSED", "connect", "unreachable"]);
+  });
+
+  test("of the TLS handshake is unreachable: the port has no TLS", async () => {
+    const { url: plain } = await serve(echo);
+    const error = await failureOf(httpFetch()(new URL(`https://${plain.host}/`), post()));
+    expect(codeOf(error)).toBe("unreachable");
+  });
+
+  test("of the TLS handshake is unreachable: the connection is reset in it", async () => {
+    const at = await accept((socket) => socket.once("data", () => socket.resetAndDestroy()));
+    const error = await failureOf(httpFetch()(new URL(`https://${at}/`), post()));
+    expect([error.code, codeOf(error)]).toEqual(["ECONNRESET", "unreachable"]);
+  });
+
+  test("to connect in time is unreachable", async () => {
+    const at = await accept(() => {});
+    const error = await failureOf(httpFetch({ connectMs: 20 })(new URL(`https://${at}/`), post()));
+    expect([error.code, codeOf(error)]).toEqual(["ETIMEDOUT", "unreachable"]);
+  });
+
+  test.each([
+    ["a reset", (socket: Socket) => void socket.resetAndDestroy()],
+    ["an end without a response", (socket: Socket) => void socket.end()],
+    ["a response that is not HTTP", (socket: Socket) => void socket.write("oops\r\n\r\n")],
+    [
+      "a switch of protocols",
+      (socket: Socket) =>
+        void socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"),
+    ],
+  ])("after the request was sent is closed: %s", async (_, answer) => {
+    let sent = 0;
+    const at = await accept((socket) => {
+      socket.once("data", () => {
+        sent++;
+        answer(socket);
+      });
+    });
+    const error = await failureOf(httpFetch()(new URL(`http://${at}/`), post()));
+    expect([codeOf(error), sent]).toEqual(["closed", 1]);
+  });
+
+  test("of a reused connection is closed, and the request is not repeated", async () => {
+    const received: string[] = [];
+    const at = await accept((socket) => {
+      socket.on("data", (data) => {
+        received.push(String(data).split("\r\n\r\n")[1] ?? "");
+        if (received.length === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+        else socket.resetAndDestroy();
+      });
+    });
+    const send = httpFetch();
+    const to = new URL(`http://${at}/`);
+    await (await send(to, post("first"))).text();
+    const error = await failureOf(send(to, post("second")));
+    expect([error.code, codeOf(error)]).toEqual(["ECONNRESET", "closed"]);
+    expect(received).toEqual(["first", "second"]);
+  });
+});
