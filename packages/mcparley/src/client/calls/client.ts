@@ -96,7 +96,8 @@ export class Client {
    * Calls a tool and returns its value: `structuredContent`, or its text if all of its content is text, or its content
    * blocks. Throws `ToolError`, with the whole result, if the tool fails.
    *
-   * If the tool was listed before, its result is checked against its output schema (`invalid_result`). Over HTTP with a
+   * If the tool was listed before, its result is checked against its output schema. If it does not fit, the tools are listed
+   * once more, since the server may have changed the schema; then the call rejects with `invalid_result`. Over HTTP with a
    * modern revision, an unknown tool is first looked up in the list, since its parameters may have to be sent as headers.
    */
   async callTool(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<any> {

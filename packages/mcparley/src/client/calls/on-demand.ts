@@ -4,8 +4,8 @@
  */
 export { confirm } from "./confirm.ts";
 export { extended, extensionHeaders, followStored } from "./extensions.ts";
-export { findAgain, findTool } from "./find-tool.ts";
-export { answersTo, visitUrls } from "./input-rounds.ts";
+export { findTool } from "./find-tool.ts";
+export { answersTo } from "./input-rounds.ts";
 export { mirrorArguments } from "./mirror-arguments.ts";
 export { observed } from "./observed.ts";
 export { requireJson } from "./require-json.ts";
