@@ -123,11 +123,9 @@ export class Cache {
       const { CachedResults } = await import("./cached-results.ts");
       this.#results ??= new CachedResults(this.#clock);
     }
-    const isPublic = cacheScope === "public";
-    const { credentials } = pending;
-    // If the credentials have changed, the request may have been sent with either.
-    if (pending.isStale || (!isPublic && credentials !== this.#credentials?.generation)) return;
-    this.#results.put(pending, result, isPublic ? undefined : credentials);
+    if (pending.isStale) return;
+    // If the credentials have changed since, the request may have been sent with either, and the result is never served.
+    this.#results.put(pending, result, cacheScope === "public" ? undefined : pending.credentials);
   }
 
   /** Removes the results that a notification declares changed. */

@@ -9,7 +9,14 @@ import type { ConnectOptions } from "../options.ts";
 import type { Client } from "./client.ts";
 
 // Loaded on first use. Loaded here, so that no test waits for them.
-beforeAll(() => Promise.all([import("./on-demand.ts"), import("./check-result.ts"), import("./cached-results.ts")]));
+beforeAll(() =>
+  Promise.all([
+    import("./on-demand.ts"),
+    import("./check-result.ts"),
+    import("./cached-results.ts"),
+    import("../subscriptions/subscriptions.ts"),
+  ]),
+);
 
 const inputSchema = { type: "object" };
 const result: JsonObject = { content: [{ type: "text", text: "x" }] };
@@ -196,6 +203,27 @@ describe("over HTTP with a modern revision", () => {
     await client.callTool("a");
     expect([cursorsOf(first).length, cursorsOf(second).length]).toEqual([1, 1]);
   });
+});
+
+test("after a subscription was opened again the tools are listed again", async () => {
+  const { client, peer, clock, listed } = await catalogue(() => onePage);
+  const listening = client.listen({ tools: true }, () => {});
+  const acknowledge = async (): Promise<JsonRpcRequest> => {
+    const request = await peer.request("subscriptions/listen");
+    const _meta = { "io.modelcontextprotocol/subscriptionId": request.id };
+    peer.notify("notifications/subscriptions/acknowledged", { notifications: { toolsListChanged: true }, _meta });
+    return request;
+  };
+  const request = await acknowledge();
+  await listening;
+  await client.callTool("a");
+  peer.fail(request, new LocalError("closed", "The stream broke."));
+  await clock.advance(60_000);
+  await acknowledge();
+  await settled();
+  await client.callTool("a");
+  expect(listed().length).toBe(2);
+  await client.close();
 });
 
 describe("callers that leave", () => {

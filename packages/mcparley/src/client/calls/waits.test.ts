@@ -400,3 +400,47 @@ describe("an input request of a legacy server whose call is aborted", () => {
     expect(errors).toEqual([]);
   });
 });
+
+describe("an error of a call that was not sent", () => {
+  test("says that the call is safe to repeat: the tool could not be looked up in time", async () => {
+    const clock = fakeClock();
+    const peer = modernPeer();
+    const client = await openClient(Object.assign(peerTransports(peer), { kind: "http" as const }), { clock });
+    const calling = client.callTool("a", {}, { timeout: { total: 1000 } });
+    calling.catch(() => {});
+    await peer.request("tools/list");
+    await clock.advance(1000);
+    await expect(calling).rejects.toMatchObject({ code: "timeout", data: { safeToRepeat: true } });
+    await client.close();
+  });
+
+  test("says that the call is safe to repeat: the server does not start again", async () => {
+    const [first, second] = [modernPeer(), modernPeer()];
+    const exited = new LocalError("exited", "node server.js exited with code 1.");
+    const broken = { ...second, transport: { ...second.transport, start: () => Promise.reject(exited) } };
+    const client = await openClient(peerTransports(first, broken));
+    first.close();
+    await settled();
+    const error: unknown = await client.callTool("a").catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "exited", data: { safeToRepeat: true } });
+    expect((error as Error).message).not.toContain("may have run it");
+  });
+
+  test("does not say so in a later round of input requests, because the server has run a part of the call", async () => {
+    const [first, second] = [modernPeer(), modernPeer()];
+    const exited = new LocalError("exited", "node server.js exited with code 1.");
+    const broken = { ...second, transport: { ...second.transport, start: () => Promise.reject(exited) } };
+    let answer!: (roots: never[]) => void;
+    const client = await openClient(peerTransports(first, broken), {
+      roots: () => new Promise((resolve) => (answer = resolve)),
+    });
+    const calling = client.callTool("a");
+    calling.catch(() => {});
+    first.answer(await first.request("tools/call"), asks("roots/list"));
+    await settled();
+    first.close();
+    await settled();
+    answer([]);
+    await expect(calling).rejects.toMatchObject({ code: "exited", data: { safeToRepeat: false } });
+  });
+});
