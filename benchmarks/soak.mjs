@@ -33,6 +33,9 @@ holds, memory is flat, and nothing is left open.
   --rate N           ordinary visitors per second; default 20
   --abandoned N      sessions to open and abandon afterwards; default 100000
   --without-attack   only ordinary visitors
+  --restarts N       restarts of a server whose clients have subscriptions; default 20
+  --subscriptions N  subscriptions to open and close; default 10000
+  --only-subscriptions   only the restarts and the subscriptions, without visitors
 `;
 
 const { values } = parseArgs({
@@ -41,6 +44,9 @@ const { values } = parseArgs({
     rate: { type: "string", default: "20" },
     abandoned: { type: "string", default: "100000" },
     "without-attack": { type: "boolean", default: false },
+    restarts: { type: "string", default: "20" },
+    subscriptions: { type: "string", default: "10000" },
+    "only-subscriptions": { type: "boolean", default: false },
     help: { type: "boolean", short: "h", default: false },
   },
 });
@@ -65,19 +71,19 @@ else {
 }
 
 async function main() {
-  const [minutes, rate, abandoned] = [values.minutes, values.rate, values.abandoned].map(Number);
-  if (![minutes, rate, abandoned].every((value) => Number.isFinite(value) && Number(value) >= 0)) {
+  const amounts = [values.minutes, values.rate, values.abandoned, values.restarts, values.subscriptions].map(Number);
+  const [minutes, rate, abandoned] = amounts;
+  if (!amounts.every((value) => Number.isFinite(value) && value >= 0)) {
     process.stderr.write(help);
     return 1;
   }
+  if (values["only-subscriptions"]) return print(await ofSubscriptions());
   const file = path.join(import.meta.dirname, "soak/serve.mjs");
   const server = new Program({ side: "server", file, args: ["http"], isProbed: true });
   try {
     const amount = { minutes: minutes ?? 0, rate: rate ?? 0, abandoned: abandoned ?? 0 };
     const findings = await soak(server, { ...amount, isAttacked: !values["without-attack"] });
-    const rows = findings.map(({ what, isGood, found }) => [what, isGood ? "ok" : "FAILED", found]);
-    process.stdout.write(`${alignedTable([["", "", "found"], ...rows]).join("\n")}\n`);
-    return findings.every(({ isGood }) => isGood) ? 0 : 1;
+    return print([...findings, ...(await ofSubscriptions())]);
   } catch (error) {
     // The server or the attack ended, or did not answer.
     process.stdout.write(`FAILED: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -85,6 +91,24 @@ async function main() {
   } finally {
     await server.end();
   }
+}
+
+/** Prints the findings. Returns the exit code. @param {readonly Finding[]} findings */
+function print(findings) {
+  const rows = findings.map(({ what, isGood, found }) => [what, isGood ? "ok" : "FAILED", found]);
+  process.stdout.write(`${alignedTable([["", "", "found"], ...rows]).join("\n")}\n`);
+  return findings.every(({ isGood }) => isGood) ? 0 : 1;
+}
+
+/** Restarts a server whose clients have subscriptions, and opens and closes many subscriptions. @returns {Promise<Finding[]>} */
+async function ofSubscriptions() {
+  const { manySubscriptions, rollingRestarts } = await import("./soak/subscriptions.mjs");
+  const count = Number(values.subscriptions);
+  const restarts = Number(values.restarts);
+  return [
+    ...(restarts > 0 ? await rollingRestarts(restarts) : []),
+    ...(count > 0 ? await manySubscriptions(count, collect) : []),
+  ];
 }
 
 /** @typedef {{ minutes: number, rate: number, abandoned: number, isAttacked: boolean }} Amount */

@@ -119,11 +119,11 @@ export const subscriptions: readonly Requirement[] = [
   },
   {
     id: "subscriptions.ended.cleanly",
-    level: "MUST",
+    level: "MAY",
     revisions: modern,
     side: "client",
     section: `${page}#graceful-closure`,
-    says: "The answer to the request of a subscription is its orderly end, after which it is not opened again.",
+    says: "The answer to the request of a subscription is its orderly end: a client that still needs it sends a new request.",
   },
   {
     id: "subscriptions.lost.reopened",

@@ -1,13 +1,20 @@
-import type { Clock } from "./clock.ts";
 import { pause } from "./abort.ts";
+import type { Clock } from "./clock.ts";
+import { LocalError } from "./errors.ts";
 
 const firstDelay = 500;
 const longestDelay = 30_000;
 const maxTries = 10;
+/** The longest time that a peer can ask the client to wait. Timers cannot be much longer. */
+const longestAsked = 3_600_000;
+/** The milliseconds after which an open stream counts as progress. Proxies close streams after 5 s and more. */
+const steadyMs = 2_000;
 
 /**
- * The delay before a retry. All streams of a client share one, so that ten streams that break together are reopened
- * together and count as one try.
+ * The delays and the number of tries to open a stream or a connection again.
+ *
+ * There are ten tries, with delays that double from half a second to 30 seconds. Progress restores all tries: a message,
+ * or a stream that was open for two seconds. This holds for every stream of a client.
  */
 export class Backoff {
   readonly #clock: Clock;
@@ -25,22 +32,39 @@ export class Backoff {
     return this.#tries >= maxTries && !this.#waiting;
   }
 
-  /** Restores all tries. Called after a success. */
+  /** Restores all tries. Called after a message. */
   reset(): void {
     this.#tries = 0;
   }
 
-  /** Waits for the next try. Rejects if the client is closed. */
-  wait(): Promise<void> {
-    this.#waiting ??= this.#wait().finally(() => {
+  /** Restores all tries if a stream was open for long enough. Called with its duration in milliseconds when it ends. */
+  wasOpen(ms: number): void {
+    if (ms >= steadyMs) this.reset();
+  }
+
+  /**
+   * Waits for the next try, for at least the milliseconds that the peer asks for. Callers at the same time share one delay,
+   * which counts as one try. Rejects if the signal is aborted.
+   */
+  wait(askedMs?: number): Promise<void> {
+    this.#waiting ??= this.#wait(askedMs).finally(() => {
       this.#waiting = undefined;
     });
     return this.#waiting;
   }
 
-  #wait(): Promise<void> {
+  #wait(askedMs = 0): Promise<void> {
     const longest = Math.min(longestDelay, firstDelay * 2 ** this.#tries++);
     // Half of the delay is random, so that the clients of a restarted server do not all reconnect at once.
-    return pause(this.#clock, longest * (0.5 + Math.random() / 2), this.#signal);
+    const own = longest * (0.5 + Math.random() / 2);
+    const asked = Math.min(longestAsked, askedMs) * (1 + Math.random() / 10);
+    return pause(this.#clock, Math.max(own, asked), this.#signal);
   }
+}
+
+/** Returns the milliseconds that a server asks to wait in an error response (`Retry-After`), if it does. */
+export function retryAfterOf(error: unknown): number | undefined {
+  if (!(error instanceof LocalError)) return undefined;
+  const { retryAfterMs } = (error.data ?? {}) as { retryAfterMs?: unknown };
+  return typeof retryAfterMs === "number" ? retryAfterMs : undefined;
 }

@@ -20,6 +20,13 @@ export interface Receiver {
   waits?(id: RequestId): () => void;
   /** Called for input that is not JSON or exceeds a limit. The transport stays open. */
   malformed(error: Error): void;
+  /**
+   * Called with the error when a separate stream for messages that belong to no request breaks, and with undefined when it
+   * is open again. Such messages may be lost in between.
+   */
+  interrupted?(cause: Error | undefined): void;
+  /** Called if the server no longer knows the session. Requests in flight may still be answered; send no new ones. */
+  sessionLost?(cause: Error): void;
   /** Called at most once, at the end of the input. Responses can still be sent. */
   ended?(): void;
   /** Called once, when the transport is closed. `cause` is absent after an orderly end. */
@@ -47,6 +54,11 @@ export interface Transport {
    * If sending fails, rejects or calls `closed`. Never throws synchronously.
    */
   send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void>;
+  /**
+   * Called with whether there are subscribers to messages that belong to no request. A transport with a separate stream for
+   * them keeps it open as long as there are any.
+   */
+  needMessages?(isNeeded: boolean): void;
   /** Closes the transport and settles when it is closed. A second call does nothing. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { isWithin } from "../../mcp/resource-parts.ts";
+import { isPartOf } from "../../mcp/sub-resource.ts";
 import type { Credentials } from "../connect/transports.ts";
 import type { CachedResults } from "./cached-results.ts";
 import { type Call, type Next, waitFor } from "./call.ts";
@@ -136,7 +136,7 @@ export class Cache {
       this.forget(Method.listResources);
       this.forget(Method.listResourceTemplates);
     } else if (method === Notification.resourceUpdated) {
-      this.#remove((kept) => kept.method === Method.readResource && isWithin(params.uri, kept.uri));
+      this.#remove((kept) => kept.method === Method.readResource && isPartOf(String(params.uri), String(kept.uri)));
     }
   }
 

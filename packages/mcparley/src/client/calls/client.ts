@@ -175,8 +175,8 @@ export class Client {
   /**
    * Subscribes to changes. Settles when the server has acknowledged the subscription.
    *
-   * A subscription that breaks is opened again, with growing pauses. Then each part of it is reported as changed once, since
-   * changes may have been missed.
+   * A subscription that breaks, or that the server ends, is opened again, with growing pauses. Then each part of it is
+   * reported as changed once, since changes may have been missed. `closed` of the subscription resolves when it has ended.
    */
   async listen(
     filter: ListenFilter,

@@ -26,6 +26,10 @@ export interface ConnectionHandlers {
   notification(message: JsonRpcNotification, connection: Connection): void;
   /** Called when a request waits for a user, for example for a sign-in. The returned function is called at the end. */
   waits?(): () => void;
+  /** Called when no new requests can be sent. */
+  lost?(reason: LocalError, connection: Connection): void;
+  /** Called when messages that belong to no request may be lost, with the cause, and with undefined when they arrive again. */
+  interrupted?(cause: Error | undefined, connection: Connection): void;
   /** Called with errors that belong to no call. */
   report(error: unknown): void;
 }
@@ -64,6 +68,7 @@ export class Connection {
   #ended: LocalError | undefined;
   #wasLost = false;
   #retired = false;
+  #isInterrupted = false;
   #settleLost!: (reason: LocalError) => void;
 
   constructor(transport: Transport, clock: Clock, handlers: ConnectionHandlers) {
@@ -93,6 +98,11 @@ export class Connection {
     return this.#wasLost;
   }
 
+  /** Whether messages that belong to no request may be lost at the moment. */
+  get isInterrupted(): boolean {
+    return this.#isInterrupted;
+  }
+
   async open(): Promise<void> {
     await this.#transport.start({
       message: (value) => this.#receive(value),
@@ -109,6 +119,11 @@ export class Connection {
         };
       },
       malformed: (error) => this.#handlers.report(error),
+      interrupted: (cause) => {
+        this.#isInterrupted = cause !== undefined;
+        this.#handlers.interrupted?.(cause, this);
+      },
+      sessionLost: (cause) => this.retire(toLocalError(cause)),
       closed: (cause) => {
         this.#wasLost = this.#ended === undefined;
         this.#end(toLocalError(cause));
@@ -148,10 +163,16 @@ export class Connection {
   }
 
   /** Takes no new requests, and closes when the last request in flight has ended. */
-  retire(): void {
+  retire(reason: LocalError = replaced()): void {
+    if (this.#retired) return;
     this.#retired = true;
-    this.#settleLost(replaced());
+    this.#lose(reason);
     this.#closeIfIdle();
+  }
+
+  /** Tells the transport whether there are subscribers to messages that belong to no request. */
+  needMessages(isNeeded: boolean): void {
+    if (!this.#ended) this.#transport.needMessages?.(isNeeded);
   }
 
   /** Fails the requests in flight and closes the transport. */
@@ -259,7 +280,12 @@ export class Connection {
     this.#ended = reason;
     for (const controller of this.#incoming.values()) controller.abort(reason);
     this.#outbound.failAll(reason);
+    this.#lose(reason);
+  }
+
+  #lose(reason: LocalError): void {
     this.#settleLost(reason);
+    this.#handlers.lost?.(reason, this);
   }
 }
 

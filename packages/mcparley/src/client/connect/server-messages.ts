@@ -16,6 +16,11 @@ export function serverMessages(
     refuseRequests: (connection) => void modern.add(connection),
     report: (error) => core.report(error),
     waits: () => core.waits.pauseAll(),
+    lost: (reason, connection) => core.subscriptions?.lost(reason, connection),
+    interrupted: (cause, connection) => {
+      if (!cause) forgetLists(core);
+      core.subscriptions?.interrupted(cause, connection);
+    },
     notification: (message, connection) => handleNotification(core, message, connection),
     async request(request, signal, connection) {
       if (!modern.has(connection)) {
@@ -28,6 +33,12 @@ export function serverMessages(
       return undefined;
     },
   };
+}
+
+/** Forgets cached results and tools, because notifications of their changes may have been missed. */
+export function forgetLists({ cache, tools }: ClientCore): void {
+  cache?.forget();
+  tools.clear();
 }
 
 function handleNotification(core: ClientCore, message: JsonRpcNotification, connection: Connection): void {

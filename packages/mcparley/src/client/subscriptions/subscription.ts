@@ -1,4 +1,8 @@
+import { Backoff } from "../../rpc/backoff.ts";
+import type { Clock } from "../../rpc/clock.ts";
+import type { LocalError } from "../../rpc/errors.ts";
 import type { RequestId } from "../../rpc/messages.ts";
+import { isPartOf } from "../../mcp/sub-resource.ts";
 import type { SubscriptionFilter } from "../../mcp/subscriptions.ts";
 import type { Connection } from "../connect/connection.ts";
 
@@ -21,39 +25,54 @@ export type Change = { kind: ListKind } | { kind: "updated"; uri: string };
 export interface Subscription {
   /** The part of the filter that the server accepted. */
   readonly acknowledged: ListenFilter;
-  /** Settles when it has ended: it was closed, the server ended it, or it could not be opened again. */
-  readonly closed: Promise<void>;
+  /**
+   * Resolves when the subscription has ended: with undefined after `close` of the subscription or of the client, otherwise
+   * with the reason, which `onError` receives as well. It never rejects.
+   */
+  readonly closed: Promise<LocalError | undefined>;
+  /** Ends the subscription. Resolves when it has ended. */
   close(): Promise<void>;
 }
 
 export const listKinds: readonly ListKind[] = ["tools", "prompts", "resources"];
 
-/** Wraps a promise that settles when a subscription ends, so that an async function can return it without waiting. */
-export interface Ended {
-  ended: Promise<void>;
+/** A subscription that is open on a connection. */
+export interface Opened {
+  /** Resolves with the reason when it is no longer open. Never rejects. */
+  readonly ended: Promise<Error>;
 }
 
-/** The state of one subscription, also after it was opened again. */
+/** The state of one subscription, also while it is opened again. */
 export class Listening {
   readonly wanted: ListenFilter;
+  /** Milliseconds to wait for each answer of the server. */
+  readonly idle: number;
+  /** Aborted when the subscription ends. */
+  readonly life: AbortController = new AbortController();
+  /** The tries to open it again on a connection that is open. */
+  readonly backoff: Backoff;
   readonly #onChange: (change: Change) => void;
   acknowledged: ListenFilter = {};
+  /** It broke, and is being opened again. */
+  isReopening = false;
   /** The connection on which it is open. */
   connection: Connection | undefined;
   /** The id of its request in modern revisions. */
   id: RequestId | undefined;
   /** Called when the server acknowledges it. */
   onAcknowledged: ((filter: ListenFilter) => void) | undefined;
-  /** Called when the server ends it. */
-  onEnded: (() => void) | undefined;
+  /** Called with the reason when the server ends it, or when its connection is lost. */
+  onEnded: ((reason: Error) => void) | undefined;
 
-  constructor(wanted: ListenFilter, onChange: (change: Change) => void) {
+  constructor(wanted: ListenFilter, { clock, idle, onChange }: ListeningInit) {
     this.wanted = wanted;
+    this.idle = idle;
+    this.backoff = new Backoff(clock, this.life.signal);
     this.#onChange = onChange;
   }
 
   emit(change: Change): void {
-    this.#onChange(change);
+    if (!this.life.signal.aborted) this.#onChange(change);
   }
 
   /** Reports everything as changed, after a time in which changes may have been missed. */
@@ -65,8 +84,14 @@ export class Listening {
   /** Whether a change without a subscription id is for this one. An update may be of a part of a subscribed resource. */
   wants(change: Change): boolean {
     if (change.kind !== "updated") return this.wanted[change.kind] === true;
-    return this.wanted.uris?.some((uri) => change.uri.startsWith(uri)) === true;
+    return this.wanted.uris?.some((uri) => isPartOf(change.uri, uri)) === true;
   }
+}
+
+interface ListeningInit {
+  clock: Clock;
+  idle: number;
+  onChange: (change: Change) => void;
 }
 
 const members = {

@@ -1,20 +1,25 @@
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { abortedError, unlessAborted } from "../../rpc/abort.ts";
+import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
+import { type Clock, wakefulClock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
-import { MetaKey, Notification } from "../../mcp/methods.ts";
-import { type Linked, link, unlessAborted } from "../../rpc/abort.ts";
-import { Backoff } from "../../rpc/backoff.ts";
-import { wakefulClock } from "../../rpc/clock.ts";
+import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
+import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../mcp/observe.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection } from "../connect/connection.ts";
+import { forgetEra } from "../connect/remembered.ts";
+import { forgetLists } from "../connect/server-messages.ts";
 import type { RequestOptions } from "../options.ts";
-import { listenLegacy, listenModern } from "./listen.ts";
+import { endedByServer, listenModern } from "./listen.ts";
+import { listenLegacy } from "./listen-legacy.ts";
+import { isFinal, isRefusal, openingSignal } from "./opening.ts";
 import {
   type Change,
-  type Ended,
   type ListenFilter,
   type ListKind,
   Listening,
+  type Opened,
   type Subscription,
   fromWire,
 } from "./subscription.ts";
@@ -25,24 +30,33 @@ const changedLists: Record<string, ListKind> = {
   [Notification.resourcesChanged]: "resources",
 };
 
-/** A subscription that was open for this long, in milliseconds, gets the whole reconnect budget again. */
-const recovered = 60_000;
-
-/** The subscriptions of a client in all revisions. They are opened again if they break. */
+/**
+ * The subscriptions of a client in all revisions. `tests/faults/states/subscription.ts` has the states of one.
+ *
+ * A subscription ends if the user closes it, if the server refuses it for a reason that lasts, or after the last try of its
+ * `Backoff`. After any other end it is opened again: a graceful one, a lost connection, or an unavailable server.
+ */
 export class Subscriptions {
   readonly #core: ClientCore;
-  readonly #backoff: Backoff;
+  readonly #clock: Clock;
+  /** The tries to open a new connection. All subscriptions of a lost connection share them. */
+  readonly #dialing: Backoff;
   readonly #open = new Set<Listening>();
-  #reopening = 0;
 
   constructor(core: ClientCore) {
     this.#core = core;
-    this.#backoff = new Backoff(core.options.clock ?? wakefulClock, core.closing);
+    this.#clock = core.options.clock ?? wakefulClock;
+    this.#dialing = new Backoff(this.#clock, core.closing);
+    // One listener for all subscriptions: a long-lived signal must not collect listeners.
+    core.closing.addEventListener("abort", () => {
+      for (const { life } of this.#open) life.abort(core.closing.reason);
+    });
   }
 
-  /** Whether a broken subscription is being opened again. */
+  /** Whether changes may be missed: a subscription is being opened again, or the stream for its messages is. */
   get isReopening(): boolean {
-    return this.#reopening > 0;
+    for (const { isReopening, connection } of this.#open) if (isReopening || connection?.isInterrupted) return true;
+    return false;
   }
 
   /** Opens a subscription. Settles when the server has acknowledged it. */
@@ -51,20 +65,22 @@ export class Subscriptions {
     onChange: (change: Change) => void,
     options: RequestOptions,
   ): Promise<Subscription> {
-    const listening = new Listening(wanted, (change) => {
-      guarded(() => onChange(change), this.#core.report);
-    });
-    const life = link(this.#core.closing);
-    const opening = link(options.signal, life.signal);
+    const core = this.#core;
+    const idle = options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
+    const onEach = (change: Change): void => {
+      guarded(() => onChange(change), core.report);
+    };
+    const listening = new Listening(wanted, { clock: this.#clock, idle, onChange: onEach });
+    const opening = openingSignal(core, listening, options);
     this.#open.add(listening);
     try {
-      const begun = await this.#begin(listening, life.signal, opening.signal);
-      return subscription(listening, life, this.#keep(listening, life, begun));
+      const opened = await this.#begin(listening, opening.signal);
+      return subscription(listening, this.#keep(listening, opened));
     } catch (error) {
-      life.abort(error);
-      life.unlink();
+      const reason = opening.signal.aborted ? abortedError(Method.listen, opening.signal) : error;
       this.#open.delete(listening);
-      throw error;
+      listening.life.abort(reason);
+      throw reason;
     } finally {
       opening.unlink();
     }
@@ -77,19 +93,38 @@ export class Subscriptions {
       const filter = fromWire(isObject(params.notifications) ? params.notifications : {});
       this.#listeningFor(connection, id)?.onAcknowledged?.(filter);
     } else if (method === Notification.cancelled) {
-      this.#listeningFor(connection, params.requestId)?.onEnded?.();
+      this.#listeningFor(connection, params.requestId)?.onEnded?.(endedByServer());
     } else {
       const change = readChange(method, params);
       if (change) this.#emit(change, connection, id);
     }
   }
 
+  /** Handles the loss of a connection. */
+  lost(reason: Error, connection: Connection): void {
+    for (const listening of this.#on(connection)) listening.onEnded?.(reason);
+  }
+
+  /** Handles a break of the stream for the messages of a legacy session, with its cause, and its return. */
+  interrupted(cause: Error | undefined, connection: Connection): void {
+    const affected = this.#on(connection);
+    if (cause && affected.length > 0) this.#core.report(cause);
+    if (!cause) for (const listening of affected) listening.emitAll();
+  }
+
+  #on(connection: Connection): Listening[] {
+    return [...this.#open].filter((listening) => listening.connection === connection);
+  }
+
   #emit(change: Change, connection: Connection, id: unknown): void {
-    this.#backoff.reset();
+    // A program that reports a change and exits would be started again without end, so its messages are no progress.
+    if (this.#core.transports.kind === "http") this.#dialing.reset();
     for (const listening of this.#open) {
       if (listening.connection !== connection) continue;
       const isMeant = id === undefined ? listening.wants(change) : listening.id === id;
-      if (isMeant) listening.emit(change);
+      if (!isMeant) continue;
+      listening.backoff.reset();
+      listening.emit(change);
     }
   }
 
@@ -100,87 +135,109 @@ export class Subscriptions {
     return undefined;
   }
 
-  /** Opens a subscription once, in the current session or in a new one. */
-  async #begin(listening: Listening, life: AbortSignal, signal: AbortSignal): Promise<Ended> {
+  /** Opens a subscription once, in the current session or in a new one. A lost session is replaced once. */
+  async #begin(listening: Listening, signal: AbortSignal, isSecond = false): Promise<Opened> {
     const { sessions } = this.#core;
-    const session = await sessions.ensure();
+    const session = await unlessAborted(sessions.ensure(), signal, Method.listen);
     listening.connection = session.connection;
     listening.id = undefined;
+    const open = session.revision.era === "modern" ? listenModern : listenLegacy;
     try {
-      if (session.revision.era === "modern")
-        return await listenModern(this.#core, listening, { session, life, signal });
-      return await listenLegacy(this.#core, listening, { session, life, signal, others: () => this.#open });
+      return await open(this.#core, listening, { session, signal });
     } catch (error) {
+      listening.connection = undefined;
       if (!(error instanceof LocalError) || error.code !== "session_lost") throw error;
       sessions.drop(session);
-      // A new session is tried at once. If it is lost again, that counts as a break.
-      if (signal.aborted || sessions.current) throw error;
-      return this.#begin(listening, life, signal);
+      if (isSecond || signal.aborted) throw error;
+      return this.#begin(listening, signal, true);
     }
   }
 
-  /** Keeps a subscription open until it is closed, the server ends it, or it cannot be opened again. */
-  async #keep(listening: Listening, life: Linked, begun: Ended): Promise<void> {
-    const { clock } = this.#core;
-    let open: Ended | undefined = begun;
+  /** Keeps a subscription open until it ends. Returns the reason, or undefined if the user has closed it. */
+  async #keep(listening: Listening, first: Opened): Promise<LocalError | undefined> {
+    const { signal } = listening.life;
     try {
-      while (open) {
-        const since = clock.now();
-        const error = await open.ended.then(
-          () => undefined,
-          (reason: Error) => reason,
-        );
-        if (!error || life.signal.aborted) return;
-        this.#core.report(error);
-        if (clock.now() - since >= recovered) this.#backoff.reset();
-        open = await this.#reopen(listening, life.signal, error);
-        if (!open) return;
-        // Changes may have been missed while it was broken, so everything is reported as changed.
-        this.#core.cache?.forget();
-        this.#core.tools.clear();
+      for (let opened: Opened | LocalError | undefined = first; ;) {
+        if (!opened || opened instanceof LocalError) return opened;
+        const since = this.#clock.now();
+        const cause = await opened.ended;
+        listening.connection = undefined;
+        if (signal.aborted) return undefined;
+        this.#core.report(cause);
+        listening.backoff.wasOpen(this.#clock.now() - since);
+        this.#dialing.wasOpen(this.#clock.now() - since);
+        opened = await this.#reopen(listening, cause);
+        if (!opened || opened instanceof LocalError) continue;
+        // Changes may have been missed, so everything is reported as changed.
+        forgetLists(this.#core);
         listening.emitAll();
       }
     } finally {
       this.#open.delete(listening);
-      life.abort(undefined);
-      life.unlink();
+      listening.life.abort(undefined);
     }
   }
 
-  /** Opens it again within the reconnect budget. Returns undefined if it was closed, or if no try succeeded. */
-  async #reopen(listening: Listening, life: AbortSignal, broken: Error): Promise<Ended | undefined> {
-    let reason: unknown = broken;
-    this.#reopening++;
+  /** Opens it again. Returns the reason if it has ended instead, or undefined if the user has closed it. */
+  async #reopen(listening: Listening, cause: Error): Promise<Opened | LocalError | undefined> {
+    const { sessions } = this.#core;
+    const { signal } = listening.life;
+    let reason: unknown = cause;
+    let mayDetect = true;
+    listening.isReopening = true;
     try {
-      while (!this.#backoff.isSpent && !isFinal(reason) && !this.#core.sessions.isClosed) {
-        await unlessAborted(this.#backoff.wait(), life, "Reopening");
-        const again = await this.#begin(listening, life, life).catch((error: unknown) => {
+      for (;;) {
+        const backoff = sessions.current ? listening.backoff : this.#dialing;
+        if (mayDetect && this.#isOutdated(reason)) mayDetect = false;
+        else if (isFinal(reason) || backoff.isSpent || sessions.isClosed) return this.#lose(reason);
+        await unlessAborted(backoff.wait(retryAfterOf(reason)), signal, Method.listen);
+        try {
+          return await this.#begin(listening, signal);
+        } catch (error) {
+          if (signal.aborted) return undefined;
           reason = error;
-        });
-        if (again) return again;
-        if (life.aborted) return undefined;
+        }
       }
-    } catch (error) {
-      if (life.aborted) return undefined;
-      reason = error;
+    } catch {
+      return undefined; // Closed while it waited.
     } finally {
-      this.#reopening--;
+      listening.isReopening = false;
     }
-    const message = "A subscription was lost and could not be opened again.";
-    this.#core.report(new LocalError("closed", message, { cause: reason }));
-    return undefined;
+  }
+
+  /**
+   * Whether a refusal may come from another version of the server, which has replaced the one that accepted the subscription.
+   * Then the session is dropped, so that the next one negotiates the revision again.
+   */
+  #isOutdated(error: unknown): boolean {
+    const { transports, sessions, options } = this.#core;
+    const { current } = sessions;
+    const isAuto = (options.revision ?? "auto") === "auto";
+    if (transports.kind !== "http" || !isAuto || !isRefusal(error) || current?.revision.era !== "modern") return false;
+    forgetEra(transports);
+    sessions.drop(current);
+    return true;
+  }
+
+  /** Reports that a subscription has ended, and returns the error. */
+  #lose(cause: unknown): LocalError {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    const message = `A subscription was lost and could not be opened again. Call listen() again if it is needed. ${said}`;
+    const error = new LocalError("closed", message, { cause });
+    this.#core.report(error);
+    return error;
   }
 }
 
-function subscription(listening: Listening, life: Linked, closed: Promise<void>): Subscription {
+function subscription(listening: Listening, closed: Promise<LocalError | undefined>): Subscription {
   return {
     get acknowledged() {
       return listening.acknowledged;
     },
     closed,
-    close() {
-      life.abort(new LocalError("aborted", "The subscription was closed."));
-      return closed;
+    async close() {
+      listening.life.abort(new LocalError("aborted", "The subscription was closed."));
+      await closed;
     },
   };
 }
@@ -189,10 +246,4 @@ function readChange(method: string, { uri }: JsonObject): Change | undefined {
   if (method === Notification.resourceUpdated) return typeof uri === "string" ? { kind: "updated", uri } : undefined;
   const kind = Object.hasOwn(changedLists, method) ? changedLists[method] : undefined;
   return kind && { kind };
-}
-
-/** Whether another try cannot succeed: the server refuses, or the user must act first. */
-function isFinal(error: unknown): boolean {
-  if (error instanceof ProtocolError) return true;
-  return error instanceof LocalError && /^(unauthorized|unsupported_revision|not_capable|aborted)$/.test(error.code);
 }

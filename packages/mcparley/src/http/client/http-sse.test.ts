@@ -3,6 +3,7 @@ import type { Client } from "../../client/calls/client.ts";
 import { forgetEras } from "../../client/connect/find-revision.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
+import type { Change } from "../../client/subscriptions/subscription.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
@@ -10,6 +11,8 @@ import { httpTransports } from "./transport.ts";
 import type { HttpTarget } from "./settings.ts";
 // Loaded on first use. Loaded here, so that no test waits for them.
 import "../../client/connect/on-demand.ts";
+import "../../client/subscriptions/subscriptions.ts";
+import "./connection-error.ts";
 import "./http-sse.ts";
 
 afterEach(forgetEras);
@@ -51,7 +54,7 @@ async function openStream(stub: FetchStub, endpoint = "/messages?sessionId=1"): 
 
 const initializeResult = {
   protocolVersion: "2024-11-05",
-  capabilities: { tools: {} },
+  capabilities: { tools: { listChanged: true } },
   serverInfo: { name: "old", version: "1" },
 };
 
@@ -334,6 +337,23 @@ describe("a session", () => {
     const other = await handshake(stub);
     await take(stub, other, "tools/call", { content: [{ type: "text", text: "4" }] });
     expect(await again).toBe("4");
+  });
+
+  test.each([5_000, 29_000, 59_000])("that a proxy cuts every %i ms keeps its subscribers", async (ms) => {
+    const { stub, client, clock } = connecting();
+    await refuseBoth(stub, notAllowed);
+    let feed = await handshake(stub);
+    const changes: Change[] = [];
+    await (await client).listen({ tools: true }, (change) => changes.push(change));
+    for (let cut = 1; cut <= 30; cut++) {
+      await clock.advance(ms);
+      feed.break();
+      while (stub.waiting() === 0) await clock.advance(500);
+      feed = await handshake(stub);
+      await settled();
+      expect(changes).toHaveLength(cut);
+    }
+    expect((await client).state).toBe("open");
   });
 
   test("goes on when a POST fails: that call alone does", async () => {

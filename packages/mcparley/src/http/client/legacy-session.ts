@@ -4,27 +4,29 @@ import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../header-names.ts";
 import { discard } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
-import type { MessageSink } from "./sse.ts";
+import type { StandaloneSink, StandaloneStream } from "./standalone.ts";
 
 /** How long `terminate` waits until the server has ended the session. */
 const END_MS = 2_000;
-/** How long a standalone stream stays closed after its last try. A successful request then opens it again. */
-const STANDALONE_REST_MS = 60_000;
 
 /** The legacy session of an HTTP transport: the headers that name it, and its standalone stream. */
 export class LegacySession {
   /** The headers of each message in the session: its id, if the server assigned one, and the negotiated version. */
   readonly headers: Record<string, string> = {};
+  /** The server no longer knows the session. */
+  isLost = false;
   readonly #settings: HttpSettings;
   readonly #lifetime: AbortSignal;
-  readonly #sink: MessageSink;
-  #standalone: "off" | "on" | { restUntil: number } = "off";
+  readonly #sink: StandaloneSink;
+  #hasStandalone = false;
+  #standalone: StandaloneStream | undefined;
+  #isNeeded = false;
 
   /** `opened` is the response to `initialize`. `sink` receives the messages of the standalone stream. */
   constructor(
     opened: Response,
     settings: HttpSettings,
-    { lifetime, sink }: { lifetime: AbortSignal; sink: MessageSink },
+    { lifetime, sink }: { lifetime: AbortSignal; sink: StandaloneSink },
   ) {
     this.#settings = settings;
     this.#lifetime = lifetime;
@@ -46,25 +48,30 @@ export class LegacySession {
 
   /** Opens the standalone stream, on which a server sends messages that belong to no request. */
   async openStandalone(): Promise<void> {
-    if (!this.hasId || this.#standalone === "on" || this.#lifetime.aborted) return;
-    this.#standalone = "on";
+    if (!this.hasId || this.#hasStandalone) return;
+    this.#hasStandalone = true;
     // Only legacy sessions have this stream, so its code is not part of the start.
-    const { keepStandalone } = await import("./stream.ts");
-    const headers = { ...this.headers };
-    const mayReopen = await keepStandalone(this.#settings, headers, { signal: this.#lifetime, sink: this.#sink });
-    this.#standalone = mayReopen ? { restUntil: this.#settings.clock.now() + STANDALONE_REST_MS } : "off";
+    const { StandaloneStream } = await import("./standalone.ts");
+    const init = { lifetime: this.#lifetime, sink: this.#sink };
+    this.#standalone = new StandaloneStream(this.#settings, { ...this.headers }, init);
+    this.#standalone.open();
+    this.#standalone.need(this.#isNeeded);
   }
 
-  /** Opens the standalone stream again after a pause: the server answers, so it may have recovered. */
-  reopenStandalone(): void {
-    const { clock } = this.#settings;
-    const mayOpen = typeof this.#standalone === "object" && clock.now() >= this.#standalone.restUntil;
-    if (mayOpen) void this.openStandalone();
+  /** Sets whether the messages of the standalone stream are needed. */
+  needMessages(isNeeded: boolean): void {
+    this.#isNeeded = isNeeded;
+    this.#standalone?.need(isNeeded);
+  }
+
+  /** The server has answered a request. */
+  answered(): void {
+    this.#standalone?.answered();
   }
 
   /** Asks the server to end the session (2025-11-25, transports, "Session Management"). */
   async terminate(): Promise<void> {
-    if (!this.hasId) return;
+    if (!this.hasId || this.isLost) return;
     const { clock } = this.#settings;
     const controller = new AbortController();
     const timer = clock.setTimeout(() => controller.abort(), END_MS);

@@ -3,7 +3,7 @@ import type { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject, JsonRpcMessage, RequestId } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
-import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
+import { type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import type { HttpTarget } from "./settings.ts";
 import { httpTransports } from "./transport.ts";
 // The transport loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
@@ -444,90 +444,6 @@ test("C3: a redirect within the origin that keeps the method is followed, three 
   expect(failures[0]?.[1].message).toMatch(/more than 3 times/);
 });
 
-test("H9: a legacy stream that breaks is taken up where it was, not before the server's retry", async () => {
-  const { send, next, waiting, clock, messages, failures } = await quietSession();
-  void send(legacy(1));
-  const stream = (await next()).stream();
-  stream.raw("id: e1\nretry: 700\ndata: \n\n");
-  await settled();
-  stream.end();
-  await clock.advance(699);
-  expect(waiting()).toBe(0);
-  await clock.advance(71);
-  const resumed = await next();
-  expect([resumed.method, resumed.headers.get("last-event-id"), resumed.headers.get("accept")]).toEqual([
-    "GET",
-    "e1",
-    "text/event-stream",
-  ]);
-  expect(resumed.headers.get("mcp-session-id")).toBe("s-1");
-  const rest = resumed.stream();
-  rest.event({ jsonrpc: "2.0", method: "notifications/progress" }, "e2");
-  await settled();
-  rest.break();
-  await clock.advance(770);
-  const again = await next();
-  expect(again.headers.get("last-event-id")).toBe("e2");
-  again.stream().event(result(1), "e3");
-  await settled();
-  expect(messages.at(-1)).toEqual(result(1));
-  expect(failures).toEqual([]);
-});
-
-test("H9: the tries to take a stream up again are few, and further and further apart", async () => {
-  const { send, next, waiting, clock, failures } = await quietSession();
-  void send(legacy(1));
-  const stream = (await next()).stream();
-  stream.raw("id: e1\ndata: \n\n");
-  await settled();
-  stream.break();
-  const times: number[] = [];
-  for (let tries = 0; failures.length === 0 && tries < 20; tries++) {
-    while (waiting() === 0 && failures.length === 0) await clock.advance(100);
-    if (waiting() === 0) break;
-    times.push(clock.now());
-    (await next()).fail(new TypeError("fetch failed"));
-    await settled();
-  }
-  expect(times).toHaveLength(6);
-  expect(times.at(-1)).toBeGreaterThan(15_000);
-  expect(failures).toEqual([[1, expect.objectContaining({ code: "closed" })]]);
-  expect(clock.pending).toBe(0);
-});
-
-test("H9: streams that break together come back together, and count as one try", async () => {
-  const { send, next, waiting, clock, failures, messages } = await quietSession();
-  const ids = Array.from({ length: 10 }, (_, id) => id);
-  for (const id of ids) void send(legacy(id));
-  const streams: EventFeed[] = [];
-  for (const id of ids) {
-    const stream = (await next()).stream();
-    stream.raw(`id: s${id}\ndata: \n\n`);
-    streams.push(stream);
-  }
-  await settled();
-  for (const stream of streams) stream.break();
-  await clock.advance(1_000);
-  expect(waiting()).toBe(10);
-  for (const _ of ids) {
-    const hit = await next();
-    hit.stream().event(result(Number(hit.headers.get("last-event-id")?.slice(1))));
-  }
-  await settled();
-  expect(messages).toHaveLength(10);
-  expect(failures).toEqual([]);
-});
-
-test("a legacy stream without event ids cannot be taken up, and its request fails at once", async () => {
-  const { send, next, failures } = await quietSession();
-  void send(legacy(1));
-  (await next()).stream().break(new Error("terminated"));
-  await settled();
-  expect(failures).toEqual([
-    [1, expect.objectContaining({ code: "closed", message: expect.stringContaining("terminated") })],
-  ]);
-});
-
 test("the standing stream of a session delivers what the server says by itself", async () => {
   const { next, messages, send } = await session();
   const hit = await next();
@@ -542,51 +458,6 @@ test("the standing stream of a session delivers what the server says by itself",
   expect(messages).toEqual([changed]);
   void send(legacy(1));
   (await next()).json(result(1));
-});
-
-test("H9: a standing stream that does not stay is given up after a few tries, which is told", async () => {
-  const { next, waiting, clock, problems, send } = await session();
-  let gets = 0;
-  while (problems.length === 0) {
-    if (waiting() === 0) await clock.advance(500);
-    else {
-      gets++;
-      (await next()).stream().end();
-      await settled();
-    }
-  }
-  expect(gets).toBe(7);
-  expect(problems).toEqual([
-    expect.objectContaining({ code: "closed", message: expect.stringContaining("could not be kept open") }),
-  ]);
-  // After the pause, a response shows that the server is available. The client tries again.
-  await clock.advance(70_000);
-  void send(legacy(1));
-  (await next()).json(result(1));
-  expect((await next()).method).toBe("GET");
-});
-
-test("H9: a standing stream that a proxy cuts off every minute is opened again for ever", async () => {
-  const { next, clock, problems } = await session();
-  for (let minutes = 0; minutes < 20; minutes++) {
-    const stream = (await next()).stream();
-    await clock.advance(60_000);
-    stream.break();
-    await clock.advance(1_000);
-  }
-  expect(problems).toEqual([]);
-});
-
-test("a server without a standing stream is not asked again, one that refuses it is reported once", async () => {
-  const quiet = await quietSession();
-  await quiet.clock.advance(120_000);
-  expect([quiet.waiting(), quiet.problems]).toEqual([0, []]);
-  const refusing = await session();
-  (await refusing.next()).status(400);
-  await settled();
-  expect(refusing.problems).toEqual([
-    expect.objectContaining({ code: "http", data: expect.objectContaining({ status: 400 }) }),
-  ]);
 });
 
 test("closing ends every request and the session, and is over when the server has heard of it", async () => {

@@ -83,6 +83,10 @@ class HttpTransport implements Transport {
     }
   }
 
+  needMessages(isNeeded: boolean): void {
+    this.#session?.needMessages(isNeeded);
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -125,6 +129,7 @@ class HttpTransport implements Transport {
             message: (value) => this.#deliver(value),
             malformed: (error) => this.#receiver?.malformed(error),
             headers: () => this.#session?.headers ?? {},
+            lost: (cause) => this.#lose(cause),
           }),
         );
         return (await this.#streams).read(response, posted);
@@ -142,16 +147,23 @@ class HttpTransport implements Transport {
       malformed: (error: Error) => {
         if (!this.#closing) this.#receiver?.malformed(error);
       },
+      interrupted: (cause: Error | undefined) => this.#receiver?.interrupted?.(cause),
+      lost: (cause: Error) => this.#lose(cause),
     };
     this.#session = new LegacySession(response, this.#settings, { lifetime: this.#lifetime.signal, sink });
     // The transport may have been closed since the response arrived.
     if (this.#closing) await this.#session.terminate();
   }
 
+  #lose(cause: Error): void {
+    if (this.#session) this.#session.isLost = true;
+    if (!this.#closing) this.#receiver?.sessionLost?.(cause);
+  }
+
   #deliver(value: unknown): void {
     if (this.#closing) return;
     if (isObject(value) && this.#posted.postOf(value.id)?.isInitialize) this.#session?.negotiated(value.result);
-    if (this.#posted.answeredBy(value)) this.#session?.reopenStandalone();
+    if (this.#posted.answeredBy(value)) this.#session?.answered();
     this.#receiver?.message(value);
   }
 

@@ -341,6 +341,25 @@ describe("a standalone stream", () => {
     await next.leave();
   });
 
+  test("begins with the last 100 messages if its client missed more", async () => {
+    const { client, server } = serve({}, { resources: {} });
+    const session = await open(client);
+    for (let note = 0; note < 150; note++) {
+      await statusOf(client.post(request("resources/subscribe", { uri: `note://${note}` }), session));
+      server.resources.updated(`note://${note}`);
+      await settled();
+    }
+    const stream = await client.send({ method: "GET", headers: session });
+    server.tools.set("last", echo);
+    const missed: unknown[] = [];
+    for (let message = await stream.next(); ; message = await stream.next()) {
+      if (typeof message !== "object" || message.method !== "notifications/resources/updated") break;
+      missed.push(message.params?.uri);
+    }
+    expect(missed).toEqual(Array.from({ length: 100 }, (_, index) => `note://${index + 50}`));
+    await stream.leave();
+  });
+
   test("is refused with 406 to a client that cannot read it", async () => {
     const { client } = serve();
     const session = await open(client);

@@ -1,0 +1,145 @@
+import { unlessAborted } from "../../rpc/abort.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { Method } from "../../mcp/methods.ts";
+import type { ClientCore } from "../calls/call.ts";
+import type { Connection } from "../connect/connection.ts";
+import type { Opening } from "./listen.ts";
+import { type ListenFilter, type Listening, type Opened, listKinds } from "./subscription.ts";
+
+/**
+ * Opens a subscription in a legacy session. A server that declares list changes sends them without a subscription. Each
+ * resource is subscribed to. If one is refused, those before it are unsubscribed.
+ */
+export async function listenLegacy(
+  core: ClientCore,
+  listening: Listening,
+  { session, signal }: Opening,
+): Promise<Opened> {
+  const { connection, server } = session;
+  const { capabilities } = server;
+  const acknowledged: ListenFilter = {};
+  for (const kind of listKinds) {
+    if (listening.wanted[kind] && capabilities[kind]?.listChanged) acknowledged[kind] = true;
+  }
+  const uris = capabilities.resources?.subscribe ? listening.wanted.uris : undefined;
+  if (uris) acknowledged.uris = uris;
+  const shared = SharedSubscriptions.of(connection, core);
+  const life = listening.life.signal;
+  const held: string[] = [];
+  const release = (): void => {
+    for (const uri of held) shared.release(uri, listening.idle);
+    shared.leave();
+  };
+  const ended = new Promise<Error>((resolve) => {
+    listening.onEnded = resolve;
+  });
+  shared.join();
+  try {
+    for (const uri of new Set(uris)) {
+      held.push(uri);
+      await shared.hold(uri, { signal, idle: listening.idle });
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
+  listening.acknowledged = acknowledged;
+  const end = listening.onEnded;
+  const onClose = (): void => end?.(new LocalError("closed", "The subscription was closed."));
+  if (life.aborted) onClose();
+  life.addEventListener("abort", onClose, { once: true });
+  const released = ended.finally(() => {
+    life.removeEventListener("abort", onClose);
+    release();
+  });
+  return { ended: released };
+}
+
+/** Whether the server has certainly not subscribed. After other errors it may have. */
+function isRefused(error: unknown): boolean {
+  return error instanceof ProtocolError || (error instanceof LocalError && error.code === "session_lost");
+}
+
+/** A resource of a legacy session that subscriptions share. */
+interface SharedResource {
+  holders: number;
+  /** Whether the server sends its updates. Undefined if the outcome of the last request is unknown. */
+  isSubscribed: boolean | undefined;
+  /** Settles when the last request that was queued is over. Never rejects. */
+  queue: Promise<void>;
+}
+
+/**
+ * The subscriptions in one legacy session. A server knows one subscription per URI, so it is shared: the first holder
+ * subscribes, and the last one unsubscribes. Requests for one URI are sent one after another.
+ */
+class SharedSubscriptions {
+  static readonly #ofConnection = new WeakMap<Connection, SharedSubscriptions>();
+  readonly #connection: Connection;
+  readonly #core: ClientCore;
+  readonly #resources = new Map<string, SharedResource>();
+  #members = 0;
+
+  static of(connection: Connection, core: ClientCore): SharedSubscriptions {
+    const known = this.#ofConnection.get(connection);
+    if (known) return known;
+    const shared = new SharedSubscriptions(connection, core);
+    this.#ofConnection.set(connection, shared);
+    return shared;
+  }
+
+  constructor(connection: Connection, core: ClientCore) {
+    this.#connection = connection;
+    this.#core = core;
+  }
+
+  /** Counts a subscription. While there are any, the transport keeps the stream for their messages open. */
+  join(): void {
+    if (this.#members++ === 0) this.#connection.needMessages(true);
+  }
+
+  leave(): void {
+    if (--this.#members === 0) this.#connection.needMessages(false);
+  }
+
+  /** Subscribes to a resource, unless another holder did. Each call needs one of `release`, also if it rejects. */
+  hold(uri: string, { signal, idle }: { signal: AbortSignal; idle: number }): Promise<void> {
+    const resource = this.#resources.get(uri) ?? { holders: 0, isSubscribed: false, queue: Promise.resolve() };
+    this.#resources.set(uri, resource);
+    resource.holders++;
+    const subscribing = resource.queue.then(async () => {
+      if (resource.isSubscribed || signal.aborted) return;
+      resource.isSubscribed = undefined;
+      try {
+        await this.#request(Method.subscribe, uri, { signal, idle });
+        resource.isSubscribed = true;
+      } catch (error) {
+        if (isRefused(error)) resource.isSubscribed = false;
+        throw error;
+      }
+    });
+    resource.queue = subscribing.catch(() => {});
+    return unlessAborted(subscribing, signal, Method.listen);
+  }
+
+  /** Unsubscribes from a resource, unless there are other holders. */
+  release(uri: string, idle: number): void {
+    const resource = this.#resources.get(uri);
+    if (!resource) return;
+    resource.holders--;
+    const releasing = resource.queue.then(async () => {
+      const isUnneeded = resource.holders === 0 && resource.isSubscribed !== false;
+      if (isUnneeded && this.#connection.isOpen) {
+        resource.isSubscribed = false;
+        await this.#request(Method.unsubscribe, uri, { idle }).catch((error: unknown) => this.#core.report(error));
+      }
+      if (resource.holders === 0 && resource.queue === releasing) this.#resources.delete(uri);
+    });
+    resource.queue = releasing;
+  }
+
+  async #request(method: string, uri: string, { signal, idle }: { signal?: AbortSignal; idle: number }): Promise<void> {
+    const what = `${method} ${JSON.stringify(uri.slice(0, 200))}`;
+    await this.#connection.exchange(method, { uri }, { what, idleTimeout: idle, signal });
+  }
+}

@@ -1,0 +1,212 @@
+import { link } from "../../rpc/abort.ts";
+import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { Method } from "../../mcp/methods.ts";
+import { isEventStream } from "../media-type.ts";
+import { discard, sessionLost, statusError } from "./response.ts";
+import { sendHttp } from "./send.ts";
+import type { HttpSettings } from "./settings.ts";
+import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
+import { getStream } from "./stream.ts";
+
+/** How long a stream without subscribers rests after its last try. A response of the server then opens it again. */
+const REST_MS = 60_000;
+
+/** Receives the messages of a standalone stream and the changes of its state. */
+export interface StandaloneSink extends MessageSink {
+  /** Called with the error when the stream breaks or cannot be opened, and with undefined when it is open again. */
+  interrupted(cause: Error | undefined): void;
+  /** Called once if the server no longer knows the session. */
+  lost(cause: Error): void;
+}
+
+/** The states of a standalone stream; `tests/faults/states/stream.ts` has the transitions. */
+export type StandaloneState = "resting" | "opening" | "open" | "waiting" | "ended";
+
+/**
+ * The standalone stream of a legacy session, on which the server sends messages that belong to no request
+ * (2025-11-25, transports, "Listening for Messages from the Server").
+ *
+ * A stream that breaks is opened again within the limits of `Backoff`. After the last try it rests, unless it is needed:
+ * then it is tried every 30 seconds until it opens.
+ */
+export class StandaloneStream {
+  readonly #settings: HttpSettings;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #lifetime: AbortSignal;
+  readonly #sink: StandaloneSink;
+  readonly #position: StreamPosition = { lastEventId: undefined, retryMs: undefined };
+  #state: StandaloneState = "resting";
+  #restsUntil = 0;
+  #isNeeded = false;
+  /** The server has opened the stream in this session. */
+  #isOffered = false;
+  #isInterrupted = false;
+
+  /** `headers` name the session. The stream ends when `lifetime` is aborted. */
+  constructor(
+    settings: HttpSettings,
+    headers: Readonly<Record<string, string>>,
+    { lifetime, sink }: { lifetime: AbortSignal; sink: StandaloneSink },
+  ) {
+    this.#settings = settings;
+    this.#headers = headers;
+    this.#lifetime = lifetime;
+    this.#sink = sink;
+  }
+
+  get state(): StandaloneState {
+    return this.#state;
+  }
+
+  /** Opens the stream, unless it is open or the server has refused it. */
+  open(): void {
+    if (this.#state === "resting" && !this.#lifetime.aborted) void this.#keepOpen();
+  }
+
+  /** Sets whether there are subscribers. A stream that they need is opened, and never rests. */
+  need(isNeeded: boolean): void {
+    this.#isNeeded = isNeeded;
+    if (isNeeded) this.open();
+  }
+
+  /** The server has answered a request, so it may have recovered. */
+  answered(): void {
+    if (this.#state === "resting" && this.#settings.clock.now() >= this.#restsUntil) this.open();
+  }
+
+  async #keepOpen(): Promise<void> {
+    const backoff = new Backoff(this.#settings.clock, this.#lifetime);
+    try {
+      for (;;) {
+        this.#state = "opening";
+        const cause = await this.#attempt(backoff);
+        // oxlint-disable-next-line no-unnecessary-condition -- the attempt changes the state
+        if ((this.#state as StandaloneState) === "ended") return;
+        if (cause) this.#interrupt(cause);
+        if (backoff.isSpent && !this.#isNeeded) return this.#rest(cause);
+        this.#state = "waiting";
+        await backoff.wait(Math.max(this.#position.retryMs ?? 0, retryAfterOf(cause) ?? 0));
+      }
+    } catch (error) {
+      this.#state = "ended";
+      if (!this.#lifetime.aborted) this.#sink.malformed(error as Error);
+    }
+  }
+
+  /** Opens the stream and reads it to its end. Returns the error that interrupted it. Throws if the lifetime is aborted. */
+  async #attempt(backoff: Backoff): Promise<Error | undefined> {
+    const { lastEventId } = this.#position;
+    const linked = link(this.#lifetime);
+    try {
+      const response = await getStream(this.#settings, this.#headers, { lastEventId, signal: linked.signal });
+      if (response.ok && isEventStream(response)) return await this.#read(response, backoff);
+      return await this.#refused(response);
+    } catch (error) {
+      if (this.#lifetime.aborted) throw error;
+      if (error instanceof LocalError && !/^(unreachable|closed|timeout)$/.test(error.code)) this.#end(error);
+      return error as Error;
+    } finally {
+      linked.unlink();
+    }
+  }
+
+  /** Reads an open stream to its end. Returns undefined if the server ended it so that the client polls. */
+  async #read(response: Response, backoff: Backoff): Promise<Error | undefined> {
+    const { clock, limits } = this.#settings;
+    const position = this.#position;
+    const sink: MessageSink = {
+      message: (value) => {
+        backoff.reset();
+        this.#sink.message(value);
+      },
+      malformed: (error) => this.#sink.malformed(error),
+    };
+    this.#state = "open";
+    this.#isOffered = true;
+    this.#restore();
+    const began = clock.now();
+    try {
+      await readMessages(response, sink, { limit: limits.unaskedEvent, position });
+      if (!isPolled(position))
+        return new LocalError("closed", "The server ended the standalone stream of the session.");
+      backoff.reset();
+      return undefined;
+    } catch (error) {
+      if (this.#lifetime.aborted) throw error;
+      if (!(error instanceof LocalError) || error.code !== "too_large") return error as Error;
+      this.#sink.malformed(error);
+      // If the stream were resumed at its position, the server would send the same event again.
+      position.lastEventId = undefined;
+      return new LocalError("closed", error.message, { cause: error });
+    } finally {
+      backoff.wasOpen(clock.now() - began);
+    }
+  }
+
+  /** Handles a response that opens no stream. Returns its error if a later try may succeed. */
+  async #refused(response: Response): Promise<Error | undefined> {
+    const { status } = response;
+    if (isTransient(status) && status !== 501) return statusError(response, "GET", this.#settings.clock);
+    if (status === 404 && (await this.#isSessionGone())) {
+      discard(response);
+      this.#lose(sessionLost("GET"));
+    } else if (!this.#isOffered && (status === 405 || status === 501)) {
+      discard(response);
+      this.#end(undefined);
+    } else this.#end(await statusError(response, "GET for a stream", this.#settings.clock));
+    return undefined;
+  }
+
+  /** Whether a 404 is about the session. A server without this stream may answer 404 to every GET. */
+  async #isSessionGone(): Promise<boolean> {
+    if (this.#isOffered) return true;
+    const headers = { ...this.#headers, accept: "application/json, text/event-stream" };
+    const ping = { jsonrpc: "2.0", id: "session-check", method: Method.ping };
+    const linked = link(this.#lifetime);
+    try {
+      const outgoing = { method: "POST", body: JSON.stringify(ping), signal: linked.signal } as const;
+      const response = await sendHttp(this.#settings, {
+        ...outgoing,
+        headers: { ...headers, "content-type": "application/json" },
+      });
+      discard(response);
+      return response.status === 404;
+    } finally {
+      linked.unlink();
+    }
+  }
+
+  /** Ends the tries. A server that had offered the stream before does not continue the session. */
+  #end(cause: Error | undefined): void {
+    if (cause && this.#isOffered) return this.#lose(cause);
+    this.#state = "ended";
+    if (cause) this.#sink.malformed(cause);
+    this.#restore();
+  }
+
+  #lose(cause: Error): void {
+    this.#state = "ended";
+    this.#sink.lost(cause);
+  }
+
+  #rest(cause: Error | undefined): void {
+    this.#state = "resting";
+    this.#restsUntil = this.#settings.clock.now() + REST_MS;
+    const why = cause ? ` ${cause.message}` : " The server ends it each time.";
+    const message = `The standalone stream of the session could not be kept open; its notifications are missed.${why}`;
+    this.#sink.malformed(new LocalError("closed", message, { cause }));
+  }
+
+  #interrupt(cause: Error): void {
+    if (this.#isInterrupted) return;
+    this.#isInterrupted = true;
+    this.#sink.interrupted(cause);
+  }
+
+  #restore(): void {
+    if (!this.#isInterrupted) return;
+    this.#isInterrupted = false;
+    this.#sink.interrupted(undefined);
+  }
+}
