@@ -1,4 +1,7 @@
+import { cache } from "./cache.ts";
 import { connectionTable } from "./connection.ts";
+import { inputRequest } from "./input-request.ts";
+import { list } from "./list.ts";
 import { retryTable } from "./retry.ts";
 import { revisionTable } from "./revision.ts";
 import { answerStates, standaloneStates } from "./stream.ts";
@@ -11,6 +14,9 @@ export const tables: readonly StateTable[] = [
   connectionTable,
   revisionTable,
   retryTable,
+  list,
+  cache,
+  inputRequest,
   subscriptionStates,
   answerStates,
   standaloneStates,

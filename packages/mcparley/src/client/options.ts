@@ -37,7 +37,10 @@ export type SampleHandler = (request: CreateMessageParams, asker: Asker) => Awai
 /** The list of roots, or a function that returns it. Roots are `file://` URIs without `.` or `..` in their paths. */
 export type RootsHandler = readonly Root[] | ((asker: Asker) => Awaitable<readonly Root[]>);
 
-/** Time limits of a request, in milliseconds. `Infinity` is no limit. */
+/**
+ * Time limits of a call, in milliseconds. `Infinity` is no limit. They hold for all that the call needs: a reconnect, the
+ * look-up of its tool, repeated requests and the requests of extensions. The time that a user is asked does not count.
+ */
 export interface Timeouts {
   /** Milliseconds without an answer or progress. Default: 60,000. */
   idle?: number;
@@ -97,7 +100,10 @@ export interface ConnectOptions {
    * `initialize`. The client uses the one that the server answers, however late. Default: 5,000.
    */
   probeTimeout?: number;
-  /** Whether to cache results for the lifetime that the server sets. Default: true. */
+  /**
+   * Whether to cache results for the lifetime that the server sets: at most 256 results and 16 MiB. A private result is only
+   * used with the credentials that it was requested with. Default: true.
+   */
   cache?: boolean;
   /** Aborts connecting. It has no effect on a connected client. */
   signal?: AbortSignal;

@@ -24,7 +24,10 @@ type PromptGets<P> = {
     : never;
 };
 
-/** The tools and prompts of a client as functions, if the type of its server is known. */
+/**
+ * The tools and prompts of a client as functions, if the type of its server is known. Names that every object has, such as
+ * `toString` and `constructor`, and `then`, `toJSON` and `inspect` are not tools here; use `callTool`.
+ */
 export type TypedClient<S> = S extends Typed
   ? Carried<S> extends { tools: infer T; prompts: infer P }
     ? { readonly tools: ToolCalls<T>; readonly prompts: PromptGets<P> }

@@ -66,7 +66,8 @@ export class ProtocolError extends RpcError {
  * - `authorization_failed`: the authorization server was not found, cannot be used, or refused; `data.error` is its code
  * - `unsupported_revision`: the two sides have no protocol revision in common
  * - `not_capable`: the peer has not declared a required capability
- * - `invalid_message`: the peer sent a message that is not JSON-RPC or violates the protocol
+ * - `invalid_message`: the peer sent a message that is not JSON-RPC or violates the protocol, or a message of this side
+ *   cannot be sent, because JSON or a header cannot carry a value
  * - `invalid_result`: a result does not match its schema
  * - `too_large`: a message, line, event or list exceeds its limit
  * - `http`: an HTTP status without a specific code in this list

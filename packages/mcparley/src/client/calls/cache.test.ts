@@ -1,10 +1,10 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { fakeClock, settled } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
-import { Cache } from "./cache.ts";
+import { CachedResults } from "./cached-results.ts";
 import type { Client } from "./client.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
@@ -179,25 +179,195 @@ test("a real server's hints and changes are followed", async () => {
   await client.close();
 });
 
-test("so many results are kept and no more, those that were used last", () => {
-  const cache = new Cache(fakeClock());
-  const key = (index: number): string => cache.keyOf("resources/read", { uri: String(index) })!;
-  for (let index = 0; index < 256; index++) cache.put(key(index), { ttlMs }, cache.generation);
-  cache.get(key(0));
-  cache.put(key(256), { ttlMs }, cache.generation);
-  expect(cache.get(key(0))).toBeDefined();
-  expect(cache.get(key(1))).toBeUndefined();
-  expect(cache.get(key(256))).toBeDefined();
+describe("the limits of the cache", () => {
+  const limited = (
+    clock = fakeClock(),
+  ): { put: (uri: string, length?: number, ttl?: number) => void; has: (uri: string) => boolean } => {
+    const results = new CachedResults(clock);
+    return {
+      put(uri, length = 0, ttl = ttlMs) {
+        const pending = { key: uri, method: "resources/read", uri, isStale: false, credentials: undefined };
+        results.put(pending, { ttlMs: ttl, contents: [{ text: "x".repeat(length) }] }, undefined);
+      },
+      has: (uri) => results.peek(uri) !== undefined,
+    };
+  };
+
+  test("256 results are cached, and the least recently used one makes room", () => {
+    const results = new CachedResults(fakeClock());
+    const put = (uri: string): void =>
+      results.put({ key: uri, method: "m", uri, isStale: false, credentials: undefined }, { ttlMs }, undefined);
+    for (let index = 0; index < 256; index++) put(String(index));
+    results.get("0");
+    put("256");
+    expect(["0", "1", "256"].map((uri) => results.peek(uri) !== undefined)).toEqual([true, false, true]);
+  });
+
+  test("a result with over 1 MiB of JSON is not cached", () => {
+    const { put, has } = limited();
+    const overhead = JSON.stringify({ ttlMs, contents: [{ text: "" }] }).length;
+    put("fits", 2 ** 20 - overhead);
+    put("too long", 2 ** 20 - overhead + 1);
+    expect([has("fits"), has("too long")]).toEqual([true, false]);
+  });
+
+  test("all results together have at most 8 Mi characters of JSON", () => {
+    const { put, has } = limited();
+    for (let index = 0; index < 10; index++) put(String(index), 1_000_000);
+    const cached = Array.from({ length: 10 }, (_, index) => has(String(index)));
+    expect(cached).toEqual([false, false, ...Array<boolean>(8).fill(true)]);
+  });
+
+  test("an insertion removes what has expired", async () => {
+    const clock = fakeClock();
+    const { put, has } = limited(clock);
+    put("short", 0, 10);
+    put("long", 0, 1000);
+    await clock.advance(10);
+    put("new");
+    expect([has("short"), has("long"), has("new")]).toEqual([false, true, true]);
+  });
+
+  test("a result that replaces another counts once", () => {
+    const { put, has } = limited();
+    for (let times = 0; times < 20; times++) put("same", 1_000_000);
+    for (let index = 0; index < 7; index++) put(String(index), 1_000_000);
+    expect(has("same")).toBe(true);
+  });
 });
 
-test("very long contents are not kept", () => {
-  const cache = new Cache(fakeClock());
-  for (const [length, kept] of [
-    [1_000_000, true],
-    [1_000_001, false],
-  ] as const) {
-    cache.put("resources/read {}", { ttlMs, contents: [{ blob: "x".repeat(length) }] }, cache.generation);
-    expect(cache.get("resources/read {}") !== undefined).toBe(kept);
-    cache.forget();
+describe("updates of resources", () => {
+  test("an update makes the resource stale and the cached resources that it is a part of", async () => {
+    const { peer, client, count } = await connected();
+    const uris = ["note://1", "note://1/a", "note://1?q", "note://10", "note://2"];
+    for (const uri of uris) await client.readResource(uri);
+    const before = count();
+    const readAgain = async (): Promise<string[]> => {
+      const start = peer.arrived.length;
+      for (const uri of uris) await client.readResource(uri);
+      return peer.arrived
+        .slice(start)
+        .map(({ message }) => (message as unknown as { params: { uri: string } }).params.uri);
+    };
+    peer.notify("notifications/resources/updated", { uri: "note://1/a" });
+    expect(await readAgain()).toEqual(["note://1", "note://1/a"]);
+    peer.notify("notifications/resources/updated", { uri: "note://1?q" });
+    expect(await readAgain()).toEqual(["note://1", "note://1?q"]);
+    peer.notify("notifications/resources/updated", { uri: "note://10" });
+    expect(await readAgain()).toEqual(["note://10"]);
+    expect(before).toBe(5);
+  });
+
+  test("updates of one resource do not keep the others out of the cache", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerTransports(peer));
+    const reading = client.readResource("a:1");
+    const request = await peer.request("resources/read");
+    for (let times = 0; times < 10; times++) peer.notify("notifications/resources/updated", { uri: "a:busy" });
+    peer.answer(request, { contents: [], ttlMs });
+    await reading;
+    await client.readResource("a:1");
+    expect(peer.arrived.length).toBe(2);
+  });
+
+  test("a change of the list of tools leaves a resource that is being read cacheable", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerTransports(peer));
+    const reading = client.readResource("a:1");
+    const request = await peer.request("resources/read");
+    peer.notify("notifications/tools/list_changed");
+    peer.answer(request, { contents: [], ttlMs });
+    await reading;
+    await client.readResource("a:1");
+    expect(peer.arrived.length).toBe(2);
+  });
+});
+
+describe("private results", () => {
+  /** A client whose user can sign in as another one. */
+  async function signedIn(hints: JsonObject): Promise<{
+    client: Client;
+    count: () => number;
+    as(this: void, user: string, isSent?: boolean): Promise<void>;
+  }> {
+    let user = "ann";
+    let generation = 1;
+    let sent = user;
+    const peer = modernPeer({
+      answers: { "resources/read": () => ({ contents: [{ uri: "a:1", text: user }], ...hints }) },
+    });
+    const read = async (): Promise<number> => {
+      if (sent !== user) generation++;
+      sent = user;
+      return generation;
+    };
+    const credentials = {
+      get generation() {
+        return generation;
+      },
+      read,
+    };
+    const client = await openClient(Object.assign(peerTransports(peer), { credentials }));
+    return {
+      client,
+      count: () => peer.arrived.length - 1,
+      async as(next, isSent = false) {
+        user = next;
+        if (isSent) await read();
+      },
+    };
   }
+  const textOf = async (client: Client): Promise<unknown> => (await client.readResource("a:1")).contents[0];
+
+  test.each([{ ttlMs, cacheScope: "private" }, { ttlMs }])("%j is served to one user only", async (hints) => {
+    const { client, count, as } = await signedIn(hints);
+    await textOf(client);
+    expect(await textOf(client)).toMatchObject({ text: "ann" });
+    expect(count()).toBe(1);
+    await as("bob", true);
+    expect(await textOf(client)).toMatchObject({ text: "bob" });
+    expect(count()).toBe(2);
+  });
+
+  test("a change of the user is noticed before a request is sent", async () => {
+    const { client, as } = await signedIn({ ttlMs });
+    await textOf(client);
+    await as("bob");
+    expect(await textOf(client)).toMatchObject({ text: "bob" });
+  });
+
+  test("public ones are served to all users", async () => {
+    const { client, count, as } = await signedIn({ ttlMs, cacheScope: "public" });
+    await textOf(client);
+    await as("bob", true);
+    expect(await textOf(client)).toMatchObject({ text: "ann" });
+    expect(count()).toBe(1);
+  });
+
+  test("a result is not cached if the user changed while it was requested", async () => {
+    const { client, count, as } = await signedIn({ ttlMs });
+    const reading = textOf(client);
+    while (count() === 0) await Promise.resolve();
+    await as("bob", true);
+    await reading;
+    await textOf(client);
+    expect(count()).toBe(2);
+  });
+});
+
+test("a closed client serves nothing from the cache, and neither does an aborted call", async () => {
+  const { client, count } = await connected();
+  await client.listTools().all();
+  await expect(client.listTools({ signal: AbortSignal.abort() }).all()).rejects.toMatchObject({ code: "aborted" });
+  await client.close();
+  await expect(client.listTools().all()).rejects.toMatchObject({ code: "closed" });
+  await expect(client.readResource("a:1")).rejects.toMatchObject({ code: "closed" });
+  expect(count()).toBe(1);
+});
+
+test("a cached result says how long it is still fresh", async () => {
+  const { clock, client } = await connected();
+  await client.readResource("a:1");
+  await clock.advance(400);
+  expect(await client.readResource("a:1")).toMatchObject({ ttlMs: 600 });
 });

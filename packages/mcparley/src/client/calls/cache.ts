@@ -1,11 +1,21 @@
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import type { Call, Next } from "./call.ts";
+import { isPartOf } from "../../mcp/sub-resource.ts";
+import type { Credentials } from "../connect/transports.ts";
+import type { CachedResults } from "./cached-results.ts";
+import { type Call, type Next, waitFor } from "./call.ts";
 
-interface Entry {
-  result: JsonObject;
-  freshUntil: number;
+/** A request whose result may be cached. */
+export interface Pending {
+  readonly key: string;
+  readonly method: string;
+  readonly uri: unknown;
+  /** The result must not be cached: it was declared changed since the request was sent, or depends on answers of the user. */
+  isStale: boolean;
+  /** The credentials when the request was sent. */
+  credentials: number | undefined;
 }
 
 /** The methods whose results may be cached (2026-07-28, server/utilities/caching, Cacheable Results). */
@@ -17,41 +27,45 @@ const cacheable: ReadonlySet<string> = new Set([
   Method.readResource,
 ]);
 
-/** Maximum number of entries. The least recently used one is removed first. */
-const maxEntries = 256;
-/** Maximum length of cached contents, in characters. */
-const maxLength = 1_000_000;
-
 /** Answers a call with a fresh cached result, or caches its result. */
 export async function fromCache(call: Call, next: Next): Promise<JsonObject> {
-  const { cache } = call.core;
-  const key = cache?.keyOf(call.method, call.params);
+  const { core, method, params, options } = call;
+  const { cache, sessions } = core;
+  const key = cache?.keyOf(method, params);
   if (!cache || key === undefined) return next.step(call, next.next);
-  const cached = call.options.fresh ? undefined : cache.get(key);
-  if (cached) return cached;
-  const result = await next.step(call, next.next);
-  if (call.generation !== undefined) cache.put(key, result, call.generation);
-  return result;
+  if (!options.fresh && !options.signal?.aborted && !sessions.isClosed) {
+    const found = cache.get(call, key);
+    // Without a result the request is sent at once, so that calls are sent in the order in which they were made.
+    const cached = isPromise(found) ? await found : found;
+    if (cached) return cached;
+  }
+  const pending = cache.begin(call, key);
+  try {
+    const result = await next.step(call, next.next);
+    if (call.pending) await cache.put(pending, result);
+    return result;
+  } finally {
+    cache.end(pending);
+  }
 }
 
 /**
  * The results of a client for as long as the server declares them fresh.
  *
- * A cache belongs to one client and thus to one principal, so public and private results are treated alike.
+ * A private result is only served with the credentials that it was requested with. Public results are served with any.
  */
 export class Cache {
   readonly #clock: Clock;
-  /** The least recently used entry is the first. */
-  readonly #entries = new Map<string, Entry>();
-  #generation = 0;
+  readonly #credentials: Credentials | undefined;
+  /** Loaded with the first result that may be cached. Many servers declare none fresh. */
+  #results: CachedResults | undefined;
+  /** The requests in flight. A change makes their results stale, because it may have overtaken them. */
+  readonly #pending = new Set<Pending>();
 
-  constructor(clock: Clock) {
+  /** `credentials` are those of the client's requests. Undefined if they cannot change. */
+  constructor(clock: Clock, credentials?: Credentials) {
     this.#clock = clock;
-  }
-
-  /** Changes with each invalidation. A result that was requested before it must not be cached after it. */
-  get generation(): number {
-    return this.#generation;
+    this.#credentials = credentials;
   }
 
   /** Whether results of the method may be cached. */
@@ -63,26 +77,55 @@ export class Cache {
   keyOf(method: string, params: JsonObject): string | undefined {
     if (!this.covers(method) || "inputResponses" in params || "requestState" in params) return undefined;
     const { _meta: _, ...rest } = params;
-    return keyOf(method, rest);
+    return `${method} ${JSON.stringify(rest)}`;
   }
 
   /** Returns a copy of a fresh result. */
-  get(key: string): JsonObject | undefined {
-    const entry = this.#entries.get(key);
-    if (!entry) return undefined;
-    this.#entries.delete(key);
-    if (this.#clock.now() >= entry.freshUntil) return undefined;
-    this.#entries.set(key, entry);
-    return structuredClone(entry.result);
+  get(call: Call, key: string): Awaitable<JsonObject | undefined> {
+    const owner = this.#results?.peek(key)?.credentials;
+    if (owner === undefined || !this.#credentials) return this.#results?.get(key);
+    // Without credentials there is no private result to return; the request will fail with the same error.
+    const present = waitFor(
+      call,
+      this.#credentials.read().catch(() => undefined),
+    );
+    return present.then((now) => {
+      if (now !== owner) this.#results?.remove(key);
+      return this.#results?.get(key);
+    });
   }
 
-  /** Caches a result for its `ttlMs`, unless entries were invalidated since `generation`. */
-  put(key: string, result: JsonObject, generation: number): void {
-    const { ttlMs } = result;
-    if (typeof ttlMs !== "number" || !(ttlMs > 0) || generation !== this.#generation || isLong(result)) return;
-    this.#entries.delete(key);
-    this.#entries.set(key, { result: structuredClone(result), freshUntil: this.#clock.now() + ttlMs });
-    if (this.#entries.size > maxEntries) this.#entries.delete(this.#entries.keys().next().value!);
+  /** Notes a request whose result may be cached. */
+  begin(call: Call, key: string): Pending {
+    const { method, params } = call;
+    const pending = { key, method, uri: params.uri, isStale: false, credentials: undefined };
+    this.#pending.add(pending);
+    call.pending = pending;
+    return pending;
+  }
+
+  /** Called each time the request is sent. Only changes after it make its result stale. */
+  sending(pending: Pending, hasAnswers: boolean): void {
+    pending.isStale = hasAnswers;
+    pending.credentials = this.#credentials?.generation;
+  }
+
+  end(pending: Pending): void {
+    this.#pending.delete(pending);
+  }
+
+  /** Caches a result for its `ttlMs`, unless it was declared changed since its request was sent. */
+  async put(pending: Pending, result: JsonObject): Promise<void> {
+    const { ttlMs, cacheScope } = result;
+    this.#results?.remove(pending.key);
+    if (typeof ttlMs !== "number" || !(ttlMs > 0)) return;
+    if (!this.#results) {
+      const { CachedResults } = await import("./cached-results.ts");
+      this.#results ??= new CachedResults(this.#clock);
+    }
+    if (pending.isStale) return;
+    // If the credentials have changed since, the request may have been sent with either, and the result is never served.
+    this.#results.put(pending, result, cacheScope === "public" ? undefined : pending.credentials);
   }
 
   /** Removes the results that a notification declares changed. */
@@ -93,29 +136,17 @@ export class Cache {
       this.forget(Method.listResources);
       this.forget(Method.listResourceTemplates);
     } else if (method === Notification.resourceUpdated) {
-      this.#generation++;
-      this.#entries.delete(keyOf(Method.readResource, { uri: params.uri }));
+      this.#remove((kept) => kept.method === Method.readResource && isPartOf(String(params.uri), String(kept.uri)));
     }
   }
 
   /** Removes all results of a method, or of all methods. */
   forget(method?: string): void {
-    this.#generation++;
-    const prefix = method === undefined ? "" : keyOf(method);
-    for (const key of this.#entries.keys()) if (key.startsWith(prefix)) this.#entries.delete(key);
+    this.#remove((kept) => method === undefined || kept.method === method);
   }
-}
 
-function keyOf(method: string, params?: JsonObject): string {
-  return `${method} ${params ? JSON.stringify(params) : ""}`;
-}
-
-function isLong({ contents }: JsonObject): boolean {
-  if (!Array.isArray(contents)) return false;
-  let length = 0;
-  for (const part of contents) {
-    const data: unknown = isObject(part) ? (part.text ?? part.blob) : undefined;
-    if (typeof data === "string") length += data.length;
+  #remove(isChanged: (kept: Pick<Pending, "method" | "uri">) => boolean): void {
+    this.#results?.removeIf(isChanged);
+    for (const pending of this.#pending) if (isChanged(pending)) pending.isStale = true;
   }
-  return length > maxLength;
 }

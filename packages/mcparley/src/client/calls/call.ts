@@ -1,19 +1,17 @@
-import { unlessAborted } from "../../rpc/abort.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
+import { DEFAULT_IDLE_TIMEOUT, type PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
-import type { Tool } from "../../mcp/tools.ts";
 import type { UrlVisits } from "../connect/legacy-messages.ts";
 import type { Offer, Session, Sessions } from "../connect/session.ts";
 import type { TransportFactory } from "../connect/transports.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
 import { type Asker, type ConnectOptions, type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
-import type { Cache } from "./cache.ts";
-import type { KnownTools } from "./known-tools.ts";
-import type { List } from "./lists.ts";
+import type { Cache, Pending } from "./cache.ts";
+import type { KnownTools, Listing } from "./known-tools.ts";
 import { nameOf } from "./outcome.ts";
 
 /** The parts of a client, for the functions that make its calls. */
@@ -31,12 +29,15 @@ export interface ClientCore {
   visits: UrlVisits | undefined;
   /** Undefined until the first subscription. */
   subscriptions: Subscriptions | undefined;
+  /** What calls wait for before they are sent: a session, the list of tools. */
+  readonly waits: PendingRequests;
   /** Aborted when the client is closed. */
   readonly closing: AbortSignal;
   readonly running: Set<Call>;
   /** The log level of modern requests that name none. */
   logLevel: LoggingLevel | undefined;
-  listTools(this: void, options: RequestOptions): List<Tool>;
+  /** Lists the tools, and yields after each page what was listed so far. */
+  toolPages(this: void, options: RequestOptions): AsyncIterator<Listing, void, undefined>;
   /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
   sendWithin(this: void, request: CallRequest, options: RequestOptions): Promise<JsonObject>;
   /** The requester, for handlers and hooks. */
@@ -49,6 +50,8 @@ export interface ClientCore {
 export interface CallRequest {
   method: string;
   params: JsonObject;
+  /** Whether the result of a tool is checked against its output schema. */
+  checksResult?: boolean;
 }
 
 /** Options of a call, for callers in this library. */
@@ -67,12 +70,24 @@ export interface Call {
   readonly what: string;
   /** The session that the call is sent in. A repair may replace it. */
   session: Session | undefined;
-  /** The milliseconds left of the total timeout. */
-  left: number;
+  /** The time at which the total timeout ends. It is moved by the time that a user is asked. */
+  endsAt: number;
+  /** The request was given to the transport, so the server may have run it. */
+  isSent: boolean;
   /** The answers to the input requests of the round before. Undefined in the first round. */
   answers: JsonObject | undefined;
-  /** The generation of the cache when the call was sent. Undefined if its result must not be cached. */
-  generation: number | undefined;
+  /** Notes whether the result may be cached. Undefined if it is never cached. */
+  pending: Pending | undefined;
+  /** The generation of the list of tools in which the tool of the call was looked up. */
+  listed: number;
+  /** The requests of a legacy server that may belong to the call. Undefined if there were none. */
+  inputs: Set<CallWatcher> | undefined;
+}
+
+/** Is notified when a call ends. */
+export interface CallWatcher {
+  /** `isAnswered` is false if this side ended the call: it was aborted, or its connection was lost. */
+  callEnded(call: Call, isAnswered: boolean): void;
 }
 
 /** A step of a call. It does its part and continues with `next.step(call, next.next)`. */
@@ -105,16 +120,54 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
     options,
     what: name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`,
     session: core.sessions.current,
-    left: options.timeout?.total ?? core.options.timeout?.total ?? defaultTotal,
+    endsAt: core.clock.now() + (options.timeout?.total ?? core.options.timeout?.total ?? defaultTotal),
+    isSent: false,
     answers: undefined,
-    generation: undefined,
+    pending: undefined,
+    listed: -1,
+    inputs: undefined,
   };
 }
 
-/** Returns the open session, or opens one. Rejects if the caller aborts the call. */
-export function sessionFor({ core, options: { signal }, what }: Call): Awaitable<Session> {
+/** The timeouts of the next request of a call, or of the next wait. */
+export function limitsOf({ core, options: { timeout }, endsAt }: Call): { idleTimeout: number; totalTimeout: number } {
+  return {
+    idleTimeout: timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
+    totalTimeout: Math.max(0, endsAt - core.clock.now()),
+  };
+}
+
+/** Waits for something that a call needs, within its timeouts. Rejects if the caller aborts the call or closes the client. */
+export async function waitFor<T>(call: Call, needed: Promise<T>): Promise<T> {
+  const { core, what, options } = call;
+  const { waits, closing } = core;
+  const id = waits.nextId();
+  needed.then(
+    () => waits.settle({ jsonrpc: "2.0", id, result: {} }),
+    (error: Error) => waits.fail(id, error),
+  );
+  if (closing.aborted) throw closing.reason;
+  const onPaused = (ms: number): void => void (call.endsAt += ms);
+  await waits.wait(id, { what, ...limitsOf(call), signal: options.signal, onPaused });
+  return needed;
+}
+
+/** Waits for something that asks the user. Its time does not count. */
+export async function asking<T>(call: Call, answer: Promise<T>): Promise<T> {
+  const { clock } = call.core;
+  const since = clock.now();
+  try {
+    return await answer;
+  } finally {
+    call.endsAt += clock.now() - since;
+  }
+}
+
+/** Returns the open session, or opens one within the timeouts of the call. */
+export function sessionFor(call: Call): Awaitable<Session> {
+  const { core, options } = call;
   const { current } = core.sessions;
-  return current && !signal?.aborted ? current : unlessAborted(core.sessions.ensure(), signal, what);
+  return current && !options.signal?.aborted ? current : waitFor(call, core.sessions.ensure());
 }
 
 export function unexpectedType({ what }: Call, resultType: unknown): LocalError {

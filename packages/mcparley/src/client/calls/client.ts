@@ -1,4 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
+import { isJson } from "../../rpc/is-json.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { CompleteResult, CompletionReference } from "../../mcp/completion.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
@@ -11,9 +12,9 @@ import { type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Change, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
 import { byName } from "../typed-client.ts";
 import type { CallOptions, ClientCore } from "./call.ts";
-import { readToolResult, valueOf } from "./known-tools.ts";
-import { type List, listPrompts, listResourceTemplates, listResources } from "./lists.ts";
+import { type List, listPrompts, listResourceTemplates, listResources, listTools } from "./lists.ts";
 import { perform } from "./perform.ts";
+import { readToolResult, valueOf } from "./tool-results.ts";
 
 interface ClientParts {
   core: ClientCore;
@@ -76,7 +77,7 @@ export class Client {
    * data, or http on this machine. The same holds for the other lists.
    */
   listTools(options: RequestOptions = {}): List<Tool> {
-    return this.#core.listTools(options);
+    return listTools(this.#core, options);
   }
 
   listPrompts(options: RequestOptions = {}): List<Prompt> {
@@ -95,18 +96,18 @@ export class Client {
    * Calls a tool and returns its value: `structuredContent`, or its text if all of its content is text, or its content
    * blocks. Throws `ToolError`, with the whole result, if the tool fails.
    *
-   * If the tool was listed before, its result is checked against its output schema (`invalid_result`). Over HTTP with a
+   * If the tool was listed before, its result is checked against its output schema. If it does not fit, the tools are listed
+   * once more, since the server may have changed the schema; then the call rejects with `invalid_result`. Over HTTP with a
    * modern revision, an unknown tool is first looked up in the list, since its parameters may have to be sent as headers.
    */
   async callTool(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<any> {
-    const result = await perform(this.#core, { method: Method.callTool, params: { name, arguments: args } }, options);
-    return valueOf(name, await this.#checked(name, result));
+    return valueOf(name, await this.callToolResult(name, args, options));
   }
 
   /** Calls a tool and returns the whole result, also if the tool fails. */
   async callToolResult(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<CallToolResult> {
-    const result = await perform(this.#core, { method: Method.callTool, params: { name, arguments: args } }, options);
-    return this.#checked(name, result);
+    const request = { method: Method.callTool, params: { name, arguments: args }, checksResult: true };
+    return readToolResult(name, await perform(this.#core, request, options));
   }
 
   /** Gets a prompt. Its arguments are all strings. */
@@ -169,6 +170,7 @@ export class Client {
 
   /** Sends a notification. The promise does not say whether it arrived. */
   async notify(method: string, params?: JsonObject): Promise<void> {
+    if (!isJson(params)) (await import("./on-demand.ts")).requireJson({ what: method, params: params ?? {} });
     (await this.#core.sessions.ensure()).connection.sendNotification(method, params);
   }
 
@@ -197,12 +199,6 @@ export class Client {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #checked(name: string, given: JsonObject): Promise<CallToolResult> {
-    const result = readToolResult(name, given);
-    await this.#core.tools.checkResult(name, result);
-    return result;
   }
 
   get #core(): ClientCore {

@@ -1,5 +1,6 @@
-import { link } from "../../rpc/abort.ts";
+import { link, unlessAborted } from "../../rpc/abort.ts";
 import { wakefulClock } from "../../rpc/clock.ts";
+import { isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { encodeHeaderValue } from "../../mcp/header-values.ts";
@@ -8,9 +9,9 @@ import type { Tool } from "../../mcp/tools.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { ClientExtension, FollowedRequest } from "../extension.ts";
 import type { RequestOptions } from "../options.ts";
-import { type Call, type ClientCore, type Next, makeCall, sessionFor, unexpectedType } from "./call.ts";
+import { type Call, type ClientCore, type Next, limitsOf, makeCall, sessionFor, unexpectedType } from "./call.ts";
 import { answersTo } from "./input-rounds.ts";
-import { findTool } from "./known-tools.ts";
+import { findTool } from "./find-tool.ts";
 
 /** Lets the extensions add params to a call and follow its result, if the result is of one of their types. */
 export async function extended(call: Call, next: Next): Promise<JsonObject> {
@@ -18,7 +19,7 @@ export async function extended(call: Call, next: Next): Promise<JsonObject> {
   const result = await next.step(call, next.next);
   const final = await follow(call, result);
   if (final) {
-    call.generation = undefined;
+    call.pending = undefined;
     return final;
   }
   const { resultType = completeType } = result;
@@ -32,10 +33,11 @@ async function prepare(call: Call): Promise<void> {
   const { capabilities } = server;
   const tool = async (): Promise<Tool | undefined> => {
     await findTool(call);
-    return core.tools.get(call.params.name);
+    return core.tools.get(call.params.name)?.tool;
   };
   for (const extension of extensionsOf(core)) {
-    const added = await extension.prepare?.({ method, params: call.params, revision, capabilities, tool });
+    const preparing = extension.prepare?.({ method, params: call.params, revision, capabilities, tool });
+    const added = isPromise(preparing) ? await preparedBy(call, preparing) : preparing;
     if (added) call.params = { ...call.params, ...added };
   }
 }
@@ -47,10 +49,29 @@ async function follow(call: Call, result: JsonObject): Promise<JsonObject | unde
     const request = await followedRequest(call, linked.signal);
     for (const extension of extensionsOf(call.core)) {
       const goOn = extension.follow?.(result, request);
-      if (goOn) return call.options.follow === false ? result : await goOn();
+      if (!goOn) continue;
+      return call.options.follow === false ? result : await unlessAborted(goOn(), linked.signal, call.what);
     }
     return undefined;
   } finally {
+    linked.unlink();
+  }
+}
+
+/** Waits for the `prepare` of an extension. Its own waits have the idle limit, and this one has only the total. */
+async function preparedBy<T>(call: Call, preparing: Promise<T>): Promise<T> {
+  const { core, options, what } = call;
+  const linked = link(options.signal, core.closing);
+  const { totalTimeout } = limitsOf(call);
+  const timer =
+    totalTimeout !== undefined &&
+    core.clock.setTimeout(() => {
+      linked.abort(new LocalError("timeout", `${what} was not sent within ${totalTimeout} ms.`));
+    }, totalTimeout);
+  try {
+    return await unlessAborted(preparing, linked.signal, what);
+  } finally {
+    core.clock.clearTimeout(timer);
     linked.unlink();
   }
 }
@@ -76,13 +97,14 @@ async function followedRequest(call: Call, signal: AbortSignal): Promise<Followe
   const { core, method, what, options } = call;
   const { idle, total } = { ...core.options.timeout, ...options.timeout };
   const { revision } = call.session ?? (await sessionFor(call));
+  const left = (): number => Math.max(0, call.endsAt - core.clock.now());
   return {
     method,
     what,
     revision,
     signal,
     // The server has answered, so the default timeout for the answer does not apply. A timeout of the user does.
-    left: total === undefined ? Infinity : call.left,
+    left: total === undefined ? Infinity : left(),
     clock: core.options.clock ?? wakefulClock,
     send: (other, params, { signal: until } = {}) =>
       core.sendWithin(
@@ -90,7 +112,11 @@ async function followedRequest(call: Call, signal: AbortSignal): Promise<Followe
         {
           ...(until && { signal: until }),
           ...(options.meta && { meta: options.meta }),
-          ...(idle !== undefined && { timeout: { idle } }),
+          timeout: {
+            ...(idle !== undefined && { idle }),
+            // A request without the signal may be sent after the end of the call, for example to cancel its task.
+            ...(total !== undefined && until && { total: left() }),
+          },
         },
       ),
     async answer(inputRequests) {

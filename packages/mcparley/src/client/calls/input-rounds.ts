@@ -5,7 +5,7 @@ import { Cancelled, Declined } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { UrlVisits } from "../connect/legacy-messages.ts";
-import type { Call } from "./call.ts";
+import { type Call, asking } from "./call.ts";
 
 /** Maximum number of input requests, or of URLs to visit, in one message of the server. */
 const maxRequests = 100;
@@ -21,7 +21,7 @@ export async function answersTo(call: Call, result: JsonObject, round: number): 
   const linked = link(options.signal, core.closing);
   try {
     if (inputRequests !== undefined) {
-      return { inputResponses: await answerAll(call, inputRequests, linked), ...state };
+      return { inputResponses: await asking(call, answerAll(call, inputRequests, linked)), ...state };
     }
     if (requestState === undefined) throw invalidInput(call, "it has neither inputRequests nor a requestState");
     // The server only wants the state back, for example because it is busy. The pause grows with each round.
@@ -41,9 +41,8 @@ async function answerAll(call: Call, requests: unknown, linked: Linked): Promise
   try {
     return Object.fromEntries(await unlessAborted(Promise.all(answers), linked.signal, call.what));
   } catch (error) {
-    // The answers of the other handlers are no longer needed.
+    // The answers of the other handlers are no longer needed. A handler that ignores its signal is not waited for.
     linked.abort(error);
-    await Promise.allSettled(answers);
     throw error;
   }
 }
@@ -79,16 +78,16 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
   const visits = Promise.all(wanted.map(({ elicitationId }) => announced.expect(elicitationId)));
   try {
     for (const params of wanted) {
-      const { action } = await answer(Method.elicit, { ...params }, core.asker(what, linked.signal));
+      const asked = answer(Method.elicit, { ...params }, core.asker(what, linked.signal));
+      const { action } = await asking(call, asked);
       if (action === "decline") throw new Declined();
       if (action === "cancel") throw new Cancelled();
     }
-    const since = core.clock.now();
+    const left = Math.max(0, call.endsAt - core.clock.now());
     const isDone = await Promise.race([
       visits.then(() => true),
-      pause(core.clock, call.left, linked.signal).then(() => false),
+      pause(core.clock, left, linked.signal).then(() => false),
     ]);
-    call.left -= core.clock.now() - since;
     if (!isDone) throw new LocalError("timeout", `${what}: the server did not announce that the visit is complete.`);
   } finally {
     linked.abort(undefined);

@@ -1,87 +1,96 @@
-import { LocalError } from "../../rpc/errors.ts";
-import { ToolError } from "../../mcp/errors.ts";
+import type { Clock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { ContentBlock, TextContent } from "../../mcp/content.ts";
 import type { McpHeader } from "../../mcp/mirrored-headers.ts";
-import type { CallToolResult, Tool } from "../../mcp/tools.ts";
+import type { Tool } from "../../mcp/tools.ts";
 import type { PeerSchema } from "../../schema/peer-schema.ts";
-import { formatIssue } from "../../schema/schema.ts";
-import type { Call } from "./call.ts";
+import type { Lookup } from "./find-tool.ts";
 
-interface Known {
-  tool: Tool;
+/** A listed tool, and what was prepared from it. */
+export interface KnownTool {
+  readonly tool: Tool;
+  /** The time until which the page of the tool is fresh. */
+  readonly freshUntil: number;
   /** The output schema, prepared when the tool returns its first result. */
   output?: Promise<PeerSchema>;
   headers?: readonly McpHeader[];
 }
 
-/** The listed tools, with their prepared output schemas and header annotations. */
+/** One reading of the list of tools. */
+export interface Listing {
+  readonly tools: Map<unknown, KnownTool>;
+  /** The generation in which it was started. */
+  readonly generation: number;
+  /** The time until which the page that is read is fresh, and the time for all pages. */
+  pageUntil: number;
+  freshUntil: number;
+}
+
+/**
+ * The tools that are known from listings. Each change of the list starts a generation. A listing that was started in an
+ * earlier generation is of use to its reader only, since the change may have overtaken it.
+ */
 export class KnownTools {
-  readonly #known = new Map<unknown, Known>();
-  readonly #report: (error: Error) => void;
-  /** The whole list was read since the last change, so a tool that is not here does not exist. */
-  isComplete = false;
+  readonly #clock: Clock;
+  #known = new Map<unknown, KnownTool>();
+  #generation = 0;
+  /** The time until which a tool that is not known does not exist. */
+  #completeUntil = -Infinity;
+  /** The listing for calls that look a tool up. */
+  lookup: Lookup | undefined;
 
-  /** `report` receives an error for each output schema that is not checked, or not in full. */
-  constructor(report: (error: Error) => void) {
-    this.#report = report;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
-  get(name: unknown): Tool | undefined {
-    return this.#known.get(name)?.tool;
+  /** Changes with each change of the list. */
+  get generation(): number {
+    return this.#generation;
   }
 
-  set(tool: Tool): void {
-    this.#known.set(tool.name, { tool });
+  /** Returns a tool of the last listing, also if its page is no longer fresh. */
+  get(name: unknown): KnownTool | undefined {
+    return this.#known.get(name);
   }
 
-  /** Forgets all tools, for example after a notification that the list changed. */
+  /** Returns whether `get` needs no listing: the tool or the whole list is fresh. */
+  isSettled(name: unknown): boolean {
+    return this.#clock.now() < Math.max(this.#completeUntil, this.#known.get(name)?.freshUntil ?? -Infinity);
+  }
+
+  begin(): Listing {
+    return { tools: new Map(), generation: this.#generation, pageUntil: Infinity, freshUntil: Infinity };
+  }
+
+  /** Notes the lifetime of a page. Tools whose server sets none are known until the list changes. */
+  beginPage(listing: Listing, { ttlMs }: JsonObject): void {
+    listing.pageUntil = typeof ttlMs === "number" && ttlMs > 0 ? this.#clock.now() + ttlMs : Infinity;
+    listing.freshUntil = Math.min(listing.freshUntil, listing.pageUntil);
+  }
+
+  add(listing: Listing, tool: Tool): void {
+    const known = { tool, freshUntil: listing.pageUntil };
+    listing.tools.set(tool.name, known);
+    if (listing.generation === this.#generation) this.#known.set(tool.name, known);
+  }
+
+  /** Called when a listing has read all pages. */
+  complete({ tools, generation, freshUntil }: Listing): void {
+    if (generation !== this.#generation) return;
+    this.#known = tools;
+    this.#completeUntil = freshUntil;
+  }
+
+  /** Called when the list cannot be read. It is not read again until it changes. */
+  giveUp(generation: number): void {
+    if (generation === this.#generation) this.#completeUntil = Infinity;
+  }
+
+  /** Forgets all tools: the list has changed, or may have. */
   clear(): void {
-    this.#known.clear();
-    this.isComplete = false;
-  }
-
-  /** The arguments of a tool that are mirrored into headers. Undefined for an unknown tool. */
-  async headers(name: unknown): Promise<readonly McpHeader[] | undefined> {
-    const known = this.#known.get(name);
-    return known && (known.headers ??= await headersOf(known.tool));
-  }
-
-  /**
-   * Checks a result against the output schema of its tool. Throws `invalid_result`, with the result in `data`, if it does
-   * not fit or is too complex to be checked. The result of an unknown tool is not checked, and neither is a tool error.
-   */
-  async checkResult(name: string, result: CallToolResult): Promise<void> {
-    const known = this.#known.get(name);
-    const schema = known?.tool.outputSchema;
-    if (!known || !schema || result.isError) return;
-    const reason =
-      result.structuredContent === undefined
-        ? "it has no structuredContent"
-        : await this.#misfit(known, schema, result.structuredContent);
-    if (reason === undefined) return;
-    const message = `The result of the tool "${name}" does not match its output schema: ${reason}`;
-    throw new LocalError("invalid_result", message, { data: { result } });
-  }
-
-  async #misfit(known: Known, schema: JsonObject, value: unknown): Promise<string | undefined> {
-    try {
-      const { validate } = await (known.output ??= this.#prepare(known.tool.name, schema));
-      return validate(value).issues?.map(formatIssue).join("; ");
-    } catch (error) {
-      return `the schema cannot be used. ${(error as Error).message}`;
-    }
-  }
-
-  async #prepare(name: string, schema: JsonObject): Promise<PeerSchema> {
-    // The reader of JSON Schemas is too large for the start, and many tools have no output schema.
-    const { preparePeerSchema } = await import("../../schema/peer-schema.ts");
-    const prepared = await preparePeerSchema(schema);
-    for (const reason of prepared.unchecked) {
-      const message = `Results of the tool "${name}" are not fully checked against its output schema. ${reason}`;
-      this.#report(new LocalError("invalid_message", message));
-    }
-    return prepared;
+    this.#generation++;
+    this.#known = new Map();
+    this.#completeUntil = -Infinity;
+    this.lookup = undefined;
   }
 }
 
@@ -102,49 +111,4 @@ function mentions(schema: JsonObject, name: string): boolean {
     // Nested so deep that it exhausts the stack. No mark is valid there.
     return false;
   }
-}
-
-/**
- * Makes the tool of a call known: lists the tools until it is found, at most once between two changes of the list. If the
- * tool is not in the list, or the list cannot be read, the call is sent all the same.
- */
-export async function findTool({ core, params, options: { signal } }: Call): Promise<void> {
-  const { tools } = core;
-  if (tools.isComplete || tools.get(params.name)) return;
-  try {
-    for await (const tool of core.listTools(signal ? { signal } : {})) if (tool.name === params.name) return;
-  } catch (error) {
-    if (signal?.aborted || core.closing.aborted) throw error;
-    core.report(error);
-    tools.isComplete = true;
-  }
-}
-
-/** Checks the form of a tool result. Content of unknown types is not checked. */
-export function readToolResult(name: string, result: JsonObject): CallToolResult {
-  const { content = [] } = result;
-  if (Array.isArray(content)) return { ...result, content };
-  throw new LocalError("invalid_message", `The tool "${name}" was answered with "content" that is no array.`);
-}
-
-/**
- * Returns the value of a tool result: its structured content, or its text if all of its content is text, or its content.
- * Throws `ToolError` for the result of a failed tool.
- */
-export function valueOf(name: string, result: CallToolResult): unknown {
-  const { content, structuredContent, isError } = result;
-  if (isError === true) {
-    const text = textOf(content.filter(isText));
-    throw new ToolError(text || `The tool "${name}" failed without an error message.`, { result });
-  }
-  if (structuredContent !== undefined) return structuredContent;
-  return content.length > 0 && content.every(isText) ? textOf(content) : content;
-}
-
-function isText(block: ContentBlock): block is TextContent {
-  return block?.type === "text" && typeof block.text === "string";
-}
-
-function textOf(content: readonly TextContent[]): string {
-  return content.map(({ text }) => text).join("\n");
 }

@@ -192,4 +192,33 @@ describe("the cache", () => {
     peer.answer(anew, { prompts: [{ name: "new" }] });
     expect(await second).toEqual([{ name: "new" }]);
   });
+
+  test("is not used for the pages after a cursor that the server refuses, and each entry is given once", async () => {
+    const peer = modernPeer();
+    const client = await openClient(peerTransports(peer));
+    const list = client.listPrompts().all();
+    const prompts = (...names: string[]): JsonObject => ({ prompts: names.map((name) => ({ name })), ttlMs: 60_000 });
+    peer.answer(await peer.request("prompts/list"), { ...prompts("a", "b"), nextCursor: "2" });
+    peer.answer(await peer.request("prompts/list"), { prompts: [] });
+    await list;
+    const names: string[] = [];
+    const iterating = (async () => {
+      for await (const { name } of client.listPrompts()) names.push(name);
+    })();
+    peer.refuse(await peer.request("prompts/list"), { code: -32602, message: "Invalid cursor" });
+    const again = await peer.request("prompts/list");
+    expect(again.params).not.toHaveProperty("cursor");
+    peer.answer(again, { ...prompts("b", "c"), nextCursor: "3" });
+    const second = await peer.request("prompts/list");
+    expect(second.params?.cursor).toBe("3");
+    peer.refuse(second, { code: -32602, message: "Invalid cursor again" });
+    await expect(iterating).rejects.toMatchObject({ code: -32602, message: "Invalid cursor again" });
+    expect(names).toEqual(["a", "b", "c"]);
+    void client
+      .listPrompts()
+      .all()
+      .catch(() => {});
+    await peer.request("prompts/list");
+    await client.close();
+  });
 });

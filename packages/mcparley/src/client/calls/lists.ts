@@ -7,21 +7,20 @@ import type { Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import type { RequestOptions } from "../options.ts";
 import type { ClientCore } from "./call.ts";
-import { headersOf } from "./known-tools.ts";
+import { type Listing, headersOf } from "./known-tools.ts";
 import { perform } from "./perform.ts";
-import { withSafeIcons } from "./safe-icons.ts";
 
 /** A list of the server. Iterate over it page by page, or read all of it. Each use sends new requests. */
 export interface List<T> extends AsyncIterable<T> {
   all(): Promise<T[]>;
 }
 
-/** The requests and entries of a list. */
+/** The requests and entries of one reading of a list. */
 interface ListSource<T> {
   method: string;
   /** The member of the result that contains the page. */
   member: string;
-  /** Requests a page. */
+  /** Requests a page. Without a cursor it is the first. */
   fetch(cursor: string | undefined): Promise<JsonObject>;
   /** Reads an entry. Throws if it is malformed. */
   read(entry: JsonObject): T | Promise<T>;
@@ -38,23 +37,49 @@ const maxEntries = 100_000;
 
 /** The tools of the server. `core.tools` remembers them. */
 export function listTools(core: ClientCore, options: RequestOptions): List<Tool> {
-  return ownList(core, options, {
-    method: Method.listTools,
-    member: "tools",
-    read: (entry) => readTool(core, entry),
-    complete: () => {
-      core.tools.isComplete = true;
-    },
-  });
+  return makeList(() => toolSource(core, options).source);
 }
 
-async function readTool({ tools, sessions }: ClientCore, entry: JsonObject): Promise<Tool> {
+/** Lists the tools, and yields after each page what was listed so far. */
+export async function* toolPages(core: ClientCore, options: RequestOptions): AsyncGenerator<Listing, void, undefined> {
+  const reading = toolSource(core, options);
+  const pages = pagesOf(reading.source);
+  while (!(await pages.next()).done) yield reading.listing;
+}
+
+function toolSource(core: ClientCore, options: RequestOptions): { source: ListSource<Tool>; listing: Listing } {
+  const { tools } = core;
+  const source = ownSource<Tool>(core, options, {
+    method: Method.listTools,
+    member: "tools",
+    async read(entry) {
+      const tool = await readTool(core, entry);
+      tools.add(reading.listing, tool);
+      return tool;
+    },
+  });
+  const reading = {
+    listing: tools.begin(),
+    source: {
+      ...source,
+      async fetch(cursor: string | undefined) {
+        if (cursor === undefined) reading.listing = tools.begin();
+        const page = await source.fetch(cursor);
+        tools.beginPage(reading.listing, page);
+        return page;
+      },
+      complete: () => tools.complete(reading.listing),
+    },
+  };
+  return reading;
+}
+
+async function readTool({ sessions }: ClientCore, entry: JsonObject): Promise<Tool> {
   requireStrings(entry, "name");
   if (!isObject(entry.inputSchema)) throw new TypeError('its "inputSchema" is not an object');
   const tool = entry as unknown as Tool;
   // A tool whose headers cannot be made must not be offered over HTTP (2026-07-28, Streamable HTTP, Schema Extension).
   if (sessions.current?.mirrors) await headersOf(tool);
-  tools.set(tool);
   return tool;
 }
 
@@ -88,65 +113,117 @@ export function requireStrings(entry: JsonObject, ...members: string[]): void {
   }
 }
 
-/** A list of the client itself. Its pages come from calls, and its entries have safe icons. */
+/** A list of the client itself. */
 function ownList<T>(
   core: ClientCore,
   options: RequestOptions,
-  source: Pick<ListSource<T>, "method" | "member" | "read" | "complete">,
+  source: Pick<ListSource<T>, "method" | "member" | "read">,
 ): List<T> {
+  return makeList(() => ownSource(core, options, source));
+}
+
+/** The source of a list of the client itself. Its pages come from calls, and its entries have safe icons. */
+function ownSource<T>(
+  core: ClientCore,
+  options: RequestOptions,
+  source: Pick<ListSource<T>, "method" | "member" | "read">,
+): ListSource<T> {
   const { method, read } = source;
   const reportIcon = (icon: unknown): void => {
     const shown = JSON.stringify(icon)?.slice(0, 200);
     core.report(invalidList(`An icon of ${method} was left out, since its URI is neither https nor data: ${shown}`));
   };
-  return listOf({
+  return {
     ...source,
-    read: (entry) => read(withSafeIcons(entry, reportIcon)),
+    async read(entry) {
+      // Most entries have no icons.
+      if (!Array.isArray(entry.icons)) return read(entry);
+      const { withSafeIcons } = await import("./on-demand.ts");
+      return read(withSafeIcons(entry, reportIcon));
+    },
     fetch: (cursor) => perform(core, { method, params: cursor === undefined ? {} : { cursor } }, options),
     report: (error) => core.report(error),
     forget: () => core.cache?.forget(method),
-  });
+  };
 }
 
 /** Makes a list that reads its pages when they are needed. */
 export function listOf<T>(source: ListSource<T>): List<T> {
-  const collect = async (): Promise<T[]> => {
-    const all: T[] = [];
-    for await (const entry of entries(source)) all.push(entry);
-    return all;
-  };
+  return makeList(() => source);
+}
+
+/** Makes a list whose source has a state for each reading. */
+function makeList<T>(begin: () => ListSource<T>): List<T> {
   return {
-    [Symbol.asyncIterator]: () => entries(source),
+    [Symbol.asyncIterator]: () => entriesOf(begin()),
     async all() {
-      try {
-        return await collect();
-      } catch (error) {
-        // A cursor from a cached page may have become invalid (server/utilities/caching, Pagination).
-        if (!(error instanceof ProtocolError) || error.code !== ErrorCode.InvalidParams) throw error;
-        source.forget();
-        return collect();
+      const all: T[] = [];
+      for await (const { entries, isFirst } of pagesOf(begin())) {
+        if (isFirst) all.length = 0;
+        for (const { value } of entries) all.push(value);
       }
+      return all;
     },
   };
 }
 
-async function* entries<T>(source: ListSource<T>): AsyncGenerator<T, void, undefined> {
+/** Iterates over the entries of a list. After a restart it leaves out those that were given before. */
+async function* entriesOf<T>(source: ListSource<T>): AsyncGenerator<T, void, undefined> {
+  const given = new Set<unknown>();
+  let isAgain = false;
+  for await (const { entries, isFirst, isLast } of pagesOf(source)) {
+    isAgain ||= isFirst && given.size > 0;
+    for (const { id, value } of entries) {
+      if (isAgain && given.has(id)) continue;
+      // Only a list with further pages can be restarted.
+      if (!isLast) given.add(id);
+      yield value;
+    }
+  }
+}
+
+interface Page<T> {
+  entries: { id: unknown; value: T }[];
+  isFirst: boolean;
+  isLast: boolean;
+}
+
+/** Reads a list page by page. If the server refuses a cursor, starts once more with the first page, without the cache. */
+async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>, void, undefined> {
   const { method, member } = source;
   const seen = new Set<string>();
   let cursor: string | undefined;
   let count = 0;
+  let isRestarted = false;
   for (let page = 0; page < maxPages; page++) {
-    const result = await source.fetch(cursor);
+    const result = await source.fetch(cursor).catch((error: unknown) => {
+      if (isRestarted || cursor === undefined || !isInvalidParams(error)) throw error;
+      return undefined;
+    });
+    if (!result) {
+      // The list has changed since the page with this cursor was sent (server/utilities/caching, Pagination).
+      isRestarted = true;
+      cursor = undefined;
+      count = 0;
+      seen.clear();
+      source.forget();
+      continue;
+    }
     const found = result[member];
     if (!Array.isArray(found)) throw invalidList(`${method} was answered without an array "${member}".`);
-    for (const entry of found) {
-      if (++count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
+    count += found.length;
+    if (count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
+    const entries: Page<T>["entries"] = [];
+    for (const entry of found as unknown[]) {
       const read = await readEntry(source, entry);
-      if (read) yield read.value;
+      if (read) entries.push(read);
     }
     const { nextCursor } = result;
     // Cursors are opaque, and the empty string is a valid one.
-    if (nextCursor === undefined || nextCursor === null) return source.complete?.();
+    const isLast = nextCursor === undefined || nextCursor === null;
+    if (isLast) source.complete?.();
+    yield { entries, isFirst: cursor === undefined, isLast };
+    if (isLast) return;
     if (typeof nextCursor !== "string")
       throw invalidList(`${method} was answered with a "nextCursor" that is no string.`);
     if (seen.has(nextCursor)) {
@@ -158,11 +235,15 @@ async function* entries<T>(source: ListSource<T>): AsyncGenerator<T, void, undef
   throw listTooLong(method, `${maxPages} pages`);
 }
 
+function isInvalidParams(error: unknown): boolean {
+  return error instanceof ProtocolError && error.code === ErrorCode.InvalidParams;
+}
+
 /** Reads an entry. A malformed one is reported and left out. */
-async function readEntry<T>(source: ListSource<T>, entry: unknown): Promise<{ value: T } | undefined> {
+async function readEntry<T>(source: ListSource<T>, entry: unknown): Promise<Page<T>["entries"][number] | undefined> {
   try {
     if (!isObject(entry)) throw new TypeError("it is not an object");
-    return { value: await source.read(entry) };
+    return { id: entry.uri ?? entry.uriTemplate ?? entry.name, value: await source.read(entry) };
   } catch (error) {
     const name = isObject(entry) ? JSON.stringify(entry.name ?? entry.uri ?? entry.uriTemplate) : JSON.stringify(entry);
     const reason = (error as Error).message;

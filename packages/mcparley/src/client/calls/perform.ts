@@ -1,8 +1,7 @@
-import { link, unlessAborted } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { Declined } from "../../mcp/errors.ts";
 import { revisions } from "../../mcp/revisions/index.ts";
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { isJson } from "../../rpc/is-json.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
 import type { ServerCapabilities } from "../../mcp/capabilities.ts";
 import { askable, completeType, inputRequiredType } from "../../mcp/input-required.ts";
 import { Method } from "../../mcp/methods.ts";
@@ -19,11 +18,10 @@ import {
   type Step,
   end,
   makeCall,
-  sessionFor,
   unexpectedType,
 } from "./call.ts";
 import { endOf, nameOf } from "./outcome.ts";
-import { repair } from "./repair.ts";
+import { openFor, repair } from "./repair.ts";
 import { sendRequest } from "./send-request.ts";
 
 const always = (): boolean => true;
@@ -51,8 +49,10 @@ export async function perform(
   let ended: Pick<CallRecord, "outcome" | "code"> = { outcome: "ok", code: undefined };
   core.running.add(call);
   try {
+    if (!isJson(request.params) || !isJson(options.meta)) (await import("./on-demand.ts")).requireJson(call);
     const first = steps.reduceRight((next, { step, concerns }) => (concerns(call) ? { step, next } : next), end);
     const result = await first.step(call, first.next);
+    if (request.checksResult) await checkAgainstSchema(call, result);
     if (call.method === Method.callTool && result.isError === true) ended = { outcome: "tool_error", code: undefined };
     return result;
   } catch (error) {
@@ -60,6 +60,8 @@ export async function perform(
     throw error;
   } finally {
     core.running.delete(call);
+    const isAnswered = typeof ended.code !== "string";
+    call.inputs?.forEach((input) => input.callEnded(call, isAnswered));
     record(core, call, { at, ...ended });
   }
 }
@@ -83,7 +85,7 @@ function record(core: ClientCore, { method, params }: Call, ended: Pick<CallReco
 
 /** Opens a session if there is none. Throws `not_capable` for a request that the server cannot answer. */
 async function requireSession(call: Call, next: Next): Promise<JsonObject> {
-  call.session = await sessionFor(call);
+  call.session = await openFor(call);
   const missing = missingCapability(call.session, call.method);
   if (missing) throw missing;
   return next.step(call, next.next);
@@ -137,23 +139,18 @@ async function extend(call: Call, next: Next): Promise<JsonObject> {
   return extended(call, next);
 }
 
-/** Asks the user before a tool call. Throws `Declined` if the call is not confirmed. */
 async function confirm(call: Call, next: Next): Promise<JsonObject> {
-  const { core, params, options, what } = call;
-  const name = String(params.name);
-  const args = isObject(params.arguments) ? params.arguments : {};
-  const linked = link(options.signal, core.closing);
-  try {
-    const asked = core.options.confirm?.(
-      { tool: core.tools.get(name), name, arguments: args },
-      core.asker(what, linked.signal),
-    );
-    const confirmed: unknown = await unlessAborted(Promise.resolve(asked), linked.signal, what);
-    if (confirmed !== true) throw new Declined(`${what} was not confirmed.`);
-  } finally {
-    linked.unlink();
-  }
-  return next.step(call, next.next);
+  const steps = await import("./on-demand.ts");
+  return steps.confirm(call, next);
+}
+
+/** Checks the result of a tool that was listed with an output schema. The result of a failed tool is not checked. */
+async function checkAgainstSchema(call: Call, result: JsonObject): Promise<void> {
+  const known = call.core.tools.get(call.params.name);
+  if (!known?.tool.outputSchema || result.isError) return;
+  // The evaluator of JSON Schemas is too large for the start, and many tools have no output schema.
+  const { checkResult } = await import("./check-result.ts");
+  await checkResult(call, known, result);
 }
 
 /** Maximum number of rounds in which a server may ask for more input to one call. */

@@ -1,45 +1,49 @@
-import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
-import { type Call, type CallRequest, type ClientCore, defaultTotal, end, makeCall, sessionFor } from "./call.ts";
+import {
+  type Call,
+  type CallRequest,
+  type ClientCore,
+  defaultTotal,
+  end,
+  limitsOf,
+  makeCall,
+  sessionFor,
+} from "./call.ts";
 import { guarded } from "../../mcp/observe.ts";
 import type { Progress } from "../../mcp/progress.ts";
 import type { RequestOptions } from "../options.ts";
-import { findTool } from "./known-tools.ts";
+import { type KnownTool, headersOf } from "./known-tools.ts";
 import { repair } from "./repair.ts";
 
 /** The last step of a call: sends the request and waits for its result. */
 export async function sendRequest(call: Call): Promise<JsonObject> {
   const { core, method, options, what } = call;
-  const session = call.session ?? (await sessionFor(call));
+  let session = call.session ?? (await sessionFor(call));
   const mirrored = session.mirrors ? await mirroredHeaders(call) : undefined;
-  const since = core.clock.now();
-  // A result that depends on answers is not cached: they are no part of its key.
-  call.generation = call.answers ? undefined : core.cache?.generation;
-  try {
-    return await session.connection.exchange(method, paramsOf(call, session), {
-      idleTimeout: options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
-      totalTimeout: call.left,
-      what,
-      signal: options.signal,
-      onProgress: progressOf(call),
-      onPaused: (ms) => void (call.left += ms),
-      wantsProgress: true,
-      envelope: mirrored ?? (options.maxReply ? options : undefined),
-    });
-  } finally {
-    call.left = Math.max(0, call.left - (core.clock.now() - since));
-  }
+  // The connection may have been lost while the tool was looked up.
+  if (!session.connection.isOpen) session = call.session = await sessionFor(call);
+  if (call.pending) core.cache?.sending(call.pending, call.answers !== undefined);
+  call.isSent = true;
+  return session.connection.exchange(method, paramsOf(call, session), {
+    ...limitsOf(call),
+    what,
+    signal: options.signal,
+    onProgress: progressOf(call),
+    onPaused: (ms) => void (call.endsAt += ms),
+    wantsProgress: true,
+    envelope: mirrored ?? (options.maxReply ? options : undefined),
+  });
 }
 
 /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
 export function sendWithin(core: ClientCore, request: CallRequest, options: RequestOptions): Promise<JsonObject> {
   // The timeout of the client's options is for the whole call of the user.
-  const left = options.timeout?.total ?? defaultTotal;
-  return repair({ ...makeCall(core, request, options), left }, { step: sendRequest, next: end });
+  const endsAt = core.clock.now() + (options.timeout?.total ?? defaultTotal);
+  return repair({ ...makeCall(core, request, options), endsAt }, { step: sendRequest, next: end });
 }
 
 function paramsOf({ core, options, params, answers }: Call, { revision }: Session): JsonObject {
@@ -59,15 +63,24 @@ async function mirroredHeaders(call: Call): Promise<Envelope | undefined> {
   const { core, method, params } = call;
   const { extensions } = core.options;
   if (method === Method.callTool) {
-    await findTool(call);
-    const headers = await core.tools.headers(params.name);
-    if (!headers || headers.length === 0) return undefined;
+    const known = await toolOf(call);
+    const headers = known && (known.headers ??= await headersOf(known.tool));
+    if (!headers?.length) return undefined;
     const { mirrorArguments } = await import("./on-demand.ts");
     return { headers: mirrorArguments(headers, params.arguments) };
   }
   if (!isExtensionList(extensions)) return undefined;
   const { extensionHeaders } = await import("./on-demand.ts");
   return extensionHeaders(extensions, method, params);
+}
+
+/** Returns the tool of a call. Lists the tools if it is unknown; most clients list them before they call one. */
+async function toolOf(call: Call): Promise<KnownTool | undefined> {
+  const { tools } = call.core;
+  call.listed = tools.generation;
+  if (tools.isSettled(call.params.name)) return tools.get(call.params.name);
+  const { findTool } = await import("./on-demand.ts");
+  return findTool(call);
 }
 
 function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObject) => void) | undefined {

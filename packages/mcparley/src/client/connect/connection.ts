@@ -24,6 +24,8 @@ export interface ConnectionHandlers {
   request(request: JsonRpcRequest, signal: AbortSignal, connection: Connection): Promise<JsonObject | undefined>;
   /** Called with each notification except progress, in order of arrival. */
   notification(message: JsonRpcNotification, connection: Connection): void;
+  /** Called when a request waits for a user, for example for a sign-in. The returned function is called at the end. */
+  waits?(): () => void;
   /** Called when no new requests can be sent. */
   lost?(reason: LocalError, connection: Connection): void;
   /** Called when messages that belong to no request may be lost, with the cause, and with undefined when they arrive again. */
@@ -108,7 +110,14 @@ export class Connection {
         this.#outbound.fail(id, error);
         this.#closeIfIdle();
       },
-      waits: (id) => this.#outbound.pause(id),
+      waits: (id) => {
+        const resume = this.#outbound.pause(id);
+        const end = this.#handlers.waits?.();
+        return () => {
+          resume();
+          end?.();
+        };
+      },
       malformed: (error) => this.#handlers.report(error),
       interrupted: (cause) => {
         this.#isInterrupted = cause !== undefined;

@@ -1,4 +1,4 @@
-import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
+import { DEFAULT_IDLE_TIMEOUT, PendingRequests } from "../../rpc/pending-requests.ts";
 import { link } from "../../rpc/abort.ts";
 import { checkTime, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
@@ -7,7 +7,7 @@ import { Cache } from "../calls/cache.ts";
 import type { ClientCore } from "../calls/call.ts";
 import { Client } from "../calls/client.ts";
 import { KnownTools } from "../calls/known-tools.ts";
-import { listTools } from "../calls/lists.ts";
+import { toolPages } from "../calls/lists.ts";
 import { sendWithin } from "../calls/send-request.ts";
 import { capabilitiesOf, declaring } from "../client-capabilities.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
@@ -39,7 +39,9 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     }),
   });
   const close = async (): Promise<void> => {
-    closing.abort(new LocalError("closed", "The client was closed."));
+    const closed = new LocalError("closed", "The client was closed.");
+    closing.abort(closed);
+    core.waits.failAll(closed);
     await core.sessions.close();
     await Promise.all(unfinished);
   };
@@ -106,12 +108,13 @@ function makeCore(
       )),
     subscriptions: undefined,
     offer: { info: options.info ?? defaultInfo, capabilities: (era) => capabilitiesOf(options, era) },
-    cache: options.cache === false ? undefined : new Cache(clock),
-    tools: new KnownTools((error) => core.report(error)),
+    cache: options.cache === false ? undefined : new Cache(clock, transports.credentials),
+    tools: new KnownTools(clock),
+    waits: new PendingRequests(clock),
     visits: undefined,
     running: new Set(),
     logLevel: undefined,
-    listTools: (request) => listTools(core, request),
+    toolPages: (request) => toolPages(core, request),
     sendWithin: (request, own) => sendWithin(core, request, own),
     asker: (during, signal) => ({ target: transports.target, server: sessions.current?.server.info, during, signal }),
     report(error) {

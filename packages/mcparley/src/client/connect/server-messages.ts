@@ -15,6 +15,7 @@ export function serverMessages(
   return {
     refuseRequests: (connection) => void modern.add(connection),
     report: (error) => core.report(error),
+    waits: () => core.waits.pauseAll(),
     lost: (reason, connection) => core.subscriptions?.lost(reason, connection),
     interrupted: (cause, connection) => {
       if (!cause) forgetLists(core);

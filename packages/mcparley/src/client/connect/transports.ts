@@ -2,6 +2,14 @@ import { memoryPair } from "../../rpc/memory-transport.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { Transport } from "../../rpc/transport.ts";
 
+/** The credentials that the requests to a target are sent with. */
+export interface Credentials {
+  /** Changes with the credentials, as far as requests were sent with them. */
+  readonly generation: number;
+  /** Returns the generation of the credentials that a request would be sent with now. Sends no request to the target. */
+  read(): Promise<number>;
+}
+
 /** Makes transports to one target, as often as they are needed. */
 export interface TransportFactory {
   /**
@@ -22,6 +30,8 @@ export interface TransportFactory {
   readonly once?: boolean;
   /** An extension that the transport implies. The client declares it like those of its options. */
   readonly extension?: string | undefined;
+  /** The credentials of the requests. Undefined if they cannot change. */
+  readonly credentials?: Credentials | undefined;
   /** Makes a transport that is not started yet. */
   open(): Transport;
   /**

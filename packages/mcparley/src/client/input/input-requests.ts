@@ -1,11 +1,12 @@
 import { unlessAborted } from "../../rpc/abort.ts";
 import { LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
+import { findNotJson } from "../../rpc/not-json.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Root } from "../../mcp/roots.ts";
 import { type CreateMessageParams, findToolImbalance } from "../../mcp/sampling.ts";
-import type { Asker, ConnectOptions } from "../options.ts";
+import type { Asker, ConnectOptions, RootsHandler } from "../options.ts";
 import { elicit, readElicitation } from "./elicitation.ts";
 
 /** Answers a request of a server for input: elicitation, sampling or roots. */
@@ -28,21 +29,34 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
       return unlessAborted(run(), signal, "The elicitation");
     });
     turn = mine.catch(() => {});
-    return mine;
+    // The turn of an aborted elicitation comes later, and is then skipped.
+    return unlessAborted(mine, signal, "The elicitation");
   };
-  return async (method, params, asker) => {
+  const answer: AnswerInput = async (method, params, asker) => {
     asker.signal.throwIfAborted();
     if (method === Method.elicit && options.elicit) {
       const elicitation = await readElicitation(params, options, report);
       return inTurn(asker.signal, () => elicit(elicitation, options, asker));
     }
     if (method === Method.createMessage && sample) return createMessage(params, options, asker);
-    if (method === Method.listRoots && roots) {
-      return { roots: checkRoots(typeof roots === "function" ? await roots(asker) : roots) };
-    }
+    if (method === Method.listRoots && roots) return listRoots(roots, asker);
     const message = `Method not found, or its capability was not declared: ${method.slice(0, 200)}`;
     throw new ProtocolError(ErrorCode.MethodNotFound, message);
   };
+  return async (method, params, asker) => {
+    const result = await answer(method, params, asker);
+    const wrong = findNotJson(result, "");
+    if (wrong === undefined) return result;
+    throw new LocalError(
+      "invalid_result",
+      `The answer to ${method} cannot be sent: ${wrong}, which JSON cannot carry.`,
+    );
+  };
+}
+
+async function listRoots(roots: RootsHandler, asker: Asker): Promise<JsonObject> {
+  if (typeof roots !== "function") return { roots: checkRoots(roots) };
+  return { roots: checkRoots(await unlessAborted(Promise.resolve(roots(asker)), asker.signal, "Listing the roots")) };
 }
 
 async function createMessage(

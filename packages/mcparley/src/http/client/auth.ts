@@ -31,6 +31,8 @@ export class SharedAuth {
   readonly #auth: HttpAuth;
   readonly #server: URL;
   #generation = 0;
+  /** The credentials that were sent last. */
+  #shown = "";
   /** The challenges in progress, by status: a sign-in and a request for more scopes are different. */
   readonly #challenges = new Map<number, Challenge>();
 
@@ -39,14 +41,25 @@ export class SharedAuth {
     this.#server = server;
   }
 
+  /** The credentials that requests are sent with. A proof of possession is none: it is different for each request. */
+  readonly credentials = {
+    generation: 0,
+    read: async (): Promise<number> => {
+      this.#note(await this.#auth.headers(this.#describe(this.#server, "POST")));
+      return this.credentials.generation;
+    },
+  };
+
   /** Returns the headers for a request. Waits for a sign-in in progress, and rejects if the sign-in fails. */
   async show(url: URL, method: string, waiter: AuthWaiter): Promise<Shown> {
     // During a sign-in the server would refuse the request as well.
     const underWay = this.#challenges.get(401);
     if (underWay) await this.#waitFor(underWay, waiter);
     const generation = this.#generation;
-    const headers = this.#auth.headers(this.#describe(url, method));
-    return { headers: await unlessAborted(headers, waiter.signal, "Waiting for authorization"), generation };
+    const asked = this.#auth.headers(this.#describe(url, method));
+    const headers = await unlessAborted(asked, waiter.signal, "Waiting for authorization");
+    this.#note(headers);
+    return { headers, generation };
   }
 
   /** Whether the request must be sent again with a value from the response. */
@@ -84,6 +97,12 @@ export class SharedAuth {
       );
     }
     return (await this.#waitFor(challenge, waiter)) && by;
+  }
+
+  #note(headers: Readonly<Record<string, string>>): void {
+    const shown = JSON.stringify({ ...headers, dpop: undefined });
+    if (shown !== this.#shown) this.credentials.generation++;
+    this.#shown = shown;
   }
 
   #describe(url: URL, method: string): HttpAuthRequest {

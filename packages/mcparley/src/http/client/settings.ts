@@ -27,7 +27,10 @@ export interface HttpAuthRefusal {
 
 /** Authorizes the requests to a server, for example with OAuth. */
 export interface HttpAuth {
-  /** Returns the headers that authorize one request. Called before each request, also before one to a redirect target. */
+  /**
+   * Returns the headers that authorize one request. Called before each request, also before one to a redirect target, and
+   * before a private result is used from the cache. Headers other than `dpop` identify the credentials of cached results.
+   */
   headers(request: HttpAuthRequest): Promise<Readonly<Record<string, string>>>;
   /**
    * Called with each response. True repeats the request once with new headers before the response is read, because the

@@ -274,6 +274,7 @@ export function httpTransports(target: HttpTarget): TransportFactory {
     target: nameOf(settings.url),
     identity: JSON.stringify([settings.url, Object.entries(settings.headers).map(String).toSorted()]),
     extension: target.auth?.extension,
+    credentials: settings.auth?.credentials,
     open: () => new HttpTransport(settings),
     async openOlder({ refused, signal }) {
       if (refused && !(refused instanceof HttpTransport && refused.mayBeHttpSse)) return undefined;

@@ -1,0 +1,77 @@
+import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { isObject } from "../../rpc/messages.ts";
+import { Method } from "../../mcp/methods.ts";
+import { elicitModesOf, isExtensionList } from "../client-capabilities.ts";
+import { doubtOf } from "../connect/revision-doubt.ts";
+import type { Session } from "../connect/session.ts";
+import type { Call } from "./call.ts";
+import { findAgain } from "./find-tool.ts";
+import { visitUrls } from "./input-rounds.ts";
+
+/** A reason to send a request again. */
+export interface Repair {
+  /** Each kind is tried once in a round. */
+  kind: "session" | "revision" | "headers" | "visits";
+  run(): unknown;
+}
+
+/** Returns the repair for an error of a call. Undefined if the call cannot be sent again. */
+export function repairOf(call: Call, session: Session, error: unknown): Repair | undefined {
+  const { core, method } = call;
+  const { sessions, options } = core;
+  if (error instanceof LocalError && error.code === "session_lost") {
+    return { kind: "session", run: () => sessions.drop(session) };
+  }
+  const doubt = doubtOf(error, call, session);
+  if (doubt) {
+    const isCertain = doubt === "certain";
+    const negotiateAgain = async (): Promise<void> => {
+      const { replaceIfChanged } = await import("../connect/on-demand.ts");
+      return replaceIfChanged(call, session, { error, isCertain });
+    };
+    return { kind: "revision", run: negotiateAgain };
+  }
+  if (!(error instanceof ProtocolError)) return undefined;
+  const isModern = session.revision.era === "modern";
+  if (error.code === ErrorCode.HeaderMismatch && session.mirrors && method === Method.callTool) {
+    return { kind: "headers", run: () => findAgain(call, call.listed) };
+  }
+  if (error.code === ErrorCode.UrlElicitationRequired && !isModern && elicitModesOf(options).includes("url")) {
+    return { kind: "visits", run: () => visitUrls(call, error) };
+  }
+  return undefined;
+}
+
+/**
+ * Adds `data.safeToRepeat` to an error that leaves open whether the server has run the call: `closed`, `exited`, `timeout`,
+ * `unreachable`, and `http` with a transient status. Returns other errors unchanged.
+ */
+export function explain(call: Call, error: unknown): unknown {
+  if (!(error instanceof LocalError)) return error;
+  const { code, data } = error;
+  const details = isObject(data) ? data : {};
+  const isLost = code === "closed" || code === "exited";
+  const isOpen = isLost || code === "timeout" || (code === "http" && isTransient(details.status));
+  if (!isOpen && code !== "unreachable") return error;
+  const safeToRepeat = !isOpen || !call.isSent || changesNothing(call);
+  let { message } = error;
+  if (isLost && call.isSent && !call.core.closing.aborted) {
+    const advice = safeToRepeat
+      ? "It is safe to repeat it."
+      : "The server may have run it: repeat it only if it does no harm to run it twice.";
+    message = `The connection was lost before ${call.what} was answered. ${advice} ${message}`;
+  }
+  return new LocalError(code, message, { cause: error, data: { ...details, safeToRepeat } });
+}
+
+/** Whether a second run of a call is harmless. For a method of an extension, the extension decides. */
+function changesNothing({ core, method, params }: Call): boolean {
+  if (method === Method.callTool) {
+    const annotations = core.tools.get(params.name)?.tool.annotations;
+    return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
+  }
+  if (Object.values<string>(Method).includes(method)) return true;
+  const { extensions } = core.options;
+  return isExtensionList(extensions) && extensions.some(({ repeatable }) => repeatable?.includes(method));
+}

@@ -1,0 +1,95 @@
+import { LocalError } from "../../rpc/errors.ts";
+import { Method } from "../../mcp/methods.ts";
+import { type Call, type ClientCore, waitFor } from "./call.ts";
+import type { KnownTool } from "./known-tools.ts";
+
+/** A listing of all tools for the calls that look a tool up. It runs once for all of them. */
+export interface Lookup {
+  /** The tools that were listed so far. */
+  tools: ReadonlyMap<unknown, KnownTool>;
+  /** Settles with the page that is being read. Never rejects. */
+  page: Promise<void>;
+  isDone: boolean;
+  error?: unknown;
+  /** The number of calls that wait for it. It is aborted when the last of them leaves without its tool. */
+  waiting: number;
+  abort(this: void): void;
+}
+
+/** The codes of errors after which the list can probably be read by the next call. */
+const transient: ReadonlySet<unknown> = new Set(["closed", "exited", "unreachable", "http", "session_lost", "aborted"]);
+
+/**
+ * Returns the tool of a call. Lists the tools if it is unknown: once between two changes of the list, for all calls. If the
+ * tool is not in the list, or the list cannot be read, returns undefined, and the call is sent all the same.
+ */
+export async function findTool(call: Call): Promise<KnownTool | undefined> {
+  const { core, params, what } = call;
+  const { tools } = core;
+  const { name } = params;
+  call.listed = tools.generation;
+  if (tools.isSettled(name)) return tools.get(name);
+  const lookup = (tools.lookup ??= startLookup(core));
+  lookup.waiting++;
+  try {
+    while (!lookup.isDone && !lookup.tools.has(name)) await waitFor(call, lookup.page);
+  } catch (error) {
+    if (lookup.waiting === 1) lookup.abort();
+    throw error;
+  } finally {
+    lookup.waiting--;
+  }
+  if (lookup.error instanceof LocalError && lookup.error.code === "timeout") {
+    const message = `${what} was not sent, because the list of tools was not answered in time.`;
+    throw new LocalError("timeout", message, { cause: lookup.error });
+  }
+  return lookup.tools.get(name);
+}
+
+/** Looks the tool of a call up in a new listing, unless another call has started one since `generation`. */
+export function findAgain(call: Call, generation: number): Promise<KnownTool | undefined> {
+  const { tools, cache } = call.core;
+  if (tools.generation === generation) {
+    tools.clear();
+    cache?.forget(Method.listTools);
+  }
+  return findTool(call);
+}
+
+function startLookup(core: ClientCore): Lookup {
+  const { tools } = core;
+  const { generation } = tools;
+  const controller = new AbortController();
+  const pages = core.toolPages({ signal: controller.signal });
+  const end = (error?: unknown): void => {
+    lookup.isDone = true;
+    lookup.error = error;
+    if (tools.lookup === lookup) tools.lookup = undefined;
+  };
+  const read = (): Promise<void> =>
+    pages.next().then(
+      ({ value, done }) => {
+        if (done) return end();
+        lookup.tools = value.tools;
+        lookup.page = read();
+      },
+      (error: unknown) => {
+        end(error);
+        if (controller.signal.aborted || core.closing.aborted) return;
+        core.report(error);
+        if (!(error instanceof LocalError) || !transient.has(error.code)) tools.giveUp(generation);
+      },
+    );
+  const lookup: Lookup = {
+    tools: new Map(),
+    page: Promise.resolve(),
+    isDone: false,
+    waiting: 0,
+    abort: () => {
+      if (tools.lookup === lookup) tools.lookup = undefined;
+      controller.abort();
+    },
+  };
+  lookup.page = read();
+  return lookup;
+}
