@@ -48,6 +48,7 @@ const packages = [
         neededBy: ["server.ts", "client.ts"],
         with: [
           "rpc/abort.ts",
+          "rpc/guarded.ts",
           "rpc/pending-requests.ts",
           "rpc/redact.ts",
           "schema/budget.ts",
