@@ -49,6 +49,7 @@ const packages = [
         with: [
           "mcp/observe.ts",
           "rpc/abort.ts",
+          "rpc/guarded.ts",
           "rpc/pending-requests.ts",
           "rpc/redact.ts",
           "schema/budget.ts",

@@ -6,7 +6,7 @@ export type { ClientExtension, FollowedRequest, PreparedRequest } from "./client
 export type { ServerInfo } from "./client/connect/session.ts";
 export { forgetEras } from "./client/connect/find-revision.ts";
 export type { Attachable, CommandTarget, TransportFactory } from "./client/connect/transports.ts";
-export type { List } from "./client/calls/lists.ts";
+export type { List } from "./client/calls/list-pages.ts";
 export type { ClientCall, ClientObserver } from "./client/observer.ts";
 export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, Outcome } from "./mcp/observe.ts";
 export { openClient } from "./client/connect/open-client.ts";

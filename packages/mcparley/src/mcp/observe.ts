@@ -1,4 +1,5 @@
 import { isPromise } from "../rpc/awaitable.ts";
+import { guarded } from "../rpc/guarded.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 
 /**
@@ -93,16 +94,4 @@ export function startCall<C extends ObservedCall>(
       for (const run of runs) guarded(() => run.ended(end), report);
     },
   };
-}
-
-/** Calls a callback of the user. Reports the error if it throws or if the promise that it returns rejects. */
-export function guarded<T>(notify: () => T, report: (error: unknown) => void): T | undefined {
-  try {
-    const returned = notify();
-    if (isPromise(returned)) returned.then(undefined, report);
-    return returned;
-  } catch (error) {
-    report(error);
-    return undefined;
-  }
 }

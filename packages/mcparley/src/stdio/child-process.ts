@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { LocalError } from "../rpc/errors.ts";
-import { guarded } from "../mcp/observe.ts";
+import { guarded } from "../rpc/guarded.ts";
 import { redact } from "../rpc/redact.ts";
 
 /** The variables that a child process inherits: for its home directory, programs and language. None is a secret. */

@@ -12,7 +12,8 @@ import { type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Change, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
 import { byName } from "../typed-client.ts";
 import type { CallOptions, ClientCore } from "./call.ts";
-import { type List, listPrompts, listResourceTemplates, listResources, listTools } from "./lists.ts";
+import type { List } from "./list-pages.ts";
+import { listPrompts, listResourceTemplates, listResources, listTools } from "./lists.ts";
 import { perform } from "./perform.ts";
 import { readToolResult, valueOf } from "./tool-results.ts";
 

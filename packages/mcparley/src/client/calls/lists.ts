@@ -1,5 +1,3 @@
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
-import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Prompt } from "../../mcp/prompts.ts";
@@ -8,32 +6,8 @@ import type { Tool } from "../../mcp/tools.ts";
 import type { RequestOptions } from "../options.ts";
 import type { ClientCore } from "./call.ts";
 import { type Listing, headersOf } from "./known-tools.ts";
+import { type List, type ListSource, invalidList, makeList, pagesOf, requireStrings } from "./list-pages.ts";
 import { perform } from "./perform.ts";
-
-/** A list of the server. Iterate over it page by page, or read all of it. Each use sends new requests. */
-export interface List<T> extends AsyncIterable<T> {
-  all(): Promise<T[]>;
-}
-
-/** The requests and entries of one reading of a list. */
-interface ListSource<T> {
-  method: string;
-  /** The member of the result that contains the page. */
-  member: string;
-  /** Requests a page. Without a cursor it is the first. */
-  fetch(cursor: string | undefined): Promise<JsonObject>;
-  /** Reads an entry. Throws if it is malformed. */
-  read(entry: JsonObject): T | Promise<T>;
-  /** Called when the last page was read. */
-  complete?(): void;
-  /** Called with an error for each entry that is left out. */
-  report(error: Error): void;
-  /** Removes the cached pages. */
-  forget(): void;
-}
-
-const maxPages = 1000;
-const maxEntries = 100_000;
 
 /** The tools of the server. `core.tools` remembers them. */
 export function listTools(core: ClientCore, options: RequestOptions): List<Tool> {
@@ -106,13 +80,6 @@ function named<T>(...members: string[]): (entry: JsonObject) => T {
   };
 }
 
-/** Throws if members of an entry are not strings. */
-export function requireStrings(entry: JsonObject, ...members: string[]): void {
-  for (const member of members) {
-    if (typeof entry[member] !== "string") throw new TypeError(`its "${member}" is not a string`);
-  }
-}
-
 /** A list of the client itself. */
 function ownList<T>(
   core: ClientCore,
@@ -145,118 +112,4 @@ function ownSource<T>(
     report: (error) => core.report(error),
     forget: () => core.cache?.forget(method),
   };
-}
-
-/** Makes a list that reads its pages when they are needed. */
-export function listOf<T>(source: ListSource<T>): List<T> {
-  return makeList(() => source);
-}
-
-/** Makes a list whose source has a state for each reading. */
-function makeList<T>(begin: () => ListSource<T>): List<T> {
-  return {
-    [Symbol.asyncIterator]: () => entriesOf(begin()),
-    async all() {
-      const all: T[] = [];
-      for await (const { entries, isFirst } of pagesOf(begin())) {
-        if (isFirst) all.length = 0;
-        for (const { value } of entries) all.push(value);
-      }
-      return all;
-    },
-  };
-}
-
-/** Iterates over the entries of a list. After a restart it leaves out those that were given before. */
-async function* entriesOf<T>(source: ListSource<T>): AsyncGenerator<T, void, undefined> {
-  const given = new Set<unknown>();
-  let isAgain = false;
-  for await (const { entries, isFirst, isLast } of pagesOf(source)) {
-    isAgain ||= isFirst && given.size > 0;
-    for (const { id, value } of entries) {
-      if (isAgain && given.has(id)) continue;
-      // Only a list with further pages can be restarted.
-      if (!isLast) given.add(id);
-      yield value;
-    }
-  }
-}
-
-interface Page<T> {
-  entries: { id: unknown; value: T }[];
-  isFirst: boolean;
-  isLast: boolean;
-}
-
-/** Reads a list page by page. If the server refuses a cursor, starts once more with the first page, without the cache. */
-async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>, void, undefined> {
-  const { method, member } = source;
-  const seen = new Set<string>();
-  let cursor: string | undefined;
-  let count = 0;
-  let isRestarted = false;
-  for (let page = 0; page < maxPages; page++) {
-    const result = await source.fetch(cursor).catch((error: unknown) => {
-      if (isRestarted || cursor === undefined || !isInvalidParams(error)) throw error;
-      return undefined;
-    });
-    if (!result) {
-      // The list has changed since the page with this cursor was sent (server/utilities/caching, Pagination).
-      isRestarted = true;
-      cursor = undefined;
-      count = 0;
-      seen.clear();
-      source.forget();
-      continue;
-    }
-    const found = result[member];
-    if (!Array.isArray(found)) throw invalidList(`${method} was answered without an array "${member}".`);
-    count += found.length;
-    if (count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
-    const entries: Page<T>["entries"] = [];
-    for (const entry of found as unknown[]) {
-      const read = await readEntry(source, entry);
-      if (read) entries.push(read);
-    }
-    const { nextCursor } = result;
-    // Cursors are opaque, and the empty string is a valid one.
-    const isLast = nextCursor === undefined || nextCursor === null;
-    if (isLast) source.complete?.();
-    yield { entries, isFirst: cursor === undefined, isLast };
-    if (isLast) return;
-    if (typeof nextCursor !== "string")
-      throw invalidList(`${method} was answered with a "nextCursor" that is no string.`);
-    if (seen.has(nextCursor)) {
-      throw invalidList(`${method} was answered with the same cursor twice, so the list would never end.`);
-    }
-    seen.add(nextCursor);
-    cursor = nextCursor;
-  }
-  throw listTooLong(method, `${maxPages} pages`);
-}
-
-function isInvalidParams(error: unknown): boolean {
-  return error instanceof ProtocolError && error.code === ErrorCode.InvalidParams;
-}
-
-/** Reads an entry. A malformed one is reported and left out. */
-async function readEntry<T>(source: ListSource<T>, entry: unknown): Promise<Page<T>["entries"][number] | undefined> {
-  try {
-    if (!isObject(entry)) throw new TypeError("it is not an object");
-    return { id: entry.uri ?? entry.uriTemplate ?? entry.name, value: await source.read(entry) };
-  } catch (error) {
-    const name = isObject(entry) ? JSON.stringify(entry.name ?? entry.uri ?? entry.uriTemplate) : JSON.stringify(entry);
-    const reason = (error as Error).message;
-    source.report(invalidList(`An entry of ${source.method} was left out, ${name?.slice(0, 100)}: ${reason}`, error));
-    return undefined;
-  }
-}
-
-function invalidList(message: string, cause?: unknown): LocalError {
-  return new LocalError("invalid_message", message, { cause });
-}
-
-function listTooLong(method: string, limit: string): LocalError {
-  const message = `The list of ${method} is longer than ${limit}; to use a part of it, stop iterating sooner.`;
-  return new LocalError("too_large", message);
 }

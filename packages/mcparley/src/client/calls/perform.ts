@@ -7,7 +7,8 @@ import { askable, completeType, inputRequiredType } from "../../mcp/input-requir
 import { Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { Session } from "../connect/session.ts";
-import { type CallRecord, guarded } from "../../mcp/observe.ts";
+import { guarded } from "../../rpc/guarded.ts";
+import type { CallRecord } from "../../mcp/observe.ts";
 import type { RequestOptions } from "../options.ts";
 import { fromCache } from "./cache.ts";
 import {

@@ -13,7 +13,7 @@ import {
   makeCall,
   sessionFor,
 } from "./call.ts";
-import { guarded } from "../../mcp/observe.ts";
+import { guarded } from "../../rpc/guarded.ts";
 import type { Progress } from "../../mcp/progress.ts";
 import type { RequestOptions } from "../options.ts";
 import { type KnownTool, headersOf } from "./known-tools.ts";

@@ -2,7 +2,7 @@ import { DEFAULT_IDLE_TIMEOUT, PendingRequests } from "../../rpc/pending-request
 import { link } from "../../rpc/abort.ts";
 import { checkTime, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { guarded } from "../../mcp/observe.ts";
+import { guarded } from "../../rpc/guarded.ts";
 import { Cache } from "../calls/cache.ts";
 import type { ClientCore } from "../calls/call.ts";
 import { Client } from "../calls/client.ts";

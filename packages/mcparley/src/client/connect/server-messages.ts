@@ -2,7 +2,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject, JsonRpcNotification } from "../../rpc/messages.ts";
 import { type LoggingMessage, loggingLevels } from "../../mcp/logging.ts";
 import { Notification } from "../../mcp/methods.ts";
-import { guarded } from "../../mcp/observe.ts";
+import { guarded } from "../../rpc/guarded.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection, ConnectionHandlers } from "./connection.ts";
 

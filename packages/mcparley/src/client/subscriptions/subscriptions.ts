@@ -5,7 +5,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
-import { guarded } from "../../mcp/observe.ts";
+import { guarded } from "../../rpc/guarded.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection } from "../connect/connection.ts";
 import { forgetEra } from "../connect/remembered.ts";

@@ -1,7 +1,7 @@
 import { LocalError, ProtocolError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
-import { guarded } from "../../../mcp/observe.ts";
+import { guarded } from "../../../rpc/guarded.ts";
 import type { ClientExtension, PreparedRequest } from "../../../client/extension.ts";
 import { type DetailedTask, type Task, TaskMethod, taskType, tasksId } from "../task.ts";
 import { followRequested, followTask, readTask } from "./task-follower.ts";
