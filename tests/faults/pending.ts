@@ -21,15 +21,4 @@ export function pendingFor(entry: string): (cell: Cell) => boolean {
 }
 
 /** Conversations in which the client sends other requests than it must. */
-export const pendingConversations: readonly { name: string; peers: readonly string[]; cause: string }[] = [
-  {
-    name: "20 first calls at the same time",
-    peers: ["http/2026-07-28"],
-    cause: "client/calls/known-tools.ts: each call of `findTool` lists the tools.",
-  },
-  {
-    name: "calls of 50 tools of a list with pages of ten, without a cache",
-    peers: ["http/2026-07-28"],
-    cause: "client/calls/known-tools.ts: `findTool` stops at the tool and forgets the rest of the page.",
-  },
-];
+export const pendingConversations: readonly { name: string; peers: readonly string[]; cause: string }[] = [];

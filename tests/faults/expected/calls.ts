@@ -1,5 +1,5 @@
 import type { Operation } from "../dimensions.ts";
-import { isOneWay, isSubscribeRequest } from "./exclusions.ts";
+import { isOneWay } from "./exclusions.ts";
 import {
   type Rule,
   isModern,
@@ -66,9 +66,12 @@ const requests: readonly Rule[] = [
   {
     fault: ["session-404-for-long"],
     when: isRequest,
-    must: (cell) => ({ settles: "session_lost", sent: { ...reconnect(cell), [struck(cell)]: 2 } }),
+    must: (cell) => ({
+      settles: "session_lost",
+      state: "reconnecting",
+      sent: { ...reconnect(cell), [struck(cell)]: 2 },
+    }),
   },
-  { fault: ["session-404-for-long"], when: isSubscribeRequest, must: { state: "reconnecting" } },
   { fault: ["process-exit"], must: (cell) => ({ sent: reconnect(cell) }) },
   // A new process may have other tools. An extension may need to know the tool.
   { operation: tools, fault: ["process-exit"], must: { sent: { "tools/list": [0, 1] } } },

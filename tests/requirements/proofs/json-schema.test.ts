@@ -34,14 +34,21 @@ async function called(world: World, outputSchema: JsonObject, structuredContent:
   const calling = client.callTool("t");
   calling.catch(() => {});
   server.answer(await server.request("tools/call"), { content: [], structuredContent });
+  const listing = server.request("tools/list").then((request) => server.answer(request, listOf(outputSchema)));
+  listing.catch(() => {});
+  // A result that does not fit leads to one new listing.
+  await Promise.race([calling.catch(() => {}), listing]);
   return calling;
 }
 
 async function list(client: Client, server: Scripted, outputSchema: JsonObject): Promise<void> {
   const listing = client.listTools().all();
-  const tools = [{ name: "t", inputSchema: { type: "object" }, outputSchema }];
-  server.answer(await server.request("tools/list"), { tools });
+  server.answer(await server.request("tools/list"), listOf(outputSchema));
   await listing;
+}
+
+function listOf(outputSchema: JsonObject): JsonObject {
+  return { tools: [{ name: "t", inputSchema: { type: "object" }, outputSchema }] };
 }
 
 function define(input: JsonObject): void {

@@ -202,6 +202,8 @@ proves("tools.name.case", {
       expect(request.params.name).toBe(name);
       server.answer(request, { content: [], structuredContent: {} });
     }
+    // The result of "Add" does not fit, so the client reads the list again.
+    server.answer(await server.request("tools/list"), { tools });
     expect((await settled).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
   },
 });

@@ -14,6 +14,8 @@ export interface Repair {
   /** Each kind is tried once in a round. */
   kind: "session" | "revision" | "headers" | "visits";
   run(): unknown;
+  /** Called if the same failure follows the repair. */
+  giveUp?(): void;
 }
 
 /** Returns the repair for an error of a call. Undefined if the call cannot be sent again. */
@@ -21,7 +23,8 @@ export function repairOf(call: Call, session: Session, error: unknown): Repair |
   const { core, method } = call;
   const { sessions, options } = core;
   if (error instanceof LocalError && error.code === "session_lost") {
-    return { kind: "session", run: () => sessions.drop(session) };
+    const drop = (): void => sessions.drop(session);
+    return { kind: "session", run: drop, giveUp: drop };
   }
   const doubt = doubtOf(error, call, session);
   if (doubt) {

@@ -1,5 +1,5 @@
 import { link, unlessAborted } from "../../rpc/abort.ts";
-import { wakefulClock } from "../../rpc/clock.ts";
+import { startLimit, wakefulClock } from "../../rpc/clock.ts";
 import { isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
@@ -63,11 +63,8 @@ async function preparedBy<T>(call: Call, preparing: Promise<T>): Promise<T> {
   const { core, options, what } = call;
   const linked = link(options.signal, core.closing);
   const { totalTimeout } = limitsOf(call);
-  const timer =
-    totalTimeout !== undefined &&
-    core.clock.setTimeout(() => {
-      linked.abort(new LocalError("timeout", `${what} was not sent within ${totalTimeout} ms.`));
-    }, totalTimeout);
+  const late = (): void => linked.abort(new LocalError("timeout", `${what} was not sent within ${totalTimeout} ms.`));
+  const timer = totalTimeout === undefined ? undefined : startLimit(core.clock, late, totalTimeout);
   try {
     return await unlessAborted(preparing, linked.signal, what);
   } finally {

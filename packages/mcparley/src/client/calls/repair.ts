@@ -16,7 +16,10 @@ export async function repair(call: Call, next: Next): Promise<JsonObject> {
       const failure = await loadAfterFailure();
       // The next step may have opened another session.
       const possible = failure?.repairOf(call, call.session, error);
-      if (!possible || repaired.has(possible.kind)) throw failure?.explain(call, error) ?? error;
+      if (!possible || repaired.has(possible.kind)) {
+        possible?.giveUp?.();
+        throw failure?.explain(call, error) ?? error;
+      }
       repaired.add(possible.kind);
       await possible.run();
     }

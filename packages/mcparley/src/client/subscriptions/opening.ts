@@ -32,11 +32,3 @@ export function isFinal(error: unknown): boolean {
     error.code,
   );
 }
-
-/** Whether the server answered, and refused the method or the revision. */
-export function isRefusal(error: unknown): boolean {
-  if (error instanceof ProtocolError) return isFinal(error);
-  if (!(error instanceof LocalError) || error.code !== "http") return false;
-  const { status } = (error.data ?? {}) as { status?: number };
-  return status === 400 || status === 404 || status === 405;
-}

@@ -8,12 +8,13 @@ import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection } from "../connect/connection.ts";
-import { forgetEra } from "../connect/remembered.ts";
+import { doubtOf } from "../connect/revision-doubt.ts";
 import { forgetLists } from "../connect/server-messages.ts";
+import type { Session } from "../connect/session.ts";
 import type { RequestOptions } from "../options.ts";
 import { endedByServer, listenModern } from "./listen.ts";
 import { listenLegacy } from "./listen-legacy.ts";
-import { isFinal, isRefusal, openingSignal } from "./opening.ts";
+import { isFinal, openingSignal } from "./opening.ts";
 import {
   type Change,
   type ListenFilter,
@@ -135,7 +136,7 @@ export class Subscriptions {
     return undefined;
   }
 
-  /** Opens a subscription once, in the current session or in a new one. A lost session is replaced once. */
+  /** Opens a subscription, in the current session or in a new one. A session that the server no longer has is replaced once. */
   async #begin(listening: Listening, signal: AbortSignal, isSecond = false): Promise<Opened> {
     const { sessions } = this.#core;
     const session = await unlessAborted(sessions.ensure(), signal, Method.listen);
@@ -146,11 +147,23 @@ export class Subscriptions {
       return await open(this.#core, listening, { session, signal });
     } catch (error) {
       listening.connection = undefined;
-      if (!(error instanceof LocalError) || error.code !== "session_lost") throw error;
-      sessions.drop(session);
-      if (isSecond || signal.aborted) throw error;
+      if (signal.aborted) throw error;
+      await this.#endOutdated(session, error, signal);
+      if (isSecond) throw error;
       return this.#begin(listening, signal, true);
     }
+  }
+
+  /** Ends a session that the server no longer has, or whose revision it no longer has. Throws `error` for other errors. */
+  async #endOutdated(session: Session, error: unknown, signal: AbortSignal): Promise<void> {
+    const core = this.#core;
+    if (error instanceof LocalError && error.code === "session_lost") return core.sessions.drop(session);
+    const method = session.revision.era === "modern" ? Method.listen : Method.subscribe;
+    const doubt = doubtOf(error, { core, method }, session);
+    if (!doubt) throw error;
+    const { replaceIfChanged } = await import("../connect/on-demand.ts");
+    const call = { core, options: { signal }, what: Method.listen };
+    await replaceIfChanged(call, session, { error, isCertain: doubt === "certain" });
   }
 
   /** Keeps a subscription open until it ends. Returns the reason, or undefined if the user has closed it. */
@@ -183,13 +196,11 @@ export class Subscriptions {
     const { sessions } = this.#core;
     const { signal } = listening.life;
     let reason: unknown = cause;
-    let mayDetect = true;
     listening.isReopening = true;
     try {
       for (;;) {
         const backoff = sessions.current ? listening.backoff : this.#dialing;
-        if (mayDetect && this.#isOutdated(reason)) mayDetect = false;
-        else if (isFinal(reason) || backoff.isSpent || sessions.isClosed) return this.#lose(reason);
+        if (isFinal(reason) || backoff.isSpent || sessions.isClosed) return this.#lose(reason);
         await unlessAborted(backoff.wait(retryAfterOf(reason)), signal, Method.listen);
         try {
           return await this.#begin(listening, signal);
@@ -203,20 +214,6 @@ export class Subscriptions {
     } finally {
       listening.isReopening = false;
     }
-  }
-
-  /**
-   * Whether a refusal may come from another version of the server, which has replaced the one that accepted the subscription.
-   * Then the session is dropped, so that the next one negotiates the revision again.
-   */
-  #isOutdated(error: unknown): boolean {
-    const { transports, sessions, options } = this.#core;
-    const { current } = sessions;
-    const isAuto = (options.revision ?? "auto") === "auto";
-    if (transports.kind !== "http" || !isAuto || !isRefusal(error) || current?.revision.era !== "modern") return false;
-    forgetEra(transports);
-    sessions.drop(current);
-    return true;
   }
 
   /** Reports that a subscription has ended, and returns the error. */

@@ -15,9 +15,9 @@ const SLICE = 65_536;
 /**
  * Reads a stream of Server-Sent Events to its end.
  *
- * An event may have up to `limit` characters. A function is called for each piece of the stream. Rejects with `LocalError` `too_large` for a larger one and cancels the
- * stream. Rejects with the stream's own error if it breaks. An event that the end of the stream cuts off is left out, as
- * the HTML standard requires.
+ * An event may have up to `limit` characters; a function is called for each piece of the stream. Rejects with `LocalError`
+ * `too_large` for a larger event and cancels the stream. Rejects with the stream's own error if it breaks. An event that the
+ * end of the stream cuts off is left out, as the HTML standard requires.
  */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
@@ -113,6 +113,8 @@ export function isPolled({ lastEventId, retryMs }: StreamPosition): boolean {
 export interface MessageSink {
   message(value: unknown): void;
   malformed(error: Error): void;
+  /** Called with the name of an event that is not a message. An error that it throws ends the stream. */
+  other?(event: string): void;
 }
 
 /** Reads the messages of an event stream to its end, and keeps the position in `position`. */
@@ -126,7 +128,8 @@ export async function readMessages(
     event({ id, event, data }) {
       // An empty id cancels the id before it (HTML standard, server-sent events).
       if (id !== undefined) position.lastEventId = id === "" ? undefined : id;
-      if (data !== "" && (event === undefined || event === "message")) deliverEvent(data, sink);
+      if (event !== undefined && event !== "message") sink.other?.(event);
+      else if (data !== "") deliverEvent(data, sink);
     },
     retry(ms) {
       position.retryMs = ms;

@@ -123,6 +123,10 @@ export class StandaloneStream {
         this.#sink.message(value);
       },
       malformed: (error) => this.#sink.malformed(error),
+      other(event) {
+        // The first event of HTTP+SSE: the server was replaced by one that has no sessions of this transport.
+        if (event === "endpoint") throw sessionLost("GET");
+      },
     };
     this.#state = "open";
     this.#isOffered = true;
@@ -136,6 +140,7 @@ export class StandaloneStream {
       return undefined;
     } catch (error) {
       if (this.#lifetime.aborted) throw error;
+      if (error instanceof LocalError && error.code === "session_lost") throw error;
       if (!(error instanceof LocalError) || error.code !== "too_large") return error as Error;
       this.#sink.malformed(error);
       // If the stream were resumed at its position, the server would send the same event again.

@@ -1,5 +1,6 @@
 import type { FollowedRequest } from "../../../client/extension.ts";
 import { type Linked, abortedError, link, pause, unlessAborted } from "../../../rpc/abort.ts";
+import { startLimit } from "../../../rpc/clock.ts";
 import { LocalError, ProtocolError, RpcErrorCode } from "../../../rpc/errors.ts";
 import { isObject } from "../../../rpc/messages.ts";
 
@@ -9,8 +10,6 @@ const maxFailures = 8;
 const firstPause = 500;
 /** Maximum pause in milliseconds, also if the server asks for a longer one. */
 const longestPause = 30_000;
-/** Maximum delay of a timer in milliseconds. Platforms call timers with a longer delay at once. */
-const longestTimer = 2 ** 31 - 1;
 
 /** The time and the number of failures after which a task is no longer followed. */
 export class Patience {
@@ -80,17 +79,9 @@ export class Patience {
   }
 
   #resume(): void {
-    if (this.#left === Infinity) return;
     const { clock } = this.#request;
     this.#since = clock.now();
-    this.#timer = clock.setTimeout(
-      () => {
-        this.#stop();
-        if (this.#left > 0) this.#resume();
-        else this.#expire();
-      },
-      Math.min(Math.max(0, this.#left), longestTimer),
-    );
+    this.#timer = startLimit(clock, () => this.#expire(), Math.max(0, this.#left));
   }
 
   #stop(): void {
@@ -110,7 +101,9 @@ export class Patience {
   #unavailable(error: LocalError | ProtocolError): Error {
     const { what } = this.#request;
     const message = `The server of the task ${this.#taskId} of ${what} is unavailable; the task goes on. ${error.message}`;
-    const options = { cause: error, data: { taskId: this.#taskId } };
+    const data = isObject(error.data) ? error.data : {};
+    // The task goes on, so a second call would run the tool twice.
+    const options = { cause: error, data: { ...data, safeToRepeat: false, taskId: this.#taskId } };
     return error instanceof LocalError
       ? new LocalError(error.code, message, options)
       : new ProtocolError(error.code, message, options);

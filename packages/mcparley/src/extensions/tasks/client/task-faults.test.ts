@@ -30,7 +30,11 @@ let client: Client;
 const onError = vi.fn();
 
 beforeAll(() =>
-  Promise.all([import("../../../client/input/input-requests.ts"), import("../../../client/calls/extensions.ts")]),
+  Promise.all([
+    import("../../../client/input/input-requests.ts"),
+    import("../../../client/calls/extensions.ts"),
+    import("../../../client/calls/after-failure.ts"),
+  ]),
 );
 beforeEach(() => {
   clock = fakeClock(1_000_000);
