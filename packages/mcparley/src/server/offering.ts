@@ -13,7 +13,7 @@ import { type Entry, type Feature, PreparedRegistry } from "./registry.ts";
 
 interface OfferingInit {
   /** The tools, prompts and resources of the definition. A feature that is set is offered even while it is empty. */
-  given: Partial<Record<ListKind, Record<string, unknown>>>;
+  given: { readonly [K in ListKind]?: object | undefined };
   limits: ServerLimits;
   listCache: CacheHint;
   serverInfo: Implementation;
@@ -43,8 +43,9 @@ export class Offering {
     this.#init = init;
     const { pageSize } = init.limits;
     const options = { pageSize, cache: init.listCache, serverInfo: init.serverInfo };
-    const list = <E extends Entry<{ scopes?: readonly string[] }>>(source: ListSource<E>): PreparedLists<E> =>
-      new PreparedLists(source, options);
+    const list = <E extends Entry<{ scopes?: readonly string[] | undefined }>>(
+      source: ListSource<E>,
+    ): PreparedLists<E> => new PreparedLists(source, options);
     this.toolList = list({
       member: "tools",
       entries: () => this.tools.entries(),

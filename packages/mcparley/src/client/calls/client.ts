@@ -9,7 +9,7 @@ import type { CallToolResult, Tool } from "../../mcp/tools.ts";
 import type { ServerInfo } from "../connect/session.ts";
 import type { RequestOptions } from "../options.ts";
 import type { Change, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
-import { byName } from "../typed-client.ts";
+import { type CallArgs, type CallValue, byName } from "../typed-client.ts";
 import type { ClientCore } from "./call.ts";
 import { readToolResult, valueOf } from "./known-tools.ts";
 import { type List, listPrompts, listResourceTemplates, listResources } from "./lists.ts";
@@ -36,7 +36,7 @@ export class Client {
     this.#server = parts.server;
     // They are no members of the class, because only the type of a server defines their names.
     Object.defineProperties(this, {
-      tools: { value: byName((name, args, options) => this.callTool(name, args, options)) },
+      tools: { value: byName((name, args, options) => (this as Client).callTool(name, args, options)) },
       prompts: {
         value: byName((name, args, options) => this.getPrompt(name, args as Record<string, string>, options)),
       },
@@ -97,14 +97,18 @@ export class Client {
    *
    * If the tool was listed before, its result is checked against its output schema (`invalid_result`). Over HTTP with a
    * modern revision, an unknown tool is first looked up in the list, since its parameters may have to be sent as headers.
+   *
+   * Arguments and value have the types of the tool if the client was connected with the type of its server.
    */
-  async callTool(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<any> {
+  callTool<N extends string>(name: N, ...given: CallArgs<this, N>): Promise<CallValue<this, N>>;
+  async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<unknown> {
     const result = await perform(this.#core, { method: Method.callTool, params: { name, arguments: args } }, options);
     return valueOf(name, await this.#checked(name, result));
   }
 
   /** Calls a tool and returns the whole result, also if the tool fails. */
-  async callToolResult(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<CallToolResult> {
+  callToolResult<N extends string>(name: N, ...given: CallArgs<this, N>): Promise<CallToolResult>;
+  async callToolResult(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
     const result = await perform(this.#core, { method: Method.callTool, params: { name, arguments: args } }, options);
     return this.#checked(name, result);
   }

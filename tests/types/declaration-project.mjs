@@ -1,0 +1,69 @@
+// @ts-check
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const programs = fileURLToPath(new URL("./declarations/", import.meta.url));
+
+/** The ways to resolve modules, with the kind of module that each needs. */
+export const resolutions = { nodenext: "nodenext", node16: "node16", bundler: "esnext" };
+
+/**
+ * Makes a project in which `mcparley` is installed as a user has it: a copy, since the compiler can name any file of a linked
+ * package. Returns its programs, one for each entry point.
+ *
+ * @param {string} folder a folder below the repository, whose other packages the programs resolve
+ */
+export function makeProject(folder) {
+  rmSync(folder, { recursive: true, force: true });
+  const installed = path.join(folder, "node_modules/mcparley");
+  mkdirSync(installed, { recursive: true });
+  const library = path.join(root, "packages/mcparley");
+  cpSync(path.join(library, "package.json"), path.join(installed, "package.json"));
+  cpSync(path.join(library, "dist"), path.join(installed, "dist"), {
+    recursive: true,
+    filter: (file) => !/\.(js|map|tsbuildinfo)$/.test(file),
+  });
+  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  const files = readdirSync(programs).filter((name) => name.endsWith(".ts"));
+  for (const file of files) cpSync(path.join(programs, file), path.join(folder, file));
+  return files.map((file) => ({
+    entry: file.replace(/\.ts$/, ""),
+    file,
+    text: readFileSync(path.join(programs, file), "utf8"),
+  }));
+}
+
+/**
+ * Compiles one program with its declarations, and then a program that imports the declarations. Returns the compiler's
+ * errors, or an empty text.
+ *
+ * @param {string} tsc
+ * @param {{ folder: string; entry: string; resolution: keyof typeof resolutions; lib?: string; flags?: readonly string[] }} given
+ */
+export function compileDeclarations(tsc, { folder, entry, resolution, lib = "es2022,dom", flags = [] }) {
+  const types = path.join(folder, "types", resolution);
+  mkdirSync(types, { recursive: true });
+  const options = {
+    strict: true,
+    target: "es2022",
+    lib: lib.split(","),
+    module: resolutions[resolution],
+    moduleResolution: resolution,
+    declaration: true,
+    emitDeclarationOnly: true,
+    skipLibCheck: false,
+    types: ["node"],
+    rootDir: "../..",
+    outDir: ".",
+  };
+  const config = path.join(types, `tsconfig.${entry}.json`);
+  writeFileSync(config, JSON.stringify({ compilerOptions: options, files: [`../../${entry}.ts`] }));
+  const { stdout, stderr, status } = spawnSync(process.execPath, [tsc, "-p", config, "--pretty", "false", ...flags], {
+    encoding: "utf8",
+    cwd: folder,
+  });
+  return status === 0 ? "" : `${stdout}${stderr}` || `The compiler ended with ${status}.`;
+}
