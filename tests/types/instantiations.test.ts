@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-const folder = fileURLToPath(new URL("./.generated/", import.meta.url));
+const folder = fileURLToPath(new URL("./.generated/instantiations/", import.meta.url));
 const tsc = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 const limit = 60_000;
 

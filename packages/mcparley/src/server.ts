@@ -60,7 +60,7 @@ export { type RateLimitOptions, rateLimit } from "./server/observe/rate-limit.ts
 export { resourceNotFound } from "./server/features/resources.ts";
 export type { Registry } from "./server/registry.ts";
 export { requireScopes } from "./server/dispatch/scopes.ts";
-export { type ResourceRegistry, type Server, createServer } from "./server/create-server.ts";
+export { type Prefixed, type ResourceRegistry, type Server, createServer } from "./server/create-server.ts";
 export { type MemoryStoreOptions, memoryStore } from "./store/memory-store.ts";
 export type { AppendOptions, Lifetime, LogEntry, Store } from "./store/store.ts";
 export {

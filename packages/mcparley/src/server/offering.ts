@@ -73,6 +73,10 @@ export class Offering {
     this.#watch("resources", this.resources, [this.resourceList, this.templateList]);
     for (const kind of ["tools", "prompts", "resources"] as const) {
       const registry = this[kind] as PreparedRegistry<any, any>;
+      if (Array.isArray(init.given[kind])) {
+        const why = `${kind} must be a record by name, such as { ${kind}: { first, second } }, not an array.`;
+        throw new LocalError("invalid_definition", why);
+      }
       for (const [name, definition] of Object.entries(init.given[kind] ?? {})) registry.set(name, definition);
     }
   }

@@ -1,14 +1,12 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { type JsonObject, Prepared } from "../../rpc/messages.ts";
-import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { Call } from "./call.ts";
 import type { Context } from "./context.ts";
 import type { InputRequired } from "../input/input-required.ts";
 
-/** The params of each request that clients send. */
+/** The params of each request that middleware receives: all but `initialize`, which opens a session. */
 interface MethodParams {
-  initialize: { protocolVersion: string; capabilities: ClientCapabilities; clientInfo: Implementation };
   ping: JsonObject;
   "server/discover": JsonObject;
   "tools/list": ListParams;
@@ -48,7 +46,7 @@ export type Middleware = Layer<string>;
 export type MethodMiddleware<M extends string = keyof MethodParams> = { readonly [Name in M]?: Layer<Name> };
 
 /** Combines middleware by method into one middleware. */
-export function byMethod(layers: MethodMiddleware): Middleware {
+export function byMethod(layers: Readonly<Record<string, Layer<any> | undefined>>): Middleware {
   const byName = new Map(Object.entries(layers)) as unknown as Map<string, Middleware>;
   return (call, next) => byName.get(call.method)?.(call, next) ?? next();
 }

@@ -29,12 +29,17 @@ export interface ResourceEntry extends Entry<Resource> {
   readonly listedTemplate: ResourceTemplate | undefined;
 }
 
+/** A scheme, or an expression that may contain it. */
+const uriStart = /^(?:[a-z][a-z\d+.-]*:|\{)/i;
+
 /** Parses the URI of a resource and builds its list entry. Throws `invalid_definition`, naming the resource. */
 export function prepareResource(entry: Entry<Resource>): ResourceEntry {
   const { name, definition } = entry;
   return explained(`resource "${name}"`, () => {
     const { uri, mimeType, size, annotations } = definition;
     if (typeof uri !== "string" || uri === "") throw new TypeError("it has no URI");
+    if (!uriStart.test(uri))
+      throw new TypeError(`its URI begins with a scheme, such as note://1; got ${JSON.stringify(uri)}`);
     if (typeof definition.read !== "function") throw new TypeError("it has no `read` function");
     checkCacheHint(definition.cache ?? {});
     const shared = {

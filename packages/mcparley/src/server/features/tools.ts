@@ -24,10 +24,25 @@ export interface ToolEntry extends Entry<Tool> {
 /** The input schema of a tool that declares none. */
 const noInput: JsonObject = { type: "object", additionalProperties: false };
 
+/** Members of definitions in other libraries. They would be ignored, and the arguments not checked. */
+const otherNames = [
+  ["inputSchema", "input"],
+  ["parameters", "input"],
+  ["outputSchema", "output"],
+  ["handler", "call"],
+  ["execute", "call"],
+] as const;
+
 /** Compiles the schemas of a tool and builds its entry of `tools/list`. Throws `invalid_definition`, naming the tool. */
 export function prepareTool(entry: Entry<Tool>): ToolEntry {
   const { name, definition } = entry;
   return explained(`tool "${name}"`, () => {
+    if (!/^[\w.-]{1,128}$/.test(name)) {
+      throw new TypeError('a name has 1 to 128 letters, digits, "_", "-" and "."');
+    }
+    for (const [theirs, ours] of otherNames) {
+      if (theirs in definition) throw new TypeError(`write "${ours}" in place of "${theirs}"`);
+    }
     if (typeof definition.call !== "function") throw new TypeError("it has no `call` function");
     const input = definition.input === undefined ? undefined : compileSchema(definition.input, "input");
     const output = definition.output === undefined ? undefined : compileSchema(definition.output, "output");
