@@ -37,31 +37,31 @@ export function makeProject(folder) {
 }
 
 /**
- * Compiles one program with its declarations, and then a program that imports the declarations. Returns the compiler's
- * errors, or an empty text.
+ * Compiles programs with their declarations. Returns the compiler's errors, or an empty text. Programs that are compiled
+ * together can name the types of all entry points among them.
  *
  * @param {string} tsc
- * @param {{ folder: string; entry: string; resolution: keyof typeof resolutions; lib?: string; flags?: readonly string[] }} given
+ * @param {{ folder: string; entries: readonly string[]; resolution: keyof typeof resolutions; types?: readonly string[] }} given
  */
-export function compileDeclarations(tsc, { folder, entry, resolution, lib = "es2022,dom", flags = [] }) {
-  const types = path.join(folder, "types", resolution);
-  mkdirSync(types, { recursive: true });
-  const options = {
+export function compileDeclarations(tsc, { folder, entries, resolution, types = ["node"] }) {
+  const out = path.join(folder, "types", `${resolution}-${entries.join("-")}`);
+  mkdirSync(out, { recursive: true });
+  const compilerOptions = {
     strict: true,
     target: "es2022",
-    lib: lib.split(","),
+    lib: ["es2022", "dom", "dom.iterable"],
     module: resolutions[resolution],
     moduleResolution: resolution,
     declaration: true,
     emitDeclarationOnly: true,
     skipLibCheck: false,
-    types: ["node"],
+    types,
     rootDir: "../..",
     outDir: ".",
   };
-  const config = path.join(types, `tsconfig.${entry}.json`);
-  writeFileSync(config, JSON.stringify({ compilerOptions: options, files: [`../../${entry}.ts`] }));
-  const { stdout, stderr, status } = spawnSync(process.execPath, [tsc, "-p", config, "--pretty", "false", ...flags], {
+  const config = path.join(out, "tsconfig.json");
+  writeFileSync(config, JSON.stringify({ compilerOptions, files: entries.map((entry) => `../../${entry}.ts`) }));
+  const { stdout, stderr, status } = spawnSync(process.execPath, [tsc, "-p", config, "--pretty", "false"], {
     encoding: "utf8",
     cwd: folder,
   });

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { rmSync } from "node:fs";
-import { compileDeclarations, makeProject, resolutions } from "./declaration-project.mjs";
+import { compileDeclarations, makeProject } from "./declaration-project.mjs";
 
 const folder = fileURLToPath(new URL("./.generated/declarations/", import.meta.url));
 const tsc = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
@@ -16,11 +16,21 @@ test.each(programs)("the program of $entry exports the result of each public fun
   expect(names.filter((name) => !new RegExp(`\\b${name}\\b.*[(;]`).test(text))).toEqual([]);
 });
 
-test.each(Object.keys(resolutions) as (keyof typeof resolutions)[])(
-  "the declarations of programs that export what the library returns compile with %s",
+const all = programs.map(({ entry }) => entry);
+
+test.each(all)("the program of %s compiles with declarations, when it is alone", (entry) => {
+  expect(compileDeclarations(tsc, { folder, entries: [entry], resolution: "nodenext" })).toBe("");
+});
+
+test.each(["node16", "bundler"] as const)(
+  "the programs compile with declarations and the resolution %s",
   (resolution) => {
-    const errors = programs.map(({ entry }) => compileDeclarations(tsc, { folder, entry, resolution }));
-    expect(errors.filter((error) => error !== "")).toEqual([]);
+    expect(compileDeclarations(tsc, { folder, entries: all, resolution })).toBe("");
   },
-  120_000,
 );
+
+test("the declarations of the client and the server need no types of Node", () => {
+  expect(compileDeclarations(tsc, { folder, entries: ["client", "server"], resolution: "bundler", types: [] })).toBe(
+    "",
+  );
+});
