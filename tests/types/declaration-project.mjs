@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const programs = fileURLToPath(new URL("./declarations/", import.meta.url));
 
 /** The ways to resolve modules, with the kind of module that each needs. */
-export const resolutions = { nodenext: "nodenext", node16: "node16", bundler: "esnext" };
+const resolutions = { nodenext: "nodenext", node16: "node16", bundler: "esnext" };
 
 /**
  * Makes a project in which `mcparley` is installed as a user has it: a copy, since the compiler can name any file of a linked

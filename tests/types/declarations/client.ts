@@ -55,7 +55,6 @@ export const listedTemplates = client.listResourceTemplates();
 export const firstTools = await client.listTools().all();
 export const subscription = await client.listen({ tools: true }, (change) => void change);
 export const followed = await client.follow("tools/call", {});
-export const page = await client.listTools();
 export const { closed, state, target } = client;
 export const options = (given: ConnectOptions) => ({ ...given, info: { name: "x", version: "1" } });
 export const { elicit, sample, roots, onLog, onCall, confirm } = {} as ConnectOptions;

@@ -54,7 +54,8 @@ export const promptWithArguments = prompt({
 export const promptWithout = prompt({ get: () => [assistant("a"), "b"] });
 export const singleResource = resource("note://one", { read: () => "one" });
 export const template = resource("note://{id}{?tags*}", { read: ({ id, tags }) => id + String(tags) });
-export const anyTemplate = resource("note://{id}" as string, { read: ({ id }) => String(id) });
+const anyUri: string = "note://{id}".trim();
+export const anyTemplate = resource(anyUri, { read: ({ id }) => String(id) });
 
 export const withDatabase = withContext<{ db: { query: (id: string) => string } }>();
 export const toolWithContext = withDatabase.tool({ call: (_, ctx) => ctx.db.query("a") });

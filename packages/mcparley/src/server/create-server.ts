@@ -5,6 +5,7 @@ import { type Call, handlerContext } from "./dispatch/call.ts";
 import type { Connection } from "./protocol/connection.ts";
 import type { Principal } from "./dispatch/context.ts";
 import { ServerCore } from "./core.ts";
+import { checkMethods } from "./check-definition.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type MethodMiddleware, type Middleware, byMethod, wrap } from "./dispatch/middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
@@ -86,7 +87,11 @@ export function createServer<
     prompts,
     resources: Object.assign(resources, { updated: (uri: string) => core.changes.resourceUpdated(uri) }),
     use(middleware) {
-      core.use(typeof middleware === "function" ? middleware : byMethod(checkMethods(core, middleware)));
+      core.use(
+        typeof middleware === "function"
+          ? middleware
+          : byMethod(checkMethods(middleware, (method) => core.hasMethod(method))),
+      );
       return this as never;
     },
     mount(prefix, other) {
@@ -111,16 +116,6 @@ export function createServer<
   cores.set(server, core);
   for (const extension of core.extensions) extension.offer?.(server);
   return server as Server<T, P, R, C>;
-}
-
-/** Refuses middleware for a method that does not exist, which would never run. */
-function checkMethods<M extends object>(core: ServerCore, layers: M): M {
-  for (const method of Object.keys(layers)) {
-    if (core.hasMethod(method)) continue;
-    const why = `Middleware for ${JSON.stringify(method)} would never run: neither MCP nor an extension of this server has it.`;
-    throw new LocalError("invalid_definition", why);
-  }
-  return layers;
 }
 
 /** Adds the tools, prompts and resources of `other` to `core`, and follows their changes. */

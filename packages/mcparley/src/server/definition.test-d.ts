@@ -81,7 +81,12 @@ test("a handler may return a whole result, content and interfaces", () => {
   tool({ output: { type: "object" }, call: () => found });
   tool({ call: async () => (Math.random() > 1 ? "a" : [{ type: "text", text: "b" }]) });
   tool({ call: () => ({ content: [{ type: "text", text: "b" }] }) });
-  tool({ call: () => new Promise((resolve) => void resolve("a")) });
+  tool({
+    call: () =>
+      new Promise((resolve) => {
+        resolve("a");
+      }),
+  });
   // @ts-expect-error -- an object needs an output schema
   tool({ call: () => ({ a: 1 }) });
 });

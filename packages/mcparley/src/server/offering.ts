@@ -1,6 +1,7 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
 import type { CacheHint } from "../mcp/resources.ts";
+import { checkRecord } from "./check-definition.ts";
 import type { Changes, ListKind } from "./changes.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type ListSource, PreparedLists } from "./lists.ts";
@@ -73,10 +74,7 @@ export class Offering {
     this.#watch("resources", this.resources, [this.resourceList, this.templateList]);
     for (const kind of ["tools", "prompts", "resources"] as const) {
       const registry = this[kind] as PreparedRegistry<any, any>;
-      if (Array.isArray(init.given[kind])) {
-        const why = `${kind} must be a record by name, such as { ${kind}: { first, second } }, not an array.`;
-        throw new LocalError("invalid_definition", why);
-      }
+      checkRecord(kind, init.given[kind]);
       for (const [name, definition] of Object.entries(init.given[kind] ?? {})) registry.set(name, definition);
     }
   }

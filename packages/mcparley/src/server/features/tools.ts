@@ -9,6 +9,7 @@ import type { Issue, Outcome } from "../../schema/schema.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
 import type { Tool } from "../definition.ts";
+import { checkTool } from "../check-definition.ts";
 import { describe, explained } from "../describe.ts";
 import { InputRequired } from "../input/input-required.ts";
 import type { Entry } from "../registry.ts";
@@ -24,25 +25,11 @@ export interface ToolEntry extends Entry<Tool> {
 /** The input schema of a tool that declares none. */
 const noInput: JsonObject = { type: "object", additionalProperties: false };
 
-/** Members of definitions in other libraries. They would be ignored, and the arguments not checked. */
-const otherNames = [
-  ["inputSchema", "input"],
-  ["parameters", "input"],
-  ["outputSchema", "output"],
-  ["handler", "call"],
-  ["execute", "call"],
-] as const;
-
 /** Compiles the schemas of a tool and builds its entry of `tools/list`. Throws `invalid_definition`, naming the tool. */
 export function prepareTool(entry: Entry<Tool>): ToolEntry {
   const { name, definition } = entry;
   return explained(`tool "${name}"`, () => {
-    if (!/^[\w.-]{1,128}$/.test(name)) {
-      throw new TypeError('a name has 1 to 128 letters, digits, "_", "-" and "."');
-    }
-    for (const [theirs, ours] of otherNames) {
-      if (theirs in definition) throw new TypeError(`write "${ours}" in place of "${theirs}"`);
-    }
+    checkTool(name, definition);
     if (typeof definition.call !== "function") throw new TypeError("it has no `call` function");
     const input = definition.input === undefined ? undefined : compileSchema(definition.input, "input");
     const output = definition.output === undefined ? undefined : compileSchema(definition.output, "output");
