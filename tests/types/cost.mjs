@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("./.generated/cost/", import.meta.url));
 const tsc = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
-const repeats = 3;
+const repeats = Number(process.argv[2] ?? 3);
 const input = "z.object({ a: z.number(), b: z.number().default(1), tags: z.array(z.string()).optional() })";
 const output = "z.object({ sum: z.number(), tags: z.array(z.string()) })";
 
@@ -40,6 +40,27 @@ export const used = [connect, createServer, tool, z];
 const server = createServer({ name: "x", version: "1", tools: { ${names.join(", ")} } });
 const client = await connect<typeof server>(server);
 ${names.map((name) => `const { sum: ${name}Sum }: { sum: number } = await client.tools.${name}({ a: 1 });`).join("\n")}
+`,
+  },
+  "mcparley, untyped client": {
+    imports: `import { connect } from "mcparley/client";
+import { createServer, tool } from "mcparley/server";
+import { z } from "zod";
+export const used = [connect, createServer, tool, z];
+`,
+    program: (names) => `${names
+      .map(
+        (name) => `const ${name} = tool({
+  description: "Adds.",
+  input: ${input},
+  output: ${output},
+  call: ({ a, b, tags }, ctx) => { ctx.progress(1); return { sum: a + b, tags: tags ?? [] }; },
+});`,
+      )
+      .join("\n")}
+const server = createServer({ name: "x", version: "1", tools: { ${names.join(", ")} } });
+const client = await connect("https://example.com/mcp");
+${names.map((name) => `const { sum: ${name}Sum } = (await client.callTool("${name}", { a: 1 })) as { sum: number };`).join("\n")}
 `,
   },
   "official SDK": {
