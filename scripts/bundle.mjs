@@ -57,8 +57,11 @@ const packages = [
           "schema/standard-schema.ts",
         ],
       },
-      // Checks the schemas of definitions. `npm run size` reports it apart from the rest of a start.
-      "json-schema-reader": { neededBy: ["schema/json-schema/document.ts"], with: ["schema/json-schema/document.ts"] },
+      // Checks definitions and their schemas. `npm run size` reports it apart from the rest of a start.
+      "json-schema-reader": {
+        neededBy: ["schema/json-schema/document.ts"],
+        with: ["schema/json-schema/document.ts", "server/check-definition.ts"],
+      },
       schema: { neededBy: ["server.ts"], laterBy: "client.ts" },
       server: { neededBy: ["server.ts"] },
       lines: { neededBy: ["stdio.ts", "stdio/command-transport.ts"] },

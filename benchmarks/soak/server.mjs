@@ -83,7 +83,7 @@ export const server = createServer({
     ask: tool({
       call: counted(async (_, { elicit }) => {
         const { colour } = await elicit({ message: "Which colour?", schema: colours });
-        return `You said ${String(colour)}.`;
+        return `You said ${colour}.`;
       }),
     }),
     fail: tool({

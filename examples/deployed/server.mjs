@@ -11,7 +11,7 @@ const countWords = tool({
     additionalProperties: false,
   },
   call: ({ text }, ctx) => {
-    const words = String(text).split(/\s+/).filter(Boolean).length;
+    const words = text.split(/\s+/).filter(Boolean).length;
     ctx.progress(1, 1, "counted");
     return `${words} words`;
   },

@@ -32,7 +32,7 @@ const definition = {
     ask: tool({
       call: async (_, ctx) => {
         const { name } = await ctx.elicit({ message: "Who?", schema: text });
-        return `Hello, ${String(name)}`;
+        return `Hello, ${name}`;
       },
     }),
     long: tool({ extensions: [asTask()], call: () => ended }),

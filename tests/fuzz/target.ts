@@ -27,7 +27,7 @@ export function target({ clock, onError }: { clock: Clock; onError: (error: unkn
       sum: tool({
         input: { type: "object", properties: { of: { type: "array", items: { type: "number" } } }, required: ["of"] },
         output: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
-        call: ({ of }) => ({ sum: (of as number[]).reduce((sum, each) => sum + each, 0) }),
+        call: ({ of }) => ({ sum: of.reduce((sum, each) => sum + each, 0) }),
       }),
     },
     prompts: {

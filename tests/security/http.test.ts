@@ -27,7 +27,7 @@ function countingServer(): { server: ReturnType<typeof createServer>; calls: () 
   let calls = 0;
   const count = tool({ input: { type: "object" }, call: () => String(++calls) });
   const server = createServer({ name: "counting", version: "1.0.0", tools: { count }, onError: () => {} });
-  return { server: server as ReturnType<typeof createServer>, calls: () => calls };
+  return { server: server, calls: () => calls };
 }
 
 async function serve(options: HttpOptions & { host?: string } = {}): Promise<Served> {

@@ -37,7 +37,7 @@ export function exampleServer(): Server {
         output: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
         annotations: { readOnlyHint: true },
         icons: [pixel],
-        call: ({ a, b }) => ({ sum: Number(a) + Number(b) }),
+        call: ({ a, b }) => ({ sum: a + b }),
       }),
       everything: tool({
         description: "Gives content of every kind.",

@@ -26,12 +26,7 @@ export default tool({
     additionalProperties: false,
   },
   call: async (input, ctx) => {
-    const {
-      by,
-      from,
-      to,
-      confidence = false,
-    } = input as { by: Grouping; from?: string; to?: string; confidence?: boolean };
+    const { by, from, to, confidence = false } = input;
     const [first, last] = [day(from, "from"), day(to, "to")];
     if (first !== undefined && last !== undefined && first > last) {
       throw new ToolError(`"from" (${from}) is after "to" (${to}). Swap the two.`);

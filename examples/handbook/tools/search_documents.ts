@@ -44,7 +44,7 @@ export default tool({
     required: ["hits"],
   },
   call: async (input) => {
-    const { query, limit = 5 } = input as { query: string; limit?: number };
+    const { query, limit = 5 } = input;
     const hits = rank(query, await allSections(), limit);
     const text = hits.length === 0 ? `The handbook says nothing about "${query}".` : hits.map(show).join("\n\n");
     return toolResult({

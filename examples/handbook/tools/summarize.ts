@@ -18,15 +18,7 @@ export default tool({
     additionalProperties: false,
   },
   call: async (input, ctx) => {
-    const {
-      document,
-      reader = "a colleague in a hurry",
-      sentences = 3,
-    } = input as {
-      document: string;
-      reader?: string;
-      sentences?: number;
-    };
+    const { document, reader = "a colleague in a hurry", sentences = 3 } = input;
     const paths = await documentPaths();
     if (!paths.includes(document)) {
       throw new ToolError(`There is no document "${document}". There are:\n${paths.join("\n")}`);

@@ -1,4 +1,11 @@
 /** MCP Apps: interfaces in HTML that a server offers beside its tools, and what a host needs to show them. */
+export type { JsonObject } from "./rpc/messages.ts";
+export type { Client } from "./client/calls/client.ts";
+export type { ClientExtension } from "./client/extension.ts";
+export type { RequestOptions } from "./client/options.ts";
+export type { Resource } from "./server/definition.ts";
+export type { Context } from "./server/dispatch/context.ts";
+export type { ServerExtension } from "./server/extension.ts";
 export type { AppOrigins, AppUi, Audience, ToolUi } from "./extensions/apps/app-metadata.ts";
 export { type AppDefinition, app, apps, shownBy, showsApps } from "./extensions/apps/apps.ts";
-export { type App, isFor, readApp, showApps, uiOf } from "./extensions/apps/show-apps.ts";
+export { type App, type Listed, isFor, readApp, showApps, uiOf } from "./extensions/apps/show-apps.ts";

@@ -1,6 +1,33 @@
 /** Connecting to servers. */
-export { LocalError, ProtocolError } from "./rpc/errors.ts";
+export { LocalError, type LocalErrorCode, ProtocolError } from "./rpc/errors.ts";
+export type { Awaitable } from "./rpc/awaitable.ts";
+export type { JsonObject } from "./rpc/messages.ts";
+export type { Envelope, Receiver, Transport } from "./rpc/transport.ts";
 export { Cancelled, Declined, ToolError } from "./mcp/errors.ts";
+export type { Implementation, ServerCapabilities } from "./mcp/capabilities.ts";
+export type { CompleteResult, CompletionReference } from "./mcp/completion.ts";
+export type {
+  Annotations,
+  AudioContent,
+  BlobResourceContents,
+  ContentBlock,
+  EmbeddedResource,
+  Icon,
+  ImageContent,
+  ResourceContents,
+  ResourceLink,
+  Role,
+  TextContent,
+  TextResourceContents,
+} from "./mcp/content.ts";
+export type { ElicitParams, ElicitResult } from "./mcp/elicitation.ts";
+export type { LoggingLevel, LoggingMessage } from "./mcp/logging.ts";
+export type { Progress } from "./mcp/progress.ts";
+export type { GetPromptResult, Prompt, PromptArgument, PromptMessage } from "./mcp/prompts.ts";
+export type { CacheHint, ReadResourceResult, Resource, ResourceTemplate } from "./mcp/resources.ts";
+export type { Root } from "./mcp/roots.ts";
+export type { CreateMessageParams, CreateMessageResult } from "./mcp/sampling.ts";
+export type { CallToolResult, Tool, ToolAnnotations } from "./mcp/tools.ts";
 export type { Client } from "./client/calls/client.ts";
 export type { ClientExtension, FollowedRequest, PreparedRequest } from "./client/extension.ts";
 export type { ServerInfo } from "./client/connect/session.ts";
@@ -20,7 +47,7 @@ export type {
   Timeouts,
 } from "./client/options.ts";
 export type { Change, ListenFilter, ListKind, Subscription } from "./client/subscriptions/subscription.ts";
-export type { TypedClient } from "./client/typed-client.ts";
+export type { CallArgs, CallValue, PromptGets, ToolCalls, TypedClient } from "./client/typed-client.ts";
 export type {
   HttpAuth,
   HttpAuthRefusal,

@@ -1,6 +1,32 @@
 /** Defining servers, and what their handlers use. */
-export { LocalError, ProtocolError } from "./rpc/errors.ts";
+export { LocalError, type LocalErrorCode, ProtocolError } from "./rpc/errors.ts";
+export type { Awaitable } from "./rpc/awaitable.ts";
+export type { JsonObject } from "./rpc/messages.ts";
+export type { Envelope, Receiver, Transport } from "./rpc/transport.ts";
+export type { Clock } from "./rpc/clock.ts";
 export { Cancelled, Declined, ToolError } from "./mcp/errors.ts";
+export type { ClientCapabilities, Implementation } from "./mcp/capabilities.ts";
+export type {
+  Annotations,
+  AudioContent,
+  BlobResourceContents,
+  ContentBlock,
+  EmbeddedResource,
+  Icon,
+  ImageContent,
+  ResourceContents,
+  ResourceLink,
+  Role,
+  TextContent,
+  TextResourceContents,
+} from "./mcp/content.ts";
+export type { InputRequest } from "./mcp/input-required.ts";
+export type { LoggingLevel } from "./mcp/logging.ts";
+export type { GetPromptResult, PromptMessage } from "./mcp/prompts.ts";
+export type { CacheHint, ReadResourceResult } from "./mcp/resources.ts";
+export type { Root } from "./mcp/roots.ts";
+export type { CreateMessageParams, CreateMessageResult, SamplingContent, SamplingMessage } from "./mcp/sampling.ts";
+export type { CallToolResult, ToolAnnotations } from "./mcp/tools.ts";
 export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, Outcome } from "./mcp/observe.ts";
 export { type AuditRecord, type RefusalRecord, auditTo } from "./server/observe/audit.ts";
 export type { Connection } from "./server/protocol/connection.ts";
@@ -8,20 +34,23 @@ export { assistant, audio, embed, image, link, text, user } from "./server/featu
 export type { Answer, Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./server/dispatch/context.ts";
 export {
   type Argument,
+  type ArgumentValues,
   type Complete,
   type Completions,
   type Prompt,
   type PromptDefinition,
   type Resource,
   type ResourceDefinition,
-  type Schema,
   type Tool,
   type ToolDefinition,
+  type WithContext,
   prompt,
   resource,
   tool,
   withContext,
 } from "./server/definition.ts";
+export type { None, Schema, StandardSchema } from "./schema/standard-schema.ts";
+export type { JsonSchema } from "./schema/schema.ts";
 export type { ExtensionMethod, ExtensionSubscription, ServerExtension, ToolExtension } from "./server/extension.ts";
 export { type InputRequired, inputRequired } from "./server/input/input-required.ts";
 export type { MethodMiddleware, Middleware, MiddlewareCall } from "./server/dispatch/middleware.ts";
@@ -31,7 +60,7 @@ export { type RateLimitOptions, rateLimit } from "./server/observe/rate-limit.ts
 export { resourceNotFound } from "./server/features/resources.ts";
 export type { Registry } from "./server/registry.ts";
 export { requireScopes } from "./server/dispatch/scopes.ts";
-export { type ResourceRegistry, type Server, createServer } from "./server/create-server.ts";
+export { type Prefixed, type ResourceRegistry, type Server, createServer } from "./server/create-server.ts";
 export { type MemoryStoreOptions, memoryStore } from "./store/memory-store.ts";
 export type { AppendOptions, CompareAndSetOptions, Lifetime, LogEntry, Store } from "./store/store.ts";
 export {
@@ -41,4 +70,6 @@ export {
   jsonLogger,
   logTo,
 } from "./server/observe/logging.ts";
+export type { UriVariables } from "./schema/uri-variables.ts";
+export type { ResultWithoutOutputSchema } from "./server/tool-types.ts";
 export { type ToolResult, toolResult } from "./server/features/tools.ts";

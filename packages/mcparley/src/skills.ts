@@ -1,4 +1,5 @@
 /** Skills: serve them as a server, verify and load them as a host. */
+export type { Client } from "./client/calls/client.ts";
 export type { LoadedSkill, SkillContent } from "./extensions/skills/client/loaded-skill.ts";
 export {
   type OfferedSkill,

@@ -1,4 +1,9 @@
 /** Calls that go on after they were answered: the tasks extension, on servers and clients. */
+export type { Client } from "./client/calls/client.ts";
+export type { ClientExtension } from "./client/extension.ts";
+export type { CallToolResult } from "./mcp/tools.ts";
+export type { Context } from "./server/dispatch/context.ts";
+export type { ServerExtension, ToolExtension } from "./server/extension.ts";
 export { asTask, continueAsTask, tasks } from "./extensions/tasks/server/tasks.ts";
 export type { TaskTiming, TasksOptions, ToolTasks } from "./extensions/tasks/server/settings.ts";
 export type { SeenTask, Task, TaskStatus } from "./extensions/tasks/task.ts";

@@ -1,4 +1,15 @@
 /** Both sides of a conversation, and the time, in the hands of a test. */
+export type { TransportFactory } from "./client/connect/transports.ts";
+export type {
+  JsonObject,
+  JsonRpcFailure,
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  JsonRpcSuccess,
+} from "./rpc/messages.ts";
+export type { Transport } from "./rpc/transport.ts";
 export { memoryPair } from "./rpc/memory-transport.ts";
 export { type FakeClock, fakeClock, settled } from "./testing/fake-clock.ts";
 export { discoverResult, initializeResult, legacyPeer, modernPeer, peerTransports } from "./testing/peer-transports.ts";

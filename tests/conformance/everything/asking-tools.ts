@@ -53,14 +53,14 @@ export const askingTools: Record<string, Tool> = {
     description: "Passes a prompt on to the client's model.",
     input: { type: "object", properties: { prompt: { type: "string" } }, required: ["prompt"] },
     call: async ({ prompt: words }, ctx) => {
-      const { content } = await ctx.sample(prompt(String(words)));
+      const { content } = await ctx.sample(prompt(words));
       return `The model answered ${JSON.stringify(content)}.`;
     },
   }),
   test_elicitation: tool({
     description: "Asks the user for an account.",
     input: { type: "object", properties: { message: { type: "string" } }, required: ["message"] },
-    call: ({ message }, ctx) => fillIn(ctx, String(message), accountFields, ["username", "email"]),
+    call: ({ message }, ctx) => fillIn(ctx, message, accountFields, ["username", "email"]),
   }),
   test_elicitation_sep1034_defaults: tool({
     description: "Asks the user with a default for each type of field.",
@@ -123,7 +123,7 @@ export const askingTools: Record<string, Tool> = {
       const colorForm = { type: "object", properties: { color: { type: "string" } }, required: ["color"] };
       const { name } = await ctx.elicit({ key: "step1", message: "What is your name?", schema: nameForm });
       const { color } = await ctx.elicit({ key: "step2", message: "Which color do you like?", schema: colorForm });
-      return `${String(name)} likes ${String(color)}.`;
+      return `${name} likes ${String(color)}.`;
     },
   }),
   test_input_required_result_tampered_state: tool({

@@ -20,14 +20,14 @@ export const taskTools: Record<string, Tool> = {
   greet: tool({
     description: "Greets at once.",
     input: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
-    call: ({ name }) => `Hello, ${String(name)}!`,
+    call: ({ name }) => `Hello, ${name}!`,
   }),
   slow_compute: tool({
     description: "Computes for as long as it is told to.",
     input: { type: "object", properties: { seconds: { type: "number" }, label: { type: "string" } } },
     extensions: [asTask()],
     call: async ({ seconds, label }, { signal }) => {
-      await pause(Number(seconds ?? 1) * 1000, signal);
+      await pause((seconds ?? 1) * 1000, signal);
       return `Computed ${typeof label === "string" ? label : "nothing"}.`;
     },
   }),
@@ -52,8 +52,8 @@ export const taskTools: Record<string, Tool> = {
     input: { type: "object", properties: { filename: { type: "string" } }, required: ["filename"] },
     extensions: [asTask()],
     call: async ({ filename }, ctx) => {
-      const { confirm } = await ctx.elicit({ message: `Delete ${String(filename)}?`, schema: confirmForm });
-      return confirm === true ? `Deleted ${String(filename)}.` : "Nothing was deleted.";
+      const { confirm } = await ctx.elicit({ message: `Delete ${filename}?`, schema: confirmForm });
+      return confirm ? `Deleted ${filename}.` : "Nothing was deleted.";
     },
   }),
   multi_input: tool({
@@ -73,7 +73,7 @@ export const taskTools: Record<string, Tool> = {
       const { name } = await ctx.elicit({ message: "What is your name?", schema: nameForm, key: "user_name" });
       await continueAsTask(ctx);
       await pause(100, ctx.signal);
-      return `Hello, ${String(name)}!`;
+      return `Hello, ${name}!`;
     },
   }),
 };

@@ -132,11 +132,11 @@ proves("elicitation.nested", async (world) => {
   const definition = {
     tools: { asking },
     prompts: {
-      p: prompt({ get: async (_, { elicit }) => String((await elicit({ message: "?", schema: person })).name) }),
+      p: prompt({ get: async (_, { elicit }) => (await elicit({ message: "?", schema: person })).name }),
     },
     resources: {
       r: resource("r://1", {
-        read: async (_, { elicit }) => String((await elicit({ message: "?", schema: person })).name),
+        read: async (_, { elicit }) => (await elicit({ message: "?", schema: person })).name,
       }),
     },
   };

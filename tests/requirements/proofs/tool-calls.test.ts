@@ -242,7 +242,7 @@ proves("tools.structured.client", async (world) => {
 proves("tools.output.conforms", async (world) => {
   const peer = await world.serve({
     tools: {
-      plain: tool({ output: sum, call: () => ({ sum: "three" }) }),
+      plain: tool({ output: sum, call: () => ({ sum: "three" as never }) }),
       whole: tool({ output: sum, call: () => toolResult({ content: [], structuredContent: {} }) }),
       none: tool({ output: sum, call: () => toolResult({ content: [] }) }),
     },

@@ -20,7 +20,7 @@ export const asking = tool({
       message: "Who are you?",
       schema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
     });
-    return `Hello, ${String(name)}`;
+    return `Hello, ${name}`;
   },
 });
 

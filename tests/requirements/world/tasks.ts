@@ -74,7 +74,7 @@ export const inquiring = tool({
     const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
     const [one, two] = await Promise.all([elicit({ message: "One?", schema }), elicit({ message: "Two?", schema })]);
     const three = await elicit({ message: "Three?", schema });
-    return [one, two, three].map(({ name }) => String(name)).join(" ");
+    return [one, two, three].map(({ name }) => name).join(" ");
   },
 });
 

@@ -28,7 +28,7 @@ export interface LiveOptions extends LoaderOptions {
 
 /** A served folder. */
 export interface LiveFolder {
-  readonly server: Server<any, any, any>;
+  readonly server: Server<any, any, any, any>;
   /** Absolute path with every link followed. */
   readonly folder: string;
   /** The contents of the folder at the last reading. */
@@ -70,7 +70,7 @@ function makeServer(
   current: () => FolderContents,
   offered: Skills,
   { watch, observers, store, onError }: LiveOptions,
-): Server<any, any, any> {
+): Server<any, any, any, any> {
   const contents = current();
   const {
     name,
@@ -85,7 +85,7 @@ function makeServer(
   } = contents.settings;
   const offers = (kind: "tools" | "prompts" | "resources" | "skills"): boolean =>
     watch === true || contents[kind].length > 0;
-  const server: Server<any, any, any> = createServer({
+  const server: Server<any, any, any, any> = createServer({
     name,
     version,
     limits,
@@ -107,7 +107,7 @@ function makeServer(
 }
 
 /** Returns a function that updates a server to new folder contents. */
-function follow(server: Server<any, any, any>, offered: Skills): (contents: FolderContents) => Problem[] {
+function follow(server: Server<any, any, any, any>, offered: Skills): (contents: FolderContents) => Problem[] {
   const tools = liveRegistry<Tool>({
     registry: server.tools,
     follow: (tool, current) => ({ ...tool, call: (input, ctx) => current().call(input, ctx) }),

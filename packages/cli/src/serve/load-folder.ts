@@ -122,7 +122,10 @@ async function loadPrompts(
 }
 
 /** Adds scopes to the scopes of a definition. */
-function scoped<D extends { scopes?: readonly string[] }>(loaded: Loaded<D>, scopes: readonly string[]): Loaded<D> {
+function scoped<D extends { scopes?: readonly string[] | undefined }>(
+  loaded: Loaded<D>,
+  scopes: readonly string[],
+): Loaded<D> {
   if (scopes.length === 0) return loaded;
   const { definition } = loaded;
   const all = [...new Set([...(definition.scopes ?? []), ...scopes])];

@@ -56,18 +56,18 @@ export function checkTimeouts(timeout: Timeouts | undefined): void {
 
 /** Options of one request. */
 export interface RequestOptions {
-  signal?: AbortSignal;
-  timeout?: Timeouts;
+  signal?: AbortSignal | undefined;
+  timeout?: Timeouts | undefined;
   /** Called for each report of progress, in order, before the result. */
-  onProgress?: (progress: Progress) => void;
+  onProgress?: ((progress: Progress) => void) | undefined;
   /** The minimum level of log messages about this request. Servers of modern revisions send none if it is omitted. */
-  logLevel?: LoggingLevel;
+  logLevel?: LoggingLevel | undefined;
   /** Added to the request's `_meta`. */
-  meta?: JsonObject;
+  meta?: JsonObject | undefined;
   /** Whether to send the request even if the cache has a fresh result. */
-  fresh?: boolean;
+  fresh?: boolean | undefined;
   /** Whether to wait for the final result if an extension's result, such as a task, leads to one. Default: true. */
-  follow?: boolean;
+  follow?: boolean | undefined;
 }
 
 /** Options of a client connection, for every kind of target. */
@@ -94,7 +94,7 @@ export interface ConnectOptions {
   observers?: readonly ClientObserver[];
   /** Called with each error that fails no call: malformed messages, skipped list entries, reconnects. */
   onError?: (error: Error) => void;
-  timeout?: Timeouts;
+  timeout?: Timeouts | undefined;
   /**
    * Milliseconds to wait on a stream for the reply to the first, modern request before the client also sends the legacy
    * `initialize`. The client uses the one that the server answers, however late. Default: 5,000.
@@ -106,6 +106,6 @@ export interface ConnectOptions {
    */
   cache?: boolean;
   /** Aborts connecting. It has no effect on a connected client. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   clock?: Clock;
 }

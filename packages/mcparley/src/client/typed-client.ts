@@ -12,14 +12,16 @@ type Carried<S> = S extends { readonly "~types"?: infer T } ? NonNullable<T> : n
 /** Arguments may be omitted if all of them are optional. */
 type Args<A> = {} extends A ? [args?: A, options?: RequestOptions] : [args: A, options?: RequestOptions];
 
-type ToolCalls<T> = {
+/** The tools of a server as functions. */
+export type ToolCalls<T> = {
   readonly [K in keyof T]: T[K] extends { readonly "~types"?: { input: infer I; output: infer O } }
-    ? (...args: Args<I>) => Promise<O extends undefined ? unknown : O>
+    ? (...args: Args<I>) => Promise<O>
     : never;
 };
 
-type PromptGets<P> = {
-  readonly [K in keyof P]: Carried<P[K]> extends { arguments: infer A }
+/** The prompts of a server as functions. */
+export type PromptGets<P> = {
+  readonly [K in keyof P]: P[K] extends { readonly "~types"?: { arguments: infer A } }
     ? (...args: Args<A>) => Promise<GetPromptResult>
     : never;
 };
@@ -33,6 +35,20 @@ export type TypedClient<S> = S extends Typed
     ? { readonly tools: ToolCalls<T>; readonly prompts: PromptGets<P> }
     : unknown
   : unknown;
+
+/** The arguments and options of `callTool` for a tool: those of the server's type, if the client has it. */
+export type CallArgs<C, N extends string> = C extends {
+  readonly tools: { readonly [K in N]: (...args: infer A extends [args?: any, options?: RequestOptions]) => unknown };
+}
+  ? A
+  : [args?: object, options?: RequestOptions];
+
+/** The value that `callTool` returns for a tool: that of the server's type, if the client has it. */
+export type CallValue<C, N extends string> = C extends {
+  readonly tools: { readonly [K in N]: (...args: never) => Promise<infer V> };
+}
+  ? V
+  : any;
 
 /** Looked up by `await`, by `JSON.stringify`, and by programs that print or compare values. */
 const lookedUp: ReadonlySet<string> = new Set(["then", "toJSON", "inspect", "asymmetricMatch", "nodeType", "$$typeof"]);

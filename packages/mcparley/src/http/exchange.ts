@@ -1,3 +1,4 @@
+import type { Bytes } from "../rpc/base64.ts";
 import type { RequestId } from "../rpc/messages.ts";
 
 /** The parts of an HTTP request that are known before its body is read. */
@@ -36,7 +37,7 @@ export interface Held {
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
 /** The body of a response: text, or text followed by bytes that were encoded before. */
-export type ResponseBody = string | { readonly text: string; readonly rest: Uint8Array<ArrayBuffer> };
+export type ResponseBody = string | { readonly text: string; readonly rest: Bytes };
 
 /** The limits of reading one body. */
 export interface ReadLimits {

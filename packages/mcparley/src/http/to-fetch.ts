@@ -18,7 +18,7 @@ export interface FetchHandler {
  *
  * Without `allowedHosts`, a request over plain http must name a loopback host.
  */
-export function toFetch(server: Server<any, any, any>, options: HttpOptions = {}): FetchHandler {
+export function toFetch(server: Server<any, any, any, any>, options: HttpOptions = {}): FetchHandler {
   const endpoint = new Endpoint(coreOf(server), options);
   const { health } = options;
   // Loaded only if the option is set. Platforms with `fetch` handlers rarely need it, and it is 0.3 KB of the bundle.

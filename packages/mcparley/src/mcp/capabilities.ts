@@ -10,7 +10,7 @@ export interface Implementation {
   title?: string;
   description?: string;
   websiteUrl?: string;
-  icons?: Icon[];
+  icons?: readonly Icon[];
 }
 
 /** The capabilities that a client declares. */

@@ -5,7 +5,7 @@ export type Role = "user" | "assistant";
 
 /** Hints about content: its audience, its priority (0 to 1) and its last change (ISO 8601). */
 export interface Annotations {
-  audience?: Role[];
+  audience?: readonly Role[];
   priority?: number;
   lastModified?: string;
 }
@@ -15,7 +15,7 @@ export interface Icon {
   src: string;
   mimeType?: string;
   /** Such as `["48x48"]`, or `["any"]` for formats that scale. */
-  sizes?: string[];
+  sizes?: readonly string[];
   theme?: "light" | "dark";
 }
 
@@ -55,7 +55,7 @@ export interface ResourceDescription {
   mimeType?: string;
   /** Size in bytes, before any encoding. */
   size?: number;
-  icons?: Icon[];
+  icons?: readonly Icon[];
 }
 
 /** A link to a resource, without its contents. */

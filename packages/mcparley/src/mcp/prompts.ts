@@ -16,7 +16,7 @@ export interface Prompt {
   title?: string;
   description?: string;
   arguments?: PromptArgument[];
-  icons?: Icon[];
+  icons?: readonly Icon[];
   _meta?: JsonObject;
 }
 

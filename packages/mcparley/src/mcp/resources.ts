@@ -16,7 +16,7 @@ export interface ResourceTemplate {
   description?: string;
   mimeType?: string;
   annotations?: Annotations;
-  icons?: Icon[];
+  icons?: readonly Icon[];
   _meta?: JsonObject;
 }
 

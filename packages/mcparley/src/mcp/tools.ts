@@ -19,7 +19,7 @@ export interface Tool {
   inputSchema: JsonObject;
   outputSchema?: JsonObject;
   annotations?: ToolAnnotations;
-  icons?: Icon[];
+  icons?: readonly Icon[];
   _meta?: JsonObject;
 }
 

@@ -45,11 +45,15 @@ export interface Listening {
 const flushTimeout = 2_000;
 
 /**
- * Serves a server over HTTP at `/mcp`, or another `path`, on loopback unless a `host` is given.
+ * Serves a server over HTTP at `/mcp`, or another `path`, on loopback unless a `host` is given. A number is the port.
  *
  * Rejects with `LocalError` `address_unavailable` if it cannot listen on the address.
  */
-export async function listen(server: Server<any, any, any>, options: ListenOptions): Promise<Listening> {
+export async function listen(
+  server: Server<any, any, any, any>,
+  portOrOptions: number | ListenOptions,
+): Promise<Listening> {
+  const options = typeof portOrOptions === "number" ? { port: portOrOptions } : portOrOptions;
   const { port, host = "127.0.0.1", path = "/mcp", health: asked = true } = options;
   const core = coreOf(server);
   const endpoint = new Endpoint(core, { ...options, path }, host);
@@ -154,7 +158,7 @@ export interface NodeHandler {
  * A body that the framework has parsed is read from `request.body`. Only requests to loopback names are answered, unless
  * `allowedHosts` is given.
  */
-export function toNodeHandler(server: Server<any, any, any>, options: HttpOptions = {}): NodeHandler {
+export function toNodeHandler(server: Server<any, any, any, any>, options: HttpOptions = {}): NodeHandler {
   const endpoint = new Endpoint(coreOf(server), options);
   const handler = handlerOf(endpoint, options.health ?? false);
   return Object.assign(handler, { drain: () => endpoint.drain(), close: () => endpoint.close() });

@@ -1,6 +1,12 @@
 /** Bytes per call of `String.fromCharCode`: below the limit on arguments, and a multiple of 3 so that no piece is padded. */
 const chunkSize = 24_576;
 
+/**
+ * Bytes that are not shared with another thread, as web APIs require. `Uint8Array` has a type parameter since TypeScript 5.7
+ * only, so that declarations must not write it.
+ */
+export type Bytes = ReturnType<TextEncoder["encode"]>;
+
 /** Encodes bytes as base64. */
 export function toBase64(bytes: Uint8Array): string {
   let encoded = "";
@@ -42,7 +48,7 @@ export function toBase64Url(bytes: Uint8Array): string {
 }
 
 /** Decodes base64url. Returns undefined if the text differs from what `toBase64Url` writes for the same bytes. */
-export function fromBase64Url(encoded: string): Uint8Array<ArrayBuffer> | undefined {
+export function fromBase64Url(encoded: string): Bytes | undefined {
   if (!/^[\w-]*$/.test(encoded)) return undefined;
   try {
     const binary = atob(encoded.replaceAll("-", "+").replaceAll("_", "/"));

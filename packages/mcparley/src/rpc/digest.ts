@@ -1,8 +1,8 @@
-import { toBase64Url } from "./base64.ts";
+import { type Bytes, toBase64Url } from "./base64.ts";
 
 /** Returns the SHA-256 digest of bytes, or of a text in UTF-8. */
 export async function sha256(data: string | Uint8Array): Promise<Uint8Array> {
-  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
+  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : (data as Bytes);
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 }
 

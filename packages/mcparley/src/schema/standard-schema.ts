@@ -1,3 +1,5 @@
+import type { JsonSchema } from "./schema.ts";
+
 /** One problem that a Standard Schema reports. */
 export interface StandardIssue {
   readonly message: string;
@@ -12,10 +14,16 @@ export type StandardResult<Out> =
 type StandardJsonConverter = (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
 
 /**
+ * Any value. Unlike `unknown` it does not absorb the other members of a union, which are then the context from which the
+ * literals in a handler's result take their types.
+ */
+export type Anything = {} | null | undefined;
+
+/**
  * A schema of any library that implements Standard Schema v1, such as zod, valibot or ArkType. The library must also
  * implement Standard JSON Schema, because every schema is also published as a JSON Schema.
  */
-export interface StandardSchema<In = unknown, Out = In> {
+export interface StandardSchema<In = Anything, Out = In> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
@@ -31,15 +39,51 @@ export type InferInput<S extends StandardSchema> = NonNullable<S["~standard"]["t
 /** The type of the values that a schema returns after validation, with defaults and transformations applied. */
 export type InferOutput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["output"];
 
+/** A Standard Schema or a JSON Schema. */
+export type Schema = StandardSchema | JsonSchema;
+
+declare const none: unique symbol;
+/** The type of an omitted schema. */
+export interface None {
+  readonly [none]: never;
+}
+
+/** Keywords of which a JSON Schema that is written in the code has at least one. */
+type Keyword =
+  | "type"
+  | "properties"
+  | "required"
+  | "additionalProperties"
+  | "patternProperties"
+  | "items"
+  | "enum"
+  | "const"
+  | "anyOf"
+  | "oneOf"
+  | "allOf"
+  | "not"
+  | "if"
+  | "$ref"
+  | "$dynamicRef"
+  | "$schema"
+  | "title"
+  | "description";
+
 /**
- * Refuses an object whose properties are schemas of a library, which is no schema itself. For any other type it is
- * `unknown`, so that `S & NotAShape<S>` is `S`.
+ * Refuses an object that is no schema: one whose properties are schemas of a library, and one without a keyword of JSON
+ * Schema. For a schema it is `unknown`, so that `S & SchemaCheck<S>` is `S`.
  */
-export type NotAShape<S> = S extends StandardSchema
+export type SchemaCheck<S> = S extends StandardSchema
   ? unknown
-  : {
-      [K in keyof S]: S[K] extends StandardSchema ? "Make this object one schema, as z.object({ ... }) does." : unknown;
-    };
+  : string extends keyof S
+    ? unknown
+    : {
+        [K in keyof S]: S[K] extends StandardSchema
+          ? "Make this object one schema, as z.object({ ... }) does."
+          : keyof S & Keyword extends never
+            ? 'Write { type: "object", properties: { ... } }, or make this object one schema of a library.'
+            : unknown;
+      };
 
 /** Returns whether a value is a Standard Schema v1. The schemas of some libraries are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {

@@ -78,6 +78,11 @@ export class ServerCore {
     return { ...capabilities, extensions };
   }
 
+  /** Whether the protocol or an extension defines a method that middleware receives. */
+  hasMethod(method: string): boolean {
+    return methodTable.has(method) || this.#extensionMethods.has(method);
+  }
+
   /** Returns the method of an extension, or undefined if no extension has it. */
   extensionMethod(method: string): ExtensionMethod | undefined {
     return this.#extensionMethods.get(method);

@@ -5,35 +5,47 @@ import { type Call, handlerContext } from "./dispatch/call.ts";
 import type { Connection } from "./protocol/connection.ts";
 import type { Principal } from "./dispatch/context.ts";
 import { ServerCore } from "./core.ts";
+import { checkMethods } from "./check-definition.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type MethodMiddleware, type Middleware, byMethod, wrap } from "./dispatch/middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
 import type { Registry } from "./registry.ts";
+import type { MethodsOfOthers } from "./names-of-others.ts";
 
 /** The resources of a live server. */
-export interface ResourceRegistry extends Registry<Resource> {
+export interface ResourceRegistry<C = any> extends Registry<Resource<string, C>> {
   /** Notifies the subscribers of a URI that the resource has changed. */
   updated(uri: string): void;
 }
+
+/** A record of definitions with a prefix and a dot before each name. */
+export type Prefixed<T, N extends string> = { readonly [K in keyof T & string as `${N}.${K}`]: T[K] };
 
 /**
  * A server. It can be served on any number of connections at the same time, and changed while it is served.
  *
  * `T`, `P` and `R` are the types of its tools, prompts and resources. `connect<typeof server>` makes a client typed by them.
  */
-export interface Server<T = object, P = object, R = object> {
+export interface Server<T = object, P = object, R = object, C = any> extends MethodsOfOthers {
   readonly name: string;
   readonly version: string;
-  readonly tools: Registry<Tool>;
-  readonly prompts: Registry<Prompt>;
-  readonly resources: ResourceRegistry;
-  /** Adds middleware for every method, or for methods by name. It runs inside the middleware that was added before. */
-  use(middleware: Middleware | MethodMiddleware): this;
+  readonly tools: Registry<Tool<any, any, C>>;
+  readonly prompts: Registry<Prompt<any, C>>;
+  readonly resources: ResourceRegistry<C>;
+  /**
+   * Adds middleware for every method, or for methods by name. It runs inside the middleware that was added before. Throws
+   * `LocalError` `invalid_definition` for a method that neither the protocol nor an extension of the server defines.
+   */
+  use<M extends string>(middleware: Middleware | MethodMiddleware<M>): this;
   /**
    * Adds the tools, prompts and resources of another server, and follows its later changes. Names get `prefix` and a dot
-   * in front; URIs stay the same. The handlers run with the middleware and context of the other server.
+   * in front; URIs stay the same. The handlers run with the middleware and context of the other server. Returns this
+   * server, with the added names in its type.
    */
-  mount(prefix: string, other: Server<any, any, any>): this;
+  mount<const N extends string, T2, P2, R2>(
+    prefix: N,
+    other: Server<T2, P2, R2, any>,
+  ): Server<T & Prefixed<T2, N>, P & Prefixed<P2, N>, R & Prefixed<R2, N>, C>;
   /** Serves one transport. `principal` is the verified caller of the transport. Resolves when the transport is open. */
   attach(transport: Transport, options?: { principal?: Principal }): Promise<Connection>;
   /** Ends open streams with their graceful result and closes the connections that `attach` made. */
@@ -41,10 +53,13 @@ export interface Server<T = object, P = object, R = object> {
   readonly "~types"?: { tools: T; prompts: P; resources: R };
 }
 
+/** The members of a server that exist at run time. */
+type ServerMembers<T, P, R, C> = Omit<Server<T, P, R, C>, keyof MethodsOfOthers>;
+
 const cores = new WeakMap<object, ServerCore>();
 
 /** Returns the prepared definition of a server, for the transports of this package. */
-export function coreOf(server: Server<any, any, any>): ServerCore {
+export function coreOf(server: Server<any, any, any, any>): ServerCore {
   const core = cores.get(server);
   if (core) return core;
   throw new LocalError("invalid_target", "This is not a server made by createServer of this copy of mcparley.");
@@ -57,27 +72,31 @@ export function coreOf(server: Server<any, any, any>): ServerCore {
  * definition, if one is invalid. To serve the server, pass it to `serveStdio`, `listen`, `toFetch` or `connect`.
  */
 export function createServer<
-  T extends Record<string, Tool<any, any, any>> = Record<string, Tool>,
-  P extends Record<string, Prompt<any, any>> = Record<string, Prompt>,
-  R extends Record<string, Resource<any, any>> = Record<string, Resource>,
+  T extends object = object,
+  P extends object = object,
+  R extends object = object,
   C extends object = object,
->(definition: ServerDefinition<T, P, R, C>): Server<T, P, R> {
+>(definition: ServerDefinition<T, P, R, C>): Server<T, P, R, C> {
   const core = new ServerCore(definition as AnyServerDefinition);
   const connections = new Set<Connection>();
   const { tools, prompts, resources } = core.offering;
-  const server: Server<T, P, R> = {
+  const server: ServerMembers<T, P, R, C> = {
     name: core.info.name,
     version: core.info.version,
     tools,
     prompts,
     resources: Object.assign(resources, { updated: (uri: string) => core.changes.resourceUpdated(uri) }),
     use(middleware) {
-      core.use(typeof middleware === "function" ? middleware : byMethod(middleware));
-      return this;
+      core.use(
+        typeof middleware === "function"
+          ? middleware
+          : byMethod(checkMethods(middleware, (method) => core.hasMethod(method))),
+      );
+      return this as never;
     },
     mount(prefix, other) {
       mount(core, prefix, coreOf(other));
-      return this;
+      return this as never;
     },
     async attach(transport, options = {}) {
       // Loaded here, because a server over HTTP alone never needs it.
@@ -96,7 +115,7 @@ export function createServer<
   };
   cores.set(server, core);
   for (const extension of core.extensions) extension.offer?.(server);
-  return server;
+  return server as Server<T, P, R, C>;
 }
 
 /** Adds the tools, prompts and resources of `other` to `core`, and follows their changes. */

@@ -1,7 +1,9 @@
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { Context } from "./dispatch/context.ts";
+import { createServer } from "./create-server.ts";
 import { type Prompt, type Resource, type Tool, prompt, resource, tool, withContext } from "./definition.ts";
+import { toolResult } from "./features/tools.ts";
 
 test("the context has its type also where the definition goes into a record of any definitions", () => {
   const tools: Record<string, Tool> = {
@@ -32,6 +34,103 @@ test("refuses an object of schemas in place of a schema", () => {
   tool({ output: { a: z.number() }, call });
   // @ts-expect-error Make this object one schema, as z.object({ ... }) does.
   tool({ call: async (_, ctx) => void (await ctx.elicit({ message: "?", schema: { a: z.number() } })) });
+  // @ts-expect-error Write { type: "object", properties: { ... } }
+  tool({ input: { a: { type: "number" } }, call });
   expectTypeOf(tool({ input: z.object({ a: z.number() }), call })).not.toBeAny();
   expectTypeOf(tool({ input: { type: "object", properties: { a: { type: "number" } } }, call })).not.toBeAny();
+});
+
+const named = { name: "x", version: "1" };
+const plain = tool({ call: () => "plain" });
+
+test("a server without a context refuses what needs one", () => {
+  const own = withContext<{ db: number }>();
+  const needsDb = own.tool({ call: (_, ctx) => String(ctx.db) });
+  // @ts-expect-error -- the server adds no db
+  createServer({ ...named, tools: { needsDb } });
+  // @ts-expect-error -- the server adds no db
+  createServer({ ...named, prompts: { needsDb: own.prompt({ get: (_, ctx) => String(ctx.db) }) } });
+  // @ts-expect-error -- the server adds no db
+  createServer({ ...named, resources: { needsDb: own.resource("a://b", { read: (_, ctx) => String(ctx.db) }) } });
+  // @ts-expect-error -- the server adds no db
+  createServer({ ...named, tools: { plain } }).tools.set("a", needsDb);
+  // @ts-expect-error -- the db is of another type
+  createServer({ ...named, context: () => ({ db: "text" }), tools: { needsDb } });
+  const server = createServer({ ...named, context: async () => ({ db: 1, log: "" }), tools: { needsDb, plain } });
+  server.tools.set("a", needsDb);
+  server.tools.set("b", plain);
+});
+
+test("a JSON Schema gives its types to the handler, inline and as a constant", () => {
+  const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] } as const;
+  tool({ input: schema, call: ({ a }) => expectTypeOf(a).toEqualTypeOf<number>() as never });
+  tool({
+    input: { type: "object", properties: { a: { enum: ["x", "y"] } } },
+    call: ({ a }) => expectTypeOf(a).toEqualTypeOf<"x" | "y" | undefined>() as never,
+  });
+  // @ts-expect-error -- the result has a number
+  tool({ output: schema, call: () => ({ a: "1" }) });
+});
+
+test("a handler may return a whole result, content and interfaces", () => {
+  interface Found {
+    id: string;
+  }
+  const found: Found = { id: "a" };
+  tool({ call: () => toolResult({ content: [], isError: true }) });
+  tool({ output: { type: "object" }, call: () => found });
+  tool({ call: async () => (Math.random() > 1 ? "a" : [{ type: "text", text: "b" }]) });
+  tool({ call: () => ({ content: [{ type: "text", text: "b" }] }) });
+  tool({
+    call: () =>
+      new Promise((resolve) => {
+        resolve("a");
+      }),
+  });
+  // @ts-expect-error -- an object needs an output schema
+  tool({ call: () => ({ a: 1 }) });
+});
+
+test("a factory of tools takes a schema of any values", () => {
+  const wrap = <T>(schema: z.ZodType<T>, run: (value: T) => string) =>
+    tool({ input: schema, call: (value) => run(value) });
+  expectTypeOf(wrap(z.object({ a: z.string() }), ({ a }) => a)).not.toBeAny();
+});
+
+test("names of other libraries are refused with the name to use", () => {
+  // @ts-expect-error Write "input" in place of "inputSchema".
+  tool({ inputSchema: z.object({}), call: () => "a" });
+  // @ts-expect-error Write "call" in place of "handler".
+  tool({ handler: () => "a" });
+  // @ts-expect-error Write "arguments" in place of "argsSchema".
+  prompt({ argsSchema: z.object({}), get: () => "a" });
+  const server = createServer(named);
+  // @ts-expect-error There is no such method.
+  expectTypeOf(() => server.registerTool("a", {}, () => "a")).not.toBeAny();
+  // @ts-expect-error Pass a record by name
+  createServer({ ...named, tools: [plain] });
+});
+
+test("middleware has the params of each method", () => {
+  createServer(named).use({
+    "tools/list": async ({ params }, next) => {
+      expectTypeOf(params.cursor).toEqualTypeOf<string | undefined>();
+      return next();
+    },
+    "tools/call": ({ params }, next) => {
+      expectTypeOf(params.name).toBeString();
+      interface Result {
+        content: [];
+      }
+      const result: Result = { content: [] };
+      return params.name === "a" ? result : next();
+    },
+  });
+});
+
+test("options may be undefined, and lists readonly", () => {
+  const icons = [{ src: "https://example.com/a.png", sizes: ["48x48"] }] as const;
+  const title: string | undefined = undefined;
+  tool({ title, icons, call: () => "a" });
+  resource("a://b", { title, icons, read: () => "a" });
 });

@@ -3,13 +3,15 @@ import type { JsonObject } from "../rpc/messages.ts";
 import type { Annotations, ContentBlock, Icon, ResourceContents } from "../mcp/content.ts";
 import type { GetPromptResult, PromptMessage } from "../mcp/prompts.ts";
 import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "../mcp/resources.ts";
-import type { CallToolResult, ToolAnnotations } from "../mcp/tools.ts";
-import type { JsonSchema } from "../schema/schema.ts";
-import type { InferInput, InferOutput, NotAShape, StandardSchema } from "../schema/standard-schema.ts";
+import type { ToolAnnotations } from "../mcp/tools.ts";
+import type { None, Schema, SchemaCheck } from "../schema/standard-schema.ts";
+import type { Flat, UriVariableNames, UriVariables } from "../schema/uri-variables.ts";
 import { complete } from "./features/completion.ts";
 import { getPrompt, preparePrompt } from "./features/prompts.ts";
 import { listResources, prepareResource, readResource } from "./features/resources.ts";
 import { type ToolResult, callTool, prepareTool } from "./features/tools.ts";
+import type { NamesOfOthers, PromptNamesOfOthers } from "./names-of-others.ts";
+import type { Accepted, ToolArguments, ToolInput, ResultWithoutOutputSchema, ToolValue } from "./tool-types.ts";
 import type { Context } from "./dispatch/context.ts";
 import type { ToolExtension } from "./extension.ts";
 import type { Feature } from "./registry.ts";
@@ -29,55 +31,31 @@ const resources: Feature = {
   },
 };
 
-/** A Standard Schema or a JSON Schema. */
-export type Schema = StandardSchema | JsonSchema;
-
-/** The output type of a schema, after parsing. Any object for a JSON Schema. */
-export type Parsed<S> = S extends StandardSchema ? InferOutput<S> : JsonObject;
-/** The input type of a schema. Any object for a JSON Schema. */
-export type Accepted<S> = S extends StandardSchema ? InferInput<S> : JsonObject;
-
-/** The return type of a tool without an output schema. Strings, numbers and booleans become text content. */
-type Plain =
-  | string
-  | number
-  | boolean
-  | null
-  | undefined
-  | void
-  | ContentBlock
-  | readonly (string | ContentBlock)[]
-  | CallToolResult;
-
 interface Described {
-  title?: string;
-  description?: string;
-  icons?: Icon[];
+  title?: string | undefined;
+  description?: string | undefined;
+  icons?: readonly Icon[] | undefined;
   /** Scopes that a caller needs. For other callers the definition is hidden from lists, and calls are rejected. */
-  scopes?: readonly string[];
+  scopes?: readonly string[] | undefined;
   /** Sent as `_meta` in lists. */
-  meta?: JsonObject;
-}
-
-declare const none: unique symbol;
-/** The type of an omitted schema. */
-export interface None {
-  readonly [none]?: never;
+  meta?: JsonObject | undefined;
 }
 
 /** Definition of a tool. */
-export interface ToolDefinition<I, O, C> extends Described {
+export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends Described, NamesOfOthers {
   /** Schema of the arguments. Default: an empty object. */
-  input?: I & NotAShape<I>;
+  input?: I & SchemaCheck<I>;
   /** Schema of the `structuredContent` that the tool returns. Default: none. */
-  output?: O & NotAShape<O>;
-  annotations?: ToolAnnotations;
+  output?: O & SchemaCheck<O>;
+  annotations?: ToolAnnotations | undefined;
   /** The parts of extensions that apply to this tool. */
-  extensions?: readonly ToolExtension[];
+  extensions?: readonly ToolExtension[] | undefined;
   call: (
-    input: I extends Schema ? Parsed<I> : Record<string, never>,
+    input: ToolInput<I>,
     ctx: Context & C,
-  ) => Awaitable<(O extends Schema ? Accepted<O> | ToolResult : Plain) | InputRequired>;
+  ) => [O] extends [None]
+    ? Awaitable<R> | Promise<ResultWithoutOutputSchema>
+    : Awaitable<Accepted<O> | ToolResult | InputRequired>;
 }
 
 /** A tool: plain data to pass to `createServer` under its name. */
@@ -85,8 +63,8 @@ export interface Tool<I = any, O = any, C = any> extends Described {
   readonly kind: "tool";
   readonly input: Schema | undefined;
   readonly output: Schema | undefined;
-  readonly annotations?: ToolAnnotations;
-  readonly extensions?: readonly ToolExtension[];
+  readonly annotations?: ToolAnnotations | undefined;
+  readonly extensions?: readonly ToolExtension[] | undefined;
   readonly call: (input: never, ctx: Context & C) => unknown;
   readonly "~feature": Feature;
   readonly "~types"?: { input: I; output: O };
@@ -99,9 +77,12 @@ export interface Tool<I = any, O = any, C = any> extends Described {
  * that the model can read. A `ProtocolError` becomes the error response. Other errors are hidden from the client and passed
  * to the server's `onError`.
  */
-export function tool<I extends Schema | None = None, O extends Schema | None = None, C extends object = object>(
-  definition: ToolDefinition<I, O, C>,
-): Tool<I extends Schema ? Accepted<I> : object, O extends Schema ? Parsed<O> : undefined, NoInfer<C>> {
+export function tool<
+  const I extends Schema | None = None,
+  const O extends Schema | None = None,
+  C extends object = object,
+  R extends ResultWithoutOutputSchema = ResultWithoutOutputSchema,
+>(definition: ToolDefinition<I, O, C, R>): Tool<ToolArguments<I>, ToolValue<O, R>, NoInfer<C>> {
   return { ...definition, kind: "tool", "~feature": tools } as never;
 }
 
@@ -119,9 +100,12 @@ export interface Argument {
   complete?: Complete | readonly string[];
 }
 
-export type ArgumentValues<A> = {
-  [K in keyof A as A[K] extends { required: true } ? K : never]: string;
-} & { [K in keyof A as A[K] extends { required: true } ? never : K]?: string };
+/** The values of a prompt's arguments: all are text, and those that are not `required` may be missing. */
+export type ArgumentValues<A> = Flat<
+  { -readonly [K in keyof A as A[K] extends { readonly required: true } ? K : never]: string } & {
+    -readonly [K in keyof A as A[K] extends { readonly required: true } ? never : K]?: string;
+  }
+>;
 
 type PromptReturn =
   | string
@@ -131,8 +115,8 @@ type PromptReturn =
   | GetPromptResult;
 
 /** Definition of a prompt. */
-export interface PromptDefinition<A, C> extends Described {
-  arguments?: A;
+export interface PromptDefinition<A, C> extends Described, PromptNamesOfOthers {
+  arguments?: A | undefined;
   /** Returns the messages. A string or a content block becomes a message of the user. */
   get: (args: ArgumentValues<A>, ctx: Context & C) => Awaitable<PromptReturn | InputRequired>;
 }
@@ -153,22 +137,6 @@ export function prompt<const A extends Record<string, Argument>, C extends objec
   return { ...definition, kind: "prompt", "~feature": prompts } as never;
 }
 
-/** The names of the variables in a URI template (RFC 6570). */
-type Variables<T extends string> = T extends `${string}{${infer V}}${infer Rest}`
-  ? (V extends `${"+" | "#" | "/" | "." | ";" | "?" | "&"}${infer W}` ? Names<W> : Names<V>) | Variables<Rest>
-  : never;
-type Names<V extends string> = V extends `${infer A},${infer B}` ? Clean<A> | Names<B> : Clean<V>;
-type Clean<V extends string> = V extends `${infer A}*` ? A : V extends `${infer A}:${string}` ? A : V;
-
-/** The query variables (`{?a}`, `{&b}`). A client may omit them. */
-type QueryVariables<T extends string> = T extends `${string}{${infer V}}${infer Rest}`
-  ? (V extends `${"?" | "&"}${infer W}` ? Names<W> : never) | QueryVariables<Rest>
-  : never;
-
-type VariableValues<U extends string> = string extends U
-  ? Record<string, string>
-  : { [K in Exclude<Variables<U>, QueryVariables<U>>]: string } & { [K in QueryVariables<U>]?: string };
-
 type ReadPart = { uri?: string; mimeType?: string; meta?: JsonObject } & (
   | { text: string }
   | { blob: Uint8Array | string }
@@ -185,21 +153,23 @@ type ReadReturn =
 
 /** Definition of a resource or a resource template. */
 export interface ResourceDefinition<U extends string, C> extends Described {
-  mimeType?: string;
+  mimeType?: string | undefined;
   /** Size in bytes, before any encoding. */
-  size?: number;
-  annotations?: Annotations;
+  size?: number | undefined;
+  annotations?: Annotations | undefined;
   /** How long a client may cache the contents. Default: 0 ms and private. */
-  cache?: Partial<CacheHint>;
+  cache?: Partial<CacheHint> | undefined;
   /** For templates: returns the existing resources. They are added to `resources/list`. */
-  list?: (ctx: Context & C) => Awaitable<readonly (string | (Omit<ListedResource, "name"> & { name?: string }))[]>;
+  list?:
+    | ((ctx: Context & C) => Awaitable<readonly (string | (Omit<ListedResource, "name"> & { name?: string }))[]>)
+    | undefined;
   /** For templates: suggestions for a variable. */
-  complete?: { [K in Variables<U>]?: Complete | readonly string[] };
+  complete?: { [K in UriVariableNames<U>]?: Complete | readonly string[] } | undefined;
   /**
    * Reads the resource. `ctx.uri` is the URI as the client sent it. Throw `resourceNotFound(uri)` if it does not exist.
    */
   read: (
-    variables: VariableValues<U>,
+    variables: UriVariables<U>,
     ctx: Context & C & { readonly uri: string },
   ) => Awaitable<ReadReturn | InputRequired>;
 }
@@ -208,12 +178,12 @@ export interface ResourceDefinition<U extends string, C> extends Described {
 export interface Resource<U extends string = string, C = any> extends Described {
   readonly kind: "resource";
   readonly uri: U;
-  readonly mimeType?: string;
-  readonly size?: number;
-  readonly annotations?: Annotations;
-  readonly cache?: Partial<CacheHint>;
-  readonly list?: (ctx: Context & C) => unknown;
-  readonly complete?: Record<string, Complete | readonly string[] | undefined>;
+  readonly mimeType?: string | undefined;
+  readonly size?: number | undefined;
+  readonly annotations?: Annotations | undefined;
+  readonly cache?: Partial<CacheHint> | undefined;
+  readonly list?: ((ctx: Context & C) => unknown) | undefined;
+  readonly complete?: Record<string, Complete | readonly string[] | undefined> | undefined;
   readonly read: (variables: never, ctx: Context & C & { readonly uri: string }) => unknown;
   readonly "~feature": Feature;
 }
@@ -226,18 +196,28 @@ export function resource<const U extends string, C extends object = object>(
   return { ...definition, kind: "resource", uri, "~feature": resources } as never;
 }
 
-/**
- * Returns `tool`, `prompt` and `resource` functions. Their handlers have the type of context that
- * `createServer({ context })` adds.
- */
-export function withContext<C extends object>(): {
-  tool: <I extends Schema | None = None, O extends Schema | None = None>(
-    definition: ToolDefinition<I, O, C>,
-  ) => Tool<I extends Schema ? Accepted<I> : object, O extends Schema ? Parsed<O> : undefined, C>;
+/** The functions of `withContext`, for handlers whose context has the properties of `C`. */
+export interface WithContext<C extends object> {
+  /** Defines a tool. See `tool`. */
+  tool: <
+    const I extends Schema | None = None,
+    const O extends Schema | None = None,
+    R extends ResultWithoutOutputSchema = ResultWithoutOutputSchema,
+  >(
+    definition: ToolDefinition<I, O, C, R>,
+  ) => Tool<ToolArguments<I>, ToolValue<O, R>, C>;
+  /** Defines a prompt. See `prompt`. */
   prompt: <const A extends Record<string, Argument>>(
     definition: PromptDefinition<A, C>,
   ) => Prompt<ArgumentValues<A>, C>;
+  /** Defines a resource or a resource template. See `resource`. */
   resource: <const U extends string>(uri: U, definition: ResourceDefinition<U, C>) => Resource<U, C>;
-} {
+}
+
+/**
+ * Returns `tool`, `prompt` and `resource` functions. Their handlers have the type of context that
+ * `createServer({ context })` adds. A server without such a `context` does not accept what they define.
+ */
+export function withContext<C extends object>(): WithContext<C> {
   return { tool, prompt, resource };
 }

@@ -9,7 +9,7 @@ import type { Entry } from "./registry.ts";
 import { isGranted } from "./dispatch/scopes.ts";
 
 interface Scoped {
-  scopes?: readonly string[];
+  scopes?: readonly string[] | undefined;
 }
 
 export interface ListSource<E extends Entry<Scoped>> {

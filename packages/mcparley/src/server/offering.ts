@@ -1,6 +1,7 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
 import type { CacheHint } from "../mcp/resources.ts";
+import { checkRecord } from "./check-definition.ts";
 import type { Changes, ListKind } from "./changes.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type ListSource, PreparedLists } from "./lists.ts";
@@ -13,7 +14,7 @@ import { type Entry, type Feature, PreparedRegistry } from "./registry.ts";
 
 interface OfferingInit {
   /** The tools, prompts and resources of the definition. A feature that is set is offered even while it is empty. */
-  given: Partial<Record<ListKind, Record<string, unknown>>>;
+  given: { readonly [K in ListKind]?: object | undefined };
   limits: ServerLimits;
   listCache: CacheHint;
   serverInfo: Implementation;
@@ -43,8 +44,9 @@ export class Offering {
     this.#init = init;
     const { pageSize } = init.limits;
     const options = { pageSize, cache: init.listCache, serverInfo: init.serverInfo };
-    const list = <E extends Entry<{ scopes?: readonly string[] }>>(source: ListSource<E>): PreparedLists<E> =>
-      new PreparedLists(source, options);
+    const list = <E extends Entry<{ scopes?: readonly string[] | undefined }>>(
+      source: ListSource<E>,
+    ): PreparedLists<E> => new PreparedLists(source, options);
     this.toolList = list({
       member: "tools",
       entries: () => this.tools.entries(),
@@ -72,6 +74,7 @@ export class Offering {
     this.#watch("resources", this.resources, [this.resourceList, this.templateList]);
     for (const kind of ["tools", "prompts", "resources"] as const) {
       const registry = this[kind] as PreparedRegistry<any, any>;
+      checkRecord(kind, init.given[kind]);
       for (const [name, definition] of Object.entries(init.given[kind] ?? {})) registry.set(name, definition);
     }
   }

@@ -62,13 +62,17 @@ export const defaultLimits: ServerLimits = {
   stateTtl: 1_800_000,
 };
 
+/** A record of definitions by name. The text is part of the compiler's message if an array is passed. */
+type ByName<T, D> = Record<string, D> &
+  (T extends readonly unknown[] ? { "Pass a record by name, such as { add, subtract }": never } : unknown);
+
 /** Definition of a server. Only `name` and `version` are required. */
 export interface ServerDefinition<T, P, R, C extends object> extends Implementation {
   /** Instructions for the model on how to use this server. */
   instructions?: string;
-  tools?: T & Record<string, Tool<any, any, C>>;
-  prompts?: P & Record<string, Prompt<any, C>>;
-  resources?: R & Record<string, Resource<any, C>>;
+  tools?: T & ByName<T, Tool<any, any, NoInfer<C>>>;
+  prompts?: P & ByName<P, Prompt<any, NoInfer<C>>>;
+  resources?: R & ByName<R, Resource<any, NoInfer<C>>>;
   extensions?: readonly ServerExtension[];
   /** Returns properties to add to the context of each handler. Called once per call, before the handler. */
   context?: (call: Context) => C | Promise<C>;

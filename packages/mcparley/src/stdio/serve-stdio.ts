@@ -32,7 +32,7 @@ export interface ServedStdio extends Promise<void> {
  * alive. stdout carries only the protocol: `console.log` and all other output is written to stderr.
  */
 export function serveStdio(
-  server: Pick<Server<any, any, any>, "attach">,
+  server: Pick<Server<any, any, any, any>, "attach">,
   options: ServeStdioOptions = {},
 ): ServedStdio {
   const ownsProcess = options.input === undefined && options.output === undefined;

@@ -67,7 +67,8 @@ export function rootTemplate(root: ServedRoot, complete: Complete, options: Reso
       description: `Any file in ${root.name}, by its path there.`,
       complete: { path: complete },
       scopes: options.rules.of(root.name),
-      read: async ({ path = "" }, { uri, principal }) => {
+      read: async (variables, { uri, principal }) => {
+        const path = String(variables.path);
         const contents = await readFile(root, path, { ...options, uri, principal });
         return { ...contents, mimeType: mimeTypeOf(path, () => "text" in contents) };
       },

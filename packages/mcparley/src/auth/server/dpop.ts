@@ -1,5 +1,6 @@
 import { EmbeddedJWK, type JWTVerifyResult, base64url, calculateJwkThumbprint, jwtVerify } from "jose";
 import type { RequestHead } from "../../http/exchange.ts";
+import type { Bytes } from "../../rpc/base64.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
 import { memoryStore } from "../../store/memory-store.ts";
@@ -16,7 +17,7 @@ export interface DpopOptions {
    * secret for this process. If several processes serve the resource, give all of them the same secret of at least 32
    * bytes. Default: false.
    */
-  nonce?: boolean | Uint8Array<ArrayBuffer>;
+  nonce?: boolean | Uint8Array;
   /** Maximum age of a proof in seconds, at most 300. Default: 60. */
   maxAge?: number;
 }
@@ -67,7 +68,7 @@ export function makeProofChecker(options: DpopOptions, resource: string, clock: 
   if (!(maxAge > 0 && maxAge <= 300)) throw invalid(`dpop.maxAge is in seconds, up to 300; got ${String(maxAge)}.`);
   const secret = nonce === true ? crypto.getRandomValues(new Uint8Array(32)) : nonce;
   if (secret && secret.length < 32) throw invalid(`dpop.nonce needs a secret of 32 bytes; got ${secret.length}.`);
-  const nonces = secret ? makeNonces(secret, clock) : undefined;
+  const nonces = secret ? makeNonces(secret as Bytes, clock) : undefined;
   // The memory store keeps the last 100,000 used proofs.
   const memory = memoryStore({ clock });
 
@@ -129,7 +130,7 @@ interface Nonces {
  * Makes the nonces of proofs (RFC 9449, 8). A nonce is the HMAC of its period, so that nothing has to be stored, and all
  * processes with the same secret accept the same nonces.
  */
-function makeNonces(secret: Uint8Array<ArrayBuffer>, clock: Clock): Nonces {
+function makeNonces(secret: Bytes, clock: Clock): Nonces {
   const key = crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const periodNow = (): number => Math.floor(clock.now() / nonceLifetime);
   let cached: { period: number; nonce: Promise<string> } | undefined;

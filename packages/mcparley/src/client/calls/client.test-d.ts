@@ -29,9 +29,9 @@ test("a client of a server's type has its tools and prompts as functions", async
   const client = await connect<typeof server>("https://example.com/mcp");
   expectTypeOf(client.tools.add({ a: 1 })).resolves.toEqualTypeOf<{ sum: number }>();
   expectTypeOf(client.tools.add({ a: 1, b: 2 }, { timeout: { idle: 5 } })).resolves.toEqualTypeOf<{ sum: number }>();
-  expectTypeOf(client.tools.hi({ name: "x" })).resolves.toBeUnknown();
-  expectTypeOf(client.tools.now()).resolves.toBeUnknown();
-  expectTypeOf(client.tools.raw({ anything: true })).resolves.toBeUnknown();
+  expectTypeOf(client.tools.hi({ name: "x" })).resolves.toBeString();
+  expectTypeOf(client.tools.now()).resolves.toBeString();
+  expectTypeOf(client.tools.raw({ anything: true })).resolves.toBeString();
   expectTypeOf(client.prompts.review({ code: "x" })).resolves.toEqualTypeOf<GetPromptResult>();
   expectTypeOf(client.prompts.review({ code: "x", language: "y" })).resolves.toEqualTypeOf<GetPromptResult>();
   expectTypeOf(client.prompts.plain()).resolves.toEqualTypeOf<GetPromptResult>();
@@ -41,6 +41,12 @@ test("a client of a server's type has its tools and prompts as functions", async
   await client.tools.add();
   // @ts-expect-error -- there is no such tool
   await client.tools.nope();
+  // @ts-expect-error -- the tool has no arguments
+  await client.tools.now({ x: 1 });
+  expectTypeOf(client.callTool("add", { a: 1 })).resolves.toEqualTypeOf<{ sum: number }>();
+  expectTypeOf(client.callTool("a tool that was added later")).resolves.toBeAny();
+  // @ts-expect-error -- the argument is a number
+  await client.callTool("add", { a: "1" });
   // @ts-expect-error -- code is required
   await client.prompts.review({ language: "x" });
 });
@@ -48,6 +54,28 @@ test("a client of a server's type has its tools and prompts as functions", async
 test("a server value brings its own type", async () => {
   const client = await connect(server);
   expectTypeOf(client.tools.add({ a: 1 })).resolves.toEqualTypeOf<{ sum: number }>();
+});
+
+test("a client of a server without prompts has none", async () => {
+  const client = await connect(createServer({ name: "x", version: "1", tools: { now: tool({ call: () => "now" }) } }));
+  // @ts-expect-error -- there is no such prompt
+  await client.prompts.nope();
+});
+
+test("the tools of a mounted server have its prefix", async () => {
+  const client = await connect(createServer({ name: "gateway", version: "1" }).mount("x", server));
+  expectTypeOf(client.tools["x.add"]({ a: 1 })).resolves.toEqualTypeOf<{ sum: number }>();
+  expectTypeOf(client.prompts["x.plain"]()).resolves.toEqualTypeOf<GetPromptResult>();
+});
+
+test("an interface is accepted as arguments, and an undefined option as no option", async () => {
+  interface Given {
+    a: number;
+  }
+  const given: Given = { a: 1 };
+  const client = await connect("https://example.com/mcp");
+  await client.callTool("x", given);
+  await client.callToolResult("x", given, { signal: undefined, timeout: undefined });
 });
 
 test("a client of a server that is not known is a plain one", async () => {

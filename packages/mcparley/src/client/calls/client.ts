@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { LocalError } from "../../rpc/errors.ts";
 import { isJson } from "../../rpc/is-json.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
@@ -10,7 +11,7 @@ import type { CallToolResult, Tool } from "../../mcp/tools.ts";
 import type { ServerInfo } from "../connect/session.ts";
 import { type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Change, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
-import { byName } from "../typed-client.ts";
+import { type CallArgs, type CallValue, byName } from "../typed-client.ts";
 import type { CallOptions, ClientCore } from "./call.ts";
 import type { List } from "./list-pages.ts";
 import { listPrompts, listResourceTemplates, listResources, listTools } from "./lists.ts";
@@ -38,7 +39,7 @@ export class Client {
     this.#server = parts.server;
     // They are no members of the class, because only the type of a server defines their names.
     Object.defineProperties(this, {
-      tools: { value: byName((name, args, options) => this.callTool(name, args, options)) },
+      tools: { value: byName((name, args, options) => (this as Client).callTool(name, args, options)) },
       prompts: {
         value: byName((name, args, options) => this.getPrompt(name, args as Record<string, string>, options)),
       },
@@ -100,13 +101,21 @@ export class Client {
    * If the tool was listed before, its result is checked against its output schema. If it does not fit, the tools are listed
    * once more, since the server may have changed the schema; then the call rejects with `invalid_result`. Over HTTP with a
    * modern revision, an unknown tool is first looked up in the list, since its parameters may have to be sent as headers.
+   *
+   * Arguments and value have the types of the tool if the client was connected with the type of its server.
    */
-  async callTool(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<any> {
-    return valueOf(name, await this.callToolResult(name, args, options));
+  callTool<N extends string>(name: N, ...given: CallArgs<this, N>): Promise<CallValue<this, N>>;
+  async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<unknown> {
+    return valueOf(name, await this.#callTool(name, args, options));
   }
 
   /** Calls a tool and returns the whole result, also if the tool fails. */
-  async callToolResult(name: string, args: JsonObject = {}, options?: RequestOptions): Promise<CallToolResult> {
+  callToolResult<N extends string>(name: N, ...given: CallArgs<this, N>): Promise<CallToolResult>;
+  callToolResult(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
+    return this.#callTool(name, args, options);
+  }
+
+  async #callTool(name: string, args: object, options: RequestOptions | undefined): Promise<CallToolResult> {
     const request = { method: Method.callTool, params: { name, arguments: args }, checksResult: true };
     return readToolResult(name, await perform(this.#core, request, options));
   }

@@ -16,7 +16,8 @@ import {
 } from "./app-metadata.ts";
 
 /** The part of a listed tool that holds its metadata. */
-interface Listed {
+/** A tool with its metadata, as a server lists it. */
+export interface Listed {
   readonly _meta?: JsonObject;
 }
 

@@ -1,4 +1,5 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
+import type { Bytes } from "../../rpc/base64.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import {
@@ -186,10 +187,10 @@ export function encodeReply(core: ServerCore, message: JsonRpcResponse): string 
  */
 const longText = 2_048;
 
-const ends = new WeakMap<Prepared, Uint8Array<ArrayBuffer>>();
+const ends = new WeakMap<Prepared, Bytes>();
 
 /** Returns the bytes of a response from its result on, if the result was prepared and is long. They are encoded once. */
-function preparedEnd(message: JsonRpcResponse): Uint8Array<ArrayBuffer> | undefined {
+function preparedEnd(message: JsonRpcResponse): Bytes | undefined {
   if (!("result" in message) || !(message.result instanceof Prepared)) return undefined;
   const { result } = message;
   if (result.json.length <= longText) return undefined;

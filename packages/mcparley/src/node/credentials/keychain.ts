@@ -60,7 +60,7 @@ export function keychain(options: KeychainOptions = {}): KeyKeeper {
 async function load(): Promise<KeyringModule> {
   try {
     // Imported when it is used, because the package is optional.
-    return (await import(packageName)) as KeyringModule;
+    return (await import(/* webpackIgnore: true */ packageName)) as KeyringModule;
   } catch (cause) {
     throw failed(`The system's keychain is used by the package ${packageName}: npm install ${packageName}`, cause);
   }

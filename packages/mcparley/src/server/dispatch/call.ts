@@ -10,7 +10,7 @@ import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { InputChannel, ServerRequest } from "../input/input-channel.ts";
 import type { Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
 import type { ServerCore } from "../core.ts";
-import type { Schema } from "../definition.ts";
+import type { Schema } from "../../schema/standard-schema.ts";
 import type * as Elicit from "../input/elicit.ts";
 import type { Session } from "../protocol/session.ts";
 

@@ -3,8 +3,8 @@ import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { Root } from "../../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../../mcp/sampling.ts";
-import type { JsonSchema } from "../../schema/schema.ts";
-import type { InferOutput, NotAShape, StandardSchema } from "../../schema/standard-schema.ts";
+import type { ObjectFromJsonSchema } from "../../schema/infer-json-schema.ts";
+import type { InferOutput, Schema, SchemaCheck, StandardSchema } from "../../schema/standard-schema.ts";
 
 /** The identity of a caller, from a verified credential. */
 export interface Principal {
@@ -41,10 +41,10 @@ type LogFunction = (data: unknown, logger?: string) => void;
 export type Logger = { readonly [Level in LoggingLevel]: LogFunction };
 
 /** An elicitation that shows a form. */
-export interface FormQuestion<S extends StandardSchema | JsonSchema> {
+export interface FormQuestion<S extends Schema> {
   message: string;
   /** A flat object of strings, numbers, booleans and choices (client/elicitation, Requested Schema). */
-  schema: S & NotAShape<S>;
+  schema: S & SchemaCheck<S>;
   /** Unique key of this request within its call. Default: a key made from its position. */
   key?: string;
 }
@@ -57,8 +57,8 @@ export interface UrlQuestion {
   key?: string;
 }
 
-/** The result type of an elicitation: the output type of the schema, or any object for a JSON Schema. */
-export type Answer<S> = S extends StandardSchema ? InferOutput<S> : JsonObject;
+/** The result type of an elicitation: the output type of the schema. */
+export type Answer<S> = S extends StandardSchema ? InferOutput<S> : ObjectFromJsonSchema<S>;
 
 /**
  * The context of a handler. It is the same for every revision and transport.
@@ -91,7 +91,7 @@ export interface Context {
    * unknown errors.
    */
   elicit: {
-    <S extends StandardSchema | JsonSchema>(question: FormQuestion<S>): Promise<Answer<S>>;
+    <const S extends Schema>(question: FormQuestion<S>): Promise<Answer<S>>;
     (question: UrlQuestion): Promise<void>;
   };
   /** Samples the client's model. The call ends and restarts as with `elicit`. */

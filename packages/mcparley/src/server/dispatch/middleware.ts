@@ -1,16 +1,30 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { type JsonObject, Prepared } from "../../rpc/messages.ts";
+import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { Call } from "./call.ts";
 import type { Context } from "./context.ts";
 import type { InputRequired } from "../input/input-required.ts";
 
+/** The params of each request that middleware receives: all but `initialize`, which opens a session. */
 interface MethodParams {
+  ping: JsonObject;
+  "server/discover": JsonObject;
+  "tools/list": ListParams;
   "tools/call": { name: string; arguments?: JsonObject };
+  "prompts/list": ListParams;
   "prompts/get": { name: string; arguments?: Record<string, string> };
+  "resources/list": ListParams;
+  "resources/templates/list": ListParams;
   "resources/read": { uri: string };
   "resources/subscribe": { uri: string };
   "resources/unsubscribe": { uri: string };
+  "subscriptions/listen": JsonObject;
   "completion/complete": { ref: JsonObject; argument: { name: string; value: string } };
+  "logging/setLevel": { level: LoggingLevel };
+}
+
+interface ListParams {
+  cursor?: string;
 }
 
 /** The call that middleware receives. Its params are an object, and are not validated further. */
@@ -19,10 +33,7 @@ export type MiddlewareCall<M extends string = string> = Context & {
   readonly params: M extends keyof MethodParams ? MethodParams[M] : JsonObject;
 };
 
-type Layer<M extends string> = (
-  call: MiddlewareCall<M>,
-  next: () => Promise<JsonObject>,
-) => Promise<JsonObject> | JsonObject;
+type Layer<M extends string> = (call: MiddlewareCall<M>, next: () => Promise<JsonObject>) => Awaitable<object>;
 
 /**
  * Wraps every method. It calls `next` once to continue, returns its own result, or throws.
@@ -31,11 +42,11 @@ type Layer<M extends string> = (
  */
 export type Middleware = Layer<string>;
 
-/** Middleware by method, with typed params. Calls of other methods are not affected. */
-export type MethodMiddleware = { readonly [M in keyof MethodParams]?: Layer<M> };
+/** Middleware by method, with typed params. `M` are its methods. Calls of other methods are not affected. */
+export type MethodMiddleware<M extends string = keyof MethodParams> = { readonly [Name in M]?: Layer<Name> };
 
 /** Combines middleware by method into one middleware. */
-export function byMethod(layers: MethodMiddleware): Middleware {
+export function byMethod(layers: Readonly<Record<string, Layer<any> | undefined>>): Middleware {
   const byName = new Map(Object.entries(layers)) as unknown as Map<string, Middleware>;
   return (call, next) => byName.get(call.method)?.(call, next) ?? next();
 }
@@ -51,10 +62,10 @@ export function wrap(middleware: readonly Middleware[], answer: Answer): Answer 
   return middleware.reduceRight<Answer>(
     (inner, layer) => async (call) => {
       let passed: JsonObject | Prepared | InputRequired | undefined;
-      const result = await layer(call, async () => {
+      const result = (await layer(call, async () => {
         passed = await inner(call);
         return (passed instanceof Prepared ? passed.value : passed) as JsonObject;
-      });
+      })) as JsonObject;
       return passed instanceof Prepared && passed.value === result ? passed : result;
     },
     answer,

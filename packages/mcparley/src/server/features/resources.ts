@@ -16,6 +16,7 @@ import { type UriTemplate, parseTemplate } from "../../schema/uri-template.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { isGranted, requireScopes } from "../dispatch/scopes.ts";
 import type { Resource } from "../definition.ts";
+import { checkUri } from "../check-definition.ts";
 import { describe, explained } from "../describe.ts";
 import { InputRequired } from "../input/input-required.ts";
 import { cursorFor, finishPage, readPosition } from "../lists.ts";
@@ -34,7 +35,7 @@ export function prepareResource(entry: Entry<Resource>): ResourceEntry {
   const { name, definition } = entry;
   return explained(`resource "${name}"`, () => {
     const { uri, mimeType, size, annotations } = definition;
-    if (typeof uri !== "string" || uri === "") throw new TypeError("it has no URI");
+    checkUri(uri);
     if (typeof definition.read !== "function") throw new TypeError("it has no `read` function");
     checkCacheHint(definition.cache ?? {});
     const shared = {

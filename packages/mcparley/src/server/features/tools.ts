@@ -9,6 +9,7 @@ import type { Issue, Outcome } from "../../schema/schema.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
 import type { Tool } from "../definition.ts";
+import { checkTool } from "../check-definition.ts";
 import { describe, explained } from "../describe.ts";
 import { InputRequired } from "../input/input-required.ts";
 import type { Entry } from "../registry.ts";
@@ -28,6 +29,7 @@ const noInput: JsonObject = { type: "object", additionalProperties: false };
 export function prepareTool(entry: Entry<Tool>): ToolEntry {
   const { name, definition } = entry;
   return explained(`tool "${name}"`, () => {
+    checkTool(name, definition);
     if (typeof definition.call !== "function") throw new TypeError("it has no `call` function");
     const input = definition.input === undefined ? undefined : compileSchema(definition.input, "input");
     const output = definition.output === undefined ? undefined : compileSchema(definition.output, "output");

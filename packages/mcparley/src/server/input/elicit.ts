@@ -17,7 +17,7 @@ import { ReplayChannel } from "./by-replay.ts";
 import { RequestChannel } from "./by-request.ts";
 import { type InputChannel, InvalidResponse, type ServerRequest, capabilityFor } from "./input-channel.ts";
 import type { FormQuestion, UrlQuestion } from "../dispatch/context.ts";
-import type { Schema } from "../definition.ts";
+import type { Schema } from "../../schema/standard-schema.ts";
 
 /** Opens the input channel of a call: requests in a session, replay of the call without one. */
 export async function openInputChannel(call: Call, link: Link): Promise<InputChannel> {

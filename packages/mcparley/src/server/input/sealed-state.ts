@@ -1,7 +1,7 @@
 import { digest } from "../../rpc/digest.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { type ProtocolError, invalidParams } from "../../rpc/errors.ts";
-import { fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
+import { type Bytes, fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
 import type { ServerCore } from "../core.ts";
 
 const ivLength = 12;
@@ -80,7 +80,7 @@ export class StateSeal {
     return value;
   }
 
-  #algorithm(iv: Uint8Array<ArrayBuffer>, binding: string): AesGcmParams {
+  #algorithm(iv: Bytes, binding: string): AesGcmParams {
     const additionalData = encoder.encode(JSON.stringify([this.#init.server, binding]));
     return { name: "AES-GCM", iv, additionalData };
   }

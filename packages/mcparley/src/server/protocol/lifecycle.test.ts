@@ -333,7 +333,7 @@ describe("what cannot be sent or answered", () => {
   test("a result that is no JSON is an internal error, and reported", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const result = () => toolResult({ content: [], structuredContent: { big: 1n } });
-    const server = createServer({ name: "x", version: "1", onError, tools: { t: tool({ call: result as never }) } });
+    const server = createServer({ name: "x", version: "1", onError, tools: { t: tool({ call: result }) } });
     const sent: unknown[] = [];
     const receiver = await serialising(server, sent);
     receiver.message({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "t", _meta: modernMeta(modern) } });

@@ -1,0 +1,40 @@
+import { LocalError } from "../rpc/errors.ts";
+
+/** Members of tool definitions in other libraries. They would be ignored, and the arguments not checked. */
+const otherNames = [
+  ["inputSchema", "input"],
+  ["parameters", "input"],
+  ["outputSchema", "output"],
+  ["handler", "call"],
+  ["execute", "call"],
+] as const;
+
+/** Throws if a tool has a name that the specification does not allow (2026-07-28, server/tools, Tool Names), or a member of another library. */
+export function checkTool(name: string, definition: object): void {
+  if (!/^[\w.-]{1,128}$/.test(name)) throw new TypeError('a name has 1 to 128 letters, digits, "_", "-" and "."');
+  for (const [theirs, ours] of otherNames) {
+    if (theirs in definition) throw new TypeError(`write "${ours}" in place of "${theirs}"`);
+  }
+}
+
+/** Throws if the URI of a resource has neither a scheme nor an expression that may contain it. */
+export function checkUri(uri: unknown): void {
+  if (typeof uri !== "string" || uri === "") throw new TypeError("it has no URI");
+  if (/^(?:[a-z][a-z\d+.-]*:|\{)/i.test(uri)) return;
+  throw new TypeError(`its URI begins with a scheme, such as note://1; got ${JSON.stringify(uri)}`);
+}
+
+/** Throws `invalid_definition` if definitions are an array, in which they have no names. */
+export function checkRecord(kind: string, definitions: unknown): void {
+  if (!Array.isArray(definitions)) return;
+  const why = `${kind} must be a record by name, such as { ${kind}: { first, second } }, not an array.`;
+  throw new LocalError("invalid_definition", why);
+}
+
+/** Returns middleware by method. Throws `invalid_definition` if a method does not exist, because it would never run. */
+export function checkMethods<M extends object>(layers: M, exists: (method: string) => boolean): M {
+  const unknown = Object.keys(layers).find((method) => !exists(method));
+  if (unknown === undefined) return layers;
+  const why = `Middleware for ${JSON.stringify(unknown)} would never run: neither MCP nor an extension of this server has it.`;
+  throw new LocalError("invalid_definition", why);
+}

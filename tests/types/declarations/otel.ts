@@ -1,0 +1,3 @@
+import { telemetry } from "mcparley/otel";
+
+export const observer = telemetry();
