@@ -26,8 +26,12 @@ const extension: ServerExtension = {
 const server = createServer({
   name: "test",
   version: "1.0.0",
-  tools: { query, "héllo wörld": tool({ call: () => "named" }), "=?base64?eA==?=": tool({ call: () => "odd" }) },
-  prompts: { ask: prompt({ get: () => "asked" }) },
+  tools: { query },
+  prompts: {
+    ask: prompt({ get: () => "asked" }),
+    "héllo wörld": prompt({ get: () => "named" }),
+    "=?base64?eA==?=": prompt({ get: () => "odd" }),
+  },
   resources: { note: resource("note://{id}", { read: ({ id }) => id }) },
   extensions: [extension],
 });
@@ -110,14 +114,14 @@ describe("Mcp-Name", () => {
 
   test("is encoded where a header cannot say it", async () => {
     const name = "héllo wörld";
-    await expectAnswered(client.modern("tools/call", { name }, { headers: { "mcp-name": encoded(name) } }));
-    await expectMismatch(client.modern("tools/call", { name }, { headers: { "mcp-name": name } }), "Mcp-Name");
+    await expectAnswered(client.modern("prompts/get", { name }, { headers: { "mcp-name": encoded(name) } }));
+    await expectMismatch(client.modern("prompts/get", { name }, { headers: { "mcp-name": name } }), "Mcp-Name");
   });
 
   test("that looks encoded is encoded once more", async () => {
     const name = "=?base64?eA==?=";
-    await expectAnswered(client.modern("tools/call", { name }, { headers: { "mcp-name": encoded(name) } }));
-    await expectMismatch(client.modern("tools/call", { name }, { headers: { "mcp-name": name } }), "Mcp-Name");
+    await expectAnswered(client.modern("prompts/get", { name }, { headers: { "mcp-name": encoded(name) } }));
+    await expectMismatch(client.modern("prompts/get", { name }, { headers: { "mcp-name": name } }), "Mcp-Name");
   });
 
   test.each(["=?base64?cXVlcnk?=", "=?base64?cXV!cnk=?=", "=?base64?/w==?="])(
