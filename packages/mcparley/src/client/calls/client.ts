@@ -12,7 +12,7 @@ import type { ServerInfo } from "../connect/session.ts";
 import { type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Change, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
 import { type CallArgs, type CallValue, byName } from "../typed-client.ts";
-import type { CallOptions, ClientCore } from "./call.ts";
+import type { CallOptions, CallRequest, ClientCore } from "./call.ts";
 import type { List } from "./list-pages.ts";
 import { listPrompts, listResourceTemplates, listResources, listTools } from "./lists.ts";
 import { perform } from "./perform.ts";
@@ -106,18 +106,14 @@ export class Client {
    */
   callTool<N extends string>(name: N, ...given: CallArgs<this, N>): Promise<CallValue<this, N>>;
   async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<unknown> {
-    return valueOf(name, await this.#callTool(name, args, options));
+    const result = await perform(this.#core, toolCall(name, args), options);
+    return valueOf(name, readToolResult(name, result));
   }
 
   /** Calls a tool and returns the whole result, also if the tool fails. */
   callToolResult<N extends string>(name: N, ...given: CallArgs<this, N>): Promise<CallToolResult>;
-  callToolResult(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
-    return this.#callTool(name, args, options);
-  }
-
-  async #callTool(name: string, args: object, options: RequestOptions | undefined): Promise<CallToolResult> {
-    const request = { method: Method.callTool, params: { name, arguments: args }, checksResult: true };
-    return readToolResult(name, await perform(this.#core, request, options));
+  async callToolResult(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
+    return readToolResult(name, await perform(this.#core, toolCall(name, args), options));
   }
 
   /** Gets a prompt. Its arguments are all strings. */
@@ -214,6 +210,10 @@ export class Client {
   get #core(): ClientCore {
     return this.#parts.core;
   }
+}
+
+function toolCall(name: string, args: object): CallRequest {
+  return { method: Method.callTool, params: { name, arguments: args }, checksResult: true };
 }
 
 function requireArray<T>(method: string, result: JsonObject, member: string): T {
