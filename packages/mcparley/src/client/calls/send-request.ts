@@ -28,8 +28,11 @@ export async function sendRequest(call: Call): Promise<JsonObject> {
   if (!session.connection.isOpen) session = call.session = await sessionFor(call);
   if (call.pending) core.cache?.sending(call.pending, call.answers !== undefined);
   call.isSent = true;
+  // No spread: it would take longer than the rest of the client's part of a call.
+  const { idleTimeout, totalTimeout } = limitsOf(call);
   return session.connection.exchange(method, paramsOf(call, session), {
-    ...limitsOf(call),
+    idleTimeout,
+    totalTimeout,
     what,
     signal: options.signal,
     onProgress: progressOf(call),
