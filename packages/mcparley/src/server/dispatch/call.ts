@@ -225,8 +225,9 @@ export class Call implements Context {
   }
 
   #sendLog(level: LoggingLevel, data: unknown, logger: string | undefined): void {
-    const minimum = this.session ? this.session.logLevel : this.#logLevel;
-    if (minimum === undefined || !isLoggable(level, minimum)) return;
+    const { session } = this;
+    const minimum = session ? session.logLevel : this.#logLevel;
+    if (minimum === undefined || !isLoggable(level, minimum) || session?.isTransient) return;
     this.notify(Notification.message, logger === undefined ? { level, data } : { level, logger, data });
   }
 }

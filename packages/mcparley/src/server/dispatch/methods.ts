@@ -15,6 +15,8 @@ interface MethodEntry {
   answer: Answer;
   /** Whether a server with this offering has the method at all. */
   offered: (offering: Offering) => boolean;
+  /** Whether the method needs a session that outlives its request. Default: false. */
+  needsSession?: boolean;
 }
 
 const always = (): boolean => true;
@@ -31,7 +33,7 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.ping, { offered: always, answer: () => ({}) }],
   [Method.discover, { offered: always, answer: discover }],
   [Method.listen, { offered: always, answer: listenFromNow }],
-  [Method.setLevel, { offered: always, answer: setLevel }],
+  [Method.setLevel, { offered: always, needsSession: true, answer: setLevel }],
   [Method.listTools, { offered: tools, answer: (call) => page(call, call.core.offering.toolList) }],
   [Method.callTool, { offered: tools, answer: byFeature }],
   [Method.listPrompts, { offered: prompts, answer: (call) => page(call, call.core.offering.promptList) }],
@@ -39,22 +41,24 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.listResources, { offered: resources, answer: byFeature }],
   [Method.listResourceTemplates, { offered: resources, answer: (call) => page(call, call.core.offering.templateList) }],
   [Method.readResource, { offered: resources, answer: byFeature }],
-  [Method.subscribe, { offered: resources, answer: subscribe }],
-  [Method.unsubscribe, { offered: resources, answer: unsubscribe }],
+  [Method.subscribe, { offered: resources, needsSession: true, answer: subscribe }],
+  [Method.unsubscribe, { offered: resources, needsSession: true, answer: unsubscribe }],
   [Method.complete, { offered: completions, answer: byFeature }],
 ]);
 
 /**
  * Answers a call by its method: one of an extension, or one of the table.
  *
- * Throws -32601 if the revision does not have the method, or the server offers nothing of its feature.
+ * Throws -32601 if the revision does not have the method, if the server offers nothing of its feature, or if the method
+ * needs a session and the endpoint has none.
  */
 export function answerMethod(call: Call): ReturnType<Answer> {
   const { core, method, revision } = call;
   const added = core.extensionMethod(method);
   if (added && (added.eras ?? ["modern"]).includes(revision.era)) return added.answer(call);
   const entry = revision.clientRequests.has(method) ? methodTable.get(method) : undefined;
-  if (entry?.offered(core.offering)) return entry.answer(call);
+  const isMissing = entry?.needsSession && call.session?.isTransient;
+  if (entry?.offered(core.offering) && !isMissing) return entry.answer(call);
   throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 200)}`);
 }
 
