@@ -213,10 +213,12 @@ export class Call implements Context {
     return channel.request(make(await import("../input/elicit.ts")));
   }
 
-  #report(done: number, total: number | undefined, message: string | undefined): void {
+  #report(done: number, givenTotal: unknown, givenMessage: unknown): void {
     const token = this.meta.progressToken as ProgressToken | undefined;
-    if ((token === undefined && !this.#afterlife) || !(done > this.#progress)) return;
+    if ((token === undefined && !this.#afterlife) || !Number.isFinite(done) || done <= this.#progress) return;
     this.#progress = done;
+    const total = Number.isFinite(givenTotal) ? (givenTotal as number) : undefined;
+    const message = typeof givenMessage === "string" ? givenMessage : undefined;
     if (this.#afterlife) return this.#afterlife.progress(done, total, message);
     const params: JsonObject = { progressToken: token, progress: done };
     if (total !== undefined) params.total = total;
@@ -228,7 +230,10 @@ export class Call implements Context {
     const { session } = this;
     const minimum = session ? session.logLevel : this.#logLevel;
     if (minimum === undefined || !isLoggable(level, minimum) || session?.isTransient) return;
-    this.notify(Notification.message, logger === undefined ? { level, data } : { level, logger, data });
+    if (["undefined", "function", "symbol"].includes(typeof data)) {
+      return this.core.report(new TypeError(`log.${level} needs data that JSON can carry; got ${typeof data}.`), this);
+    }
+    this.notify(Notification.message, typeof logger === "string" ? { level, logger, data } : { level, data });
   }
 }
 
