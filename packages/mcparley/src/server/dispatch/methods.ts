@@ -3,7 +3,10 @@ import { ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { readLoggingLevel } from "../../mcp/logging.ts";
 import { Method } from "../../mcp/methods.ts";
 import { readCursor, readResourceUri } from "../../mcp/resources.ts";
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import type { ContentBlock } from "../../mcp/content.ts";
+import type { CallToolResult } from "../../mcp/tools.ts";
 import { supportedVersions } from "../../mcp/revisions/index.ts";
 import type { Call } from "./call.ts";
 import { resourceNotFound } from "../features/resources.ts";
@@ -15,8 +18,6 @@ interface MethodEntry {
   answer: Answer;
   /** Whether a server with this offering has the method at all. */
   offered: (offering: Offering) => boolean;
-  /** Whether the method needs a session that outlives its request. Default: false. */
-  needsSession?: boolean;
 }
 
 const always = (): boolean => true;
@@ -33,7 +34,7 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.ping, { offered: always, answer: () => ({}) }],
   [Method.discover, { offered: always, answer: discover }],
   [Method.listen, { offered: always, answer: listenFromNow }],
-  [Method.setLevel, { offered: always, needsSession: true, answer: setLevel }],
+  [Method.setLevel, { offered: always, answer: setLevel }],
   [Method.listTools, { offered: tools, answer: (call) => page(call, call.core.offering.toolList) }],
   [Method.callTool, { offered: tools, answer: byFeature }],
   [Method.listPrompts, { offered: prompts, answer: (call) => page(call, call.core.offering.promptList) }],
@@ -41,24 +42,22 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.listResources, { offered: resources, answer: byFeature }],
   [Method.listResourceTemplates, { offered: resources, answer: (call) => page(call, call.core.offering.templateList) }],
   [Method.readResource, { offered: resources, answer: byFeature }],
-  [Method.subscribe, { offered: resources, needsSession: true, answer: subscribe }],
-  [Method.unsubscribe, { offered: resources, needsSession: true, answer: unsubscribe }],
+  [Method.subscribe, { offered: resources, answer: subscribe }],
+  [Method.unsubscribe, { offered: resources, answer: unsubscribe }],
   [Method.complete, { offered: completions, answer: byFeature }],
 ]);
 
 /**
  * Answers a call by its method: one of an extension, or one of the table.
  *
- * Throws -32601 if the revision does not have the method, if the server offers nothing of its feature, or if the method
- * needs a session and the endpoint has none.
+ * Throws -32601 if the revision does not have the method, or the server offers nothing of its feature.
  */
 export function answerMethod(call: Call): ReturnType<Answer> {
   const { core, method, revision } = call;
   const added = core.extensionMethod(method);
   if (added && (added.eras ?? ["modern"]).includes(revision.era)) return added.answer(call);
   const entry = revision.clientRequests.has(method) ? methodTable.get(method) : undefined;
-  const isMissing = entry?.needsSession && call.session?.isTransient;
-  if (entry?.offered(core.offering) && !isMissing) return entry.answer(call);
+  if (entry?.offered(core.offering)) return entry.answer(call);
   throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 200)}`);
 }
 
@@ -80,10 +79,27 @@ async function listenFromNow(call: Call): Promise<JsonObject> {
 function byFeature(call: Call): ReturnType<Answer> {
   const { offering } = call.core;
   const answer = offering.answers.get(call.method);
-  if (answer) return answer(call);
+  if (answer) {
+    const result = answer(call);
+    return isPromise(result) ? result.then(checked) : checked(result);
+  }
   if (call.method === Method.listResources) return page(call, offering.resourceList);
   if (call.method === Method.readResource) throw resourceNotFound(readResourceUri(call.params));
   throw invalidParams(`Unknown name: ${String(call.params.name).slice(0, 200)}`);
+}
+
+type Result = Awaited<ReturnType<Answer>>;
+
+/** Returns a result if its content is valid. Only content other than plain text loads the code of the check. */
+function checked(result: Result): Awaitable<Result> {
+  const { content, messages, contents, _meta } = result as JsonObject & Partial<CallToolResult>;
+  if (!messages && !contents && !_meta && !content?.some(isNotPlain)) return result;
+  return import("../../mcp/check-content.ts").then(({ checkResult }) => checkResult(result as JsonObject));
+}
+
+/** Whether content is anything else than text without annotations and `_meta`. */
+function isNotPlain(block: ContentBlock): boolean {
+  return block?.type !== "text" || Object.keys(block).length > 2;
 }
 
 function page(call: Call, list: PreparedLists<any>): Prepared {

@@ -3,6 +3,7 @@ import { streamToBase64, toBase64 } from "../../rpc/base64.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import { checkAnnotations } from "../../mcp/annotations.ts";
 import type { ResourceContents } from "../../mcp/content.ts";
 import {
   type CacheHint,
@@ -11,6 +12,7 @@ import {
   readCursor,
   readResourceUri,
   checkCacheHint,
+  isUri,
 } from "../../mcp/resources.ts";
 import { type UriTemplate, parseTemplate } from "../../schema/uri-template.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
@@ -35,6 +37,12 @@ export function prepareResource(entry: Entry<Resource>): ResourceEntry {
   return explained(`resource "${name}"`, () => {
     const { uri, mimeType, size, annotations } = definition;
     if (typeof uri !== "string" || uri === "") throw new TypeError("it has no URI");
+    // A template is checked up to its first expression, since the values of variables are not known.
+    const start = uri.split("{")[0]!;
+    if (uri.includes("{") ? !/^([a-z][a-z\d+.-]*(:\S*)?)?$/i.test(start) : !isUri(uri)) {
+      throw new TypeError(`its URI ${JSON.stringify(uri.slice(0, 80))} is not absolute; write one such as note://1`);
+    }
+    checkAnnotations(annotations, "annotations");
     if (typeof definition.read !== "function") throw new TypeError("it has no `read` function");
     checkCacheHint(definition.cache ?? {});
     const shared = {

@@ -131,8 +131,14 @@ export function answerInSession(
   return reply.finally(() => session.finish(id));
 }
 
-/** Throws if the session cannot answer the request now. */
+/** The methods that have no effect in a session that ends with its request. */
+const needSession: ReadonlySet<string> = new Set([Method.subscribe, Method.unsubscribe, Method.setLevel]);
+
+/** Throws if the session cannot answer the request, or not now. */
 function checkTurn(session: Session, { id, method }: JsonRpcRequest): void {
+  if (session.isTransient && needSession.has(method)) {
+    throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}. It needs a session.`);
+  }
   if (method === Method.initialize) {
     throw new ProtocolError(ErrorCode.InvalidRequest, "This session is initialized already.");
   }

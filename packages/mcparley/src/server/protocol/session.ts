@@ -60,7 +60,8 @@ export class Session implements Listener {
   readonly principal: Principal | undefined;
   /** Whether the session ends with its request. The features that need a later message do not exist in it. */
   readonly isTransient: boolean;
-  logLevel: LoggingLevel = "info";
+  /** Undefined if no log messages are sent. */
+  logLevel: LoggingLevel | undefined = "info";
   readonly #link: Link;
   readonly #shared: SharedBy | undefined;
   readonly #size: number;
@@ -90,6 +91,7 @@ export class Session implements Listener {
     this.#shared = init.shared;
     this.#size = init.size ?? 0;
     this.isTransient = init.isTransient ?? false;
+    if (this.isTransient) this.logLevel = undefined;
     this.#since = init.core.clock.now();
   }
 
