@@ -92,6 +92,6 @@ function checkBase64(data: unknown, where: string): void {
 
 /** Makes the error for an invalid member. */
 export function invalid(where: string, expected: string, value?: unknown): TypeError {
-  const shown = value === undefined ? "" : `; got ${shorten(String(JSON.stringify(value)))}`;
+  const shown = value === undefined || typeof value === "function" ? "" : `; got ${shorten(JSON.stringify(value))}`;
   return new TypeError(`${where} must be ${expected}${shown}`);
 }

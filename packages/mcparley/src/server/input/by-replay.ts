@@ -71,8 +71,7 @@ export class ReplayChannel implements InputChannel {
     if (requestState === undefined) return ReplayChannel.first(call);
     if (typeof requestState !== "string") throw invalidParams("params.requestState must be a string.");
     const state = (await (await sealOf(call.core)).open(requestState, await bindingOf(call))) as RoundState;
-    const responses = Object.entries(readInputResponses(call.params)).filter(([key]) => state.asked.includes(key));
-    return new ReplayChannel(call, state, Object.fromEntries(responses));
+    return new ReplayChannel(call, state, readInputResponses(call.params, state.asked));
   }
 
   /**
