@@ -5,9 +5,9 @@ export const progress: readonly Requirement[] = [
     id: "progress.token.type",
     level: "MUST",
     revisions: {},
-    side: "client",
+    side: "both",
     section: "2025-11-25/basic/utilities/progress#progress-flow",
-    says: "A progress token is a string or an integer.",
+    says: "A progress token is a string or an integer. A server refuses any other.",
   },
   {
     id: "progress.token.unique",

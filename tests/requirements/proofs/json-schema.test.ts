@@ -110,14 +110,46 @@ proves("json-schema.dialect.recommended", async (world) => {
   expect(JSON.stringify(inputSchema)).toContain('"prefixItems"');
 });
 
+/** Property schemas that the meta-schema of every dialect forbids. */
+const invalidProperties: unknown[] = [
+  5,
+  { anyOf: {} },
+  { allOf: [] },
+  { not: 5 },
+  { type: "strng" },
+  { type: [] },
+  { type: ["string", "string"] },
+  { type: null },
+  { enum: "a" },
+  { minimum: "x" },
+  { minimum: Number.NaN },
+  { multipleOf: 0 },
+  { minLength: -1 },
+  { maxItems: 1.5 },
+  { uniqueItems: "yes" },
+  { pattern: 5 },
+  { pattern: "(" },
+  { patternProperties: { "(": {} } },
+  { format: 5 },
+  { title: 5 },
+  { items: 5 },
+  { additionalProperties: "no" },
+  { properties: null },
+  { required: ["a", "a"] },
+  { definitions: { a: { type: "strng" } } },
+];
+
 proves("json-schema.valid", () => {
-  const wrong: JsonObject[] = [
-    { type: "object", properties: { a: { anyOf: {} } } },
-    { type: "object", properties: { a: 5 } },
-    { type: "object", required: "a" },
-    { type: "object", properties: { a: { pattern: "(" } } },
-  ];
-  for (const schema of wrong) expect(() => define(schema)).toThrow("t");
+  for (const $schema of [undefined, draft7]) {
+    for (const a of invalidProperties) {
+      const schema = { ...($schema && { $schema }), type: "object", properties: { a } };
+      const shown = JSON.stringify(schema);
+      expect(() => define(schema), shown).toThrow('tool "t"');
+      const t = tool({ output: schema, call: () => ({}) });
+      expect(() => createServer({ name: "s", version: "1", tools: { t } }), shown).toThrow('tool "t"');
+    }
+  }
+  expect(() => define({ type: "object", required: "a" })).toThrow('tool "t"');
 });
 
 const remote = { type: "object", properties: { a: { $ref: "https://schemas.invalid/a.json" } } };

@@ -5,6 +5,9 @@ import { type Message, isNotification, isRequest } from "../world/inbox.ts";
 import { asking, echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 import { type World, discoverResult, initializeResult } from "../world/world.ts";
 
+const sampling = tool({
+  call: async (_, { sample }) => (await sample({ messages: [], maxTokens: 1 })).model,
+});
 const roots = { capabilities: { roots: {} } };
 
 proves("lifecycle.initialize.first", async (world) => {
@@ -197,14 +200,14 @@ proves("lifecycle.version.no-later-methods", async (world) => {
 proves("lifecycle.capabilities.declared", {
   async server(world) {
     const bare = await world.serve();
-    expect(bare.opened?.capabilities).not.toHaveProperty("tools");
-    expect(bare.opened?.capabilities).not.toHaveProperty("resources");
+    expect(bare.opened?.capabilities).toEqual({ logging: {} });
     const peer = await world.serve({
       tools: { echo },
       prompts: { p: prompt({ get: () => "" }) },
       resources: { r: resource("r:a", { read: () => "" }) },
     });
-    expect(peer.opened?.capabilities).toMatchObject({
+    expect(peer.opened?.capabilities).toEqual({
+      logging: {},
       tools: { listChanged: true },
       prompts: { listChanged: true },
       resources: { listChanged: true, subscribe: true },
@@ -235,12 +238,14 @@ proves("lifecycle.capabilities.completions", async (world) => {
 });
 
 proves("lifecycle.capabilities.server-respects", async (world) => {
-  const peer = await world.serve({ tools: { rooted, asking } });
-  for (const name of ["rooted", "asking"]) {
-    const { error } = await peer.request("tools/call", { name });
-    expect(error.message).toMatch(/roots|elicitation/);
+  const tools = { roots: rooted, elicitation: asking, sampling };
+  for (const name of Object.keys(tools)) {
+    const capabilities: Record<string, object> = { roots: {}, elicitation: {}, sampling: {} };
+    delete capabilities[name];
+    const peer = await world.serve({ tools }, { capabilities });
+    expect((await peer.request("tools/call", { name })).error.message).toContain(name);
+    expect(peer.received.filter(isRequest)).toEqual([]);
   }
-  expect(peer.received.filter(isRequest)).toEqual([]);
 });
 
 proves("lifecycle.capabilities.client-respects", async (world) => {

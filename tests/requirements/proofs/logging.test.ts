@@ -54,6 +54,8 @@ proves("logging.message", async (world) => {
     call: (_, { log }) => {
       for (const value of values) log.error(value, "database");
       log.error("without a logger");
+      // JSON cannot carry these, so the message would have no data.
+      for (const value of [undefined, () => "", Symbol("s")]) log.error(value);
     },
   });
   const peer = await world.serve({ tools: { saying } });
@@ -62,6 +64,7 @@ proves("logging.message", async (world) => {
     ...values.map((data) => ({ level: "error", logger: "database", data })),
     { level: "error", data: "without a logger" },
   ]);
+  expect(world.errors).toHaveLength(3);
 });
 
 proves("logging.set-level.client", async (world) => {

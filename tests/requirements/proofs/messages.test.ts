@@ -48,7 +48,7 @@ proves("base.request.server-has-id", async (world) => {
 
 proves("base.request.null-id-refused", async (world) => {
   const peer = await world.serve({ tools: { echo } });
-  for (const id of [null, 1.5, true, {}]) {
+  for (const id of [null, 1.5, true, {}, 2 ** 53]) {
     peer.send({ jsonrpc: "2.0", id, method: "tools/list", params: {} });
     expect((await peer.next(isErrorWithoutId)).error.code).toBe(-32600);
   }

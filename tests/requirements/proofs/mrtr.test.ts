@@ -227,7 +227,10 @@ proves("mrtr.answers.validated", async (world) => {
   const first = await peer.request("tools/call", { name: "rooted" });
   const [key = ""] = Object.keys(asked(first));
   const { requestState } = first.result;
-  for (const wrong of ["none", [], 5, null, { [key]: "none" }, { [key]: { roots: 5 } }, { [key]: {} }]) {
+  for (const wrong of ["none", [], 5, null, { [key]: "none" }, { [key]: null }]) {
+    expect((await retry(peer, "rooted", wrong as never, requestState)).error.code).toBe(-32602);
+  }
+  for (const wrong of [{ [key]: { roots: 5 } }, { [key]: {} }]) {
     expect(Object.keys(asked(await retry(peer, "rooted", wrong as never, requestState)))).toEqual([key]);
   }
 });

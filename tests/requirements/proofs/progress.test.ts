@@ -26,10 +26,19 @@ const called = { name: "t" };
 const withToken = (progressToken: unknown): { meta: Record<string, unknown> } => ({ meta: { progressToken } });
 const tokenOf = ({ params }: Message): unknown => (params._meta as { progressToken?: unknown }).progressToken;
 
-proves("progress.token.type", async (world) => {
-  const { client, server } = await world.connect();
-  const token = tokenOf((await requested(client, server, { onProgress: () => {} })).request);
-  expect(typeof token === "string" || Number.isInteger(token)).toBe(true);
+proves("progress.token.type", {
+  async server(world) {
+    const peer = await world.serve(reporting((ctx) => ctx.progress(1)));
+    for (const token of [null, true, {}, ["a"], 1.5, 2 ** 53]) {
+      expect((await peer.request("tools/call", called, withToken(token))).error.code).toBe(-32602);
+    }
+    expect(reports(peer)).toEqual([]);
+  },
+  async client(world) {
+    const { client, server } = await world.connect();
+    const token = tokenOf((await requested(client, server, { onProgress: () => {} })).request);
+    expect(typeof token === "string" || Number.isInteger(token)).toBe(true);
+  },
 });
 
 proves("progress.token.unique", async (world) => {
@@ -119,11 +128,11 @@ proves("progress.received", async (world) => {
 proves("progress.increases", async (world) => {
   const peer = await world.serve(
     reporting(({ progress }) => {
-      for (const done of [1, 1, 3, 2, Number.NaN, 4]) progress(done);
+      for (const done of [1, 1, 3, 2, Number.NaN, "4" as never, 4, Infinity, 5]) progress(done);
     }),
   );
   await peer.request("tools/call", called, withToken("p"));
-  expect(reports(peer)).toMatchObject([{ progress: 1 }, { progress: 3 }, { progress: 4 }]);
+  expect(reports(peer).map((report) => (report as { progress: unknown }).progress)).toEqual([1, 3, 4, 5]);
 });
 
 proves("progress.fractions", {
@@ -183,9 +192,12 @@ proves("progress.optional.none", {
 
 proves("progress.optional.total", {
   async server(world) {
-    const peer = await world.serve(reporting(({ progress }) => progress(1)));
+    const totals = [undefined, Number.NaN, Infinity, "3" as never, null as never];
+    const peer = await world.serve(
+      reporting(({ progress }) => totals.forEach((total, done) => progress(done, total, 5 as never))),
+    );
     await peer.request("tools/call", called, withToken("p"));
-    expect(reports(peer)).toEqual([{ progressToken: "p", progress: 1 }]);
+    expect(reports(peer)).toEqual(totals.map((_, progress) => ({ progressToken: "p", progress })));
   },
   async client(world) {
     const { client, server } = await world.connect();

@@ -427,6 +427,8 @@ proves("resources.subscribe.client", async (world) => {
   const change = new Promise((resolve) => (changed = resolve));
   const listened = await clientListens(world, { client, server }, { uris: ["note://a"] }, changed);
   expect(listened.subscription.acknowledged).toEqual({ uris: ["note://a"] });
+  // In a session an update may be of a part of the resource, but this URI only starts with the same characters.
+  if (!world.isModern) listened.tell(updated, { uri: "note://ab" });
   listened.tell(updated, { uri: "note://a" });
   expect(await change).toEqual({ kind: "updated", uri: "note://a" });
 });

@@ -223,6 +223,8 @@ proves("http.session.stateless", {
     const http = world.serveHttp({ tools: { echo } }, { sessions: false });
     const opened = await http.post(initializeRequest(world.version), { accept });
     expect(opened.headers.get("mcp-session-id")).toBeNull();
+    // Nothing can be sent to the client later, so nothing of the kind is declared.
+    expect((await opened.json()).result.capabilities).toEqual({ tools: {} });
     const headers = { accept, "mcp-protocol-version": world.version };
     const answer = await http.post({ jsonrpc: "2.0", id: 1, method: "tools/list" }, headers);
     expect((await answer.json()).result.tools).toHaveLength(1);

@@ -23,7 +23,7 @@ export function initialRecord(session: Session, more: Omit<SessionRecord, "initi
   return {
     ...more,
     initialize: { protocolVersion: revision, capabilities, clientInfo: info ?? { name: "", version: "" } },
-    state: { ready: false, logLevel: session.logLevel, subscriptions: [] },
+    state: { ready: false, logLevel: session.logLevel ?? "info", subscriptions: [] },
   };
 }
 

@@ -1,6 +1,7 @@
 import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { Icon } from "./content.ts";
+import { isMetaKey } from "./meta-keys.ts";
 import type { CacheHint } from "./resources.ts";
 
 /** The name of a client or a server, as it describes itself. Not verified: display it, but do not trust it. */
@@ -83,12 +84,9 @@ function readImplementation(value: unknown, where: string): Implementation {
   return value as unknown as Implementation;
 }
 
-/** Labels separated by dots, a slash and a name (2026-07-28, basic, `_meta`). The prefix is required. */
-const idPattern = /^([a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
-
 /** Throws a TypeError if the id of an extension is not a `_meta` key with a prefix. */
 export function checkExtensionId(id: string): void {
-  if (id.length > 256 || !idPattern.test(id)) {
+  if (!isMetaKey(id) || !/\/./.test(id)) {
     throw new TypeError(`An extension's id must look like "com.example/feature"; got ${JSON.stringify(id)}.`);
   }
 }

@@ -1,3 +1,4 @@
+import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import { Method } from "./methods.ts";
 
@@ -23,10 +24,14 @@ export const inputRequiredType = "input_required";
 export const completeType = "complete";
 
 /**
- * Returns the input responses of a retried request, by the key of their input request. A response that is not an object is
- * ignored, so that the input is requested again.
+ * Returns the input responses of a retried request, by the key of their input request. With `asked`, those with other keys
+ * are ignored. Throws -32602 if they are not an object, or one of them is not.
  */
-export function readInputResponses({ inputResponses }: JsonObject): JsonObject {
-  if (!isObject(inputResponses)) return {};
-  return Object.fromEntries(Object.entries(inputResponses).filter(([, answer]) => isObject(answer)));
+export function readInputResponses({ inputResponses = {} }: JsonObject, asked?: readonly string[]): JsonObject {
+  if (!isObject(inputResponses)) throw invalidParams("params.inputResponses must be an object");
+  const responses = Object.entries(inputResponses).filter(([key]) => asked?.includes(key) ?? true);
+  for (const [key, response] of responses) {
+    if (!isObject(response)) throw invalidParams(`params.inputResponses.${key.slice(0, 80)} must be an object`);
+  }
+  return Object.fromEntries(responses);
 }

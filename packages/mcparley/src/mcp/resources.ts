@@ -32,6 +32,11 @@ export interface ReadResourceResult extends Partial<CacheHint> {
   _meta?: JsonObject;
 }
 
+/** Returns whether a value is an absolute URI. Characters that only an IRI may contain are accepted. */
+export function isUri(value: unknown): boolean {
+  return typeof value === "string" && /^[a-z]/i.test(value) && URL.canParse(value);
+}
+
 /** Validates the params of methods that name one resource. */
 export function readResourceUri(params: JsonObject): string {
   const { uri } = params;

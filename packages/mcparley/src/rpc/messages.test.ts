@@ -22,6 +22,14 @@ describe("classify", () => {
     expect(classify(value).kind).toBe(kind);
   });
 
+  test("rejects an integer that JSON.parse may have rounded", () => {
+    expect(classify(JSON.parse('{"jsonrpc":"2.0","id":9007199254740993,"method":"m"}'))).toMatchObject({
+      kind: "invalid",
+      id: undefined,
+    });
+    expect(classify({ jsonrpc: "2.0", id: Number.MAX_SAFE_INTEGER, method: "m" }).kind).toBe("request");
+  });
+
   test("returns the id of an invalid message if it can be read", () => {
     expect(classify({ id: "a", method: "m" })).toMatchObject({ kind: "invalid", id: "a" });
     expect(classify({ jsonrpc: "2.0", id: {}, method: "m" })).toMatchObject({ kind: "invalid", id: undefined });

@@ -64,9 +64,12 @@ export class Prepared {
   }
 }
 
-/** Returns whether a value may be the id of a request (JSON-RPC 2.0 section 4), without null and fractions. */
+/**
+ * Returns whether a value may be the id of a request (JSON-RPC 2.0 section 4), without null and fractions. An unsafe integer
+ * is none: JSON.parse rounds it, so the response would have another id.
+ */
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === "string" || Number.isInteger(value);
+  return typeof value === "string" || Number.isSafeInteger(value);
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -96,7 +99,7 @@ export function classify(value: unknown, maxIdLength: number = Infinity): Classi
   if (typeof value.method !== "string") return invalid('"method" must be a string', id);
   if (value.params !== undefined && !isObject(value.params)) return invalid('"params" must be an object', id);
   if (!("id" in value)) return { kind: "notification", message: value as unknown as JsonRpcNotification };
-  if (id === undefined) return invalid('"id" must be a string or an integer, never null', undefined);
+  if (id === undefined) return invalid('"id" must be a string or a safe integer, never null', undefined);
   return { kind: "request", message: value as unknown as JsonRpcRequest };
 }
 

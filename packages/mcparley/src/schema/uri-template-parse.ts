@@ -45,15 +45,20 @@ const MAX_EXPRESSIONS = 64;
 const MAX_VARIABLES = 128;
 
 const simple: Operator = { first: "", separator: ",", named: false, ifEmpty: "", reserved: false };
-const operators: ReadonlyMap<string, Operator> = new Map([
-  ["+", { ...simple, reserved: true }],
-  ["#", { ...simple, first: "#", reserved: true }],
-  [".", { ...simple, first: ".", separator: "." }],
-  ["/", { ...simple, first: "/", separator: "/" }],
-  [";", { ...simple, first: ";", separator: ";", named: true }],
-  ["?", { ...simple, first: "?", separator: "&", named: true, ifEmpty: "=" }],
-  ["&", { ...simple, first: "&", separator: "&", named: true, ifEmpty: "=" }],
-]);
+// Bundlers leave this out of a server without resources.
+const operators: ReadonlyMap<string, Operator> = /* @__PURE__ */ makeOperators();
+
+function makeOperators(): ReadonlyMap<string, Operator> {
+  return new Map([
+    ["+", { ...simple, reserved: true }],
+    ["#", { ...simple, first: "#", reserved: true }],
+    [".", { ...simple, first: ".", separator: "." }],
+    ["/", { ...simple, first: "/", separator: "/" }],
+    [";", { ...simple, first: ";", separator: ";", named: true }],
+    ["?", { ...simple, first: "?", separator: "&", named: true, ifEmpty: "=" }],
+    ["&", { ...simple, first: "&", separator: "&", named: true, ifEmpty: "=" }],
+  ]);
+}
 
 // Percent-encoded triplets are part of a name and are not decoded (RFC 6570 section 2.3).
 const variablePattern = /^((?:\w|%[0-9A-Fa-f]{2})+(?:\.(?:\w|%[0-9A-Fa-f]{2})+)*)(?::([1-9]\d{0,3})|(\*))?$/;

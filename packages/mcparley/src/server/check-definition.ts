@@ -1,3 +1,4 @@
+import { isUri } from "../mcp/resources.ts";
 import { LocalError } from "../rpc/errors.ts";
 
 /** Members of tool definitions in other libraries. They would be ignored, and the arguments not checked. */
@@ -17,11 +18,13 @@ export function checkTool(name: string, definition: object): void {
   }
 }
 
-/** Throws if the URI of a resource has neither a scheme nor an expression that may contain it. */
+/** Throws if the URI of a resource is not absolute. A template is checked up to its first expression. */
 export function checkUri(uri: unknown): void {
   if (typeof uri !== "string" || uri === "") throw new TypeError("it has no URI");
-  if (/^(?:[a-z][a-z\d+.-]*:|\{)/i.test(uri)) return;
-  throw new TypeError(`its URI begins with a scheme, such as note://1; got ${JSON.stringify(uri)}`);
+  const start = uri.split("{")[0]!;
+  const isAbsolute = uri.includes("{") ? /^([a-z][a-z\d+.-]*(:\S*)?)?$/i.test(start) : isUri(uri);
+  if (isAbsolute) return;
+  throw new TypeError(`its URI ${JSON.stringify(uri.slice(0, 80))} is not absolute; write one such as note://1`);
 }
 
 /** Throws `invalid_definition` if definitions are an array, in which they have no names. */

@@ -1,4 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
+import { checkMetaKeys } from "../mcp/check-metadata.ts";
 import type { Prompt as ListedPrompt } from "../mcp/prompts.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 
@@ -9,6 +10,7 @@ export function describe(name: string, definition: Tool | Prompt | Resource): { 
   if (title !== undefined) described.title = title;
   if (description !== undefined) described.description = description;
   if (icons !== undefined) described.icons = icons;
+  checkMetaKeys(meta, "meta");
   if (meta !== undefined) described._meta = meta;
   return described;
 }

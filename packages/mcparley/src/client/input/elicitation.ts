@@ -13,7 +13,7 @@ import { type PeerSchema, preparePeerSchema } from "../../schema/peer-schema.ts"
 import { type Issue, type Outcome, formatIssue } from "../../schema/schema.ts";
 import { elicitModesOf } from "../client-capabilities.ts";
 import type { Asker, ConnectOptions } from "../options.ts";
-import { checkUrl } from "./safe-url.ts";
+import { findUnsafe } from "../../mcp/safe-url.ts";
 
 type Content = Record<string, string | number | boolean | string[]>;
 
@@ -43,7 +43,8 @@ export async function readElicitation(
     throw invalidParams(`This client has not declared the capability elicitation.${mode}`);
   }
   if (mode === "url") {
-    checkUrl(params.url);
+    const unsafe = findUnsafe(params.url);
+    if (unsafe) throw invalidParams(`params.${unsafe}`);
     return { params: params as unknown as ElicitUrlParams };
   }
   if (!isObject(requestedSchema) || !isObject(requestedSchema.properties)) {

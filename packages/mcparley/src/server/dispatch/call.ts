@@ -215,19 +215,23 @@ export class Call implements Context {
 
   #report(done: number, total: number | undefined, message: string | undefined): void {
     const token = this.meta.progressToken as ProgressToken | undefined;
-    if ((token === undefined && !this.#afterlife) || !(done > this.#progress)) return;
+    if ((token === undefined && !this.#afterlife) || !Number.isFinite(done) || done <= this.#progress) return;
     this.#progress = done;
-    if (this.#afterlife) return this.#afterlife.progress(done, total, message);
-    const params: JsonObject = { progressToken: token, progress: done };
-    if (total !== undefined) params.total = total;
-    if (message !== undefined) params.message = message;
+    const params: JsonObject & { total?: number; message?: string } = { progressToken: token, progress: done };
+    // JavaScript may pass other types, and the result of a division may not be finite.
+    if (Number.isFinite(total)) params.total = total as number;
+    if (typeof message === "string") params.message = message;
+    if (this.#afterlife) return this.#afterlife.progress(done, params.total, params.message);
     this.notify(Notification.progress, this.encoder.progress(params));
   }
 
   #sendLog(level: LoggingLevel, data: unknown, logger: string | undefined): void {
     const minimum = this.session ? this.session.logLevel : this.#logLevel;
     if (minimum === undefined || !isLoggable(level, minimum)) return;
-    this.notify(Notification.message, logger === undefined ? { level, data } : { level, logger, data });
+    if (["undefined", "function", "symbol"].includes(typeof data)) {
+      return this.core.report(new TypeError(`log needs JSON data; got ${typeof data}.`), this);
+    }
+    this.notify(Notification.message, typeof logger === "string" ? { level, logger, data } : { level, data });
   }
 }
 

@@ -34,7 +34,10 @@ export interface Peer {
   readonly address?: string | undefined;
 }
 
-/** Sends a log message to the client if the client's log level includes it. `data` is any JSON value. */
+/**
+ * Sends a log message to the client if the client's log level includes it. `data` is any JSON value. A message with other
+ * data, such as `undefined`, is not sent, and the server's `onError` receives an error.
+ */
 type LogFunction = (data: unknown, logger?: string) => void;
 
 /** Sends log messages to the client, one method for each level. */
@@ -80,7 +83,8 @@ export interface Context {
   /** The verified `requestState` that this handler passed to `inputRequired` in the previous round. */
   readonly requestState: string | undefined;
   /**
-   * Reports progress. Does nothing if the client did not request progress, or if `done` has not increased.
+   * Reports progress. Does nothing if the client did not request progress, or if `done` is not a finite number that has
+   * increased. A `total` that is not a finite number is omitted.
    */
   progress: (done: number, total?: number, message?: string) => void;
   /**

@@ -3,7 +3,10 @@ import { ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { readLoggingLevel } from "../../mcp/logging.ts";
 import { Method } from "../../mcp/methods.ts";
 import { readCursor, readResourceUri } from "../../mcp/resources.ts";
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import type { ContentBlock } from "../../mcp/content.ts";
+import type { CallToolResult } from "../../mcp/tools.ts";
 import { supportedVersions } from "../../mcp/revisions/index.ts";
 import type { Call } from "./call.ts";
 import { resourceNotFound } from "../features/resources.ts";
@@ -76,10 +79,27 @@ async function listenFromNow(call: Call): Promise<JsonObject> {
 function byFeature(call: Call): ReturnType<Answer> {
   const { offering } = call.core;
   const answer = offering.answers.get(call.method);
-  if (answer) return answer(call);
+  if (answer) {
+    const result = answer(call);
+    return isPromise(result) ? result.then(checked) : checked(result);
+  }
   if (call.method === Method.listResources) return page(call, offering.resourceList);
   if (call.method === Method.readResource) throw resourceNotFound(readResourceUri(call.params));
   throw invalidParams(`Unknown name: ${String(call.params.name).slice(0, 200)}`);
+}
+
+type Result = Awaited<ReturnType<Answer>>;
+
+/** Returns a result if its content is valid. Only content other than plain text loads the code of the check. */
+function checked(result: Result): Awaitable<Result> {
+  const { content, messages, contents, _meta } = result as JsonObject & Partial<CallToolResult>;
+  if (!messages && !contents && !_meta && !content?.some(isNotPlain)) return result;
+  return import("../../mcp/check-content.ts").then(({ checkResult }) => checkResult(result as JsonObject));
+}
+
+/** Whether content is anything else than text without annotations and `_meta`. */
+function isNotPlain(block: ContentBlock): boolean {
+  return block?.type !== "text" || Object.keys(block).length > 2;
 }
 
 function page(call: Call, list: PreparedLists<any>): Prepared {

@@ -3,6 +3,7 @@ import { streamToBase64, toBase64 } from "../../rpc/base64.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import { checkAnnotations } from "../../mcp/check-metadata.ts";
 import type { ResourceContents } from "../../mcp/content.ts";
 import {
   type CacheHint,
@@ -36,6 +37,7 @@ export function prepareResource(entry: Entry<Resource>): ResourceEntry {
   return explained(`resource "${name}"`, () => {
     const { uri, mimeType, size, annotations } = definition;
     checkUri(uri);
+    checkAnnotations(annotations, "annotations");
     if (typeof definition.read !== "function") throw new TypeError("it has no `read` function");
     checkCacheHint(definition.cache ?? {});
     const shared = {

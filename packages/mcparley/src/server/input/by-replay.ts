@@ -2,13 +2,13 @@ import { encodeRequest } from "./encode-request.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError, invalidParams } from "../../rpc/errors.ts";
 import { type InputRequest, askable, readInputResponses } from "../../mcp/input-required.ts";
+import { checkRequest } from "./check-request.ts";
 import {
   type InputChannel,
   InvalidResponse,
   type ServerRequest,
   type Recorded,
   capabilityFor,
-  requireCapability,
 } from "./input-channel.ts";
 import type { Call } from "../dispatch/call.ts";
 import type { InputRequired } from "./input-required.ts";
@@ -71,8 +71,7 @@ export class ReplayChannel implements InputChannel {
     if (requestState === undefined) return ReplayChannel.first(call);
     if (typeof requestState !== "string") throw invalidParams("params.requestState must be a string.");
     const state = (await (await sealOf(call.core)).open(requestState, await bindingOf(call))) as RoundState;
-    const responses = Object.entries(readInputResponses(call.params)).filter(([key]) => state.asked.includes(key));
-    return new ReplayChannel(call, state, Object.fromEntries(responses));
+    return new ReplayChannel(call, state, readInputResponses(call.params, state.asked));
   }
 
   /**
@@ -98,7 +97,7 @@ export class ReplayChannel implements InputChannel {
       }
     }
     this.#requireSupport();
-    requireCapability(this.#call.peer.capabilities, request.requires);
+    checkRequest(this.#call.peer.capabilities, request);
     const encoded = encodeRequest(this.#call, request.method, request.params);
     this.#pending.set(key, { method: request.method, params: encoded.params });
     this.#turn ??= this.#endTurn();
@@ -129,7 +128,7 @@ export class ReplayChannel implements InputChannel {
   async continueWith(wanted: InputRequired): Promise<JsonObject> {
     this.#requireSupport();
     for (const [key, { method, params = {} }] of Object.entries(wanted.inputRequests)) {
-      requireCapability(this.#call.peer.capabilities, capabilityFor(method, params));
+      checkRequest(this.#call.peer.capabilities, { method, params, requires: capabilityFor(method, params) });
       this.#pending.set(key, { method, params: encodeRequest(this.#call, method, params).params });
     }
     return this.#result(wanted.requestState);

@@ -2,6 +2,7 @@ import { encodeRequest } from "./encode-request.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import { checkRequest } from "./check-request.ts";
 import {
   type InputChannel,
   InvalidResponse,
@@ -11,7 +12,6 @@ import {
   capabilityFor,
   readResponse,
   refusedInput,
-  requireCapability,
 } from "./input-channel.ts";
 import type { Call, Link } from "../dispatch/call.ts";
 import { InputRequired } from "./input-required.ts";
@@ -36,7 +36,7 @@ export class RequestChannel implements InputChannel {
   }
 
   async request<T>(request: ServerRequest<T>): Promise<T> {
-    requireCapability(this.#call.peer.capabilities, request.requires);
+    checkRequest(this.#call.peer.capabilities, request);
     const { revision } = this.#call;
     if (!revision.serverRequests.has(request.method)) {
       throw new LocalError("not_capable", `Protocol revision ${revision.version} has no ${request.method}.`);

@@ -46,7 +46,6 @@ export function formRequest(request: FormQuestion<Schema>): ServerRequest {
 /** The request to visit a URL. "accept" means that the user agreed to go there, not that anything has been done. */
 export function urlRequest(request: UrlQuestion): ServerRequest<void> {
   const { message, url, key } = request;
-  if (!URL.canParse(url)) throw new TypeError(`elicit needs an absolute URL; got "${url.slice(0, 80)}".`);
   return {
     method: Method.elicit,
     params: { mode: "url", message, url },
@@ -63,7 +62,7 @@ export function samplingRequest({
   key,
   ...params
 }: CreateMessageParams & { key?: string }): ServerRequest<CreateMessageResult> {
-  const imbalance = findToolImbalance(params.messages);
+  const imbalance = Array.isArray(params.messages) ? findToolImbalance(params.messages) : undefined;
   if (imbalance) throw new TypeError(`sample: ${imbalance}.`);
   return {
     method: Method.createMessage,

@@ -237,8 +237,8 @@ describe.each([
     test.each([{ who: 12345 }, { who: [accept({})] }, { who: null }, [accept({})], null])(
       "what is no answer never reaches a handler: %j",
       async (inputResponses) => {
-        const { result } = await (await inWireForm()).request("tools/call", { name: "ask", inputResponses });
-        expect(result.resultType).toBe("input_required");
+        const { error } = await (await inWireForm()).request("tools/call", { name: "ask", inputResponses });
+        expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("inputResponses") as string });
       },
     );
   }
@@ -378,12 +378,20 @@ describe("the state of a modern call", () => {
     ).toBe("xb");
   });
 
+  test.each(["none", 5, true, null, [], { who: 12345 }, { who: null }, { who: [] }])(
+    "responses of a wrong type are refused: %j",
+    async (inputResponses) => {
+      const { peer, requestState } = await firstRound();
+      const { error } = await peer.request("tools/call", { name: "ask", inputResponses, requestState });
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("inputResponses") as string });
+    },
+  );
+
   test.each([
     ["a missing one", {}],
     ["one of another key", { nobody: accept({ name: "Ada" }) }],
-    ["one that is no result", { who: 12345 }],
     ["one that does not match the form", { who: accept({ name: 5 }) }],
-    ["none at all", null],
+    ["none at all", undefined],
   ])("an answer that does not fit is asked for again: %s", async (_, inputResponses) => {
     const { peer, requestState } = await firstRound();
     const { result } = await peer.request("tools/call", { name: "ask", inputResponses, requestState });

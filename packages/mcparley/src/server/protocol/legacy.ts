@@ -31,6 +31,8 @@ export interface Way {
   /** The revisions that can be negotiated. Default: all legacy revisions. */
   revisions?: readonly Revision[];
   shared?: SharedBy | undefined;
+  /** Whether the endpoint has no sessions, so that each request is independent. Default: false. */
+  isTransient?: boolean;
 }
 
 export interface Opened {
@@ -58,12 +60,12 @@ export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way):
 
 /** Opens a session from the params of its `initialize` request. Throws -32602 if they are larger than a session may be. */
 export function openSession(core: ServerCore, given: InitializeParams, way: Way): Session {
-  const { link, principal, address, revisions, shared } = way;
+  const { link, principal, address, revisions, shared, isTransient = false } = way;
   const revision = negotiateLegacy(given.protocolVersion, revisions);
   const { params, size } = keepInitialize(core.limits, { ...given, protocolVersion: revision.version });
   const { clientInfo: info, capabilities, protocolVersion } = params;
   const peer = { info, capabilities, revision: protocolVersion, address };
-  return new Session({ core, revision, peer, link, principal, shared, size });
+  return new Session({ core, revision, peer, link, principal, shared, size, isTransient });
 }
 
 function initializeResult(session: Session): InitializeResult {
@@ -79,8 +81,9 @@ function initializeResult(session: Session): InitializeResult {
 }
 
 /** Returns the capabilities to declare in a session. Extensions with `legacyCapabilities` are declared in that form. */
-function capabilitiesFor({ core, revision, principal }: Session): ServerCapabilities {
-  const { extensions = {}, ...capabilities } = core.capabilities();
+function capabilitiesFor({ core, revision, principal, isTransient }: Session): ServerCapabilities {
+  const all = core.capabilities();
+  const { extensions = {}, ...capabilities } = isTransient ? withoutLaterMessages(all) : all;
   const declared = { ...extensions };
   for (const extension of core.extensions) {
     if (!extension.legacyCapabilities) continue;
@@ -88,6 +91,13 @@ function capabilitiesFor({ core, revision, principal }: Session): ServerCapabili
     Object.assign(capabilities, extension.legacyCapabilities({ revision, principal }));
   }
   return Object.keys(declared).length > 0 ? { ...capabilities, extensions: declared } : capabilities;
+}
+
+/** Removes the capabilities that need a session: messages that the server sends later, and settings for them. */
+function withoutLaterMessages(all: ServerCapabilities): ServerCapabilities {
+  const { logging: _, ...capabilities } = all;
+  for (const kind of ["tools", "prompts", "resources"] as const) if (capabilities[kind]) capabilities[kind] = {};
+  return capabilities;
 }
 
 /**
@@ -121,8 +131,14 @@ export function answerInSession(
   return reply.finally(() => session.finish(id));
 }
 
-/** Throws if the session cannot answer the request now. */
+/** The methods that have no effect in a session that ends with its request. */
+const needSession: ReadonlySet<string> = new Set([Method.subscribe, Method.unsubscribe, Method.setLevel]);
+
+/** Throws if the session cannot answer the request, or not now. */
 function checkTurn(session: Session, { id, method }: JsonRpcRequest): void {
+  if (session.isTransient && needSession.has(method)) {
+    throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}. It needs a session.`);
+  }
   if (method === Method.initialize) {
     throw new ProtocolError(ErrorCode.InvalidRequest, "This session is initialized already.");
   }

@@ -22,6 +22,8 @@ export interface SessionInit {
   shared?: SharedBy | undefined;
   /** Characters that the session keeps of its `initialize`. 0 if there was none. */
   size?: number;
+  /** Whether the session ends with its request, because the endpoint has no sessions. Default: false. */
+  isTransient?: boolean;
 }
 
 /** Set if other processes serve the session as well. Changes then come from the owner of its stream. */
@@ -56,7 +58,10 @@ export class Session implements Listener {
   readonly encoder: Encoder;
   readonly peer: Peer;
   readonly principal: Principal | undefined;
-  logLevel: LoggingLevel = "info";
+  /** Whether the session ends with its request. The features that need a later message do not exist in it. */
+  readonly isTransient: boolean;
+  /** Undefined if no log messages are sent. */
+  logLevel: LoggingLevel | undefined = "info";
   readonly #link: Link;
   readonly #shared: SharedBy | undefined;
   readonly #size: number;
@@ -85,6 +90,8 @@ export class Session implements Listener {
     this.#link = init.link;
     this.#shared = init.shared;
     this.#size = init.size ?? 0;
+    this.isTransient = init.isTransient ?? false;
+    if (this.isTransient) this.logLevel = undefined;
     this.#since = init.core.clock.now();
   }
 

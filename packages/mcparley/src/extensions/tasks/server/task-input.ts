@@ -2,6 +2,7 @@ import { ToolError } from "../../../mcp/errors.ts";
 import { ProtocolError } from "../../../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
+import { checkRequest } from "../../../server/input/check-request.ts";
 import {
   type InputChannel,
   InvalidResponse,
@@ -10,7 +11,6 @@ import {
   type Run,
   capabilityFor,
   readResponse,
-  requireCapability,
 } from "../../../server/input/input-channel.ts";
 import { InputRequired } from "../../../server/input/input-required.ts";
 import { type InputResponse, type TaskInputRequest, type TaskRecord, withInputRequests } from "./stored-task.ts";
@@ -80,7 +80,7 @@ export class TaskInput implements InputChannel {
   async request<T>(request: ServerRequest<T>): Promise<T> {
     const { call } = this.#init;
     const key = request.key ?? `${request.method.split("/")[0]}-${++this.#order}`;
-    requireCapability(call.peer.capabilities, request.requires);
+    checkRequest(call.peer.capabilities, request);
     for (let round = 0; ; round++) {
       const response = this.#responses.get(key) ?? (await this.#enqueue(key, request));
       this.#responses.set(key, response);

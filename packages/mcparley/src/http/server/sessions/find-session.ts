@@ -78,5 +78,5 @@ function ephemeral({ core }: LegacyContext, { head, sender }: SessionRequest): S
   const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
   const { principal, address } = sender;
   const peer = { info: undefined, capabilities: {}, revision: revision.version, address };
-  return new Session({ core, revision, peer, principal, link: nowhere });
+  return new Session({ core, revision, peer, principal, link: nowhere, isTransient: true });
 }

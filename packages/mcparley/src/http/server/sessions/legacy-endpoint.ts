@@ -124,7 +124,8 @@ async function openSession(context: LegacyContext, posted: Posted, request: Json
   if (open.isEnding) throw shuttingDown(request.id);
   const prepared = sessions?.prepare(posted.caller);
   if (sessions && !prepared) throw tableIsFull(sessions.retryAfter, request.id);
-  const way = { link: prepared ?? nowhere, principal, address: posted.address, shared: prepared?.shared };
+  const { address } = posted;
+  const way = { link: prepared ?? nowhere, principal, address, shared: prepared?.shared, isTransient: !sessions };
   const { reply, session } = initialize(core, request, way);
   if (!sessions || !prepared || !session) return new PostResponse(context, posted).finish(reply);
   prepared.session = session;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { tool } from "../../../server/definition.ts";
+import { prompt, resource, tool } from "../../../server/definition.ts";
 import type { AnyServerDefinition } from "../../../server/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
@@ -16,6 +16,8 @@ interface Served {
 }
 
 const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
+const prompts = { p: prompt({ get: () => "" }) };
+const resources = { note: resource("note://1", { read: () => "" }) };
 const minute = 60_000;
 
 function serve(options: HttpOptions = {}, definition: Partial<AnyServerDefinition> = {}): Served {
@@ -55,6 +57,11 @@ async function statusOf(answering: Promise<RawAnswer>): Promise<number> {
 }
 
 const ping = request("ping");
+const modernMeta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+const modernHeaders = { "mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover" };
 
 describe("a session", () => {
   test("begins with initialize, whose answer names it, and is used by its id", async () => {
@@ -399,6 +406,34 @@ describe("without sessions", () => {
       await answer.text();
     }
     expect(await statusOf(client.post({ jsonrpc: "2.0", id: 1, result: {} }))).toBe(400);
+  });
+
+  test("initialize declares nothing that needs a session", async () => {
+    const { client } = serve({ sessions: false }, { prompts, resources });
+    const opened = await client.post(initialize());
+    expect((await opened.json()).result.capabilities).toEqual({ tools: {}, prompts: {}, resources: {} });
+    const modern = await client.post(request("server/discover", { _meta: modernMeta }), modernHeaders);
+    const { result } = await modern.json();
+    expect(result.capabilities).toMatchObject({ logging: {}, resources: { listChanged: true, subscribe: true } });
+  });
+
+  test.each([
+    ["resources/subscribe", { uri: "note://1" }],
+    ["resources/unsubscribe", { uri: "note://1" }],
+    ["logging/setLevel", { level: "debug" }],
+  ])("%s is not found, because nothing could ever be sent", async (method, params) => {
+    const { client } = serve({ sessions: false }, { resources });
+    const header = { "mcp-protocol-version": "2025-11-25" };
+    const answer = await client.post(request(method, params), header);
+    expect((await answer.json()).error.code).toBe(-32601);
+  });
+
+  test("a handler's log messages are not sent, because logging is not declared", async () => {
+    const chatty = tool({ call: (_, { log }) => log.error("no") });
+    const { client } = serve({ sessions: false }, { tools: { chatty } });
+    const answer = await client.post(request("tools/call", { name: "chatty" }));
+    expect(answer.type).toBe("application/json");
+    expect(await answer.text()).not.toContain("notifications/message");
   });
 
   test("a handler that asks gets an error that names what is missing, and nobody is asked", async () => {

@@ -1,0 +1,96 @@
+import { type JsonObject, isObject } from "../rpc/messages.ts";
+import { shorten } from "../schema/schema.ts";
+import { checkAnnotations, checkMetaKeys, isRole } from "./check-metadata.ts";
+import { isUri } from "./resources.ts";
+
+/**
+ * Checks the result of a tool, prompt or resource before it is sent, and returns it. Throws a TypeError with the path of the first invalid
+ * member.
+ */
+export function checkResult(result: JsonObject): JsonObject {
+  const { content, messages, contents, _meta } = result;
+  checkMeta(_meta);
+  if (content !== undefined) checkEach(content, "content", checkBlock);
+  if (messages !== undefined) checkEach(messages, "messages", checkMessage);
+  if (contents !== undefined) checkEach(contents, "contents", checkContents);
+  return result;
+}
+
+export function checkMeta(meta: unknown, where = "_meta"): void {
+  if (meta === undefined) return;
+  if (!isObject(meta)) throw invalid(where, "an object");
+  checkMetaKeys(meta, where);
+}
+
+/** Checks a list. `check` gets each item with its path. */
+export function checkEach(list: unknown, where: string, check: (item: JsonObject, where: string) => void): void {
+  if (!Array.isArray(list)) throw invalid(where, "a list");
+  for (const [index, item] of (list as unknown[]).entries()) {
+    const path = `${where}[${index}]`;
+    if (!isObject(item)) throw invalid(path, "an object");
+    check(item, path);
+  }
+}
+
+/** Checks a message of a prompt. */
+function checkMessage({ role, content }: JsonObject, where: string): void {
+  checkRole(role, where);
+  if (!isObject(content)) throw invalid(`${where}.content`, "one content block");
+  checkBlock(content, `${where}.content`);
+}
+
+export function checkRole(role: unknown, where: string): void {
+  if (!isRole(role)) throw invalid(`${where}.role`, '"user" or "assistant"', role);
+}
+
+/** Checks one content block. */
+export function checkBlock(block: JsonObject, where: string): void {
+  const { type, text, data, mimeType, uri, name, resource, annotations, _meta } = block;
+  checkAnnotations(annotations, `${where}.annotations`);
+  checkMeta(_meta, `${where}._meta`);
+  switch (type) {
+    case "text":
+      return checkString(text, `${where}.text`);
+    case "image":
+    case "audio":
+      checkString(mimeType, `${where}.mimeType`);
+      return checkBase64(data, `${where}.data`);
+    case "resource_link":
+      checkString(name, `${where}.name`);
+      return checkUri(uri, `${where}.uri`);
+    case "resource":
+      if (!isObject(resource)) throw invalid(`${where}.resource`, "an object");
+      return checkContents(resource, `${where}.resource`);
+    default:
+      throw invalid(`${where}.type`, "text, image, audio, resource_link or resource", type);
+  }
+}
+
+/** Checks the contents of a resource. */
+function checkContents({ uri, mimeType, text, blob, _meta }: JsonObject, where: string): void {
+  checkUri(uri, `${where}.uri`);
+  if (mimeType !== undefined) checkString(mimeType, `${where}.mimeType`);
+  checkMeta(_meta, `${where}._meta`);
+  if (typeof text === "string" && blob === undefined) return;
+  if (typeof blob !== "string") throw new TypeError(`${where} must have "text" or "blob", which is a string`);
+  checkBase64(blob, `${where}.blob`);
+}
+
+function checkUri(uri: unknown, where: string): void {
+  if (!isUri(uri)) throw invalid(where, "an absolute URI", uri);
+}
+
+function checkString(value: unknown, where: string): void {
+  if (typeof value !== "string") throw invalid(where, "a string", value);
+}
+
+function checkBase64(data: unknown, where: string): void {
+  if (typeof data === "string" && data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data)) return;
+  throw new TypeError(`${where} must be base64; bytes are encoded by image(), audio() and embed()`);
+}
+
+/** Makes the error for an invalid member. */
+export function invalid(where: string, expected: string, value?: unknown): TypeError {
+  const shown = value === undefined || typeof value === "function" ? "" : `; got ${shorten(JSON.stringify(value))}`;
+  return new TypeError(`${where} must be ${expected}${shown}`);
+}

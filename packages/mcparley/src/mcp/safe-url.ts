@@ -1,0 +1,15 @@
+import { isSecureUrl } from "../net/loopback.ts";
+
+/**
+ * Returns why a user must not be sent to a URL: it is neither https nor http on this machine, or it contains a user name or
+ * password (client/elicitation, Safe URL Handling). Returns undefined if the URL is safe. It is never fetched.
+ */
+export function findUnsafe(url: unknown): string | undefined {
+  const shown = JSON.stringify(String(url).slice(0, 200));
+  if (typeof url !== "string" || !URL.canParse(url)) return `url must be an absolute URL; got ${shown}`;
+  const parsed = new URL(url);
+  if (!isSecureUrl(parsed)) return `url must be https, or http on a loopback address; got ${shown}`;
+  // A user could mistake the text before an @ for the host.
+  if (parsed.username || parsed.password) return "url must hold no user name or password";
+  return undefined;
+}

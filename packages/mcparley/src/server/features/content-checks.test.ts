@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { createServer } from "../create-server.ts";
+import { prompt, resource, tool } from "../definition.ts";
+import { text } from "./content.ts";
+import { toolResult } from "./tools.ts";
+
+const modern = "2026-07-28";
+
+/** Answers of the three methods whose handlers return `value`, and the errors that the server reported. */
+async function answers(value: unknown, revision = modern) {
+  const reported: string[] = [];
+  const server = createServer({
+    name: "test",
+    version: "1.0.0",
+    tools: { t: tool({ call: () => value as never }) },
+    prompts: { p: prompt({ get: () => value as never }) },
+    resources: { r: resource("r:a", { read: () => value as never }) },
+    onError: (error) => void reported.push((error as Error).message),
+  });
+  const peer = await rawPeer(server, revision === modern ? { meta: modernMeta(modern) } : {});
+  if (revision !== modern) await openSession(peer, revision);
+  return {
+    reported,
+    call: () => peer.request("tools/call", { name: "t" }),
+    get: () => peer.request("prompts/get", { name: "p" }),
+    read: () => peer.request("resources/read", { uri: "r:a" }),
+  };
+}
+
+const image = { type: "image", mimeType: "image/png", data: "iVBORw0=" };
+const hi = { type: "text", text: "hi" };
+const link = { type: "resource_link", uri: "r:a", name: "a" };
+
+const invalidBlocks: [block: JsonObject, where: string][] = [
+  [{ type: "image", data: "iVBORw0=" }, "mimeType"],
+  [{ ...image, mimeType: 5 }, "mimeType"],
+  [{ ...image, data: "not base64!" }, "data"],
+  [{ ...image, data: "iVBORw0" }, "data"],
+  [{ ...image, type: "audio", data: "data:audio/wav;base64,AAAA" }, "data"],
+  [{ ...hi, annotations: { priority: 5 } }, "annotations.priority"],
+  [{ ...hi, annotations: { priority: Number.NaN } }, "annotations.priority"],
+  [{ ...hi, annotations: { audience: ["system"] } }, "annotations.audience"],
+  [{ ...hi, annotations: { lastModified: "yesterday" } }, "annotations.lastModified"],
+  [{ ...hi, annotations: 5 }, "annotations"],
+  [{ ...hi, _meta: { "-a": 1 } }, "_meta"],
+  [{ ...hi, _meta: { "1com/a": 1 } }, "_meta"],
+  [{ ...hi, _meta: 5 }, "_meta"],
+  [{ ...link, uri: "not a uri" }, "uri"],
+  [{ type: "resource_link", uri: "r:a" }, "name"],
+  [{ type: "resource", resource: { uri: "r:a" } }, "resource"],
+  [{ type: "resource", resource: { uri: "r:a", blob: "?" } }, "resource.blob"],
+  [{ type: "resource", resource: { uri: "a b", text: "" } }, "resource.uri"],
+];
+
+const validBlocks: JsonObject[] = [
+  hi,
+  image,
+  { ...image, type: "audio", data: "" },
+  link,
+  { ...hi, annotations: { priority: 0.5, audience: ["user"], lastModified: "2026-01-01T00:00:00Z" } },
+  { ...hi, _meta: { a: 1, "com.example/a_b.c-d": 2, "com.example/": 3, ui: {} } },
+  { type: "resource", resource: { uri: "r:a", text: "" } },
+  { type: "resource", resource: { uri: "https://example.com/ä", blob: "AA==", mimeType: "a/b" } },
+];
+
+describe.each([modern, "2025-11-25"])("content on revision %s", (revision) => {
+  test.each(invalidBlocks)("of a tool is refused: %j", async (block, where) => {
+    const { call, reported } = await answers({ content: [hi, block] }, revision);
+    expect((await call()).error).toMatchObject({ code: -32603, message: "Internal error" });
+    expect(reported).toEqual([expect.stringContaining(`content[1].${where}`)]);
+  });
+
+  test.each(invalidBlocks)("of a prompt is refused: %j", async (block, where) => {
+    const { get, reported } = await answers({ messages: [{ role: "user", content: block }] }, revision);
+    expect((await get()).error.code).toBe(-32603);
+    expect(reported).toEqual([expect.stringContaining(`messages[0].content.${where}`)]);
+  });
+
+  test.each(validBlocks)("is sent: %j", async (block) => {
+    const { call, get, reported } = await answers(block, revision);
+    expect((await call()).error).toBeUndefined();
+    expect((await get()).error).toBeUndefined();
+    expect(reported).toEqual([]);
+  });
+});
+
+test("content of a type that does not exist is refused", async () => {
+  const { call, reported } = await answers({ content: [{ type: "video", data: "" }] });
+  expect((await call()).error.code).toBe(-32603);
+  expect(reported).toEqual([expect.stringContaining("content[0].type")]);
+});
+
+test.each([["system"], [undefined]])("a message with the role %s is refused", async (role) => {
+  const { get, reported } = await answers([{ role, content: hi }]);
+  expect((await get()).error.code).toBe(-32603);
+  expect(reported).toEqual([expect.stringContaining("messages[0].role")]);
+});
+
+test.each([
+  [{ uri: "a b", text: "" }, "uri"],
+  [{ blob: "?" }, "blob"],
+  [{ text: "", mimeType: 5 }, "mimeType"],
+  [{ text: "", meta: { "a b": 1 } }, "_meta"],
+])("contents of a resource are refused: %j", async (part, where) => {
+  const { read, reported } = await answers(part);
+  expect((await read()).error.code).toBe(-32603);
+  expect(reported).toEqual([expect.stringContaining(`contents[0].${where}`)]);
+});
+
+test("keys of a result's _meta are checked, also beside structured content", async () => {
+  const { call, reported } = await answers(toolResult({ content: [text("a")], _meta: { "a b": 1 } }));
+  expect((await call()).error.code).toBe(-32603);
+  expect(reported).toEqual([expect.stringContaining('_meta has the invalid key "a b"')]);
+});
+
+describe("a definition", () => {
+  const define = (definition: object) => () => createServer({ name: "test", version: "1.0.0", ...definition });
+  const read = () => "";
+
+  test.each(["not a uri", "/relative", "note", "http://", "1a:b", "note:{a b"])("with the URI %s is refused", (uri) => {
+    expect(define({ resources: { r: resource(uri, { read }) } })).toThrow('resource "r"');
+  });
+
+  test.each(["note://1", "urn:a:b", "file:///a%20b", "{+uri}", "note://{id}{?a,b}", "{scheme}://a"])(
+    "with the URI %s is accepted",
+    (uri) => {
+      expect(define({ resources: { r: resource(uri, { read }) } })).not.toThrow();
+    },
+  );
+
+  test("with an invalid annotation or key of _meta is refused", () => {
+    const annotations = { priority: 2 };
+    expect(define({ resources: { r: resource("r:a", { annotations, read }) } })).toThrow("annotations.priority");
+    const meta = { "a b": 1 };
+    expect(define({ resources: { r: resource("r:a", { meta, read }) } })).toThrow('"a b"');
+    expect(define({ tools: { t: tool({ meta, call: () => "" }) } })).toThrow('tool "t"');
+    expect(define({ prompts: { p: prompt({ meta, get: () => "" }) } })).toThrow('prompt "p"');
+  });
+});
