@@ -1,3 +1,5 @@
+import stringWidth from "fast-string-width";
+
 /**
  * Characters that control a terminal, or hide or reorder text on it: C0 and C1 controls, deletion, direction marks,
  * line and paragraph separators, and the invisible tag characters. Tab and line feed are allowed.
@@ -22,20 +24,9 @@ function escape(character: string): string {
   return code <= 0xff ? `\\x${hex}` : `\\u{${hex}}`;
 }
 
-const wide =
-  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
-const segmenter = new Intl.Segmenter();
-// oxlint-disable-next-line no-control-regex -- our own colours take no columns
-const colours = /\u001b\[[\d;]*m/g;
-
-/** Returns the number of columns of a line on a terminal. Colours take none. */
+/** Returns the number of columns of a line on a terminal, in linear time. Colours take none. */
 export function widthOf(line: string): number {
-  const bare = line.replace(colours, "");
-  if (/^[\u0020-\u007e]*$/.test(bare)) return bare.length;
-  let width = 0;
-  for (const { segment } of segmenter.segment(bare))
-    width += wide.test(segment) ? 2 : /^\p{M}+$/u.test(segment) ? 0 : 1;
-  return width;
+  return stringWidth(line);
 }
 
 /**

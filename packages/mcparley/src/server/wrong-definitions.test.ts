@@ -65,7 +65,7 @@ describe("a tool with the member of another library", () => {
 describe("the URI of a resource", () => {
   test.each(["not a uri", "/etc/passwd", "1a://b", "note"])("%j is refused", (uri) => {
     const define = () => createServer({ ...named, resources: { r: resource(uri, { read: () => "a" }) } });
-    expect(refusal(define)).toContain(`its URI begins with a scheme, such as note://1; got ${JSON.stringify(uri)}`);
+    expect(refusal(define)).toContain(`its URI ${JSON.stringify(uri)} is not absolute; write one such as note://1`);
   });
 
   test.each(["note://1", "urn:isbn:1", "{+base}/file", "a+b-c.d:e"])("%j is accepted", (uri) => {
