@@ -1,6 +1,6 @@
 import { type Cell } from "./dimensions.ts";
 
-/** Cells in which the client does not do what it must. The test fails if one of them does. */
+/** Cells in which the outcome differs from the expected one. The test fails if one of them does. */
 interface Pending {
   /** The names of cells. Each part of a name can list several values, separated by commas. */
   cells: readonly string[];

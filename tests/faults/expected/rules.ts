@@ -52,7 +52,7 @@ export function applies({ operation, fault, when }: Rule, cell: Cell): boolean {
 /** The errors that leave open whether the server ran the request. */
 const isOpenError = (settles = ""): boolean => /^(closed|exited|timeout|http|unreachable)/.test(settles);
 
-/** Returns what a cell must do, or the reason why it cannot occur. */
+/** Returns the expected outcome of a cell, or the reason why it cannot occur. */
 export function expectedOf(cell: Cell): Outcome | string {
   const excluded = exclusionOf(cell);
   if (excluded !== undefined) return excluded;

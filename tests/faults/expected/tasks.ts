@@ -1,6 +1,6 @@
 import { type Rule, isModern, isOn, lasting, reconnect, refusals, resets, statuses } from "./outcome.ts";
 
-/** A poll of a task is safe to repeat, so the client repeats it. It gives up after some failures in a row. */
+/** A poll of a task is safe to repeat, so the client repeats it. It stops after some failures in a row. */
 export const taskRules: readonly Rule[] = [
   {
     operation: ["task"],

@@ -65,9 +65,9 @@ export class Feed {
     this.#closed();
   }
 
-  /** Resets the connection. The reader loses what it has not read. */
+  /** Resets the connection. Data that the reader has not read is lost. */
   reset(): void {
-    // The reader takes what has arrived before.
+    // The reader first reads the data that has arrived.
     setImmediate(() => this.#fail(connectionReset()));
   }
 

@@ -116,7 +116,7 @@ class PipedProcess {
     this.#code = code;
     this.#init.clock.peer.clearTimeout(this.#timer);
     this.#init.onExit();
-    // The reader takes what was written before.
+    // The reader first reads the data that was written.
     this.output.end();
   }
 

@@ -91,7 +91,7 @@ const bring: Record<State, (world: World) => Promise<void>> = {
   closed: (world) => world.client.close(),
 };
 
-/** Returns the state by what the next read does. An expired entry serves no read, so it counts as absent. */
+/** Returns the state that the requests of the next read show. An expired entry serves no read, so it counts as absent. */
 async function stateOf(world: World): Promise<State> {
   if (world.client.state === "closed") return "closed";
   if (world.client.inFlight > 0) {

@@ -121,7 +121,7 @@ const bring: Record<State, (world: World) => Promise<void>> = {
   closed: (world) => world.client.close(),
 };
 
-/** Returns the state by what the next call does. It changes the state, so it is the end of a test. */
+/** Returns the state that the requests of the next call show. It changes the state, so it is the end of a test. */
 async function stateOf(world: World): Promise<State> {
   if (world.client.state === "closed") return "closed";
   const waits = world.client.inFlight > 0;

@@ -36,7 +36,7 @@ const headers = { "content-type": "application/json" };
 const legacy = "2025-11-25";
 const modern = "2026-07-28";
 
-/** A call in one of the states, and what the test sees of it. */
+/** A call in one of the states, and its observable parts. */
 interface Scene {
   client: Client;
   clock: FakeClock;
@@ -255,7 +255,7 @@ function unanswered(state: "sent" | "repeated"): Omit<Record<Event, Cell | strin
   };
 }
 
-/** What happens to the request of one call over HTTP. Three files take part: the table says what they do together. */
+/** The states of the request of one call over HTTP. The table covers three files: `repair.ts`, `transport.ts`, `posted.ts`. */
 export const retryTable: StateTable<State, Event> = {
   machine: "Retry",
   file: "client/calls/repair.ts, http/client/transport.ts and http/client/posted.ts",

@@ -130,7 +130,7 @@ const standaloneEvents: Record<StandaloneEvent, (given: Standalone) => unknown> 
 interface StandaloneCell {
   next: StandaloneState;
   does: string;
-  /** What the transport receives, in order. */
+  /** The messages that the transport receives, in order. */
   receives?: string[];
 }
 

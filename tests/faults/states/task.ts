@@ -47,7 +47,7 @@ interface World {
   response: RawResponse | undefined;
   /** Whether operations of `a` fail, or wait until this is reset. */
   storeOfA: "works" | "fails" | "hangs";
-  /** What the handler of `a` does next. */
+  /** The next action of the handler of `a`. */
   act(step: "ask" | "return" | "throw"): Promise<void>;
   /** The results of the handler's input requests. */
   answers: unknown[];

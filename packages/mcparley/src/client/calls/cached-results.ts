@@ -47,7 +47,7 @@ export class CachedResults {
     return { ...(JSON.parse(entry.text) as JsonObject), ttlMs: left };
   }
 
-  /** Caches a result for `ttlMs`. Removes what has expired, and the least recently used results over the limits. */
+  /** Caches a result for `ttlMs`. Removes expired results, and the least recently used results over the limits. */
   put({ key, method, uri }: Pending, result: JsonObject, credentials: number | undefined): void {
     const text = textOf(result);
     if (text === undefined || text.length > maxLength) return;

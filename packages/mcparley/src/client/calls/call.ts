@@ -36,7 +36,7 @@ export interface ClientCore {
   readonly running: Set<Call>;
   /** The log level of modern requests that name none. */
   logLevel: LoggingLevel | undefined;
-  /** Lists the tools, and yields after each page what was listed so far. */
+  /** Lists the tools, and yields after each page the tools that were listed so far. */
   toolPages(this: void, options: RequestOptions): AsyncIterator<Listing, void, undefined>;
   /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
   sendWithin(this: void, request: CallRequest, options: RequestOptions): Promise<JsonObject>;

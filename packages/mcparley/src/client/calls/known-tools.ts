@@ -5,7 +5,7 @@ import type { Tool } from "../../mcp/tools.ts";
 import type { PeerSchema } from "../../schema/peer-schema.ts";
 import type { Lookup } from "./find-tool.ts";
 
-/** A listed tool, and what was prepared from it. */
+/** A listed tool, and the values that are prepared from it. */
 export interface KnownTool {
   readonly tool: Tool;
   /** The time until which the page of the tool is fresh. */

@@ -14,7 +14,7 @@ export function listTools(core: ClientCore, options: RequestOptions): List<Tool>
   return makeList(() => toolSource(core, options).source);
 }
 
-/** Lists the tools, and yields after each page what was listed so far. */
+/** Lists the tools, and yields after each page the tools that were listed so far. */
 export async function* toolPages(core: ClientCore, options: RequestOptions): AsyncGenerator<Listing, void, undefined> {
   const reading = toolSource(core, options);
   const pages = pagesOf(reading.source);

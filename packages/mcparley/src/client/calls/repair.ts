@@ -26,7 +26,7 @@ export async function repair(call: Call, next: Next): Promise<JsonObject> {
   }
 }
 
-/** Returns the session of a call. An error says whether the call is safe to repeat. */
+/** Returns the session of a call. An error has `safeToRepeat`. */
 export async function openFor(call: Call): Promise<Session> {
   try {
     return await sessionFor(call);

@@ -81,7 +81,7 @@ export function initializeOn(connection: Connection, opening: HandshakeOn & { ex
  * Sends a request of a handshake over HTTP, and again after a pause if the server or a proxy is busy or the connection
  * breaks. Waits as long as the server asks for in `Retry-After`, but not longer than the timeout. Throws the last error.
  *
- * None of these failures says anything about the revision of the server.
+ * None of these failures depends on the revision of the server.
  */
 export async function patiently<T>(
   { transports, clock, signal, timeout }: Omit<Opening, "revision">,

@@ -170,7 +170,7 @@ export class Connection {
     this.#closeIfIdle();
   }
 
-  /** Tells the transport whether there are subscribers to messages that belong to no request. */
+  /** Notifies the transport whether there are subscribers to messages that belong to no request. */
   needMessages(isNeeded: boolean): void {
     if (!this.#ended) this.#transport.needMessages?.(isNeeded);
   }

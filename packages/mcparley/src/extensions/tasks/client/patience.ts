@@ -49,7 +49,7 @@ export class Patience {
       try {
         return await run();
       } catch (error) {
-        // The reason of the signal says more than the error of a request that it has aborted.
+        // The reason of the signal is more specific than the error of a request that it has aborted.
         if (this.signal.aborted) throw abortedError(this.#request.what, this.signal);
         if (!isWorthIt(error)) throw error;
         if (failures >= maxFailures) throw this.#unavailable(error as LocalError | ProtocolError);
@@ -100,9 +100,9 @@ export class Patience {
 
   #unavailable(error: LocalError | ProtocolError): Error {
     const { what } = this.#request;
-    const message = `The server of the task ${this.#taskId} of ${what} is unavailable; the task goes on. ${error.message}`;
+    const message = `The server of the task ${this.#taskId} of ${what} is unavailable; the task continues. ${error.message}`;
     const data = isObject(error.data) ? error.data : {};
-    // The task goes on, so a second call would run the tool twice.
+    // The task still runs, so a second call would run the tool twice.
     const options = { cause: error, data: { ...data, safeToRepeat: false, taskId: this.#taskId } };
     return error instanceof LocalError
       ? new LocalError(error.code, message, options)
