@@ -90,14 +90,18 @@ function byFeature(call: Call): ReturnType<Answer> {
 
 type Result = Awaited<ReturnType<Answer>>;
 
-/** Returns a result if its content is valid. Only content other than plain text loads the code of the check. */
+/** The check of content. The first result with other content than plain text loads it. */
+let checkResult: ((result: JsonObject) => JsonObject) | undefined;
+
+/** Returns a result if its content is valid. */
 function checked(result: Result): Awaitable<Result> {
   const { content, messages, contents, _meta } = result as JsonObject & Partial<CallToolResult>;
   if (!messages && !contents && !_meta && !content?.some(isNotPlain)) return result;
-  return import("../../mcp/check-content.ts").then(({ checkResult }) => checkResult(result as JsonObject));
+  if (checkResult) return checkResult(result as JsonObject);
+  return import("../../mcp/check-content.ts").then((code) => (checkResult = code.checkResult)(result as JsonObject));
 }
 
-/** Whether content is anything else than text without annotations and `_meta`. */
+/** Returns whether a block is not text, or has annotations or `_meta`. */
 function isNotPlain(block: ContentBlock): boolean {
   return block?.type !== "text" || Object.keys(block).length > 2;
 }
