@@ -106,7 +106,7 @@ async function judgeClient(where, { target, revision, calls, subscriptions }) {
   }
 }
 
-/** Returns whether the echo came back. @param {Client} client */
+/** Returns whether the server echoed the text. @param {Client} client */
 async function callOnce(client) {
   return (await client.callTool("echo", { text: "hello" })) === "hello";
 }

@@ -2,16 +2,15 @@
 import { createHash } from "node:crypto";
 
 /*
- * What every implementation serves: the same tools, texts and names. It needs nothing, since it is copied to where
- * the peers are.
+ * The tools, texts and names that every implementation serves. It imports no package, because it is copied into the folder of the peers.
  */
 
 export const serverInfo = { name: "benchmark", version: "1.0.0" };
 
-/** What is echoed: as long as a short question. */
+/** The text to echo, which has the length of a short question. */
 export const question = "Where in the handbook does it say who is on call tonight, and since when?";
 
-/** What each tool beside `echo` and `add` takes. */
+/** The input properties of each tool except `echo` and `add`. */
 export const fillerProperties = {
   query: { type: "string", description: "What to look for, in plain words." },
   limit: { type: "integer", minimum: 1, maximum: 100, description: "How many to give at most." },
@@ -25,7 +24,7 @@ export const fillerName = (index) => `search_collection_${index}`;
 export const fillerDescription = (index) =>
   `Searches collection ${index} for documents, and gives the best of them first.`;
 
-/** The names of so many tools, in their order. @param {number} count */
+/** Returns the names of the first `count` tools. @param {number} count */
 export function toolNames(count) {
   return ["echo", "add", ...Array.from({ length: Math.max(0, count - 2) }, (_, index) => fillerName(index))].slice(
     0,

@@ -6,8 +6,7 @@ import path from "node:path";
 const source = path.join(import.meta.dirname, "peers");
 
 /**
- * Installs the packages that are compared, as they are pinned, into a folder outside the workspaces, and puts their
- * programs beside them. Gives why that cannot be done here, or nothing.
+ * Installs the pinned packages of the peers into a folder outside the workspaces, and copies their programs there. Returns the reason if that fails, otherwise undefined.
  *
  * @param {string} folder
  * @returns {string | undefined}

@@ -77,12 +77,12 @@ async function main() {
   return values.check ? check(results.workloads) : 0;
 }
 
-/** Those that were named, or, where this library is checked against its targets, those that there are targets for. */
+/** Returns the patterns of `--only`, or with `--check` the workloads that have a target. */
 function chosenWorkloads() {
   return values.check && values.only.length === 0 ? targets.map(({ workload }) => workload) : values.only;
 }
 
-/** The floor, and what is compared with it: this library alone where it is only checked against its targets. */
+/** Returns the floor and the implementations to compare with it. With `--check` this is only mcparley, unless others are named. */
 function compared() {
   const chosen = values.check && values.with.length === 0 ? [own] : values.with;
   return implementations.filter(({ name }) => name === floor || isChosen(name, chosen));
@@ -109,7 +109,7 @@ async function measure(workloads, { isQuick, minutes }) {
   return { environment, depth: isQuick ? "quick" : "full", seconds, workloads: done };
 }
 
-/** The same, where the packages that are compared cannot be had. @param {Workload} workload @param {string} reason @returns {Workload} */
+/** Returns a workload whose peers are not run, because their packages cannot be installed. @param {Workload} workload @param {string} reason @returns {Workload} */
 function withoutPeers(workload, reason) {
   const contenders = workload.contenders.map((one) => (isPeer(one) ? { name: one.name, notRun: reason } : one));
   return { ...workload, contenders };

@@ -1,6 +1,6 @@
 // @ts-check
 
-/** How this server is to be run: what its program was given as its first argument. @type {import("./types.ts").ServerSettings} */
+/** The settings of this server: the first argument of its program. @type {import("./types.ts").ServerSettings} */
 export const settings = {
   way: "stdio",
   mode: "modern",

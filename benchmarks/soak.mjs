@@ -100,7 +100,7 @@ function print(findings) {
   return findings.every(({ isGood }) => isGood) ? 0 : 1;
 }
 
-/** Restarts a server whose clients have subscriptions, and opens and closes many subscriptions. @returns {Promise<Finding[]>} */
+/** Restarts a server whose clients have subscriptions, then opens and closes many subscriptions. @returns {Promise<Finding[]>} */
 async function ofSubscriptions() {
   const { manySubscriptions, rollingRestarts } = await import("./soak/subscriptions.mjs");
   const count = Number(values.subscriptions);

@@ -1,106 +1,106 @@
-/** How a server under measurement is run. It is given as JSON, in the first argument of its program. */
+/** Settings of a measured server. The first argument of its program contains them as JSON. */
 export interface ServerSettings {
   way: "http" | "stdio";
-  /** Stateless or in sessions as of 2025, or modern, where every request is by itself. */
+  /** Requests of 2025 without or with sessions, or of 2026-07-28, which are independent. */
   mode: Mode;
   answers: Answers;
-  /** Whether there is a tool `change`, last, that tells all who listen of a change of the page. */
+  /** Whether the last tool is `change`, which notifies all subscribers of a change of the page. */
   hasChange?: boolean;
-  /** How many tools there are in all: `echo` first, `add` second, then those of `content.mjs`. */
+  /** The number of tools: `echo`, `add`, then those of `content.mjs`. */
   tools: number;
 }
 
 export type Mode = "stateless" | "session" | "modern";
 export type Answers = "json" | "sse";
 
-/** A server that is compared. */
+/** An implementation to compare. */
 export interface Implementation {
   name: string;
-  /** The folder of its programs: in `implementations/`, or in the folder where the packages of the peers are. */
+  /** Whether its programs are in the folder of the installed peers. Otherwise they are in `implementations/`. */
   isPeer: boolean;
-  /** What a server on stdio imports. */
+  /** The modules that a server on stdio imports. */
   stdioImports?: readonly string[];
-  /** What is installed for such a server. */
+  /** The packages of such a server. */
   packages?: readonly string[];
   http?: {
     modes: readonly Mode[];
     answers: readonly Answers[];
-    /** What a request accepts so that its answer has that form. Both forms unless given, as clients have to. */
+    /** The `Accept` header for answers of each form. Default: both forms, as the specification requires. */
     accept?: Partial<Record<Answers, string>>;
   };
   stdio?: { modes: readonly Mode[] };
-  /** Which requests its client makes, if it has one. */
+  /** The requests of its client, if it has one. */
   client?: readonly ("stateless" | "modern")[];
-  /** What it has no way to do, by the beginning of the ids of workloads, with the reason. */
+  /** The reasons why it cannot run some workloads, by the start of their ids. */
   lacks?: Readonly<Record<string, string>>;
 }
 
-/** One figure that a workload gives. */
+/** One figure of a workload. */
 export interface Measure {
   key: string;
-  /** As in the head of a table, with its unit. */
+  /** The title of its column, with the unit. */
   title: string;
   better: "higher" | "lower";
   /** Digits after the point. */
   digits: number;
-  /** What the column of its ratio to the reference is called, if there is one. */
+  /** The title of the column with the ratio to the reference, if the table has one. */
   ratio?: string;
 }
 
 /** The figures of one sample, by the keys of the workload's measures. */
 export type Sample = Readonly<Record<string, number>>;
 
-/** How much is asked for a sample that is taken in turns. */
+/** The extent of a sample that is taken in turns. */
 export interface Amount {
-  /** How long a server works before it is measured, in milliseconds of its CPU time. */
+  /** The warm-up of the server, in milliseconds of its CPU time. */
   warmup: number;
-  /** How long it is measured, in milliseconds, in all turns together. */
+  /** The duration of all turns together, in milliseconds. */
   duration: number;
 }
 
-/** A server and its load, in new processes, which work when it is their turn and rest while it is that of others. */
+/** A server and its load in new processes, which work only in their turns. */
 export interface Turns {
-  /** Works for some milliseconds, and until all that was asked is answered; gives milliseconds of CPU time. */
+  /** Works for some milliseconds and until all requests are answered. Resolves with the milliseconds of CPU time. */
   turn(this: void, milliseconds: number, isCounted: boolean): Promise<number>;
-  /** What came in all the turns that were counted. */
+  /** Resolves with the figures of all counted turns. */
   figures(this: void): Promise<Sample>;
   end(this: void): Promise<unknown>;
 }
 
-/** What a load does in a turn: it asks until some time, as of `performance.now()`, and resolves when the last is answered. */
+/** The work of a load in one turn. It sends requests until `end` (a time of `performance.now()`), and resolves when the last is answered. */
 export type Work = (end: number, onAnswer: (milliseconds: number) => void) => Promise<unknown>;
 
-/** What a load is told. */
+/** A message to a load. */
 export type TurnMessage = { turn: number; isCounted: boolean } | "report";
 
-/** One of those that are compared in a workload. */
+/** One implementation of a workload. */
 export interface Contender {
   name: string;
-  /** Starts what is measured in turns with the others. Throws where it cannot, which is shown as not run. */
+  /** Starts a contender that is measured in turns. If it throws, the contender is reported as not run. */
   start?: (this: void) => Promise<Turns>;
-  /** Takes one sample, of what has no turns, in processes of its own. */
+  /** Takes one sample of a contender without turns, in new processes. */
   sample?: (this: void) => Promise<Sample>;
-  /** Why there is nothing to run. */
+  /** The reason why the contender cannot run. */
   notRun?: string;
   /** Whether it needs the packages of `peers`, although it is not one of the implementations. Default: false. */
   needsPeers?: boolean;
-  /** How many of the rounds it takes part in, the first ones. All unless given. */
+  /** The number of rounds in which it takes part. Default: all. */
   rounds?: number;
 }
 
-/** Something that is done by several implementations, side by side. */
+/** A piece of work that several implementations do side by side. */
 export interface Workload {
-  /** Made of parts, as `call/modern/json/32`; what `--only` and the targets refer to. */
+  /** Consists of parts, for example `call/modern/json/32`. `--only` and the targets refer to it. */
   id: string;
   section: string;
   title: string;
   /** The contender that the others are compared with. */
   reference?: string;
-  /** The first is the one that the spread is of. */
+  /** The spread is that of the first measure. */
   measures: readonly Measure[];
-  /** Of samples that are taken in turns. */
+  /** The extent of samples that are taken in turns. */
   amount?: Amount;
-  /** How many samples are taken of each contender, if it does not say less. */
+  /** The number of samples of each contender, unless the contender has a lower one. */
   rounds: number;
   contenders: readonly Contender[];
 }
@@ -110,18 +110,18 @@ export interface Summary {
   median: number;
   lowest: number;
   highest: number;
-  /** Half of the samples are this close to the median, as a share of it. */
+  /** The distance from the median within which half of the samples are, as a share of the median. */
   spread: number;
 }
 
-/** What came out for one contender. */
+/** The results of one contender. */
 export interface Row {
   name: string;
   notRun?: string;
   samples: readonly Sample[];
   /** By the key of the measure. */
   figures: Readonly<Record<string, Summary>>;
-  /** Of the samples, each to the sample of the reference of the same round. */
+  /** The ratios of the samples to the samples of the reference in the same round. */
   ratios: Readonly<Record<string, Summary>>;
 }
 
@@ -134,7 +134,7 @@ export interface WorkloadResult {
   rows: readonly Row[];
 }
 
-/** What a run was made on, and with. */
+/** The machine and the versions of a run. */
 export interface Environment {
   date: string;
   commit: string;
@@ -142,7 +142,7 @@ export interface Environment {
   platform: string;
   processor: string;
   cores: number;
-  /** Where the server and the load were put. */
+  /** The cores of the server and the load. */
   pinned: string;
   load: readonly number[];
   versions: Readonly<Record<string, string>>;
@@ -156,20 +156,20 @@ export interface Results {
   workloads: readonly WorkloadResult[];
 }
 
-/** What is to be reached. */
+/** A target for one figure. */
 export interface Target {
-  /** The id of the workload that it is about. */
+  /** The id of its workload. */
   workload: string;
-  /** This library unless given. */
+  /** Default: mcparley. */
   contender?: string;
   measure: string;
-  /** Whether the ratio to the reference is looked at, or the figure itself. */
+  /** Whether the target applies to the ratio to the reference, or to the figure itself. */
   of: "ratio" | "figure";
   atLeast?: number;
   atMost?: number;
 }
 
-/** What the load generator is told to do. */
+/** The job of the load generator. */
 export interface LoadJob {
   port: number;
   connections: number;
@@ -180,24 +180,24 @@ export interface LoadJob {
   accept: string;
 }
 
-/** A client under measurement, as its module's `connect` gives it. */
+/** A measured client, as returned by `connect` of its module. */
 export interface BenchmarkClient {
-  /** Calls the tool `echo`, and gives the text of its result. */
+  /** Calls the tool `echo`, and resolves with the text of its result. */
   echo(this: void, text: string): Promise<string>;
 }
 
-/** Where a client connects to: what it needs depends on the way. */
+/** The server of a client. `way` decides which members are used. */
 export interface ClientTarget {
   way: "memory" | "http" | "stdio";
   revision: string;
   url: string;
   command: string;
   args: readonly string[];
-  /** The server, in memory: from a request to its response. */
+  /** The server in memory: returns the response to a request. */
   answer(this: void, request: { id: unknown; method: string; params: any }): object;
 }
 
-/** What is asked of a server on stdio. */
+/** The job of the load of a server on stdio. */
 export interface StdioJob {
   /** The program of the server. */
   file: string;
@@ -208,17 +208,17 @@ export interface StdioJob {
   atOnce: number;
 }
 
-/** A request, and what its answer has to say. */
+/** A request and its expected answer. */
 export interface Operation {
   name: string;
   method: string;
   params: Readonly<Record<string, unknown>>;
-  /** What a modern request mirrors into `Mcp-Name`. */
+  /** The value of the header `Mcp-Name` of a modern request. */
   mirrored?: string;
   expected: Expected;
 }
 
-/** What is looked at in an answer: all that every implementation says alike. */
+/** The checked part of an answer, which is equal in all implementations. */
 export type Expected =
   | { kind: "text"; text: string }
   | { kind: "structured"; value: unknown }
@@ -226,14 +226,14 @@ export type Expected =
   | { kind: "prompt"; text: string }
   | { kind: "resource"; uri: string; digest: string };
 
-/** What the load generator reports. */
+/** The report of the load generator. */
 export interface LoadReport {
   answers: number;
-  /** Milliseconds in which they came. */
+  /** Milliseconds from the first request to the last answer. */
   elapsed: number;
   /** Milliseconds between a request and the end of its answer. */
   p50: number;
   p99: number;
-  /** The share of its time that the generator was at work: near 1, it is the one that is measured. */
+  /** The share of time in which the generator was busy. If it is near 1, the generator limits the result. */
   busy: number;
 }

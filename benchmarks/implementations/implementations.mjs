@@ -9,7 +9,7 @@ const bothAnswers = /** @type {const} */ (["json", "sse"]);
 const bothEras = /** @type {const} */ (["stateless", "modern"]);
 const overStdio = { modes: /** @type {const} */ (["session"]) };
 
-/** The one that all others are compared with: what somebody writes who wants no library. */
+/** The implementation that all others are compared with: a server without a library. */
 export const floor = "floor";
 export const own = "mcparley";
 
@@ -27,7 +27,7 @@ export const implementations = [
     isPeer: false,
     stdioImports: ["mcparley/server", "mcparley/stdio"],
     packages: ["mcparley"],
-    // It answers with JSON until there is something to say before the end, or where a client accepts nothing else.
+    // It answers with JSON unless it sends a message before the result, or the client accepts only event streams.
     http: { modes: everyMode, answers: bothAnswers, accept: { sse: "text/event-stream" } },
     stdio: { modes: ["session", "modern"] },
     client: bothEras,
@@ -55,7 +55,7 @@ export const implementations = [
     isPeer: true,
     stdioImports: ["mcp-lite"],
     packages: ["mcp-lite"],
-    // What a client accepts decides on the form of an answer.
+    // The `Accept` header decides the form of an answer.
     http: { modes: legacyModes, answers: bothAnswers, accept: { json: "application/json" } },
     stdio: overStdio,
   },
@@ -78,7 +78,7 @@ export const implementations = [
   },
 ];
 
-/** The program of a server. @param {Implementation} implementation @param {string} peers the folder of what was installed */
+/** Returns the path of a server's program. @param {Implementation} implementation @param {string} peers the folder of the installed packages */
 export function programOf(implementation, peers) {
   return path.join(folderOf(implementation, peers), "server.mjs");
 }

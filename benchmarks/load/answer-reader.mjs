@@ -8,21 +8,20 @@ const nothing = Buffer.alloc(0);
 /**
  * Reads the answers on one connection, each to a request that was sent after the answer before.
  *
- * It reads exactly what HTTP/1.1 says, and no more than a benchmark needs: an answer has a length, comes in chunks, or
- * has no body. Its work is linear in what arrives. Throws where an answer breaks the rules, or more comes than was asked.
+ * It supports the part of HTTP/1.1 that a benchmark needs: an answer has a length, is chunked, or has no body. Its work is linear in what arrives. Throws if an answer is invalid, or if there are more answers than requests.
  */
 export class AnswerReader {
-  /** What came of a head that is not whole, or of a body of known length. @type {Buffer[]} */
+  /** The received parts of an incomplete head, or of a body of known length. @type {Buffer[]} */
   #parts = [];
   #size = 0;
   /** @type {{ status: number, head: string } | undefined} */
   #begun;
-  /** Bytes of the body that is read, if it says so. */
+  /** The length of the current body in bytes, if its head contains one. */
   #length = 0;
   /** @type {ChunkedBody | undefined} */
   #chunks;
 
-  /** Takes what arrived; gives the answer once it is whole. @param {Buffer} arrived @returns {Answer | undefined} */
+  /** Reads received bytes. Returns the answer when it is complete. @param {Buffer} arrived @returns {Answer | undefined} */
   push(arrived) {
     if (this.#begun) return this.#more(arrived, 0);
     const whole = this.#parts.length === 0 ? arrived : Buffer.concat([...this.#parts, arrived]);

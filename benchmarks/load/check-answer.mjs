@@ -5,7 +5,7 @@ import { digestOf } from "../content.mjs";
 /** @import { Expected } from "../types.ts" */
 
 /**
- * Throws unless a response says what every implementation has to say to the same request.
+ * Throws unless a response has the content that every implementation must return.
  *
  * @param {string} json @param {number} id @param {Expected} expected
  */
@@ -20,7 +20,7 @@ export function checkAnswer(json, id, expected) {
   throw new Error(`Expected ${JSON.stringify(wanted).slice(0, 300)}, got ${JSON.stringify(said).slice(0, 300)}.`);
 }
 
-/** What a result says, in the form of what is expected. @type {Record<Expected["kind"], (result: any) => object>} */
+/** Reads the relevant part of a result, in the form of the expected value. @type {Record<Expected["kind"], (result: any) => object>} */
 const saidBy = {
   text: ({ content }) => ({ text: onlyText(content) }),
   structured: ({ structuredContent }) => ({ value: structuredContent }),

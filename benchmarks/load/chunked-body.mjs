@@ -2,7 +2,7 @@
 
 const lineFeed = 10;
 
-/** Puts a body together that comes in chunks, as RFC 9112, section 7.1 says. */
+/** Joins a chunked body (RFC 9112, section 7.1). */
 export class ChunkedBody {
   /** @type {Buffer[]} */
   #parts = [];
@@ -13,7 +13,7 @@ export class ChunkedBody {
   #state = "size";
   #line = "";
 
-  /** Takes what arrived from `at` on, and gives where the body ended, or -1 while it goes on. @param {Buffer} arrived @param {number} at */
+  /** Reads the bytes from `at` on. Returns the position after the body, or -1 if the body is incomplete. @param {Buffer} arrived @param {number} at */
   push(arrived, at) {
     let place = at;
     while (place < arrived.length) {

@@ -5,8 +5,7 @@ import { AnswerReader } from "./answer-reader.mjs";
 /** @import { Answer } from "./answer-reader.mjs" */
 
 /**
- * One connection that is kept alive, with one request at a time. Where the server closed it while nothing was asked, the next
- * request opens another.
+ * One connection that is kept alive, with one request at a time. If the server closes it between requests, the next request opens another.
  */
 export class Connection {
   #port;
@@ -38,7 +37,7 @@ export class Connection {
     this.#socket.write(bytes);
   }
 
-  /** Sends a request, and gives its answer. @param {Buffer | string} bytes @returns {Promise<Answer>} */
+  /** Sends a request, and resolves with its answer. @param {Buffer | string} bytes @returns {Promise<Answer>} */
   ask(bytes) {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -47,7 +46,7 @@ export class Connection {
   }
 
   /**
-   * Takes the answers from now on by a function, without a promise for each; gives what sends the next request.
+   * Passes the following answers to a function instead of promises. Returns the function that sends the next request.
    *
    * @param {(answer: Answer) => void} onAnswer @param {(error: Error) => void} onError
    */

@@ -5,7 +5,7 @@ import { createHistogram, performance } from "node:perf_hooks";
 
 const nanoseconds = 1e6;
 
-/** Counts what is answered in turns, and how long each answer took. */
+/** Counts the answers of all turns, and their times. */
 export class Counting {
   #latencies = createHistogram({ figures: 3 });
   #answers = 0;
@@ -27,7 +27,7 @@ export class Counting {
     this.#latencies.record(Math.max(1, Math.round(milliseconds * nanoseconds)));
   }
 
-  /** What came in all turns. @returns {LoadReport} */
+  /** Returns the figures of all turns. @returns {LoadReport} */
   report() {
     return {
       answers: this.#answers,

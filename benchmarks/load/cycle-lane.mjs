@@ -34,9 +34,9 @@ export class CycleLane {
   }
 
   /**
-   * Has one session after another until some time.
+   * Opens, uses and closes one session after another until `end`.
    *
-   * @param {number} end as of `performance.now()` @param {(milliseconds: number) => void} onSession told how long each took
+   * @param {number} end as of `performance.now()` @param {(milliseconds: number) => void} onSession receives the time of each
    */
   async run(end, onSession) {
     let begun = performance.now();

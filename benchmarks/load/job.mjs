@@ -1,10 +1,10 @@
 // @ts-check
 import { once } from "node:events";
 
-// What measures a process from inside lets it end; this one waits for what its parent says.
+// The program waits for messages of its parent process.
 process.channel?.ref();
 
-/** What this program is to do: its argument, or the first thing that its parent says. It ends when the parent does. @type {any} */
+/** The job of this program: its argument, or the first message of its parent. It ends when the parent does. @type {any} */
 export const job = process.argv[2] === undefined ? await firstMessage() : JSON.parse(process.argv[2]);
 
 process.once("disconnect", () => process.exit());
@@ -14,7 +14,7 @@ async function firstMessage() {
   return message;
 }
 
-/** Tells the parent that this program cannot go on, and why, and ends. @param {unknown} error */
+/** Reports an error to the parent, and exits. @param {unknown} error */
 export function fail(error) {
   process.send?.({ failed: error instanceof Error ? error.message : String(error) });
   process.disconnect();

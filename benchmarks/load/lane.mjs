@@ -23,7 +23,7 @@ export class Lane {
     this.#connection = new Connection(job.port);
   }
 
-  /** Opens a session where there are any, and checks one answer for what it says. */
+  /** Opens a session if the mode has sessions, and checks the content of one answer. */
   async open() {
     const { operation, sessions, revision } = this.#job;
     const headers = revision === modernRevision ? modernHeaders(operation) : {};
@@ -38,9 +38,9 @@ export class Lane {
   }
 
   /**
-   * Sends one request after another until some time, and resolves when the last is answered.
+   * Sends one request after another until `end`, and resolves when the last is answered.
    *
-   * @param {number} end as of `performance.now()` @param {(milliseconds: number) => void} onAnswer told how long each answer took
+   * @param {number} end as of `performance.now()` @param {(milliseconds: number) => void} onAnswer receives the time of each answer
    * @returns {Promise<void>}
    */
   run(end, onAnswer) {

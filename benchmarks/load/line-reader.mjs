@@ -7,7 +7,7 @@ export class LineReader {
   /** @type {Buffer[]} */
   #parts = [];
 
-  /** Gives each line that is whole now, without its end. @param {Buffer} arrived @param {(line: Buffer) => void} onLine */
+  /** Calls `onLine` with each complete line, without its line break. @param {Buffer} arrived @param {(line: Buffer) => void} onLine */
   push(arrived, onLine) {
     let start = 0;
     for (let end = arrived.indexOf(lineFeed); end !== -1; end = arrived.indexOf(lineFeed, start)) {

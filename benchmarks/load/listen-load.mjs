@@ -29,7 +29,7 @@ try {
   fail(error);
 }
 
-/** Makes a change, and waits until it was told on every stream. @param {(milliseconds: number) => void} onChange */
+/** Causes a change, and waits for its notification on every stream. @param {(milliseconds: number) => void} onChange */
 async function tell(onChange) {
   const begun = performance.now();
   change.become(change.id + 1);

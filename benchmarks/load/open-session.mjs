@@ -13,7 +13,7 @@ export function initializeMessage(revision) {
   return JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
 }
 
-/** Opens a session as clients do, and gives its id. @param {Connection} connection @param {LoadJob} job @returns {Promise<string>} */
+/** Opens a session, and returns its id. @param {Connection} connection @param {LoadJob} job @returns {Promise<string>} */
 export async function openSession(connection, job) {
   const opened = await connection.ask(post(job, initializeMessage(job.revision)));
   const id = sessionIdOf(opened.head);

@@ -17,7 +17,7 @@ export function payloadOf(body) {
   return body.subarray(start, body[stop - 1] === 13 ? stop - 1 : stop);
 }
 
-/** Where the last field `data` begins that has something in it. @param {Buffer} body */
+/** Returns the start of the last `data` field that is not empty. @param {Buffer} body */
 function lastData(body) {
   for (let at = body.lastIndexOf(dataField); at !== -1; at = at === 0 ? -1 : body.lastIndexOf(dataField, at - 1)) {
     const isField = at === 0 || body[at - 1] === lineFeed;

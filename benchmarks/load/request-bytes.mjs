@@ -65,7 +65,7 @@ export function post({ port, accept, revision }, message, more = {}) {
   return Buffer.from(`POST /mcp HTTP/1.1\r\n${lines(headers)}\r\n\r\n${message}`);
 }
 
-/** The headers that a modern request has besides. @param {Operation} operation @returns {Record<string, string>} */
+/** Returns the additional headers of a modern request. @param {Operation} operation @returns {Record<string, string>} */
 export function modernHeaders({ method, mirrored }) {
   return { "mcp-method": method, ...(mirrored !== undefined && { "mcp-name": mirrored }) };
 }

@@ -31,7 +31,7 @@ export class StdioClient {
     child.on("exit", () => this.#waiting?.reject(new Error("The server ended.")));
   }
 
-  /** Begins as clients of the revision do, and checks one answer for what it says. */
+  /** Opens the connection as the revision requires, and checks the content of one answer. */
   async open() {
     const { operation, revision } = this.#job;
     if (revision !== modernRevision) {
@@ -44,10 +44,10 @@ export class StdioClient {
     this.#request = new Numbered(Buffer.from(`${messageOf(operation, revision)}\n`));
   }
 
-  /** Sends so many requests in one write, and waits until each is answered as the first was. @param {number} count @returns {Promise<void>} */
+  /** Sends `count` requests in one write, and waits until each is answered like the first. @param {number} count @returns {Promise<void>} */
   askMany(count) {
     const request = /** @type {Numbered} */ (this.#request);
-    // One is written as it is: it has been read before it is changed, since its answer is there.
+    // A single request is written without a copy: the server has read it before the buffer changes, because its answer has arrived.
     const all = count === 1 ? request.bytes : Buffer.allocUnsafe(request.bytes.length * count);
     for (let index = 0; index < count; index++) {
       const id = ++this.#nextId;

@@ -2,13 +2,13 @@
 import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 
-/** Where a process runs: on the core of the servers, or on that of the load. @typedef {"server" | "load"} Side */
+/** The core on which a process runs: that of the servers, or that of the load. @typedef {"server" | "load"} Side */
 
 const hasTaskset = availableParallelism() > 1 && spawnSync("taskset", ["-c", "0", "true"]).status === 0;
 /** @type {Readonly<Record<Side, string>>} */
 const coreOf = { server: "0", load: "1" };
 
-/** The command that keeps a program on the core of its side, where that can be said. @param {Side} side @param {readonly string[]} command */
+/** Returns the command that runs a program on the core of its side, if the system has `taskset`. @param {Side} side @param {readonly string[]} command */
 export function onCore(side, command) {
   return hasTaskset ? ["taskset", "-c", coreOf[side], ...command] : [...command];
 }

@@ -10,7 +10,7 @@ try {
   const found = hostileCases.find((one) => one.name === name);
   if (!found) throw new Error(`There is no hostile case "${name}".`);
   const validate = compileJsonSchema(found.schema);
-  // As a request brings it: strings are flat, and objects have the layout that the parser gives them.
+  // The value is parsed, so that its strings and objects have the memory layout of a request.
   const value = JSON.parse(JSON.stringify(found.value()));
   globalThis.gc?.();
   globalThis.gc?.();

@@ -8,7 +8,7 @@ import { expect } from "./turns.mjs";
 /** Sessions that are opened before the heap is measured for the first time, so that all code has run. */
 const first = 200;
 
-/** What a session costs that does nothing: of so many that are open. @param {Implementation} implementation @param {number} count @param {string} peers @returns {Promise<Sample>} */
+/** Measures the memory of an idle session, with `count` open sessions. @param {Implementation} implementation @param {number} count @param {string} peers @returns {Promise<Sample>} */
 export async function memorySample(implementation, count, peers) {
   const settings = /** @type {const} */ ({ way: "http", mode: "session", answers: "json", tools: 2 });
   const { program, port } = await startServer(implementation, settings, peers);

@@ -5,7 +5,7 @@
 /** Seconds of a sample, until some were taken. */
 const guess = 2;
 
-/** Keeps a run within its time, on a machine that is slower than thought, by taking fewer samples of what is left. */
+/** Keeps a run within its time on a slow machine: the remaining workloads take fewer samples. */
 export class Pace {
   #now;
   #end;
@@ -18,7 +18,7 @@ export class Pace {
     this.#end = now() + seconds * 1_000;
   }
 
-  /** Notes what a workload took. @param {number} samples @param {number} seconds */
+  /** Records the time of a workload. @param {number} samples @param {number} seconds */
   note(samples, seconds) {
     this.#taken += samples;
     this.#spent += seconds;

@@ -12,7 +12,7 @@ const answers = {
     return user + system;
   },
   heap: () => {
-    // Twice, since what finalizers let go is only free after the next one.
+    // Collects twice, because memory that finalizers release is free after the next collection.
     globalThis.gc?.();
     globalThis.gc?.();
     const { heapUsed, rss, external, arrayBuffers } = process.memoryUsage();

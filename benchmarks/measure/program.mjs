@@ -16,8 +16,8 @@ const lastWords = 2_000;
  * @property {Side} side
  * @property {string} file
  * @property {readonly string[]} args
- * @property {string} [node] the Node to run it with; this one unless given
- * @property {boolean} [isProbed] whether it can be asked what it uses
+ * @property {string} [node] the Node that runs it; default: this one
+ * @property {boolean} [isProbed] whether its resource usage can be requested
  * @property {"pipe" | "ignore"} [input]
  */
 
@@ -29,7 +29,7 @@ export class Program {
   #complaints = "";
   /** @type {Promise<unknown>} */
   #exited;
-  /** What it said that nobody asked for yet. @type {unknown[]} */
+  /** Messages that were received and not read yet. @type {unknown[]} */
   #said = [];
   /** @type {((message: unknown) => void) | undefined} */
   #listener;
@@ -86,7 +86,7 @@ export class Program {
     this.child.send(/** @type {object} */ (message));
   }
 
-  /** Lets it end what it has started, and then itself; ends it where that takes too long. */
+  /** Requests the end of the process. Kills it if it does not exit in time. */
   async finish() {
     if (this.child.connected) this.child.send("end");
     const waiting = new AbortController();
@@ -95,7 +95,7 @@ export class Program {
     await this.end();
   }
 
-  /** Ends it, whatever it does. */
+  /** Kills the process. */
   async end() {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     this.child.kill("SIGKILL");

@@ -5,10 +5,9 @@ import { inTurn, takeRound } from "./take-round.mjs";
 /** @import { Row, Sample, Workload, WorkloadResult } from "../types.ts" */
 
 /**
- * Takes the samples of a workload: in every round one of each contender, so that what changes on the machine meanwhile
- * meets all alike. A contender that fails once is not asked again.
+ * Takes the samples of a workload. Each round takes one sample of each contender, so that changes of the machine affect all. A contender that fails once is not run again.
  *
- * @param {Workload} workload @param {(what: string) => void} [onStep] told before each
+ * @param {Workload} workload @param {(what: string) => void} [onStep] called before each sample
  * @returns {Promise<WorkloadResult>}
  */
 export async function runWorkload(workload, onStep = () => {}) {

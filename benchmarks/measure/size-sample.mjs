@@ -11,7 +11,7 @@ import { helloOf, own } from "../implementations/implementations.mjs";
 
 const kilo = 1_000;
 
-/** What is installed with the packages of a server on stdio: they themselves, and all that they depend on. @param {Implementation} implementation @param {string} peers @returns {Sample} */
+/** Measures the packages of a server on stdio, with all dependencies. @param {Implementation} implementation @param {string} peers @returns {Sample} */
 export function installSample({ isPeer, packages = [] }, peers) {
   const from = isPeer ? peers : path.join(root, "benchmarks");
   /** @type {Set<string>} */
@@ -74,7 +74,7 @@ export async function bundleSample(implementation, peers) {
     format: "esm",
     platform: "node",
     target: "node20",
-    // Asked for by a dependency of FastMCP where they are there; they are not.
+    // Optional packages that a dependency of FastMCP imports. They are not installed.
     external: ["effect", "sury"],
     logLevel: "silent",
   });

@@ -12,11 +12,11 @@ import { median } from "./statistics.mjs";
 
 /** @import { Implementation, Sample } from "../types.ts" */
 
-/** A start is short, so that a sample is the middle one of so many. */
+/** The number of starts of one sample, which is their median. */
 const times = 5;
 const initialize = `${initializeMessage(legacyRevision)}\n`;
 
-/** The time from the start of a server on stdio to its first answer, and what it holds then. @param {Implementation} implementation @param {string} peers @returns {Promise<Sample>} */
+/** Measures the time from the start of a server on stdio to its first answer, and its memory then. @param {Implementation} implementation @param {string} peers @returns {Promise<Sample>} */
 export async function startSample(implementation, peers) {
   const file = helloOf(implementation, peers);
   const starts = [];
@@ -53,15 +53,14 @@ async function idle(file) {
   }
 }
 
-/** The floor gives back the request itself. @param {string} text */
+/** The floor echoes the request. @param {string} text */
 function checkFirst(text) {
   const { id, result, method } = JSON.parse(text);
   if (id !== 0 || (result === undefined && method !== "initialize")) throw new Error(`Answered with ${text}.`);
 }
 
 /**
- * The time that the modules of a server on stdio take, in a program that does nothing else. It is a file, as servers are,
- * where what is named is found.
+ * The time that the modules of a server on stdio take, in a program that does nothing else. The import is in a file in the folder of the packages, so that their names resolve.
  *
  * @param {Implementation} implementation @param {string} peers @returns {Sample}
  */

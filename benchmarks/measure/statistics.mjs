@@ -2,12 +2,12 @@
 
 /** @import { Summary } from "../types.ts" */
 
-/** The middle one, or what is halfway between the two in the middle. @param {readonly number[]} values at least one */
+/** Returns the median. @param {readonly number[]} values at least one */
 export function median(values) {
   return quantile(values, 0.5);
 }
 
-/** The value below which such a share of the values is, between two of them where it has to be. @param {readonly number[]} values at least one @param {number} share */
+/** Returns the quantile `share`, interpolated between two values. @param {readonly number[]} values at least one @param {number} share */
 export function quantile(values, share) {
   const sorted = values.toSorted((a, b) => a - b);
   const place = (sorted.length - 1) * share;

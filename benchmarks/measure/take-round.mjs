@@ -2,11 +2,11 @@
 
 /** @import { Amount, Contender, Sample, Turns } from "../types.ts" */
 
-/** Measured are so many turns of each. */
+/** The number of measured turns of each contender. */
 const turns = 8;
 /** A turn before a server is warm, in milliseconds. */
 const warmupTurn = 100;
-/** A server that cannot be kept busy is warm after so many times its time of work. */
+/** The warm-up of a server that is not always busy ends after this multiple of its CPU time. */
 const longest = 20;
 
 /** A sample, or why there is none. @typedef {Sample | string} Outcome */

@@ -4,7 +4,7 @@
 /** @import { Program } from "./program.mjs" */
 
 /**
- * What is measured in turns: a load, and the process whose CPU time counts.
+ * The load and the measured process of a contender.
  *
  * @typedef {object} Parts
  * @property {Program} load that takes turns, as `load/take-turns.mjs` does
@@ -12,7 +12,7 @@
  * @property {() => Promise<unknown>} end
  */
 
-/** Waits until a load is ready; from then on it works in turns. Ends all of it where that fails. @param {Parts} parts @returns {Promise<Turns>} */
+/** Waits until a load is ready; from then on it works in turns. Ends everything that was started if the start fails. @param {Parts} parts @returns {Promise<Turns>} */
 export async function turnsOf({ load, cpu, end }) {
   let spent = 0;
   try {

@@ -32,7 +32,7 @@ const filler = (name, index) => ({
 
 export const tools = toolNames(settings.tools).map((name, index) => ({ echo, add })[name] ?? filler(name, index - 2));
 
-/** What a tool returned, as the protocol has it. */
+/** Returns a tool's value as a result of the protocol. */
 export function resultOf(value) {
   if (typeof value === "string") return { content: [{ type: "text", text: value }] };
   return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };

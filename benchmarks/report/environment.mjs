@@ -5,7 +5,7 @@ import { pinning } from "../measure/cores.mjs";
 
 /** @import { Environment } from "../types.ts" */
 
-/** What this run is made on. @param {string} root @param {Readonly<Record<string, string>>} versions @returns {Environment} */
+/** Returns the environment of this run. @param {string} root @param {Readonly<Record<string, string>>} versions @returns {Environment} */
 export function environmentOf(root, versions) {
   return {
     date: new Date().toISOString(),

@@ -66,7 +66,7 @@ function numberOf(summary, digits) {
   return summary.median.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** A table of Markdown that can be read as it is. @param {readonly (readonly string[])[]} rows */
+/** Returns a Markdown table with aligned columns. @param {readonly (readonly string[])[]} rows */
 export function alignedTable(rows) {
   const [head = []] = rows;
   const widths = head.map((_, column) => Math.max(3, ...rows.map((row) => (row[column] ?? "").length)));

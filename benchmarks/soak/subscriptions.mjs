@@ -15,7 +15,7 @@ const perRevision = 5;
 const revisions = ["2026-07-28", "2025-11-25"];
 /** Milliseconds within which a change must reach every subscriber. */
 const patience = 30_000;
-/** Bytes of heap that one subscription may leave behind: what the collector and the profile of the code vary by. */
+/** Bytes of heap that one subscription may leave behind. The value covers the variation of the collector. */
 const allowed = 100;
 
 /**

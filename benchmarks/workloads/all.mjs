@@ -10,7 +10,7 @@ import { validationWorkloads } from "./validation.mjs";
 /** @import { Workload } from "../types.ts" */
 /** @import { Plan } from "./plan.mjs" */
 
-/** Everything that is measured, in its order. @param {Plan} plan @returns {Workload[]} */
+/** Returns all workloads in their order. @param {Plan} plan @returns {Workload[]} */
 export function allWorkloads(plan) {
   const makers = [
     httpWorkloads,

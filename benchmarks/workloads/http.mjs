@@ -34,7 +34,7 @@ const many = 32;
  * @property {number} [tools]
  */
 
-/** Everything that is asked over HTTP, one request after another on each connection. @param {Plan} plan @returns {Workload[]} */
+/** Returns the workloads over HTTP, with one request after another on each connection. @param {Plan} plan @returns {Workload[]} */
 export function httpWorkloads(plan) {
   return [...calls(plan), ...others(plan)].map((variant) => workloadOf(variant, plan));
 }
@@ -96,7 +96,7 @@ function workloadOf(variant, plan) {
   };
 }
 
-/** Why an implementation has no such requests, or nothing. @param {Implementation} implementation @param {Pick<Variant, "id" | "mode" | "answers">} variant */
+/** Returns the reason why an implementation cannot serve such requests, or undefined. @param {Implementation} implementation @param {Pick<Variant, "id" | "mode" | "answers">} variant */
 export function cannot({ http, lacks = {} }, { id, mode, answers = "json" }) {
   if (!http) return "It does not speak HTTP.";
   if (!http.modes.includes(mode)) return `It has no ${modeNames[mode]} requests.`;

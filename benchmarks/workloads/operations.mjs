@@ -28,7 +28,7 @@ export const add = {
   expected: { kind: "structured", value: { sum: 42 } },
 };
 
-/** Tells all who listen of a change. @type {Operation} */
+/** Notifies all subscribers of a change. @type {Operation} */
 export const change = {
   name: "change",
   method: "tools/call",

@@ -3,19 +3,19 @@ import { floor, own } from "../implementations/implementations.mjs";
 
 /** @import { Amount, Implementation } from "../types.ts" */
 
-/** Samples of what the targets are about, which is the floor and this library, and of the others. @typedef {{ own: number, others: number }} Rounds */
+/** The number of samples of the floor and this library, and of each other implementation. @typedef {{ own: number, others: number }} Rounds */
 
 /**
- * How much is measured.
+ * The extent of a run.
  *
  * @typedef {object} Plan
  * @property {boolean} isQuick
- * @property {Rounds} rounds of what there is a target for
- * @property {Rounds} sideRounds of everything else
+ * @property {Rounds} rounds of workloads with a target
+ * @property {Rounds} sideRounds of all other workloads
  * @property {Amount} amount of load in a sample
- * @property {number} minutes that all of it may take
+ * @property {number} minutes that the run may take
  * @property {readonly Implementation[]} implementations that are compared
- * @property {string} peers the folder of what was installed
+ * @property {string} peers the folder of the installed packages
  */
 
 /** @param {boolean} isQuick @param {Pick<Plan, "implementations" | "peers">} what @returns {Plan} */

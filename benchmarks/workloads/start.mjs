@@ -9,7 +9,7 @@ import { roundsOf } from "./plan.mjs";
 
 const section = "Start and size";
 
-/** What it costs to start the least server, and to have it. @param {Plan} plan @returns {Workload[]} */
+/** Returns the workloads for the start, the memory and the size of a minimal server. @param {Plan} plan @returns {Workload[]} */
 export function startWorkloads(plan) {
   const once = { own: 1, others: 1 };
   return [

@@ -25,7 +25,7 @@ const largeMeasures = [
  * @property {readonly Measure[]} [measures]
  */
 
-/** What is asked on stdin. @param {Plan} plan @returns {Workload[]} */
+/** Returns the workloads on stdio. @param {Plan} plan @returns {Workload[]} */
 export function stdioWorkloads(plan) {
   const large = echoLarge();
   /** @type {Variant[]} */

@@ -10,7 +10,7 @@ import { roundsOf } from "./plan.mjs";
 
 const one = nameOf(1);
 
-/** What a call costs of a server with many tools, each compared with itself with one. @param {Plan} plan @returns {Workload[]} */
+/** Returns the workloads for the CPU time of a call by the number of tools. Each implementation is compared with itself with one tool. @param {Plan} plan @returns {Workload[]} */
 export function toolsWorkloads(plan) {
   return plan.implementations
     .filter(({ http, name }) => http && name !== floor)

@@ -4,7 +4,7 @@ import { Agent, request } from "node:http";
 
 /** @import { BenchmarkClient, ClientTarget } from "../../types.ts" */
 
-/** What somebody writes who wants no library: one request at a time, by hand. @param {ClientTarget} target @returns {Promise<BenchmarkClient>} */
+/** Connects a client without a library, which sends one request at a time. @param {ClientTarget} target @returns {Promise<BenchmarkClient>} */
 export async function connect(target) {
   if (target.way === "memory") throw new Error("In memory it would only call a function.");
   const send = target.way === "http" ? overHttp(target.url) : onStdio(target.command, target.args);

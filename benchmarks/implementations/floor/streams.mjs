@@ -3,7 +3,7 @@ import { pageUri } from "../../content.mjs";
 
 /** @typedef {import("node:http").ServerResponse} ServerResponse */
 
-/** The streams that are open, each with the bytes that tell it of a change. @type {Map<ServerResponse, string>} */
+/** The open streams, each with the bytes of its change notification. @type {Map<ServerResponse, string>} */
 const streams = new Map();
 
 /** Opens a stream of changes. @param {ServerResponse} response @param {number} id */
@@ -16,7 +16,7 @@ export function listen(response, id) {
   response.on("close", () => streams.delete(response));
 }
 
-/** Tells all of a change, in bytes that are there already. */
+/** Writes the prepared change notification to each stream. */
 export function changed() {
   for (const [response, event] of streams) response.write(event);
 }

@@ -43,7 +43,7 @@ const tools = Object.fromEntries(
   toolNames(settings.tools).map((name, index) => [name, { echo, add }[name] ?? filler(index - 2)]),
 );
 
-/** Tells all who listen that the page is another. */
+/** Notifies all subscribers that the page has changed. */
 const change = tool({
   call: () => {
     server.resources.updated(pageUri);

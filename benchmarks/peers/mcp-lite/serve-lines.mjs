@@ -1,4 +1,4 @@
-/** Serves on stdin and stdout. The package has no stdio of its own; this is what it leaves to those who want one. */
+/** Serves on stdin and stdout. The package has no stdio transport, so this file reads and writes lines. */
 export async function serveLines(server) {
   let rest = "";
   process.stdin.setEncoding("utf8");

@@ -30,7 +30,7 @@ const maxBufferSize = 16 * 1024 * 1024;
 const enableJsonResponse = settings.answers === "json";
 const sessions = new Map();
 
-/** A server and a transport for every request, as the package says. */
+/** Each request has a server and a transport, as the package's documentation recommends. */
 async function answerAlone(request, response) {
   const server = makeServer();
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse });
