@@ -5,11 +5,9 @@ import { rolldown } from "rolldown";
 import { root } from "./ready.mjs";
 
 /**
- * Makes the JavaScript that is published: each entry point with what it needs, in a few files rather than hundreds,
- * since importing many small files is what makes a start slow. The declarations beside it come from the compiler.
+ * Bundles the published JavaScript: each entry point with its imports, in a few files, because a start with many small files is slow. The declarations beside it come from the compiler.
  *
- * What is loaded `together` is one file. It holds what every one of the modules needs before it runs, and what another
- * may need while it does, if that is not in a file before it. The bundler divides the rest.
+ * Modules that are loaded `together` are one file. It contains the static imports of each module, and shared modules that are imported later, unless an earlier file contains them. The bundler divides the rest.
  *
  * Dependencies are not part of it.
  *
@@ -83,7 +81,7 @@ const packages = [
       // The functions that clients call for authorization, and the OAuth flow, which they load with its libraries later.
       "client-auth": { neededBy: ["auth/client/machine-grants.ts"] },
       "client-auth-flow": { neededBy: ["auth/client/flow.ts"] },
-      // Parts of it are loaded by themselves, which would otherwise take what they need from the exports of the entry.
+      // Parts of it are loaded separately. Without this they would import from the exports of the entry.
       tasks: { neededBy: ["tasks.ts"] },
     },
   },
@@ -155,7 +153,7 @@ function nameModules(source, { inputs, together, imports }) {
 }
 
 /**
- * A module and all that it imports, and so on; with `later` also what it imports only once it runs.
+ * Returns a module and its imports, recursively. With `later`, lazy imports are included.
  *
  * @typedef {Map<string, { importedIds: readonly string[]; dynamicallyImportedIds: readonly string[] }>} Imports
  * @param {string} id

@@ -37,7 +37,7 @@ function checkNode() {
 
 /**
  * @param {string} name
- * @param {{ wanted: string; product: string }} made what it would be done from now, and a file that exists when it is done
+ * @param {{ wanted: string; product: string }} made the current inputs of the step, and a file that exists when the step is done
  * @param {() => void} action
  */
 function step(name, { wanted, product }, action) {

@@ -5,8 +5,7 @@ import path from "node:path";
 import { makeReady, root } from "./ready.mjs";
 
 /**
- * Runs the programs of `docs/commonjs.md` with the packed library: installs them in a project with Jest and TypeScript, and
- * runs each as the page says. If the packages cannot be installed, it reports that nothing was run and fails nothing.
+ * Runs the programs of `docs/commonjs.md` with the packed library: installs them in a project with Jest and TypeScript, and runs each as the page describes. If the packages cannot be installed, it reports that nothing was run and fails nothing.
  */
 makeReady();
 const project = path.join(root, "tests/types/.generated/recipes");

@@ -73,7 +73,7 @@ function report(label, figure, ok) {
 }
 
 /**
- * What is imported only once it is needed stays outside, but for what is needed before the first message.
+ * Lazy imports are left out, except those that are needed before the first message.
  *
  * @param {{ first?: string }} bundle
  * @returns {import("esbuild").Plugin}

@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * Reads what differs between deployments from the environment, and says which value is wrong.
+ * Reads the settings of a deployment from the environment. Throws an error that names an invalid value.
  *
  * @param {Readonly<Record<string, string | undefined>>} env
  */

@@ -1,8 +1,7 @@
 // @ts-check
 
 /**
- * Where other codebases of the kind are, measured on 2026-11-22 in their source without tests: what a figure of this
- * report is read beside. The figures are no limits.
+ * The figures of comparable codebases, measured on 2026-11-22 in their source without tests. The figures are no limits.
  *
  * @typedef {object} Anchor
  * @property {string} connectEs

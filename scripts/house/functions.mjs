@@ -40,7 +40,7 @@ export function listFunctions(source) {
 }
 
 /**
- * The name of a function, whether it is private to its file, and where what it belongs to starts.
+ * Returns the name of a function, whether it is private to its file, and the start of the declaration that contains it.
  *
  * @param {Node} node @param {readonly Node[]} parents @param {ReadonlySet<string>} exported
  */
@@ -66,8 +66,7 @@ function nameOf(node, parents, exported) {
 }
 
 /**
- * How often each name is used in a file, its declarations and the keys of objects not counted. Two functions of a file
- * that have one name count as one; scopes are not told apart.
+ * How often each name is used in a file, its declarations and the keys of objects not counted. Two functions with the same name in one file count as one; scopes are not distinguished.
  *
  * @param {Node} program
  */

@@ -7,8 +7,7 @@ import { withoutComments } from "./functions.mjs";
  */
 
 /**
- * Lists the names that the entry points export, each once, with the file that declares it and the docstrings of the
- * declaration and of what is within it.
+ * Lists the names that the entry points export, each once, with the file that declares it and the docstrings of the declaration and of its members.
  *
  * @param {readonly Source[]} sources
  * @param {(name: string) => boolean} isEntry

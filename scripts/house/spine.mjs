@@ -36,7 +36,7 @@ export function readStack(stack, folder) {
  * Joins the stacks of a way into one list of frames.
  *
  * After an `await`, V8 shows the waiting callers as `at async` frames, and callers that only passed a promise on not at
- * all. So what an earlier stack already has of a later one is matched, and the rest of the later one continues there.
+ * all. The common start of two stacks is matched, and the rest of the later one continues from there.
  * After any other callback, the later stack continues at the end of the earlier one.
  *
  * @param {readonly (readonly Frame[])[]} stacks each outermost first

@@ -4,8 +4,7 @@ import path from "node:path";
 import { parseSync, visitorKeys } from "oxc-parser";
 
 /**
- * Parsed source files with their imports and exports: what the report of `npm run house` and the tests of
- * `tests/architecture` are computed from.
+ * Parsed source files with their imports and exports: the input of the report of `npm run house` and of the tests in `tests/architecture`.
  *
  * @typedef {{ type: string; start: number; end: number; [key: string]: any }} Node
  *
