@@ -37,7 +37,7 @@ test("the library's dependencies are those that its size and safety were judged 
   ]);
 });
 
-/** What each subpath gives at run time. A change here is a change of the public API: the default answer is no. */
+/** The exports of each subpath at run time. A change here is a change of the public API: the default answer is no. */
 const expected: Record<string, string[]> = {
   mcparley: [
     "Cancelled",

@@ -1,6 +1,6 @@
 import { type Import, type Source, walk } from "../../scripts/house/syntax.mjs";
 
-/** The layers that each layer may import, besides itself. An `import()` and an `import type` count as well. */
+/** The layers that each layer may import in addition to itself. An `import()` and an `import type` count as well. */
 export const mayImport: Record<string, readonly string[]> = {
   rpc: [],
   schema: ["rpc"],
@@ -42,7 +42,7 @@ const compositionEdges: readonly CompositionEdge[] = [
 
 const mayUseNode = new Set(["node", "stdio", "testing"]);
 
-/** The composition roots: what a package's user imports. They may import everything, and nothing imports them. */
+/** The composition roots, which users of a package import. They may import everything, and nothing imports them. */
 const isRoot = (name: string): boolean => !name.includes("/");
 
 /** The layer that a file belongs to: its first folder. */

@@ -6,7 +6,7 @@ import Provider, { type ClientMetadata, type Configuration, type JWK, errors } f
 
 /** A resource that tokens can be got for: an MCP server, as its authorization server knows it. */
 interface KnownResource {
-  /** What can be granted for it, separated by spaces. */
+  /** Its scopes, separated by spaces. */
   scope: string;
   /** `jwt` unless given; an opaque token is looked up by introspection. */
   format?: "jwt" | "opaque";
@@ -19,9 +19,9 @@ export interface AuthorizationServerOptions {
   clients?: ClientMetadata[];
   /** Asks for a nonce in each DPoP proof. */
   dpopNonce?: boolean;
-  /** What clients of Client ID Metadata Documents publish, by their id: fetched from here instead of the web. */
+  /** Client ID Metadata Documents by client id. They are read from here instead of the web. */
   clientDocuments?: ReadonlyMap<string, object>;
-  /** Whatever else the provider can be told. */
+  /** Other options of the provider. */
   configuration?: Configuration;
 }
 
@@ -39,9 +39,7 @@ export interface AuthorizationServer {
 }
 
 /**
- * Starts `oidc-provider` as it is published: sign-in and consent by its own pages (see `browser.ts`), dynamic
- * registration, rotation of refresh tokens with their family revoked at reuse, revocation, introspection, DPoP and
- * resource indicators.
+ * Starts `oidc-provider` with sign-in and consent on its own pages (see `browser.ts`), dynamic registration, rotation of refresh tokens with revocation of the family at reuse, revocation, introspection, DPoP and resource indicators.
  */
 export async function startAuthorizationServer(options: AuthorizationServerOptions = {}): Promise<AuthorizationServer> {
   const http = createServer();

@@ -38,7 +38,7 @@ function userOf(options: OAuthOptions = {}): { auth: OAuth; browser: Browser } {
   return { browser, auth: oauth({ signIn: signInWith(browser), ...options }) };
 }
 
-/** One request that was sent, as far as its proof says. */
+/** A sent request, as described by its proof. */
 interface Proved {
   method: string;
   status: number;

@@ -1,21 +1,20 @@
 /** A browser with one person in front of it, who signs in and consents wherever they are asked to. */
 export interface Browser {
-  /** Pages that were submitted, by what they asked: `login` or `consent`. */
+  /** The submitted pages by their kind: `login` or `consent`. */
   readonly submitted: string[];
   /**
-   * Goes to a page of an authorization server and does what its pages ask, until they send the person elsewhere: to the
-   * redirect URI of a client, which is returned and not visited.
+   * Visits a page of an authorization server and completes its pages until they redirect to another origin: the redirect URI of a client, which is returned and not visited.
    */
   signIn(url: string | URL): Promise<URL>;
 }
 
 interface BrowserOptions {
   user: string;
-  /** What the person answers where they are asked for consent. True unless given. */
+  /** The answer of the user to a consent page. True unless given. */
   consents?: boolean;
 }
 
-/** Makes a browser that keeps the cookies of one authorization server, so that a second sign-in asks only for what is new. */
+/** Creates a browser that stores the cookies of one authorization server, so that a second sign-in only asks for new scopes. */
 export function browserOf({ user, consents = true }: BrowserOptions): Browser {
   const cookies = new Map<string, string>();
   const submitted: string[] = [];

@@ -107,7 +107,7 @@ test("A7: a client that the authorization server has lost registers anew", async
   const storage = memoryCredentials();
   await userOf({ storage }).auth.signIn(server.url);
   const account = await userOf({ storage }).auth.whoami(server.url);
-  // What it is known by is not among what the server has: as after a restart without its database.
+  // The server does not know the client's id, as after a restart without its database.
   const key = `client:${as.issuer}`;
   const kept = (await storage.get(key)) ?? "";
   await storage.compareAndSet(key, kept, kept.replaceAll(account?.clientId ?? "", "lost"));
@@ -120,7 +120,7 @@ test("A7: a client that the authorization server has lost registers anew", async
 
 const isLost = (url: string | URL): boolean => new URL(url).searchParams.get("client_id") === "lost";
 
-/** An authorization server that tells the client of its mistake; not all do. */
+/** An authorization server that redirects with the error; not all do. */
 function lost(url: string | URL): Promise<URL> {
   const { searchParams } = new URL(url);
   const back = new URL(searchParams.get("redirect_uri") ?? "");

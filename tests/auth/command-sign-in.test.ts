@@ -55,7 +55,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-/** The world of a person at a terminal whose browser is alice's, with the network as it is. */
+/** The environment of a user at a terminal with alice's browser and the real network. */
 function atTerminal(options: Omit<FakeOptions, "connect"> = {}): FakeIo {
   const env = { HOME: home, NO_COLOR: "1", ...options.env };
   const io = fakeIo({ terminal: true, ...options, env, connect });
@@ -122,7 +122,7 @@ test.each(["call", "login"])("Ctrl-C in the midst of %s keeps nobody waiting", a
   expect(next.err()).not.toContain("another mcparley");
 });
 
-/** Runs a command that no person watches, and gives what it printed as JSON. */
+/** Runs a command without a terminal, and returns its JSON output. */
 async function unwatched(
   words: string[],
   env: Record<string, string> = {},

@@ -135,7 +135,7 @@ test("login, a call, more scopes, whoami and logout: the whole way, against a re
   expectNoSecrets();
 });
 
-/** A canary: no token, code, verifier or client secret was printed, or is in any file as it is. */
+/** Checks that no token, code, verifier or client secret was printed, or is readable in a file. */
 function expectNoSecrets(): void {
   const requests = issuer.tokenRequests.flatMap((form) => [...form]);
   const verifiers = requests.filter(([name]) => name === "code_verifier").map(([, value]) => value);

@@ -11,7 +11,7 @@ import {
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import type { AuthorizationServer } from "./authorization-server.ts";
 
-/** A server of the second official generation, protected as its documentation says, whose tokens come from elsewhere. */
+/** A server of the official SDK v2, protected as its documentation recommends, with tokens of another issuer. */
 export interface OfficialResource {
   readonly url: string;
   /** Reaches the server in this process, and everything else by the network. */

@@ -54,7 +54,7 @@ class Provider {
   };
 }
 
-/** What the transports of both generations do with the page that the person came back with. */
+/** Completes the sign-in with the redirect URL, on the transports of both generations. */
 interface Transport {
   finishAuth(code: string, iss?: string): Promise<void>;
 }
@@ -77,8 +77,7 @@ async function signingIn<T>(provider: Provider, transport: () => Transport, work
 const info = { name: "official", version: "1.0.0" };
 
 /**
- * The first generation, `@modelcontextprotocol/sdk`. It has no refresh token here: where it has one, it answers a demand for
- * more scopes by refreshing, which gives it none.
+ * The first generation, `@modelcontextprotocol/sdk`. The client has no refresh token here. With one it refreshes when more scopes are required, which adds none.
  */
 export async function signInFirst(url: string, user: string): Promise<SignedIn> {
   const browser = browserOf({ user });

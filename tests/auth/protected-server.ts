@@ -14,7 +14,7 @@ export interface ProtectedServer {
   readonly url: string;
   readonly server: Server<any, any, any>;
   readonly errors: unknown[];
-  /** Sends one modern request, as whoever the headers say. */
+  /** Sends one modern request, as the caller that the headers authenticate. */
   call(name: string, headers: Record<string, string>, more?: CallOptions): Promise<CallAnswer>;
   close(): Promise<void>;
 }

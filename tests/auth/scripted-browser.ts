@@ -10,7 +10,7 @@ import { browserOf } from "./browser.ts";
 /** A program that `BROWSER` can name: it hands the URL to a browser of this process, and its person signs in. */
 export interface ScriptedBrowser {
   readonly program: string;
-  /** The authorization URLs that were opened, and the URLs that the browser came back to. */
+  /** The opened authorization URLs, and the visited redirect URLs. */
   readonly opened: URL[];
   readonly cameBack: URL[];
   /** The pages of redirect URIs, as their listeners sent them. */

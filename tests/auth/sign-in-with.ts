@@ -1,7 +1,7 @@
 import type { SignIn } from "mcparley/auth";
 import type { Browser } from "./browser.ts";
 
-/** Has the person in front of a browser sign in; they come back to an address at which nothing listens. */
+/** Signs in with a browser. The redirect URI is an address without a server. */
 export function signInWith(browser: Browser, redirectUri = "http://127.0.0.1:9/callback"): SignIn {
   return {
     prepare: () =>

@@ -1,6 +1,6 @@
 import { type CryptoKey, type JWK, SignJWT, exportJWK, generateKeyPair } from "jose";
 
-/** An issuer of JWTs that signs whatever a test wants, and publishes its keys by `fetch`. */
+/** An issuer of JWTs that signs any claims, and publishes its keys by `fetch`. */
 export interface TokenIssuer {
   readonly issuer: string;
   /** The URLs that were fetched. */

@@ -70,7 +70,7 @@ describe("a change on one node", () => {
         const session = await open(client, version);
         await request(client, session, "resources/subscribe", { params: { uri: "note://one" } });
         streams.push(await getStream(node.client, session));
-        // It is served elsewhere too, and heard of only here.
+        // Another node serves it too; only this node receives its notifications.
         await request(client, session, "ping");
         await request(client, session, "ping");
       }
@@ -343,7 +343,7 @@ describe("while nodes hear late of each other", () => {
     const newer = await getStream(b!.client, session);
     await settled();
     await newer.leave();
-    // It hears at once that the stream has moved and that it is free.
+    // It is notified at once that the stream has moved and that it is free.
     await clock.advance(5_000);
     await changeTools(c!);
     expect(await methods(older)).toEqual([toolsChanged]);
@@ -367,7 +367,7 @@ describe("while nodes hear late of each other", () => {
 });
 
 describe("what a call tells of", () => {
-  /** A cluster whose store does something first before it keeps what the tool changed. */
+  /** A cluster whose store calls a function before it stores the change of the tool. */
   const telling = (first: () => Promise<void>): Cluster => {
     const all: Cluster = cluster({
       definition: (node) => ({
@@ -395,7 +395,7 @@ describe("what a call tells of", () => {
     return answer.text();
   }
 
-  /** Begins a call, and says of it whether it is answered. */
+  /** Starts a call, and reports whether it is answered. */
   async function beginCall(
     client: Node["client"],
     era: string,

@@ -11,12 +11,12 @@ import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../suppo
 
 export type Headers_ = Record<string, string>;
 
-/** One process, as far as others can tell. */
+/** A simulated process. */
 export interface Node {
   readonly server: Server;
   readonly http: FetchHandler;
   readonly client: RawHttp;
-  /** What its `onError` was told. */
+  /** The errors that its `onError` received. */
   readonly errors: unknown[];
   /** Nothing that it does reaches the store, or anyone, from now on. */
   kill(): void;
@@ -32,7 +32,7 @@ export interface Cluster {
 }
 
 export interface ClusterInit {
-  /** Made anew for each node, as each process makes its own. */
+  /** Created for each node, as in each process. */
   definition: (node: number) => Partial<AnyServerDefinition>;
   nodes?: number;
   options?: HttpOptions;
@@ -88,7 +88,7 @@ function startNode(
   return node;
 }
 
-/** A store that a dead process does not reach: what it asks is never answered, and never done. */
+/** The store of a dead process: its operations never settle and have no effect. */
 function dying(store: Store, isDead: () => boolean): Store {
   return new Proxy(store, {
     get: (target, member: keyof Store) =>
@@ -131,7 +131,7 @@ export function recording(store: Store): Store & { writes: string[]; keys(): Pro
   };
 }
 
-/** A store that fails while it is told to. */
+/** A store that fails while a switch is on. */
 export function failing(store: Store): Store & { isAway: boolean; operations: string[] } {
   const state = { isAway: false, operations: [] as string[] };
   return new Proxy(state as never, {
@@ -157,7 +157,7 @@ export const authenticated: HttpOptions = {
   auth: (request) => known[request.header("authorization") ?? ""],
 };
 
-/** Opens a session and says that its client is ready. */
+/** Opens a session and sends `notifications/initialized`. */
 export async function open(client: RawHttp, version = "2025-11-25", headers: Headers_ = {}): Promise<Headers_> {
   const params = {
     protocolVersion: version,
@@ -194,7 +194,7 @@ export function getStream(client: RawHttp, session: Headers_, lastEventId?: stri
   return client.send({ method: "GET", headers });
 }
 
-/** One event of a stream: its id, and its message where it has one. */
+/** An event of a stream: its id, and its message, if any. */
 export interface Event {
   id: string | undefined;
   message: RawMessage | undefined;
@@ -226,7 +226,7 @@ export async function messages(answer: RawAnswer): Promise<RawMessage[]> {
   return all;
 }
 
-/** What is on a stream by now, without waiting for more. Ends the reading of it. */
+/** Returns the received events of a stream without waiting. Ends the reading of it. */
 export async function soFar(answer: RawAnswer): Promise<RawMessage[]> {
   const all: RawMessage[] = [];
   await settled();

@@ -18,7 +18,7 @@ function servers(more: object = {}): Cluster {
   return cluster({ definition: () => ({ tools }), options: { path: "/mcp", legacySse: true, ...options }, ...others });
 }
 
-/** Opens a stream on one node, and gives it with where to post. */
+/** Opens a stream on one node, and returns it with its endpoint for POST. */
 async function open({ client }: Node, headers: Headers_ = {}): Promise<{ stream: RawAnswer; path: string }> {
   const stream = await client.send({
     method: "GET",
@@ -76,7 +76,7 @@ describe("a session of HTTP+SSE", () => {
     const [a, b, c] = nodes;
     const { stream, path } = await open(a!);
     await clock.advance(200_000);
-    // It is known for as long as its stream is open, though nobody says anything; its client has 60 s to initialize.
+    // The session exists while its stream is open, also without messages; its client has 60 s to initialize.
     expect(await message(stream)).toBeUndefined();
     expect((await post(b!, path, initialize(1))).status).toBe(404);
     const other = await open(a!);

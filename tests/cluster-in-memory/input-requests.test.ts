@@ -18,7 +18,7 @@ function servers() {
   return { a, b, c, store, clock };
 }
 
-/** Lets each node serve the session once, so that what it writes then is not counted later. */
+/** Sends one request of the session to each node, so that its first writes are not counted later. */
 async function openOn([first, ...others]: [Node, ...Node[]]): Promise<Record<string, string>> {
   const session = await open(first.client);
   for (const { client } of others) await (await request(client, session, "ping")).text();

@@ -20,7 +20,7 @@ interface World {
   sessions: () => Promise<number>;
 }
 
-/** Processes behind a proxy that tells them who calls: by a token, or by the address of a header. */
+/** Processes behind a proxy that identifies callers by a token, or by the address in a header. */
 function world(max: number): World {
   const clock = fakeClock(1_000_000);
   const store = recording(memoryStore({ clock }));

@@ -9,7 +9,7 @@ import { type Cluster, type Node, authenticated, cluster, failing } from "./clus
 
 const hour = 3_600_000;
 
-/** A cluster whose tool asks twice, and records what it did once. */
+/** A cluster whose tool elicits input twice, and records its side effect. */
 function servers(more: Partial<AnyServerDefinition> = {}, options: object = {}): Cluster {
   const book = tool({
     call: async (_, ctx) => {
@@ -23,7 +23,7 @@ function servers(more: Partial<AnyServerDefinition> = {}, options: object = {}):
   return cluster({ definition: () => ({ tools: { book }, ...more }), ...options });
 }
 
-/** Calls the tool, or goes on with what it asked before. */
+/** Calls the tool, or continues a call with answers. */
 async function call({ client }: Node, before?: { state: unknown; seat: string; key: string }): Promise<RawAnswer> {
   const more = before && {
     requestState: before.state,

@@ -20,7 +20,7 @@ import {
 
 const resumable = ["2025-06-18", "2025-11-25"];
 
-/** A cluster whose tool `work` reports progress, waits to be let go on, reports again and returns. */
+/** A cluster whose tool `work` reports progress, waits for a signal, reports again and returns. */
 function servers(more: object = {}): Cluster & { slow: Gate } {
   const slow = gate();
   const call = async (_: unknown, ctx: Context): Promise<string> => {

@@ -21,7 +21,7 @@ const ttlMs = 40_000;
 const form = { message: "Who?", schema: { type: "object", properties: {} } };
 const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
 const principal = { issuer: "https://i", subject: "ann", scopes: [] };
-/** Number of requests of a client that repeats what fails, before it gives up. */
+/** The maximum number of requests of a client that repeats failed ones. */
 const patience = 100;
 
 // These modules are loaded on first use. Loaded here, so that no run waits for them.

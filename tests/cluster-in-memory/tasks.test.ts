@@ -10,7 +10,7 @@ import { type Cluster, type Node, cluster, failing } from "./cluster.ts";
 
 const lease = 30_000;
 
-// What is loaded when it is first needed is there, so that nothing waits for it.
+// Loads lazy modules first, so that no test waits for them.
 beforeAll(() =>
   Promise.all([
     import("../../packages/mcparley/src/server/input/elicit.ts"),
@@ -22,7 +22,7 @@ const capabilities = { extensions: { [tasksId]: {} }, elicitation: { form: {} } 
 
 type Handler = (node: number, ctx: Context) => Promise<string>;
 
-/** A cluster with a task that fails with its process, and one that is run again; the store fails when told to. */
+/** A cluster with a task that fails with its process, and one that runs again. The store can be made to fail. */
 function servers(call: Handler): Cluster & { shared: ReturnType<typeof failing> } {
   let shared!: ReturnType<typeof failing>;
   const made = cluster({
@@ -50,7 +50,7 @@ const nameOf = (params: { taskId?: string }): Record<string, string> =>
 const begin = async (node: Node, name: string): Promise<string> =>
   (await ask(node, "tools/call", { name, arguments: {} })).taskId as string;
 
-/** What the store says of a task, without anybody looking after it. */
+/** Reads the record of a task from the store, without a takeover. */
 const kept = async (store: { get(key: string): Promise<string | undefined> }, taskId: string) =>
   JSON.parse((await store.get(`mcparley:test:task:${taskId}`)) ?? "{}") as { status: string; result?: unknown };
 
@@ -87,7 +87,7 @@ describe("a task", () => {
       return node === 0 ? new Promise(() => {}) : `done by ${node > 0 ? "another" : "the same"}`;
     });
     const [a, b] = nodes;
-    // Whatever a node is asked first, from then on it looks after what others leave behind.
+    // After its first request of any kind, a node takes over the tasks of dead nodes.
     await ask(b!, "tools/list", {});
     const [once, again] = [await begin(a!, "once"), await begin(a!, "again")];
     await settled();

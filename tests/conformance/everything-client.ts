@@ -4,8 +4,7 @@ import { machineFor } from "./everything/machine-clients.ts";
 import { listSkills, useFirstSkill } from "./everything/skills.ts";
 
 /**
- * The client that the conformance suite is run against: it does what the scenario named by the environment calls for,
- * at the URL that is its last argument.
+ * The client for the conformance suite. It runs the scenario that the environment names, at the URL of its last argument.
  */
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}") as Record<string, unknown>;

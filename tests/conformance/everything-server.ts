@@ -8,8 +8,7 @@ import { offeredSkills } from "./everything/skills.ts";
 import { taskTools } from "./everything/task-tools.ts";
 
 /**
- * The server that the conformance suite is run against: it offers what the suite's scenarios call for, to every
- * revision at one URL, and prints that URL as its first line.
+ * The server for the conformance suite. It has the definitions of all scenarios, for every revision at one URL, and prints that URL as its first line.
  */
 const server: Server = createServer({
   name: "everything",
@@ -34,7 +33,7 @@ const server: Server = createServer({
   extensions: [tasks({ pollIntervalMs: 200 }), offeredSkills],
 });
 
-/** Adds a definition and takes it away again: the list is as before, and those who listen are told. */
+/** Adds and removes a definition: the list does not change, and subscribers are notified. */
 function comeAndGo<D>(registry: Registry<D>, name: string, definition: D): string {
   registry.set(name, definition);
   registry.delete(name);

@@ -11,7 +11,7 @@ export interface Sample {
   label: string;
   file: string;
   code: string;
-  /** What the sample prints, one entry for each `console.log` that says so in a comment after an arrow. */
+  /** The output of the sample: one entry for each `console.log` with a comment that starts with an arrow. */
   printed: string[];
   /** The line of the document on which the sample begins. */
   line: number;

@@ -66,7 +66,7 @@ describe("every sample runs, and prints what it says", () => {
   );
 });
 
-/** Closes what a sample leaves open for its reader to try: a server that listens. */
+/** Closes a server that a sample leaves open for its reader. */
 async function close(value: unknown): Promise<void> {
   if (typeof value === "object" && value !== null && "url" in value && "close" in value) {
     await (value as { close(): Promise<void> }).close();

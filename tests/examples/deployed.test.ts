@@ -14,7 +14,7 @@ afterEach(() => {
 interface Started {
   child: ChildProcess;
   exited: Promise<number | null>;
-  /** What it has written to stderr. */
+  /** Its output on stderr. */
   errors: () => string;
   /** The first line of its output. */
   line: Promise<string>;

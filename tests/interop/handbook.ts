@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The command as it is built, to be run with this Node. */
+/** The built command, run with this Node. */
 export const command: string = path.join(root, "packages/cli/dist/main.js");
 export const packages: string = path.join(root, "node_modules");
 
@@ -59,7 +59,7 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Serves a folder over HTTP with our command, on a port that the system gives. */
+/** Serves a folder over HTTP with our command, on a port that the system assigns. */
 export function serveFolder(folder: string, ...more: string[]): Promise<Running> {
   return startServer([command, "serve", folder, "--port", "0", ...more], /http:\/\/127\.0\.0\.1:\d+\/mcp/);
 }

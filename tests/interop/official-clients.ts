@@ -10,7 +10,7 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 
-/** What the tests do with a client, in the same words for each generation of the official one. */
+/** The operations of the tests, equal for each generation of the official client. */
 export interface OfficialClient {
   readonly era: "legacy" | "modern";
   listTools(): Promise<{ name: string }[]>;
@@ -23,7 +23,7 @@ export interface OfficialClient {
   complete(prompt: string, argument: string, value: string): Promise<string[]>;
   listResources(): Promise<{ uri: string; mimeType?: string | undefined; name: string }[]>;
   readResource(uri: string): Promise<{ contents: { text?: string; blob?: string; mimeType?: string | undefined }[] }>;
-  /** Begins to listen for changes of a resource, and of the list; `onChange` is told `updated` or `listed`. */
+  /** Begins to listen for changes of a resource, and of the list; `onChange` receives `updated` or `listed`. */
   watch(uri: string, onChange: (kind: "updated" | "listed") => void): Promise<void>;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export type Where = { url: string } | { command: string; args: string[] };
 const info = { name: "interop", version: "1.0.0" };
 const capabilities = { elicitation: { form: {} }, sampling: {} };
 
-/** What the person and the model behind these clients answer. */
+/** The answers of the user and the model of these clients. */
 const answers = {
   elicit: { action: "accept" as const, content: { severity: "SEV2", lead: "Ada", confirm: true, word: "hello" } },
   sample: {

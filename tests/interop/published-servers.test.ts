@@ -12,7 +12,7 @@ import { command, packages, startServer } from "./handbook.ts";
 const everything = path.join(packages, "@modelcontextprotocol/server-everything/dist/index.js");
 const filesystem = path.join(packages, "@modelcontextprotocol/server-filesystem/dist/index.js");
 
-/** A port that was free a moment ago: the published server takes a number, and cannot be told to choose. */
+/** Returns a port that is free now. The published server needs a number, and cannot choose one. */
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");

@@ -10,7 +10,7 @@ import { createServer, memoryStore, tool } from "mcparley/server";
 import { expect, test } from "vitest";
 import { listenOn } from "./official-http-sse.ts";
 
-/** Settles when something has happened so many times. */
+/** Resolves when an event has occurred `count` times. */
 function times(count: number): { reached: Promise<void>; happened: () => void } {
   let left = count;
   let reach: () => void = () => {};

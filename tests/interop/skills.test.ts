@@ -3,7 +3,7 @@ import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Running, copyHandbook, serveFolder } from "./handbook.ts";
 
-/** What the official client makes of the skills that `mcparley serve` offers. */
+/** The official client reads the skills of `mcparley serve`. */
 describe.each(["2026-07-28", "2025-11-25"])("the official client's skills, %s", (version) => {
   let server: Running;
   let remove: () => Promise<void>;

@@ -5,11 +5,11 @@ export interface StoreUnderTest {
   store: Store;
   /** Lets time pass for the store, by whatever means it has. */
   pass: (ms: number) => Promise<void>;
-  /** The least time, in milliseconds, that it can tell from none. 1 unless given. */
+  /** The resolution of its clock in milliseconds. Default: 1. */
   grain?: number;
 }
 
-/** What every store does, whatever it keeps its values in. */
+/** The behavior of every store. */
 export function testStore(name: string, make: () => Promise<StoreUnderTest>): void {
   describe(name, () => {
     const ttl = 60_000;

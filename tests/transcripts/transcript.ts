@@ -14,14 +14,13 @@ export interface Transcript {
   /** `2025-06-18/elicitation`. */
   name: string;
   revision: string;
-  /** What the conversation guards, in a sentence or two. */
+  /** The purpose of the conversation, in one or two sentences. */
   guards: string;
   lines: Line[];
 }
 
 /**
- * Reads every transcript: a text file with a `#` line or more on what it guards, then one message a line, of the client
- * after `>` and of the server after `<`, in the order in which they are sent.
+ * Reads every transcript: a text file whose first lines start with `#` and state its purpose. Each other line is one message: of the client after `>`, of the server after `<`, in the order of sending.
  */
 export function transcripts(): Transcript[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -45,7 +44,7 @@ function read(name: string): Transcript {
   return { name: name.replace(/\.txt$/, ""), revision: name.split("/")[0] ?? "", guards: comment.join(" "), lines };
 }
 
-/** Writes a transcript anew, with what the server said this time. */
+/** Writes a transcript with the current messages of the server. */
 export function write({ name, guards, lines }: Transcript): void {
   const rows = lines.map(({ from, message }) => `${from} ${JSON.stringify(message)}`);
   writeFileSync(path.join(folder, `${name}.txt`), `# ${guards}\n\n${rows.join("\n")}\n`);
@@ -54,7 +53,7 @@ export function write({ name, guards, lines }: Transcript): void {
 /** What differs from one run to the next, by the member that holds it; a transcript has its name in its place. */
 const variables: Record<string, string> = { requestState: "$state", elicitationId: "$id" };
 
-/** Puts names in the place of what differs from run to run, and remembers what they stand for. */
+/** Replaces values that differ between runs with names, and stores the values. */
 export function withNames(message: unknown, known: Map<string, unknown>): unknown {
   return mapMembers(message, (key, value) => {
     const name = variables[key];
@@ -64,7 +63,7 @@ export function withNames(message: unknown, known: Map<string, unknown>): unknow
   });
 }
 
-/** Puts back what the names stand for, so that a client can send what it was sent. */
+/** Replaces the names with their values, so that a client can send values that it received. */
 export function withoutNames(message: unknown, known: ReadonlyMap<string, unknown>): unknown {
   return mapMembers(message, (_, value) => (typeof value === "string" && known.has(value) ? known.get(value) : value));
 }

@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { exampleServer } from "./example-server.ts";
 import { type Line, type Transcript, transcripts, withNames, withoutNames, write } from "./transcript.ts";
 
-/** With `UPDATE_TRANSCRIPTS=1` the files are written anew with what the server says. Read the difference before you keep it. */
+/** `UPDATE_TRANSCRIPTS=1` writes the files with the current messages of the server. Read the difference before you keep it. */
 const updates = process.env.UPDATE_TRANSCRIPTS === "1";
 const all = transcripts();
 
-/** Holds a conversation, and gives it back with what the server said. */
+/** Runs a conversation, and returns it with the messages of the server. */
 async function hold({ lines }: Transcript): Promise<Line[]> {
   const [client, theirs] = memoryPair();
   const known = new Map<string, unknown>();
@@ -38,7 +38,7 @@ async function hold({ lines }: Transcript): Promise<Line[]> {
   return held;
 }
 
-/** How many messages have come, and who waits for how many. */
+/** The number of received messages, and the waiting callers. */
 class Inbox {
   #heard = 0;
   #wake: () => void = () => {};
@@ -54,8 +54,7 @@ class Inbox {
 }
 
 /**
- * Lets the server do all that it can do by itself. While the files are written anew nothing says what to wait for, so
- * there it is given time to load code and to seal states.
+ * Lets the server do all that it can do by itself. An update does not know the number of messages to wait for, so it waits for a fixed time.
  */
 async function quiet(): Promise<void> {
   if (updates) await new Promise((resolve) => setTimeout(resolve, 100));

@@ -14,7 +14,7 @@ const sessions = 500;
 
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
-/** Measures what several processes do on this machine, and gives a report. Clients, nginx and Redis share it with them. */
+/** Measures the throughput of several processes on this machine, and returns a report. Clients, nginx and Redis share it with them. */
 export async function measure() {
   const lines = [`${availableParallelism()} processors, load ${loadavg()[0]?.toFixed(1)} at the beginning`, ""];
   const redis = await startRedis();

@@ -5,7 +5,7 @@ import { post } from "./raw.mjs";
 /** @import { Fault } from "./types.ts" */
 
 /**
- * What can be broken.
+ * The parts of a deployment that can fail.
  *
  * @typedef {{
  *   deployment: Awaited<ReturnType<typeof import("../servers/deployment.mjs").deploy>>,
@@ -15,13 +15,12 @@ import { post } from "./raw.mjs";
  */
 
 /**
- * Breaks what a plan says, each at its time, until the signal is aborted; then everything is whole again. What is broken
- * already is not broken once more.
+ * Causes the faults of a plan at their times until the signal is aborted, and repairs everything then. A part that has already failed is skipped.
  *
  * @param {World} world
  * @param {readonly Fault[]} faults
  * @param {AbortSignal} signal
- * @returns {Promise<Record<string, number>>} how often what was broken
+ * @returns {Promise<Record<string, number>>} the number of faults of each kind
  */
 export async function breakThings(world, faults, signal) {
   /** @type {Record<string, number>} */
@@ -34,7 +33,7 @@ export async function breakThings(world, faults, signal) {
   for (const fault of faults) {
     await pause(Math.max(0, begun + fault.at - Date.now()), undefined, { signal }).catch(() => {});
     if (signal.aborted) break;
-    // Of a node that is gone or stopped, nothing else can be told; the others may have any number of troubles at a time.
+    // A node that is dead or stopped has no other fault. Other parts may have several faults at a time.
     const what = fault.breaks === "redis" ? "redis" : `node ${fault.node}`;
     const exclusive = fault.breaks === "redis" || fault.breaks === "node" || fault.breaks === "pace";
     if (exclusive && broken.has(what)) continue;

@@ -9,11 +9,11 @@ import { followTasks, tasksOf } from "mcparley/tasks";
 
 /** Milliseconds that a call may be silent, and take, as the client has it by itself: beyond them something hangs. */
 const patience = { idle: 60_000, total: 120_000 };
-/** Milliseconds for which a step that fails is tried again, and for which a change that was told may be on its way. */
+/** Milliseconds for which a failed step is repeated, and within which a notified change must arrive. */
 const persistence = 60_000;
 const delivery = 60_000;
 
-/** What was answered, or is lost, against what the protocol and the server promise. */
+/** A wrong answer, or a loss that the protocol and the server exclude. */
 class Broken extends Error {
   /** @param {"wrong" | "lost" | "hung"} verdict @param {string} message */
   constructor(verdict, message) {
@@ -70,7 +70,7 @@ function open(url, revision, onError) {
 }
 
 /**
- * The server of a conversation, what failed along the way, what the client told its user beside that, and the tasks.
+ * The server of a conversation, its errors, the errors that the client reported, and the tasks.
  *
  * @typedef {Pick<Outcome, "server" | "errors" | "tasks"> & { noted: string[] }} Notes
  */
@@ -108,7 +108,7 @@ async function take(client, step, notes) {
 }
 
 /**
- * All of the progress is heard, in order, before a result.
+ * Checks that all progress arrives in order before the result.
  *
  * @param {Client} client @param {Step & { does: "count" }} step @param {Notes} notes
  */
@@ -124,7 +124,7 @@ async function count(client, { to, pause: ms }, notes) {
   expectSame(heard.join(), Array.from({ length: to }, (_, n) => n + 1).join(), "lost");
 }
 
-/** A change that was told, on whichever node, is heard. @param {Client} client @param {string} id @param {Notes} notes */
+/** Checks that a change on any node reaches the subscriber. @param {Client} client @param {string} id @param {Notes} notes */
 async function watch(client, id, { errors, noted }) {
   /** @type {() => void} */
   let wake = () => {};
@@ -158,12 +158,12 @@ async function work(client, { tag, steps, pause: ms }, notes) {
 }
 
 /**
- * Tries again what failed with an error that says what happened.
+ * Repeats an action that failed with a documented error.
  *
  * @template T
  * @param {() => Promise<T>} act
  * @param {string[]} errors
- * @param {"lost"} [ifNever] what it means where it never works
+ * @param {"lost"} [ifNever] the meaning if it never succeeds
  * @returns {Promise<T>}
  */
 async function persist(act, errors, ifNever) {
@@ -181,7 +181,7 @@ async function persist(act, errors, ifNever) {
   }
 }
 
-/** What says that it will not be otherwise the next time: a task that was begun and failed. */
+/** Returns whether a repetition cannot succeed: the error is that of a task that ran and failed. */
 const isFinal = /The process that ran this task ended before it did/;
 
 /** @param {unknown} error @returns {error is McpError} */
@@ -189,7 +189,7 @@ function isClear(error) {
   return error instanceof McpError && error.message.length > 0;
 }
 
-/** An error without what is particular to one time that it happened. @param {McpError} error */
+/** Returns the text of an error without ids and times. @param {McpError} error */
 function inGeneral({ name, code, message }) {
   const general = message
     .replaceAll(/[0-9a-f-]{16,}/g, "…")

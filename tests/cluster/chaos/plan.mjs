@@ -9,7 +9,7 @@ const calm = 1_000;
 const interval = 1_500;
 
 /**
- * What happens in a run, as a seed decides it. How it interleaves is the machine's to decide.
+ * Returns the plan of a run for a seed. How it interleaves is the machine's to decide.
  *
  * @param {number} seed
  * @param {{ conversations: number, seconds: number, nodes: number }} size

@@ -17,8 +17,7 @@ export const good = ["undisturbed", "after repeating", "failed clearly"];
 const processes = { cluster: 3, other: 2 };
 
 /**
- * Holds conversations with two servers on one store while things are broken, and says how each ended: one of three
- * processes and one of two, each behind nginx. After that it looks whether anything of one server can be seen on the other, and
+ * Runs conversations with two servers on one store during faults, and returns how each ended. One server has three processes, one has two, each behind nginx. After that it looks whether anything of one server can be seen on the other, and
  * whether every process has all of its places for tasks free.
  *
  * @param {{ seed: number, conversations: number, atOnce: number, kinds?: readonly string[] }} options `kinds`: what of
@@ -60,7 +59,7 @@ export async function runChaos({ seed, conversations, atOnce, kinds }) {
 }
 
 /**
- * Two deployments as what is broken: the processes of the second are numbered after those of the first.
+ * Joins two deployments for the faults. The processes of the second have the numbers after those of the first.
  *
  * @typedef {Awaited<ReturnType<typeof deploy>>} Deployment
  * @param {Deployment} first @param {Deployment} second @returns {Deployment}

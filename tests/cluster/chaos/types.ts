@@ -1,4 +1,4 @@
-/** What a conversation does next. Every value in it is its own, so that an answer that is another's shows. */
+/** One step of a conversation. Every value in it is its own, so that an answer that is another's shows. */
 export type Step =
   | { does: "add"; a: number; b: number }
   | { does: "count"; to: number; pause: number }
@@ -18,7 +18,7 @@ export interface Conversation {
   steps: Step[];
 }
 
-/** What is broken, `at` milliseconds after the beginning, and for how many milliseconds. */
+/** A fault, with its start in milliseconds after the beginning and its duration. */
 export type Fault = { at: number } & (
   | { breaks: "node"; node: number; for: number }
   | { breaks: "redis"; for: number }

@@ -28,7 +28,7 @@ export async function deploy({ nodes: count = 3, env = () => ({}) }) {
     async restart(index) {
       nodes[index] = await startNode(index, ports[index] ?? 0, env(index));
     },
-    /** What they said went wrong. */
+    /** The errors that they reported. */
     errors: () => nodes.map(({ program }) => program.output.replace(/^http.*\n/, "")).join(""),
     async end() {
       await Promise.all([nginx.end(), ...nodes.map(({ program }) => program.end("SIGKILL"))]);

@@ -11,7 +11,7 @@ import { z } from "zod";
 /**
  * One of the processes that share a store.
  *
- * Environment: PORT; REDIS_URL, without which there is no store; WHO=1 for callers who say who they are; LEASE,
+ * Environment: PORT; REDIS_URL, without which there is no store; WHO=1 authenticates callers by a header; LEASE,
  * milliseconds after which another process takes over a dead process's tasks; MAX_RUNNING, the number of tasks that may run in
  * it; NAME, the server's name. A server with another name than `cluster` has a tool more, and starts its results with its
  * name.
@@ -152,14 +152,14 @@ async function inStore(act) {
   try {
     return await act(store);
   } catch (error) {
-    // What was asked may have been done; to ask for the same again does no harm.
+    // The request may have been executed; a repetition has no further effect.
     if (error instanceof LocalError) throw new ToolError("The store is out of reach. Try again.", { cause: error });
     throw error;
   }
 }
 
 /**
- * A store whose operations on tasks fail when the tool `outage` says so. The first one that fails is done, and only its reply
+ * A store whose operations on tasks fail while the tool `outage` is active. The first one that fails is done, and only its reply
  * is lost.
  *
  * @param {import("mcparley/server").Store} whole

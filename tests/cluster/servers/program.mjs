@@ -14,7 +14,7 @@ export class Program {
     this.#child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on("data", (/** @type {Buffer} */ chunk) => {
-        // The end of what it says is enough to tell why it failed.
+        // The end of its output is enough to find the reason of a failure.
         this.#output = (this.#output + chunk.toString()).slice(-20_000);
         this.onOutput();
       });
@@ -37,7 +37,7 @@ export class Program {
     return this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined;
   }
 
-  /** Waits until it says something. @param {RegExp} pattern @returns {Promise<RegExpExecArray>} */
+  /** Waits until its output matches a pattern. @param {RegExp} pattern @returns {Promise<RegExpExecArray>} */
   says(pattern) {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -67,7 +67,7 @@ export class Program {
   }
 }
 
-/** Ports of loopback that are free now, as the system gives them. @param {number} count @returns {Promise<number[]>} */
+/** Returns ports of loopback that are free now. @param {number} count @returns {Promise<number[]>} */
 export async function freePorts(count) {
   const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(servers.map((server) => once(server, "listening")));

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 
-/** Stands between a client and a server on loopback, and breaks what goes through it. */
+/** A proxy between a client and a server on loopback that can break connections. */
 export class Proxy {
   /** @type {import("node:net").Server} */
   #server;
@@ -51,12 +51,12 @@ export class Proxy {
     this.#isMute = true;
   }
 
-  /** Whether the reply that was to be lost has been. */
+  /** Whether the reply to drop has been dropped. */
   get hasLost() {
     return !this.#isMute;
   }
 
-  /** Milliseconds that each chunk of what the server says is held back. @param {number} ms */
+  /** Delays each chunk of the server by some milliseconds. @param {number} ms */
   slow(ms) {
     this.#delay = ms;
   }
@@ -96,7 +96,7 @@ export class Proxy {
     else this.#hold(chunk, near);
   }
 
-  /** Whatever the delay becomes meanwhile, what was said first arrives first. @param {Buffer} chunk @param {import("node:net").Socket} near */
+  /** The order of chunks is kept if the delay changes. @param {Buffer} chunk @param {import("node:net").Socket} near */
   #hold(chunk, near) {
     const due = Date.now() + this.#delay;
     const held = (this.#held.get(near) ?? Promise.resolve()).then(async () => {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { createClient } from "redis";
 import { Program, freePorts } from "./program.mjs";
 
-/** A Redis or Valkey server on loopback, that keeps on its disk what it acknowledged. */
+/** A Redis or Valkey server on loopback that persists acknowledged writes. */
 export class RedisServer {
   /** @type {Program | undefined} */
   #program;
@@ -121,7 +121,7 @@ export async function startSentinel() {
     port,
     master,
     replica,
-    /** Waits until the replica has what the master has now. */
+    /** Waits until the replica has all current writes of the master. */
     async untilCopied() {
       const client = await createClient({ url: master.url }).connect();
       await client.wait(1, 5_000);
@@ -144,7 +144,7 @@ export async function untilTrue(look) {
   }
 }
 
-/** Tries again where somebody else took the port meanwhile. @template T @param {() => Promise<T>} start @returns {Promise<T>} */
+/** Repeats a start if another process has taken the port. @template T @param {() => Promise<T>} start @returns {Promise<T>} */
 async function retried(start) {
   for (let tries = 1; ; tries++) {
     try {

@@ -76,7 +76,7 @@ let prefixes = 0;
 for (const [name, connect, servers] of ways) {
   testStore(name, async () => {
     const store = redisStore({ client: kept(await connect(servers())), prefix: `test${prefixes++}:` });
-    // Lifetimes are shortened; what goes by meanwhile is less than the grain.
+    // Lifetimes are shortened; the elapsed time is less than the resolution.
     const pass = async (ms: number): Promise<void> => {
       for (const { url } of servers()) await shorten(url, ms);
     };

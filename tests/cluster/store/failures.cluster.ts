@@ -28,11 +28,11 @@ function stored(client: Client & ({ disconnect(): unknown } | { destroy(): unkno
   return store;
 }
 
-/** How an operation ended: with what it gave, or with the code of its error. */
+/** The end of an operation: its value, or the code of its error. */
 const outcome = (done: Promise<unknown>): Promise<unknown> =>
   done.catch((error: unknown) => (error instanceof LocalError ? error.code : error));
 
-/** Publishes until a listener has heard it. */
+/** Publishes until a subscriber has received a message. */
 async function untilHeard(store: Store, channel: string, heard: string[]): Promise<void> {
   await untilTrue(async () => {
     const before = heard.length;
@@ -89,7 +89,7 @@ describe.each(clients)("one server, by %s", (_name, connect) => {
     expect(await losing(() => store.get("k"))).toBe("mine");
     const heard: string[] = [];
     await store.subscribe("c", (message) => heard.push(message));
-    // Of two connections, either loses what it is told next: the message to who listens, or the reply to who publishes.
+    // One of two connections loses its next message: the message to the subscriber, or the reply to the publisher.
     await losing(() => store.publish("c", "once"));
     await untilHeard(store, "c", heard);
     expect(heard.filter((message) => message === "once").length).toBeLessThanOrEqual(1);

@@ -2,7 +2,7 @@ import { connect } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
 import type { OfficialClient, OfficialResult } from "../../interop/official-clients.ts";
 
-/** What a conversation needs of a client, whoever made it. */
+/** The client of a conversation, independent of its implementation. */
 export type Speaker = Pick<OfficialClient, "callTool" | "listTools" | "readResource" | "watch" | "close">;
 
 /** What every client here answers when it is asked. */

@@ -21,7 +21,7 @@ afterAll(async () => {
 interface Kind {
   name: string;
   connect: () => Promise<Speaker>;
-  /** What the revision has not. */
+  /** Features that the revision lacks. */
   lacks?: readonly ("questions" | "tasks")[];
 }
 

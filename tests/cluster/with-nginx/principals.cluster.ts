@@ -68,7 +68,7 @@ const callOf = (tool: string, args: object): object => ({
   params: { name: tool, arguments: args, _meta: { progressToken: "p" } },
 });
 
-/** The text of a stream until it has ended, or is cut off as it goes on for ever. */
+/** Returns the text of a stream until it ends or is cut off. */
 async function read(answer: Response, ms = 2_000): Promise<string> {
   let text = "";
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();

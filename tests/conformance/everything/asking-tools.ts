@@ -156,7 +156,7 @@ function confirmation(requestState: string): InputRequired {
   return inputRequired({ inputRequests: { confirm: { method: "elicitation/create", params } }, requestState });
 }
 
-/** The name in an answer that came over the wire, where it holds one. */
+/** Returns the name in a received answer, if it contains one. */
 function nameIn(answer: unknown): string | undefined {
   const { action, content } = Object(answer) as { action?: unknown; content?: unknown };
   const { name } = Object(content) as { name?: unknown };

@@ -1,6 +1,6 @@
 import { type OAuth, type SignIn, oauth } from "mcparley/auth";
 
-/** Where the suite's authorization servers send people back to; nothing listens there. */
+/** The redirect URI for the suite's authorization servers. No server listens there. */
 const redirectUri = "http://localhost:3000/callback";
 
 /** A person who consents to everything: the suite's authorization servers ask nothing and redirect at once. */
@@ -23,7 +23,7 @@ interface Context {
   client_secret?: string;
 }
 
-/** The authorization that a scenario calls for, with what it gives to do it by. */
+/** Returns the authorization that a scenario requires, with the credentials of the scenario. */
 export function authorize(scenario: string, context: Context): OAuth {
   const { client_id: id, client_secret: secret } = context;
   return oauth({

@@ -1,9 +1,9 @@
 import { type Tool, ToolError, audio, embed, image, text, tool } from "mcparley/server";
 import { blankWav, onePixelPng } from "./media.ts";
 
-/** Long enough that what is sent before a result is a message of its own, short enough for the suite's limits. */
+/** Long enough that messages before a result are sent separately, short enough for the suite's limits. */
 const pause = (ms = 50): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-/** Longer than the server holds a connection, so that clients have to come back for the answer. */
+/** Longer than the server keeps a connection open, so that clients must reconnect for the answer. */
 const longerThanAStream = 1_500;
 
 const empty = { type: "object" } as const;
@@ -36,7 +36,7 @@ const dialectSchema = {
 
 /** Tools that answer by themselves, each with another kind of content or message. */
 export const contentTools: Record<string, Tool> = {
-  // The first of the list: the suite calls whatever comes first, without arguments.
+  // The first tool of the list: the suite calls the first tool without arguments.
   test_x_mcp_header: tool({
     description: "Says for which region it was called; the region is mirrored in a header.",
     input: { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } },

@@ -1,7 +1,7 @@
 import { clientCredentials, enterpriseManaged, workloadIdentity } from "mcparley/auth";
 import type { HttpAuth } from "mcparley/client";
 
-/** What the scenarios tell of the clients that are registered for them; each tells what it needs. */
+/** The registered clients of the scenarios. Each scenario contains the members that it needs. */
 interface Context {
   client_id: string;
   client_secret: string;
@@ -53,8 +53,7 @@ export async function machineFor(scenario: string, url: string, context: unknown
 }
 
 /**
- * The authorization server that the mock server names. Who gives a client credentials says for which issuer they are;
- * the suite does not, and runs its issuer at another address each time.
+ * The authorization server that the mock server names. Credentials belong to an issuer. The suite does not name it, and runs its issuer at another address each time.
  */
 async function issuerOf(url: string): Promise<string> {
   const { origin, pathname } = new URL(url);

@@ -28,7 +28,7 @@ export async function listSkills(client: Client): Promise<void> {
   await hostOf(client).list().all();
 }
 
-/** Loads the first skill as a host does, and goes on to a file of it; what is refused is given up. */
+/** Loads the first skill like a host, and then one of its files. Stops if either is refused. */
 export async function useFirstSkill(client: Client): Promise<void> {
   const host = hostOf(client);
   const [first] = await host.list().all();

@@ -15,7 +15,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What the scenarios of the tasks extension call. */
+/** The tools of the scenarios of the tasks extension. */
 export const taskTools: Record<string, Tool> = {
   greet: tool({
     description: "Greets at once.",

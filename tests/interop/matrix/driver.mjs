@@ -1,6 +1,6 @@
 /**
- * What each client in JavaScript is put through. It writes one line of JSON for each feature:
- * `{"feature":"tools","ok":true}`, with an `error` where it is not.
+ * The features that are tried with each client in JavaScript. It writes one line of JSON for each feature:
+ * `{"feature":"tools","ok":true}`, with an `error` if it failed.
  *
  * @typedef {{ type: string, text?: string }} Content
  * @typedef {{ content: Content[], structuredContent?: Record<string, unknown>, isError?: boolean }} ToolResult
@@ -37,7 +37,7 @@ function must(condition, message) {
 /** @param {ToolResult} result */
 const textOf = (result) => result.content.map(({ text }) => text ?? "").join("");
 
-/** What the person and the model behind each client answer. @param {object} answer @returns {Handlers} */
+/** The answers of the user and the model of each client. @param {object} answer @returns {Handlers} */
 const answering = (answer) => ({
   elicit: () => ({ action: "accept", content: answer }),
   sample: () => ({
@@ -103,7 +103,7 @@ const features = {
       () => {},
     );
     if (!names.cancelled) {
-      // What becomes of the call is not told; the connection goes on, at least.
+      // The result of the call is unknown; the connection must stay open.
       await callTool(names.add, names.addArguments);
       return;
     }
@@ -132,7 +132,7 @@ const features = {
   },
 };
 
-/** What the fixtures of this matrix offer; published servers have other names for it, or lack it. */
+/** The names in the fixtures of this matrix. Published servers use other names, or lack a feature. */
 const ownNames = {
   server: "interop",
   add: "add",
@@ -163,7 +163,7 @@ const ownNames = {
 /** @typedef {typeof ownNames} Names */
 
 /**
- * Connects as the command line says (`{"where":{...},"era":"legacy"}`) and tries one feature after the other.
+ * Connects as the command line specifies (`{"where":{...},"era":"legacy"}`) and tries one feature after the other.
  *
  * @param {(occasion: Occasion) => Promise<Peer>} connect
  */

@@ -6,13 +6,12 @@ import { NotAvailable, installNode } from "../../conformance/suite/tools.mjs";
 
 /** @import { Peer } from "./types.ts" */
 
-/** What was installed, or why it could not be. @typedef {{ node?: string, reason?: string }} Installed */
+/** The installed program, or the reason why it cannot be installed. @typedef {{ node?: string, reason?: string }} Installed */
 
 const pinned = path.join(import.meta.dirname, "tools");
 
 /**
- * Installs what a kind of peer needs, as it is pinned, into a folder of its own, unless it is there. Gives the program
- * of the Node to use, or why the peers of that kind cannot be run here.
+ * Installs the pinned packages of a kind of peer into a separate folder, unless they are installed. Returns the path of Node for them, or the reason why these peers cannot run.
  *
  * @param {Peer["needs"]} kind
  * @param {string} tools

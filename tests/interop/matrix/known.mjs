@@ -7,7 +7,7 @@ export function noteFor(known, row, feature) {
   return known.find((note) => concerns(note, row) && note.features.includes(feature));
 }
 
-/** The notes that are not true any more: what they excuse was run, and all of it worked. @param {readonly Known[]} known @param {readonly Row[]} rows */
+/** Returns the outdated notes: the excused features were run and worked. @param {readonly Known[]} known @param {readonly Row[]} rows */
 export function staleNotes(known, rows) {
   return known.filter((note) => {
     const cells = rows

@@ -45,7 +45,7 @@ export function pairingsWith({ name, server, client }, known, place) {
   ];
 }
 
-/** What our client is to speak: it finds out by itself, unless a server of both eras is to be met in the older one. @param {Side} side @param {Era} era */
+/** Returns the revision of our client. It negotiates, unless the pairing uses a legacy revision with a server that supports both. @param {Side} side @param {Era} era */
 function revisionFor({ eras, legacyRevision = "2025-11-25" }, era) {
   return era === "legacy" && eras.length > 1 ? legacyRevision : "auto";
 }

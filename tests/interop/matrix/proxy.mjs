@@ -16,7 +16,7 @@ export async function proxy(target, file) {
   let count = 0;
   const server = createServer((incoming, outgoing) => {
     const number = ++count;
-    // The server is to see the name that it serves; everything else is handed on as it is.
+    // The server receives its own host name; all other headers are passed unchanged.
     const headers = { ...incoming.headers, host: `${hostname}:${port}` };
     const onward = sendRequest({ hostname, port, path: incoming.url, method: incoming.method, headers }, (answer) => {
       note(`← ${number} ${answer.statusCode} ${answer.headers["content-type"] ?? ""}`);

@@ -9,17 +9,17 @@ import { proxy } from "./proxy.mjs";
 /** @import { Cell, Command, Era, Feature, Known, Row, Way } from "./types.ts" */
 
 /**
- * Two sides that are to talk with each other.
+ * A client and a server to connect.
  *
  * @typedef {object} Pairing
  * @property {string} client
  * @property {string} server
  * @property {Way} way
  * @property {Era} era
- * @property {string} revision what our client is told to speak
+ * @property {string} revision the revision of our client
  * @property {Command} clientCommand
  * @property {Command} serverCommand
- * @property {Partial<Record<Feature, string>>} lacks what one of the two has no way to do
+ * @property {Partial<Record<Feature, string>>} lacks the features that one of the two lacks
  * @property {Record<string, unknown>} names
  * @property {readonly Known[]} known
  */
@@ -50,7 +50,7 @@ export async function runPairing(pairing, folder) {
   return { client, server, way, era, cells: cellsOf(pairing, reports), transcript: said.split("\n").slice(-shown) };
 }
 
-/** The era in which a tool was called: each modern request says its version itself. @param {string} said @returns {Era | undefined} */
+/** Returns the era of the recorded tool call. Each modern request contains its version. @param {string} said @returns {Era | undefined} */
 function eraOf(said) {
   const call = said.split("\n").find((line) => /"method":\s*"tools\/call"/.test(line));
   if (call === undefined) return undefined;

@@ -49,7 +49,7 @@ export function table(rows) {
     .join("\n");
 }
 
-/** What a client that ended early did not come to is as good as failed. @param {Cell | undefined} cell */
+/** A feature that a client did not reach, because it ended early, has failed. @param {Cell | undefined} cell */
 function mark(cell) {
   return cell ? marks[cell.state] : "?";
 }

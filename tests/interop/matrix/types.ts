@@ -1,4 +1,4 @@
-/** What a pairing is tried with, in the order of the table's columns. */
+/** The tried features, in the order of the table's columns. */
 export type Feature =
   | "lifecycle"
   | "tools"
@@ -25,9 +25,9 @@ export interface Command {
 /** Another implementation, as this matrix uses it. */
 export interface Peer {
   name: string;
-  /** What has to be installed for it. */
+  /** The installation that it needs. */
   needs: "node" | "node22" | "python" | "python-fastmcp" | "go" | "rust";
-  /** What its server speaks; undefined where it has none. */
+  /** The eras of its server, undefined if it has none. */
   server?: Side;
   client?: Side;
 }
@@ -35,13 +35,13 @@ export interface Peer {
 export interface Side {
   ways: readonly Way[];
   eras: readonly Era[];
-  /** The newest legacy revision that a server of both eras speaks, where that is not the newest there is. */
+  /** The newest legacy revision of a server that supports both eras, if it is not the newest legacy revision. */
   legacyRevision?: string;
-  /** What the implementation has no way to do, with the reason. */
+  /** The features that the implementation lacks, with the reason. */
   lacks?: Partial<Record<Feature, string>>;
-  /** What its server calls the things that the driver uses, where it is not a fixture of this matrix. */
+  /** The names in its server, if it is not a fixture of this matrix. */
   names?: Record<string, unknown>;
-  /** Its arguments come after this; the way is added as the last one unless `command` says otherwise. */
+  /** Its arguments follow. The transport is added as the last one, unless `command` is set. */
   command: (place: Place) => Command;
 }
 
@@ -65,7 +65,7 @@ export interface Row {
   server: string;
   way: Way;
   era: Era;
-  /** Undefined where the pairing was not run, for the reason given. */
+  /** Undefined if the pairing was not run, for the given reason. */
   cells?: Partial<Record<Feature, Cell>>;
   notRun?: string;
   /** The last lines that the two sides exchanged. */

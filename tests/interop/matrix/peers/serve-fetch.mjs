@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 
-/** Serves a function from `Request` to `Response` on a port that the system gives, and writes the URL. */
+/** Serves a function from `Request` to `Response` on a port that the system assigns, and writes the URL. */
 export function serveFetch(handle) {
   const http = createServer((incoming, outgoing) => void exchange(incoming, outgoing));
   http.listen(0, "127.0.0.1", () => process.stdout.write(`http://127.0.0.1:${http.address().port}/mcp\n`));

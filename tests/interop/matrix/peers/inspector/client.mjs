@@ -24,7 +24,7 @@ await drive(async ({ where, era }) => {
   const pairs = (values) => Object.entries(values).map(([key, value]) => `${key}=${value}`);
   await run("tools/list");
   return {
-    // It does not show what the server calls itself.
+    // It does not show the name of the server.
     serverName: "interop",
     listTools: async () => (await run("tools/list")).tools,
     callTool: (name, args) =>

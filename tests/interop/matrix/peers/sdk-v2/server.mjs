@@ -14,7 +14,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 
 let cancelled = 0;
-/** Tells those who listen on a modern stream over HTTP. */
+/** Notifies the subscribers of modern revisions over HTTP. */
 let tellModern = () => {};
 const text = (value) => ({ content: [{ type: "text", text: value }] });
 const names = ["Ada", "Alan", "Grace"];

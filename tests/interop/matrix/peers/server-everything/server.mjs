@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 
-/** The published server, which has to be told its port; the URL is written once it answers there. */
+/** Starts the published server, which needs a port number, and writes the URL when it answers. */
 if (process.argv[2] === "http") {
   const port = await freePort();
   process.env.PORT = String(port);

@@ -33,7 +33,7 @@ tool("slow", async () => {
 tool("wait", async () => {
   const { signal } = server.ctx;
   server.progress(1);
-  // Where there is no signal, the call ends by itself, so that it stands in nobody's way.
+  // Without a signal, the call ends by itself, so that it does not delay others.
   const isAborted = await new Promise((resolve) => {
     signal?.addEventListener("abort", () => resolve(true));
     setTimeout(resolve, 1_500, false);
