@@ -317,7 +317,6 @@ describe("C2: a token is renewed once for all", () => {
   });
 });
 
-/** The tokens stored for the server. */
 describe("a token that cannot be renewed", () => {
   test("is replaced by a sign-in that asks for the same scopes", async () => {
     const { world, start } = machine();
