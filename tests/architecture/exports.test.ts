@@ -75,6 +75,7 @@ const expected: Record<string, string[]> = {
     "requireScopes",
     "resource",
     "resourceNotFound",
+    "spendState",
     "text",
     "tool",
     "toolResult",

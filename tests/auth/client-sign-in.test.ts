@@ -2,6 +2,7 @@ import { type OAuth, type OAuthOptions, jwtVerifier, memoryCredentials, oauth } 
 import { type Client, connect } from "mcparley/client";
 import { fakeClock } from "mcparley/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readableCredentials } from "../support/readable-credentials.ts";
 import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
 import { type Browser, browserOf } from "./browser.ts";
 import { type ProtectedServer, serveProtected } from "./protected-server.ts";
@@ -133,13 +134,11 @@ function lost(url: string | URL): Promise<URL> {
 }
 
 test("a sign-out revokes the tokens at the authorization server", async () => {
-  const storage = memoryCredentials();
+  const storage = readableCredentials();
   const { auth } = userOf({ storage });
   await auth.signIn(server.url);
-  const kept = JSON.parse(
-    (await storage.get(`tokens:${JSON.stringify(["person", as.issuer, server.url])}`)) ?? "{}",
-  ) as { refreshToken: string };
-  const refresh = () => as.provider.RefreshToken.find(kept.refreshToken);
+  const [stored] = storage.tokens();
+  const refresh = () => as.provider.RefreshToken.find(stored?.refreshToken ?? "");
   expect(await refresh()).toBeDefined();
   expect(await auth.signOut(server.url)).toBe("revoked");
   expect(await refresh()).toBeUndefined();

@@ -238,3 +238,43 @@ test("who waits for another process that signs in is told", async () => {
   first.pressCtrlC();
   expect([await doneFirst, await doneSecond]).toEqual([130, 0]);
 });
+
+describe("a server that publishes its origin as its resource identifier", () => {
+  let shared: ProtectedServer;
+  beforeAll(async () => {
+    shared = await serveProtected({
+      definition: { tools },
+      protect: (url) => {
+        const resource = new URL(url).origin;
+        issuer.resources.set(resource, { scope: "notes:read" });
+        const verifier = jwtVerifier({ issuer: issuer.issuer, audience: resource });
+        return { resource, issuers: [issuer.issuer], scopes: ["notes:read"], verifier };
+      },
+    });
+  });
+  afterAll(() => shared.close());
+
+  test("gets a token after the user accepted the identifier, and the user is asked once", async () => {
+    const first = atTerminal({ answers: ["y", "y"] });
+    expect(await runClientCommand("call", [shared.url, "whoami"], first)).toBe(0);
+    expect(first.err()).toContain(`asks for a token for all of ${new URL(shared.url).origin}.`);
+    const again = atTerminal();
+    expect(await runClientCommand("login", [shared.url], again)).toBe(0);
+    expect(again.err()).not.toContain("asks for a token for all of");
+  });
+
+  test("gets no token if the user declines, and the command exits with code 7", async () => {
+    const io = atTerminal({ answers: ["n"] });
+    expect(await runClientCommand("login", [shared.url], io)).toBe(7);
+    expect(io.launched).toEqual([]);
+  });
+
+  test("gets no token without a terminal unless --resource names the identifier", async () => {
+    const { code, json, io } = await unwatched(["login", shared.url]);
+    expect([code, io.launched]).toEqual([3, []]);
+    const { origin } = new URL(shared.url);
+    expect(json.error).toMatchObject({ code: "authorization_failed", hint: `Accept it: --resource ${origin}` });
+    expect((await unwatched(["login", shared.url, "--resource", `${origin}/other`])).code).toBe(3);
+    expect((await unwatched(["login", shared.url, "--resource", origin])).code).toBe(0);
+  });
+});

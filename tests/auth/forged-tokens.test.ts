@@ -120,11 +120,13 @@ describe("how a token is shown", () => {
 
   test("a token in the query is refused, even where the header holds a good one", async () => {
     const token = await issuer.sign();
-    for (const headers of [{}, bearer(token)]) {
-      const answer = await server.call("whoami", headers, { query: `?access_token=${token}` });
-      expect([answer.status, answer.said]).toEqual([400, expect.stringContaining("Authorization header")]);
-      expect(answer.headers.get("www-authenticate")).toContain('error="invalid_request"');
-    }
+    const names = ["access_token", "a=b&access_token", "a&b=c&ACCESS_TOKEN", "access%5Ftoken", "a=b&%61ccess_token"];
+    for (const name of names)
+      for (const headers of [{}, bearer(token)]) {
+        const answer = await server.call("whoami", headers, { query: `?${name}=${token}` });
+        expect([answer.status, answer.said]).toEqual([400, expect.stringContaining("Authorization header")]);
+        expect(answer.headers.get("www-authenticate")).toContain('error="invalid_request"');
+      }
   });
 
   test.each(["Bearer", "Bearer ", "Bearer a b", "Bearer a,b", "DPoP =", "Bearer é"])(

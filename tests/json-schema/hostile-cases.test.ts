@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest";
 import { checkBudget } from "../../packages/mcparley/src/schema/budget.ts";
 import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";
 import { hostileCases } from "./hostile-cases.mjs";
+import { watchEventLoop } from "../support/watchdog.ts";
+
+watchEventLoop(import.meta.filename);
 
 describe.each(hostileCases)("$name", ({ schema, value, valid }) => {
   test("is within the limits of a request", () => {

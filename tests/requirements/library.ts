@@ -59,3 +59,5 @@ export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/machi
 export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
 export type { HttpAuth } from "../../packages/mcparley/src/http/client/settings.ts";
 export { type AnswerToken, type TokenServer, authorizationDocuments, tokenServer } from "../support/token-server.ts";
+export { openUrl } from "../../packages/mcparley/src/node/sign-in/loopback-sign-in.ts";
+export { spendState } from "../../packages/mcparley/src/server/input/spend-state.ts";

@@ -18,6 +18,7 @@ export {
   type GivenClient,
   type OAuth,
   type OAuthOptions,
+  type ResourceOffer,
   oauth,
 } from "./auth/client/oauth.ts";
 export { type PastedSignInOptions, type SignIn, type SignInAttempt, pastedSignIn } from "./auth/client/sign-in.ts";

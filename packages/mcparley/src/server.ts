@@ -53,6 +53,7 @@ export type { None, Schema, StandardSchema } from "./schema/standard-schema.ts";
 export type { JsonSchema } from "./schema/schema.ts";
 export type { ExtensionMethod, ExtensionSubscription, ServerExtension, ToolExtension } from "./server/extension.ts";
 export { type InputRequired, inputRequired } from "./server/input/input-required.ts";
+export { spendState } from "./server/input/spend-state.ts";
 export type { MethodMiddleware, Middleware, MiddlewareCall } from "./server/dispatch/middleware.ts";
 export type { Refusal, ServerCall, ServerObserver, SessionEnd } from "./server/observe/observer.ts";
 export type { ServerDefinition, ServerLimits } from "./server/options.ts";

@@ -1,4 +1,5 @@
 import type { Clock } from "mcparley";
+import type { Store } from "mcparley/server";
 import { beforeEach, expect, test } from "vitest";
 import { redisStore } from "./redis-store.ts";
 import { append } from "./scripts.ts";
@@ -69,4 +70,24 @@ test("compareAndSet passes on whether the lifetime of the old value is kept", as
   await store.compareAndSet("k", "a", "b", { ttl });
   await store.compareAndSet("k", "a", "b", { ttl, keepTtl: true });
   expect(sent.filter(([name]) => name === "EVAL").map((command) => command.at(-1))).toEqual(["0", "1"]);
+});
+
+test.each<[string, (store: Store) => Promise<unknown>]>([
+  ["set", (store) => store.set("k", "a", { ttl })],
+  ["compareAndSet", (store) => store.compareAndSet("k", "a", "b", { ttl })],
+  ["append", (store) => store.append("log", "a", { ttl, maxLength: 10 })],
+  ["publish", (store) => store.publish("channel", "a")],
+])("%s sends the same stamp again if a reply was lost, so that the write has an effect once", async (_, write) => {
+  lost = 2;
+  const store = redisStore({ client, clock });
+  await write(store);
+  const writes = sent.filter(([name]) => name !== "EVALSHA");
+  const stamps = writes.map((command) => command.find((word) => /^[\w-]{8}0{7}0/.test(word))?.slice(0, 16));
+  expect(stamps).toHaveLength(3);
+  expect(stamps[0]).toHaveLength(16);
+  expect(new Set(stamps).size).toBe(1);
+  sent.length = 0;
+  await write(store);
+  const next = sent.at(-1)?.find((word) => word.startsWith(stamps[0]?.slice(0, 8) ?? "?"));
+  expect(next?.slice(0, 16)).not.toBe(stamps[0]);
 });

@@ -126,7 +126,6 @@ export const mrtr: readonly Requirement[] = [
     side: "server",
     section: ofServer,
     says: "Where a state may be used only once, the server sees to it.",
-    excuse: "Whether something may happen only once is known to the handler alone, which has to keep what it redeemed.",
   },
   {
     id: "mrtr.retry.not-assumed",

@@ -139,9 +139,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#confused-deputy-problem`,
-    says: "A proxy to another service has each client consented to by the user.",
-    excuse:
-      "The library forwards no authorization: it is a resource that takes its own tokens, and has no client id of its own that others could use.",
+    says: "A proxy to another service has each client consented to by the user: a server forwards no authorization and no token.",
   },
   {
     id: "security.url.checked",
@@ -167,8 +165,6 @@ export const security: readonly Requirement[] = [
     side: "client",
     section: `${practices}#oauth-authorization-url-validation`,
     says: "No URL is opened by way of a shell.",
-    excuse:
-      "A client opens none; `openUrl` of `mcparley/node` does where a host asks it to, and its own test proves how.",
   },
   {
     id: "security.url.content-policy",

@@ -207,7 +207,7 @@ proves("authorization.client.resource-metadata.well-known", async (world) => {
     const response = await fetch(input, init);
     return url === serverUrl && response.status === 401 ? new Response(null, { status: 401 }) : response;
   };
-  await connect();
+  await connect({ acceptResource: ({ resource }) => resource === "https://mcp.example" });
   const wellKnown = "https://mcp.example/.well-known/oauth-protected-resource";
   expect(asked).toEqual([`${wellKnown}/mcp`, wellKnown]);
 });

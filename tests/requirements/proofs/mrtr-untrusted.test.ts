@@ -1,5 +1,13 @@
 import { expect } from "vitest";
-import { type AnyServerDefinition, type JsonObject, ErrorCode, inputRequired, resource, tool } from "../library.ts";
+import {
+  type AnyServerDefinition,
+  type JsonObject,
+  ErrorCode,
+  inputRequired,
+  resource,
+  spendState,
+  tool,
+} from "../library.ts";
 import { proves } from "../proves.ts";
 import type { Message } from "../world/inbox.ts";
 import type { Peer } from "../world/peer.ts";
@@ -88,4 +96,21 @@ proves("mrtr.state.not-forged", async (world) => {
   }
   expect(runs()).toBe(1);
   expect(textOf(await call(peer, { requestState }))).toBe("state: level=user");
+});
+
+proves("mrtr.state.single-use", async (world) => {
+  let effects = 0;
+  const decide = tool({
+    call: async (_, ctx) => {
+      if (ctx.requestState === undefined) return inputRequired({ requestState: "level=user" });
+      await spendState(ctx);
+      return `effect ${++effects}`;
+    },
+  });
+  const peer = await serve(world, { tools: { decide } });
+  const [one, other] = [(await call(peer)).result, (await call(peer)).result];
+  expect(textOf(await call(peer, { requestState: one?.requestState }))).toBe("effect 1");
+  expectRefused(await call(peer, { requestState: one?.requestState }));
+  expect(textOf(await call(peer, { requestState: other?.requestState }))).toBe("effect 2");
+  expect(effects).toBe(2);
 });

@@ -1,3 +1,7 @@
+import { mkdtemp, readFile, rm, watch, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { inspect } from "node:util";
 import { expect } from "vitest";
 import {
   type ConnectOptions,
@@ -6,10 +10,12 @@ import {
   type JsonObject,
   type RawHttp,
   inputRequired,
+  openUrl,
   tool,
 } from "../library.ts";
 import { proves } from "../proves.ts";
 import { type Answered, ask, expectRefused } from "../world/questions.ts";
+import { firstMessage, issuer, serveProtected } from "../world/protected.ts";
 import { echo, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -240,4 +246,74 @@ proves("security.local.restricted", async (world) => {
   expect((await http.post({ jsonrpc: "2.0", id: 3, method: "tools/call", params }, { accept })).status).toBe(401);
   expect(ran).toEqual([]);
   expect((await begin(world, http, ada)).status).toBe(200);
+});
+
+proves("security.confused-deputy", async (world) => {
+  const look = tool({ call: (_, ctx) => inspect(ctx, { depth: 8, showHidden: true, getters: true }) });
+  const { http, call, tokens } = await serveProtected(world, { tools: { look } });
+  // No user can be sent through this server to another authorization server, with or without a token.
+  const token = await tokens.sign();
+  const wellKnown = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
+  for (const path of ["/authorize", "/token", "/register", "/callback", ...wellKnown]) {
+    for (const headers of [{}, { authorization: `Bearer ${token}` }]) {
+      const { status } = await http.send({
+        path: `${path}?client_id=other&redirect_uri=https://evil.example`,
+        headers,
+      });
+      expect([path, status]).toEqual([path, 404]);
+    }
+  }
+  const metadata = await http.send({ path: "/.well-known/oauth-protected-resource/mcp", method: "GET" });
+  expect(await metadata.json()).toMatchObject({ authorization_servers: [issuer] });
+  // A handler that calls another service has no token of the client that it could pass on.
+  const answer = JSON.stringify(await firstMessage(await call("look", token)));
+  expect(answer).toContain("alice");
+  expect(answer).not.toContain(token);
+});
+
+let received: Promise<string> | undefined;
+
+/** Opens a URL with a program that writes its argument to a file, and returns that argument. */
+async function argumentOfBrowser(url: string): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "mcparley-open-"));
+  const browser = path.join(folder, "browser");
+  const script = `#!${process.execPath}
+    const { renameSync, writeFileSync } = require("node:fs");
+    writeFileSync(__filename + ".part", process.argv[2]);
+    renameSync(__filename + ".part", __filename + ".url");`;
+  await writeFile(browser, script, { mode: 0o700 });
+  const changes = watch(folder);
+  try {
+    await openUrl(url, { env: { BROWSER: browser } });
+    for await (const { filename } of changes) if (filename === "browser.url") break;
+    return await readFile(`${browser}.url`, "utf8");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+proves("security.url.no-shell", async () => {
+  const url = "https://a.example/?a=$(id)&b=`id`;id|id&c=%0Aid#^&calc";
+  const opened: (readonly [string, readonly string[]])[] = [];
+  const launch = (command: string, args: readonly string[]): Promise<void> => {
+    opened.push([command, args]);
+    return Promise.resolve();
+  };
+  const systems = [
+    { platform: "linux", env: { DISPLAY: ":0" } },
+    { platform: "darwin", env: {} },
+    { platform: "win32", env: {} },
+  ] as const;
+  for (const system of systems) await openUrl(url, { ...system, launch });
+  const { href } = new URL(url);
+  expect(opened).toEqual([
+    ["xdg-open", [href]],
+    ["open", [href]],
+    ["rundll32", ["url.dll,FileProtocolHandler", href]],
+  ]);
+  for (const other of ["file:///bin/sh", "javascript:alert(1)", "http://a.example/", "https://a:b@a.example/"]) {
+    await expect(openUrl(other, { platform: "linux", env: { DISPLAY: ":0" }, launch })).rejects.toThrow("https");
+  }
+  // The program receives the URL as one argument, so no shell reads it.
+  expect(await (received ??= argumentOfBrowser(url))).toBe(href);
 });

@@ -26,6 +26,8 @@ export interface ClientOptions {
   /** Separated by spaces. */
   scope: string | undefined;
   issuer: string | undefined;
+  /** The resource identifier to accept although it is shorter than the URL of the server. */
+  resource: string | undefined;
   keychain: boolean;
   help: boolean;
 }
@@ -118,6 +120,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     clientSecretEnv: last("client-secret-env"),
     scope: last("scope"),
     issuer: last("issuer"),
+    resource: last("resource"),
     keychain: values.has("keychain"),
     help: values.has("help"),
   };
@@ -217,6 +220,12 @@ function signInOptions(): OptionDefinition[] {
       name: "issuer",
       value: "URL",
       description: "the authorization server, where the MCP server names several",
+    },
+    {
+      topic,
+      name: "resource",
+      value: "URL",
+      description: "accept this resource identifier, if it is shorter than the server's URL",
     },
     {
       topic,

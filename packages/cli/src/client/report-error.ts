@@ -50,6 +50,8 @@ function hintFor(error: unknown): string | undefined {
   if (!(error instanceof LocalError)) return undefined;
   if (error.code === "unauthorized")
     return 'Sign in: mcparley login TARGET. Or give a token: --header "Authorization: ..."';
+  if (error.code === "authorization_failed" && isObject(error.data) && typeof error.data.resource === "string")
+    return `Accept it: --resource ${visibleLine(error.data.resource)}`;
   if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
   if (error.code === "sign_in_failed") return "Sign in once more: mcparley login TARGET";
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";

@@ -105,6 +105,11 @@ export interface ConnectOptions {
    * used with the credentials that it was requested with. Default: true.
    */
   cache?: boolean;
+  /**
+   * Maximum size of a list with several pages, in bytes of JSON. A longer one fails with `too_large` when the limit is
+   * exceeded. Default: 64 MiB.
+   */
+  maxListBytes?: number;
   /** Aborts connecting. It has no effect on a connected client. */
   signal?: AbortSignal | undefined;
   clock?: Clock;

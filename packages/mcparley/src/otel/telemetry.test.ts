@@ -1,6 +1,6 @@
-import { SpanKind, SpanStatusCode, context, propagation, trace } from "@opentelemetry/api";
+import { SpanKind, SpanStatusCode, type TextMapPropagator, context, propagation, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from "@opentelemetry/core";
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -20,7 +20,7 @@ import { toFetch } from "../http/to-fetch.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/create-server.ts";
 import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
-import { telemetry } from "./telemetry.ts";
+import { type TelemetryOptions, telemetry } from "./telemetry.ts";
 
 const spanExporter = new InMemorySpanExporter();
 const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spanExporter)] });
@@ -47,9 +47,39 @@ const tools = {
 const serve = (): ReturnType<typeof createServer> =>
   createServer({ name: "x", version: "1", tools, observers: [telemetry(providers)], onError: () => {} });
 
+/** Writes baggage as the propagator of Jaeger does. */
+const otherBaggage: TextMapPropagator = {
+  inject(from, carrier, setter) {
+    for (const [name, { value }] of propagation.getBaggage(from)?.getAllEntries() ?? [])
+      setter.set(carrier, `uberctx-${name}`, value);
+  },
+  extract: (from) => from,
+  fields: () => [],
+};
+
+/** Calls a tool with active baggage, and returns the `_meta` that the server received. */
+async function metaReceived(options: TelemetryOptions): Promise<Record<string, unknown>> {
+  let received: Record<string, unknown> = {};
+  const look = tool({
+    call: (_, { meta: given }) => {
+      received = { ...given };
+      return "x";
+    },
+  });
+  const client = await connect(createServer({ name: "x", version: "1", tools: { look } }), {
+    observers: [telemetry({ ...providers, ...options })],
+  });
+  const baggage = propagation.createBaggage({ user: { value: "alice" } });
+  await context.with(propagation.setBaggage(context.active(), baggage), () => client.callTool("look"));
+  await client.close();
+  return received;
+}
+
 beforeAll(() => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  // The propagators of OpenTelemetry's default configuration, and one that writes baggage under another name.
+  const propagators = [new W3CTraceContextPropagator(), new W3CBaggagePropagator(), otherBaggage];
+  propagation.setGlobalPropagator(new CompositePropagator({ propagators }));
 });
 afterEach(() => spanExporter.reset());
 afterAll(async () => {
@@ -178,6 +208,18 @@ describe("spans", () => {
     expect(JSON.stringify(spanExporter.getFinishedSpans().map(({ attributes }) => attributes))).not.toContain(
       "hunter2",
     );
+  });
+});
+
+describe("the baggage of a client", () => {
+  test("is sent under no name by default, and the trace is", async () => {
+    const received = await metaReceived({});
+    expect(received.traceparent).toMatch(/^00-/);
+    expect(JSON.stringify(received)).not.toContain("alice");
+  });
+
+  test("is sent if the option `baggage` is set", async () => {
+    expect(await metaReceived({ baggage: true })).toMatchObject({ baggage: "user=alice" });
   });
 });
 

@@ -128,7 +128,7 @@ function contextOf(meta: Readonly<Record<string, unknown>>, withBaggage = false)
 /** Returns the `_meta` that carries a context, as the configured propagators write it. */
 function metaOf(context: Context, withBaggage = false): JsonObject {
   const carrier: Record<string, string> = {};
-  propagation.inject(context, carrier);
-  if (!withBaggage) delete carrier.baggage;
+  // Propagators write baggage under different names, so it is removed from the context.
+  propagation.inject(withBaggage ? context : propagation.deleteBaggage(context), carrier);
   return carrier;
 }

@@ -93,6 +93,26 @@ describe("a request settles once", () => {
     expect(call.settled).toMatchObject([{ code: "timeout" }]);
   });
 
+  test("what is left of the total limit runs on after a pause", async () => {
+    const clock = fakeClock();
+    const table = new PendingRequests(clock);
+    const onPaused = vi.fn<(ms: number) => void>();
+    const call = watch(table.wait(1, { what, totalTimeout: 300, onPaused }));
+    for (const before of [200, 60]) {
+      await clock.advance(before);
+      const [first, second] = [table.pause(1), table.pause(1)];
+      await clock.advance(1_000_000);
+      first();
+      second();
+      second();
+    }
+    expect(onPaused.mock.calls).toEqual([[1_000_000], [1_000_000]]);
+    await clock.advance(39);
+    expect(call.settled).toEqual([]);
+    await clock.advance(1);
+    expect(call.settled).toMatchObject([{ message: expect.stringContaining("300 ms in all") as string }]);
+  });
+
   test("with the caller's signal, before or after sending", async () => {
     const table = new PendingRequests();
     await expect(table.wait(1, { what, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });

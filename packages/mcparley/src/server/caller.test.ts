@@ -9,6 +9,14 @@ describe("the key of a caller", () => {
     expect(callerKey(alice, undefined)).not.toBe(callerKey({ ...alice, subject: "bob" }, undefined));
   });
 
+  test("differs for the same subject of another issuer", () => {
+    expect(callerKey({ ...alice, issuer: "https://other.example" }, undefined)).not.toBe(callerKey(alice, undefined));
+    const split = { ...alice, issuer: "https://issuer.example,alice", subject: "" };
+    expect(callerKey(split, undefined)).not.toBe(
+      callerKey({ ...alice, issuer: "https://issuer.example", subject: "alice," }, undefined),
+    );
+  });
+
   test("is the network of its address if it is anonymous", () => {
     expect(callerKey(undefined, "2001:db8::1")).toBe(callerKey(undefined, "2001:db8::2"));
     expect(callerKey(undefined, "192.0.2.7")).not.toBe(callerKey(undefined, "192.0.2.8"));

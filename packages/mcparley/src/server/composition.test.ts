@@ -121,6 +121,28 @@ describe("access", () => {
     ]);
     expect(JSON.stringify(records)).not.toContain("hunter2");
   });
+
+  test("an audit identifies the principal of calls and refusals by issuer and subject alone", async () => {
+    const audit = vi.fn<(record: object) => void>();
+    const server = createServer({
+      name: "x",
+      version: "1",
+      observers: [auditTo(audit)],
+      tools: { ok: tool({ call: () => "x" }) },
+    });
+    const claims = { email: "alice@example.com" };
+    const principal = { issuer: "https://i", subject: "s", scopes: ["notes:read"], clientId: "app", claims };
+    const peer = await rawPeer({ attach: (transport) => server.attach(transport, { principal }) }, { meta });
+    await callTool(peer, "ok");
+    const refusal = { at: 1, what: "POST /mcp", principal, status: 403, code: undefined, reason: "no" };
+    auditTo(audit).refused?.(refusal);
+    const principals = audit.mock.calls.map(([record]) => (record as { principal: unknown }).principal);
+    expect(principals).toEqual([
+      { issuer: "https://i", subject: "s" },
+      { issuer: "https://i", subject: "s" },
+    ]);
+    expect(JSON.stringify(audit.mock.calls)).not.toContain("alice@example.com");
+  });
 });
 
 describe("composition", () => {

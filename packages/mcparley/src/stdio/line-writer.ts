@@ -11,6 +11,9 @@ export interface Output {
 /** The default limit of bytes that the peer has not read: 64 MiB. */
 export const DEFAULT_MAX_UNREAD_BYTES = 67_108_864;
 
+/** Memory that each queued message takes in addition to its text. Many short messages would otherwise exceed the limit. */
+const MESSAGE_BYTES = 512;
+
 /** From this number of characters on, messages are written without waiting for the end of the turn. */
 const GATHERED_CHARS = 262_144;
 
@@ -72,7 +75,7 @@ export class LineWriter {
   }
 
   #wait(): void | Promise<void> {
-    const unread = this.#chars + this.#output.writableLength;
+    const unread = this.#chars + this.#lines.length * MESSAGE_BYTES + this.#output.writableLength;
     if (unread <= this.#maxUnread) return this.#drained;
     const text = `The peer does not read: ${unread} bytes wait for it, more than the ${this.#maxUnread} of maxUnreadBytes.`;
     const error = new LocalError("closed", text);

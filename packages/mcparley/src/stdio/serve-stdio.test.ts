@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { createServer, tool } from "../server.ts";
+import { settled } from "../testing/fake-clock.ts";
 import { type ServedStdio, type ServeStdioOptions, serveStdio } from "./serve-stdio.ts";
 
 const initialize = {
@@ -77,5 +78,44 @@ test("M4: an output that breaks ends serving without an error", async () => {
   const { output, done, say } = served();
   output.destroy(Object.assign(new Error("gone"), { code: "EPIPE" }));
   say(initialize);
+  await done;
+});
+
+test.each(["not JSON", "5", '{"jsonrpc":"2.0","method":7}', "[]"])(
+  "a peer that sends %j for ever and reads nothing gets a limited number of refusals",
+  async (line) => {
+    const input = new PassThrough();
+    const output = new PassThrough({ highWaterMark: 1 });
+    const done = serveStdio(createServer({ name: "s", version: "1" }), { input, output });
+    const chunk = `${line}\n`.repeat(100);
+    for (let count = 0; count < 100; count++) {
+      input.write(chunk);
+      await settled();
+    }
+    input.end();
+    let refusals = 0;
+    for await (const text of output) refusals += String(text).split("\n").length - 1;
+    await done;
+    expect(refusals).toBeGreaterThanOrEqual(100);
+    expect(refusals).toBeLessThan(500);
+  },
+);
+
+test("refusals are sent again when the peer reads again", async () => {
+  const input = new PassThrough();
+  const output = new PassThrough({ highWaterMark: 1 });
+  const done = serveStdio(createServer({ name: "s", version: "1" }), { input, output });
+  const lines: string[] = [];
+  input.write("x\n".repeat(50));
+  await settled();
+  for (let count = 0; count < 500; count++) input.write("x\n");
+  await settled();
+  output.setEncoding("utf8").on("data", (text: string) => void lines.push(...text.trimEnd().split("\n")));
+  await settled();
+  const before = lines.length;
+  input.write("x\n");
+  await settled();
+  expect(lines).toHaveLength(before + 1);
+  input.end();
   await done;
 });

@@ -3,6 +3,7 @@ import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import { visibleLine } from "../terminal-text.ts";
 import type { Target } from "../config/config-target.ts";
+import { acceptResource } from "./accept-resource.ts";
 import { type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
@@ -41,6 +42,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       ...(client && { client }),
       ...(issuer !== undefined && { issuer }),
       ...(scope !== undefined && { scope }),
+      acceptResource: (offer) => acceptResource(offer, setting),
       onError: (error) => {
         if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
       },

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { documentServer } from "mcparley-tests/support/document-server.ts";
 import { discoverIssuer, legacyIssuer } from "./well-known.ts";
 
-import { discoverResource, readChallenge } from "./discovery.ts";
+import { readChallenge } from "./discovery.ts";
+import { discoverResource } from "./resource-metadata.ts";
 
 const server = new URL("https://mcp.example/public/mcp");
 const atPath = "https://mcp.example/.well-known/oauth-protected-resource/public/mcp";
@@ -38,6 +39,7 @@ describe("the metadata of a server", () => {
     const { found } = resource({ [atRoot]: published });
     expect(await found).toMatchObject({
       resource: "https://mcp.example",
+      isShorter: true,
       authorizationServers: ["https://as.example/"],
     });
   });
@@ -46,6 +48,15 @@ describe("the metadata of a server", () => {
     "https://evil.example/public/mcp",
     "https://mcp.example/public/m",
     "https://mcp.example/public/mcp#a",
+    "https://mcp.example/public/mcp?",
+    "https://mcp.example/other/../public/mcp",
+    "https://mcp.example/public/mc%70",
+    "https://user@mcp.example/public/mcp",
+    "http://mcp.example/public/mcp",
+    "https://mcp.example:8443/public/mcp",
+    "https:/mcp.example/public/mcp",
+    "https://mcp.example/publi",
+    "https://mcp.example/public/mcp/other",
     "mcp",
   ])("is refused where it is that of %s", async (other) => {
     const { found } = resource({ [atPath]: { ...metadata, resource: other }, [atRoot]: metadata });

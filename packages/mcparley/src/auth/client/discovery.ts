@@ -1,9 +1,10 @@
 import { type AuthorizationServer, WWWAuthenticateChallengeError, processRevocationResponse } from "oauth4webapi";
 import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
-import { discoverIssuer, fetchDocument, legacyIssuer, resourceMetadataUrls } from "./well-known.ts";
+import type { AuthorizationOptions } from "./oauth.ts";
+import { discoverResource, requireAcceptance } from "./resource-metadata.ts";
+import { discoverIssuer, legacyIssuer } from "./well-known.ts";
 
 /** The parameters of a `WWW-Authenticate` header (RFC 6750, 3; RFC 9728, 5.1). */
 export interface Challenge {
@@ -72,6 +73,10 @@ export interface DiscoverOptions {
   issuer: string | undefined;
   /** Replaces the published resource. `false` sends none. */
   resource: string | false | undefined;
+  /** Decides whether to accept an identifier that is shorter than the URL of the server. */
+  acceptResource: AuthorizationOptions["acceptResource"];
+  /** The identifier that was accepted for this server before. */
+  accepted: string | undefined;
   signal: AbortSignal;
 }
 
@@ -79,11 +84,12 @@ export interface DiscoverOptions {
  * Finds the authorization server of an MCP server.
  *
  * Throws `LocalError` `authorization_failed` if none can be used: its metadata is missing, names another issuer, or is not
- * that of the issuer that `options.issuer` requires.
+ * that of the issuer that `options.issuer` requires. The same if the server's identifier is not accepted.
  */
 export async function discover(options: DiscoverOptions): Promise<Discovered> {
   const { fetch, server, challenged, signal } = options;
   const published = await discoverResource({ fetch, server, challenged, signal });
+  if (published?.isShorter && published.resource !== options.accepted) await requireAcceptance(published, options);
   const issuer = chooseIssuer(published?.authorizationServers ?? [], options);
   const found =
     issuer === undefined
@@ -141,73 +147,4 @@ export async function discoverFor(
   const resourceParameter = options.resource === false ? undefined : (options.resource ?? resource);
   const unknown = { scopesSupported: undefined, dpopAlgorithms: undefined };
   return { ...found, ...unknown, server, issuer, resource, resourceParameter, isDpopRequired: tokenType === "dpop" };
-}
-
-/** The metadata that an MCP server published (RFC 9728), with identifiers as they were written. */
-export interface ResourceMetadata {
-  readonly resource: string;
-  readonly authorizationServers: readonly string[];
-  readonly scopesSupported: readonly string[] | undefined;
-  readonly dpopAlgorithms: readonly string[] | undefined;
-  readonly isDpopRequired: boolean;
-}
-
-/**
- * Fetches the metadata of an MCP server from the URL in its challenge, or from the path or the root of its origin
- * (2026-07-28, authorization server discovery). Returns undefined if there is none, as in the first revisions.
- *
- * Throws `LocalError` `authorization_failed` for metadata of another resource. Otherwise one server could request the
- * tokens of another.
- */
-export async function discoverResource({
-  fetch,
-  server,
-  challenged,
-  signal,
-}: Pick<DiscoverOptions, "fetch" | "server" | "challenged"> & { signal?: AbortSignal }): Promise<
-  ResourceMetadata | undefined
-> {
-  const named = challenged !== undefined && URL.canParse(challenged) ? [new URL(challenged)] : [];
-  let failure: unknown;
-  for (const url of [...named, ...resourceMetadataUrls(server)]) {
-    const document = await fetchDocument(fetch, url, { signal }).catch((error: unknown) => {
-      if (signal?.aborted) throw error;
-      // The challenge may contain a wrong URL, such as that of a proxy. The well-known URLs are still tried.
-      failure ??= error;
-      return undefined;
-    });
-    if (typeof document?.resource === "string") return readMetadata(document, document.resource, { server, url });
-  }
-  if (failure instanceof Error) throw failure;
-  return undefined;
-}
-
-function readMetadata(
-  document: JsonObject,
-  resource: string,
-  { server, url }: { server: URL; url: URL },
-): ResourceMetadata {
-  if (!covers(resource, server)) {
-    const message = `The metadata at ${nameOf(url)} is for ${JSON.stringify(resource.slice(0, 500))}, which is not ${nameOf(server)}.`;
-    throw new LocalError("authorization_failed", `${message} Its authorization servers are not used.`);
-  }
-  return {
-    resource,
-    authorizationServers: strings(document.authorization_servers) ?? [],
-    scopesSupported: strings(document.scopes_supported),
-    dpopAlgorithms: strings(document.dpop_signing_alg_values_supported),
-    isDpopRequired: document.dpop_bound_access_tokens_required === true,
-  };
-}
-
-/** Returns whether the identifier is that of the server, or of a path of its origin that contains the server. */
-function covers(resource: string, server: URL): boolean {
-  if (!URL.canParse(resource) || resource.includes("#")) return false;
-  const { origin, pathname, search } = new URL(resource);
-  if (origin !== server.origin || (search !== "" && search !== server.search)) return false;
-  return `${server.pathname}/`.startsWith(pathname.endsWith("/") ? pathname : `${pathname}/`);
-}
-
-function strings(value: unknown): string[] | undefined {
-  return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : undefined;
 }

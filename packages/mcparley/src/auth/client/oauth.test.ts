@@ -182,7 +182,7 @@ describe("A5: identifiers stay the strings that they were published as", () => {
   test.each(["https://mcp.example", "https://mcp.example/", "https://MCP.example/mcp", "https://mcp.example:443/mcp"])(
     "the resource %s",
     async (resource) => {
-      const { world, call } = setting();
+      const { world, call } = setting({ acceptResource: () => true });
       world.resourceMetadata!.resource = resource;
       expect(await call()).toBe(202);
       expect(world.authorizations[0]?.get("resource")).toBe(resource);

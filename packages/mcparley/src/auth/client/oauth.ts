@@ -7,6 +7,14 @@ import type * as FlowModule from "./flow.ts";
 import type { Grant } from "./grant.ts";
 import type { SignIn } from "./sign-in.ts";
 
+/** A resource identifier that is shorter than the URL of the server that published it. */
+export interface ResourceOffer {
+  /** The URL of the MCP server. */
+  readonly server: string;
+  /** The published identifier, such as the origin of the server. */
+  readonly resource: string;
+}
+
 /** The options of every way to authorize a client. */
 export interface AuthorizationOptions {
   /** Stores tokens and registrations. Default: in memory, so that they end with the process. */
@@ -17,6 +25,12 @@ export interface AuthorizationOptions {
   scope?: string;
   /** The `resource` parameter (RFC 8707). `false` sends none. Default: the identifier that the MCP server published. */
   resource?: string | false;
+  /**
+   * Decides whether to request tokens for an identifier that is shorter than the URL of the server, such as its origin.
+   * A token for it may also be valid at other servers of that origin, and this server could use it there. Only `true`
+   * accepts. The decision is stored with the tokens. Default: such a server fails with `authorization_failed`.
+   */
+  acceptResource?: (offer: ResourceOffer) => boolean | Promise<boolean>;
   /** Whether to bind tokens to a key of this client (RFC 9449). Default: if the MCP server requires it. */
   dpop?: boolean;
   /**

@@ -67,14 +67,16 @@ export class ServerAuthorization {
   /** Finds the authorization server. `challenged` is the URL of the metadata in a challenge. */
   async discover(challenged: string | undefined, signal: AbortSignal): Promise<Discovered> {
     const { grant, options } = this.#core;
-    const before = (await this.#finding.read())?.issuer;
+    const before = await this.#finding.read();
     this.#at = await discover({
       fetch: fetchFor(this.#core, this.#server),
       server: this.#server,
       challenged,
-      preferred: [...(before === undefined ? [] : [before]), ...(grant.preferredIssuers?.() ?? [])],
+      preferred: [...(before ? [before.issuer] : []), ...(grant.preferredIssuers?.() ?? [])],
       issuer: options.issuer,
       resource: options.resource,
+      acceptResource: options.acceptResource,
+      accepted: before?.resource,
       signal,
     });
     return this.#at;
@@ -111,7 +113,7 @@ export class ServerAuthorization {
   async signOut(token: TokenRecord, signal: AbortSignal): Promise<boolean> {
     this.#token = undefined;
     await this.#finding.set(undefined);
-    const stored = storedTokens(this.#core, token);
+    const stored = storedTokens(this.#core, { ...token, server: this.#server });
     try {
       return await new Tokens(this.#core, await this.#issuerOf(token, signal)).revoke();
     } finally {
@@ -141,7 +143,7 @@ export class ServerAuthorization {
     if (!finding || this.#token) return;
     const { issuer } = this.#core.options;
     if (issuer !== undefined && issuer !== finding.issuer) return;
-    const token = await storedTokens(this.#core, finding).read();
+    const token = await storedTokens(this.#core, { ...finding, server: this.#server }).read();
     if (token && !this.#token) await this.#adopt(token, "stored");
   }
 

@@ -8,7 +8,7 @@ import { type AuthorizationCore, type GrantContext, fetchFor, mayBePrivate } fro
 import { checkAddress } from "./guarded-fetch.ts";
 import { refusalCode } from "./oauth-error.ts";
 
-/** The stored tokens of one client for one resource from one authorization server. */
+/** The stored tokens of one client for one server from one authorization server. */
 export interface TokenRecord {
   readonly issuer: string;
   readonly resource: string;
@@ -133,12 +133,15 @@ async function isRevoked(revocation: Promise<void>): Promise<boolean> {
   }
 }
 
-/** The stored tokens for a server. The key contains the issuer, so that tokens are never sent to another one. */
+/**
+ * The stored tokens for a server. The key contains the issuer, so that tokens are never sent to another one. It contains the
+ * URL of the server, because two servers may publish the same resource.
+ */
 export function storedTokens(
   { storage, name }: AuthorizationCore,
-  { issuer, resource }: { issuer: string; resource: string },
+  { server, issuer, resource }: { server: URL; issuer: string; resource: string },
 ): StoredValue<TokenRecord> {
-  return new StoredValue(storage, `tokens:${JSON.stringify([name, issuer, resource])}`);
+  return new StoredValue(storage, `tokens:${JSON.stringify([name, server.href, issuer, resource])}`);
 }
 
 /** A token is renewed this long before it expires, but at most this part of its lifetime. */

@@ -23,7 +23,7 @@ const maxToken = 16_384;
  * Throws `BadPresentation` for a token in the query, which would appear in logs and histories, and for a malformed token.
  */
 export function readPresented(request: RequestHead): PresentedToken | undefined {
-  if (/(?:^|&)access_token=/i.test(request.query)) {
+  if (request.query !== "" && namesToken(request.query)) {
     throw new BadPresentation("A token in a URL is kept by logs: send it in the Authorization header.");
   }
   const given = request.header("authorization");
@@ -34,6 +34,11 @@ export function readPresented(request: RequestHead): PresentedToken | undefined 
     throw new BadPresentation("The Authorization header must hold one token after its scheme.");
   }
   return { scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
+}
+
+/** Returns whether a query has the parameter `access_token` (RFC 6750, 2.3), in any position and encoding. */
+function namesToken(query: string): boolean {
+  return [...new URLSearchParams(query).keys()].some((name) => name.toLowerCase() === "access_token");
 }
 
 export interface ChallengeOptions {

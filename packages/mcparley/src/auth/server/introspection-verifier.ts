@@ -6,7 +6,7 @@ import { clientAuthentication } from "../client-authentication.ts";
 import { type ClientCredential, checkProvable } from "../client-credential.ts";
 import { issuerMetadata, noAnswer, requestOptions, trustedFetch } from "./issuer.ts";
 import { checkAddress, checkAudience, checkIdentifier, checkTolerance } from "./option-checks.ts";
-import { type Answer, answerCache } from "./request-cache.ts";
+import { type Answer, answerCache, requestGate } from "./request-cache.ts";
 import { InvalidToken, type ScopesOf, type TokenVerifier, audienceIn, tokenOf } from "./verified-token.ts";
 
 /** Options of `introspectionVerifier`. */
@@ -35,9 +35,13 @@ export interface IntrospectionVerifierOptions {
   clock?: Clock;
 }
 
+/** At most this many introspection requests run at the same time, and this many wait. */
+const limits = { running: 64, waiting: 1_000 };
+
 /**
  * Verifies opaque tokens by introspection (RFC 7662). Concurrent calls with one token share a request, and the response is
- * cached under a digest of the token.
+ * cached under a digest of the token. At most 64 requests run at the same time. If 1,000 more wait, a request with a token
+ * that is not cached is answered with 503.
  *
  * It never returns undefined, so it must be the last verifier. Throws `LocalError` `invalid_definition` without an issuer,
  * an audience, or client credentials.
@@ -49,8 +53,9 @@ export function introspectionVerifier(options: IntrospectionVerifierOptions): To
   const { clock = systemClock, cacheTtl = 30_000, cacheSize = 10_000 } = options;
   const answers = answerCache<JsonObject>({ max: cacheSize, clock });
   const ask = asking(options, issuer, clock);
+  const gate = requestGate(limits, () => noAnswer(issuer, `has ${limits.waiting} introspection requests waiting`));
   const keep = async (token: string): Promise<Answer<JsonObject>> => {
-    const value = await ask(token);
+    const value = await gate(() => ask(token));
     return { value, until: Math.min(clock.now() + cacheTtl, expiryOf(value)) };
   };
   return async (token) => {
@@ -96,16 +101,24 @@ interface Expected {
 
 /** The response states only that a token is active. Its type and its audience must be checked here (RFC 7662, 4). */
 function check(claims: JsonObject, { issuer, audience, tolerance, now }: Expected): void {
-  const { active, iss, exp, nbf, token_type: type } = claims;
+  const { active, iss, exp, nbf } = claims;
   if (active !== true) throw new InvalidToken("The token is not active.");
   if (iss !== undefined && iss !== issuer) throw new InvalidToken('The token\'s "iss" is not accepted.');
   if (!audienceIn(claims).some((one) => audience.includes(one)))
     throw new InvalidToken("The token is for another audience.");
   if (typeof exp === "number" && exp + tolerance <= now) throw new InvalidToken("The token has expired.");
   if (typeof nbf === "number" && nbf - tolerance > now) throw new InvalidToken("The token is not valid yet.");
-  // A refresh token is also active.
-  if (typeof type === "string" && !/^(?:bearer|dpop|n_a)$/i.test(type))
-    throw new InvalidToken("The token is no access token.");
+  if (!isAccessToken(claims)) throw new InvalidToken("The token is no access token.");
+}
+
+/**
+ * Returns whether the response describes an access token. Refresh tokens and ID tokens are also active. The type is in
+ * `token_type` (RFC 7662, 2.2), or in `typ` or `token_use`, depending on the authorization server.
+ */
+function isAccessToken({ token_type: type, typ, token_use: use }: JsonObject): boolean {
+  if (typeof type === "string" && !/^(?:bearer|dpop|n_a)$/i.test(type)) return false;
+  if (typeof typ === "string" && /^(?:refresh|offline|id|logout)\b/i.test(typ)) return false;
+  return typeof use !== "string" || /^access(?:_token)?$/i.test(use);
 }
 
 function expiryOf({ exp }: JsonObject): number {

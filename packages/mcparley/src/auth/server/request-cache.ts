@@ -73,3 +73,36 @@ export function withCooldown<T>(
     return (running ??= start());
   };
 }
+
+/** Limits of `requestGate`. */
+export interface GateLimits {
+  /** Maximum number of requests at the same time. Further ones wait. */
+  readonly running: number;
+  /** Maximum number of waiting requests. Further ones are rejected. */
+  readonly waiting: number;
+}
+
+/** Runs a request, or lets it wait until others have ended. */
+export type RequestGate = <T>(request: () => Promise<T>) => Promise<T>;
+
+/**
+ * Limits the number of concurrent requests to an authorization server, because any caller can send any number of tokens.
+ * Requests wait in their order. If too many wait, it rejects with the error of `full`.
+ */
+export function requestGate({ running, waiting }: GateLimits, full: () => Error): RequestGate {
+  const queue: (() => void)[] = [];
+  let active = 0;
+  return async (request) => {
+    if (active < running) active++;
+    else if (queue.length >= waiting) throw full();
+    else await new Promise<void>((resolve) => queue.push(resolve));
+    try {
+      return await request();
+    } finally {
+      // The next request takes the place of this one.
+      const next = queue.shift();
+      if (next) next();
+      else active--;
+    }
+  };
+}

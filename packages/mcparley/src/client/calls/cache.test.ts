@@ -371,3 +371,25 @@ test("a cached result says how long it is still fresh", async () => {
   await clock.advance(400);
   expect(await client.readResource("a:1")).toMatchObject({ ttlMs: 600 });
 });
+
+test("results of a server are not used after the client has connected again, because it may be another version of it", async () => {
+  const answers = { "tools/call": () => ({ content: [{ type: "text", text: "x" }] }) };
+  const listing = (name: string) => ({
+    ...answers,
+    "tools/list": () => ({
+      tools: [{ name, inputSchema: { type: "object" } }],
+      ttlMs: 3_600_000,
+      cacheScope: "public",
+    }),
+  });
+  const [first, second] = [modernPeer({ answers: listing("old") }), modernPeer({ answers: listing("new") })];
+  const client = await openClient(peerTransports(first, second), { revision: "2026-07-28" });
+  for (let count = 0; count < 2; count++) {
+    expect((await client.listTools().all()).map(({ name }) => name)).toEqual(["old"]);
+  }
+  first.close();
+  await settled();
+  await client.callTool("a");
+  expect((await client.listTools().all()).map(({ name }) => name)).toEqual(["new"]);
+  await client.close();
+});

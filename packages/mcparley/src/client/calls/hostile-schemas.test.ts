@@ -3,6 +3,9 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ElicitHandler } from "../options.ts";
+import { watchEventLoop } from "mcparley-tests/support/watchdog.ts";
+
+watchEventLoop(import.meta.filename);
 
 /** Calls a tool whose output schema and result are those of a hostile server. */
 async function result(

@@ -16,6 +16,8 @@ export interface ListSource<T> {
   fetch(cursor: string | undefined): Promise<JsonObject>;
   /** Reads an entry. Throws if it is malformed. */
   read(entry: JsonObject): T | Promise<T>;
+  /** Maximum size of all pages, in bytes of JSON. Default: 64 MiB. */
+  maxBytes?: number | undefined;
   /** Called when the last page was read. */
   complete?(): void;
   /** Called with an error for each entry that is left out. */
@@ -26,6 +28,7 @@ export interface ListSource<T> {
 
 const maxPages = 1000;
 const maxEntries = 100_000;
+const defaultMaxBytes = 64 * 2 ** 20;
 
 /** Makes a list that reads its pages when they are needed. */
 export function listOf<T>(source: ListSource<T>): List<T> {
@@ -70,10 +73,11 @@ interface Page<T> {
 
 /** Reads a list page by page. If the server refuses a cursor, starts once more with the first page, without the cache. */
 export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>, void, undefined> {
-  const { method, member } = source;
+  const { method, member, maxBytes = defaultMaxBytes } = source;
   const seen = new Set<string>();
   let cursor: string | undefined;
   let count = 0;
+  let bytes = 0;
   let isRestarted = false;
   for (let page = 0; page < maxPages; page++) {
     const result = await source.fetch(cursor).catch((error: unknown) => {
@@ -85,6 +89,7 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
       isRestarted = true;
       cursor = undefined;
       count = 0;
+      bytes = 0;
       seen.clear();
       source.forget();
       continue;
@@ -93,6 +98,12 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
     if (!Array.isArray(found)) throw invalidList(`${method} was answered without an array "${member}".`);
     count += found.length;
     if (count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
+    // Most lists have one page, whose size the transport limits.
+    if (page > 0 || result.nextCursor != null) {
+      const { sizeOfJson } = await import("./on-demand.ts");
+      bytes += sizeOfJson(result);
+      if (bytes > maxBytes) throw listTooLong(method, `${maxBytes} bytes (option \`maxListBytes\`)`);
+    }
     const entries: Page<T>["entries"] = [];
     for (const entry of found as unknown[]) {
       const read = await readEntry(source, entry);

@@ -3,7 +3,11 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
+import type { ConnectOptions } from "../options.ts";
 import type { Client } from "./client.ts";
+import { listOf } from "./list-pages.ts";
+import { sizeOfJson } from "./size-of-json.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 
@@ -12,6 +16,7 @@ type Pages = (cursor: string | undefined, request: number) => JsonObject;
 async function paged(
   pages: Pages,
   kind: "stream" | "http" = "stream",
+  options: ConnectOptions = {},
 ): Promise<{ client: Client; errors: Error[]; asked: unknown[] }> {
   const errors: Error[] = [];
   const asked: unknown[] = [];
@@ -22,7 +27,7 @@ async function paged(
   const lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
   const peer = modernPeer({ answers: Object.fromEntries(lists.map((method) => [method, answer])) });
   const dialer = Object.assign(peerTransports(peer), { kind });
-  return { errors, asked, client: await openClient(dialer, { onError: (error) => errors.push(error) }) };
+  return { errors, asked, client: await openClient(dialer, { onError: (error) => errors.push(error), ...options }) };
 }
 
 const inputSchema = { type: "object" };
@@ -59,6 +64,61 @@ test("real servers page through cursors of their own, on every revision", async 
 });
 
 describe("C7: a list that does not end", () => {
+  test.each(["listTools", "listPrompts", "listResources", "listResourceTemplates"] as const)(
+    "%s is stopped when its pages exceed `maxListBytes`, which the error names",
+    async (list) => {
+      const page = (request: number): JsonObject => {
+        const entry = { name: `é${request}`, uri: "a:b", uriTemplate: "a:{b}", inputSchema, title: "x".repeat(1000) };
+        const entries = [entry];
+        const members = { tools: entries, prompts: entries, resources: entries, resourceTemplates: entries };
+        return { ...members, nextCursor: String(request) };
+      };
+      const { client, asked } = await paged((_, request) => page(request), "stream", { maxListBytes: 50_000 });
+      const all = client[list]().all();
+      await expect(all).rejects.toMatchObject({
+        code: "too_large",
+        message: expect.stringContaining("is longer than 50000 bytes (option `maxListBytes`)"),
+      });
+      expect(asked.length).toBe(Math.floor(50_000 / sizeOfJson(page(10))) + 1);
+    },
+  );
+
+  test("is stopped after 64 MiB by default", async () => {
+    const title = "x".repeat(4 * 2 ** 20);
+    const { client, asked } = await paged((_, request) => ({
+      tools: [{ name: "a", inputSchema, title }],
+      nextCursor: String(request),
+    }));
+    await expect(client.listTools().all()).rejects.toThrow("67108864 bytes");
+    expect(asked.length).toBe(16);
+  });
+
+  test("of one page has the limit of a message alone", async () => {
+    const { client } = await paged(() => ({ tools: named("a", "b") }), "stream", { maxListBytes: 1 });
+    expect(await client.listTools().all()).toHaveLength(2);
+  });
+
+  test("counts its pages again after a restart", async () => {
+    let isRefused = false;
+    const list = listOf<JsonObject>({
+      method: "tools/list",
+      member: "tools",
+      maxBytes: 4_000,
+      read: (entry) => entry,
+      report: () => {},
+      forget: () => {},
+      fetch: async (cursor) => {
+        const tools = [{ name: `a${cursor ?? ""}`, title: "x".repeat(1000) }];
+        if (cursor === undefined) return { tools, nextCursor: "2" };
+        if (cursor === "2") return { tools, nextCursor: "3" };
+        if (isRefused) return { tools };
+        isRefused = true;
+        throw new ProtocolError(-32602, "The cursor is unknown.");
+      },
+    });
+    expect(await list.all()).toHaveLength(3);
+  });
+
   test("C7: is stopped after 1,000 pages", async () => {
     const { client, asked } = await paged((_, request) => ({ tools: [], nextCursor: String(request) }));
     await expect(client.listTools().all()).rejects.toMatchObject({

@@ -102,6 +102,7 @@ function ownSource<T>(
   };
   return {
     ...source,
+    maxBytes: core.options.maxListBytes,
     async read(entry) {
       // Most entries have no icons.
       if (!Array.isArray(entry.icons)) return read(entry);

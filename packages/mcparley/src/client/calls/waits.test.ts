@@ -188,6 +188,36 @@ describe("the timeouts of a call", () => {
     await expect(calling).rejects.toMatchObject({ code: "timeout" });
   });
 
+  test("the total does not count the time in which a legacy server asks the user, also for an extension", async () => {
+    const clock = fakeClock();
+    const peer = legacyPeer();
+    let left: number | undefined;
+    const extension: ClientExtension = {
+      id: "com.example/x",
+      follow: (result, request) => {
+        left = request.left;
+        return () => Promise.resolve(result);
+      },
+    };
+    const elicit = (): Promise<{ action: "decline" }> =>
+      new Promise((resolve) => void clock.setTimeout(() => resolve({ action: "decline" }), 5_000));
+    const revision = "2025-11-25";
+    const client = await openClient(peerTransports(peer), { revision, clock, elicit, extensions: [extension] });
+    await peer.notification("notifications/initialized");
+    const calling = client.callTool("a", {}, { timeout: { total: 1_000 } });
+    const request = await peer.request("tools/call");
+    await clock.advance(100);
+    peer.ask("q", "elicitation/create", form);
+    await settled();
+    await clock.advance(5_000);
+    await settled();
+    await clock.advance(200);
+    peer.answer(request, text);
+    expect(await calling).toBe("x");
+    expect(left).toBe(700);
+    await client.close();
+  });
+
   test("each page of the look-up restarts the idle limit", async () => {
     const clock = fakeClock();
     const peer = modernPeer();

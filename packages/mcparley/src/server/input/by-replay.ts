@@ -70,7 +70,7 @@ export class ReplayChannel implements InputChannel {
     const { requestState } = call.params;
     if (requestState === undefined) return ReplayChannel.first(call);
     if (typeof requestState !== "string") throw invalidParams("params.requestState must be a string.");
-    const state = (await (await sealOf(call.core)).open(requestState, await bindingOf(call))) as RoundState;
+    const state = (await (await sealOf(call.core)).open(requestState, () => bindingOf(call))) as RoundState;
     return new ReplayChannel(call, state, readInputResponses(call.params, state.asked));
   }
 

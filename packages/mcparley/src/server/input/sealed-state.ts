@@ -62,8 +62,11 @@ export class StateSeal {
     return toBase64Url(envelope);
   }
 
-  /** Opens a sealed state. Throws the same -32602 for every invalid state, without the reason. */
-  async open(state: string, binding: string): Promise<unknown> {
+  /**
+   * Opens a sealed state. Throws the same -32602 for every invalid state, without the reason. `binding` is called only for a
+   * state that names a key of the ring, because a digest of large arguments takes time.
+   */
+  async open(state: string, binding: () => Promise<string>): Promise<unknown> {
     const envelope = fromBase64Url(state);
     if (!envelope || envelope.length <= keyIdLength + ivLength) throw refused();
     const isIts = ({ id }: SealingKey): boolean => id.every((byte, index) => byte === envelope[index]);
@@ -71,7 +74,7 @@ export class StateSeal {
     const key = (await keys.current()).find(isIts) ?? (await keys.newest()).find(isIts);
     if (!key) throw refused();
     const iv = envelope.subarray(keyIdLength, keyIdLength + ivLength);
-    const algorithm = this.#algorithm(iv, binding);
+    const algorithm = this.#algorithm(iv, await binding());
     const sealed = envelope.subarray(keyIdLength + ivLength);
     const plain = await crypto.subtle.decrypt(algorithm, key.key, sealed).catch(() => undefined);
     if (!plain) throw refused();

@@ -8,7 +8,9 @@ import { tool } from "../definition.ts";
 import { createServer } from "../create-server.ts";
 import type { CallEnd } from "../../mcp/observe.ts";
 import { type StructuredLogger, jsonLogger, logTo } from "./logging.ts";
-import type { ServerCall, ServerObserver } from "./observer.ts";
+import { type ServerCall, type ServerObserver, observersOf } from "./observer.ts";
+import { systemClock } from "../../rpc/clock.ts";
+import type { Call } from "../dispatch/call.ts";
 
 const meta = modernMeta("2026-07-28");
 
@@ -52,6 +54,23 @@ describe("observers", () => {
     expect(calls).toHaveLength(1);
     expect(calls[0]?.end).toMatchObject(end);
     expect(calls[0]?.call.known).toBe(known);
+  });
+
+  test("read the types of the first 50 arguments, and no other argument", async () => {
+    let reads = 0;
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`a${n}`, n]));
+    const args = new Proxy(many, {
+      get(target, key, receiver) {
+        reads++;
+        return Reflect.get(target, key, receiver) as unknown;
+      },
+    });
+    const { calls, observer } = collect();
+    const call = { method: "tools/call", params: { name: "ok", arguments: args } } as unknown as Call;
+    await observersOf({ observers: [observer] } as never, systemClock).call(call, () => ({}));
+    const types = calls[0]?.call.arguments ?? {};
+    expect(Object.keys(types)).toHaveLength(50);
+    expect(reads).toBeLessThanOrEqual(50);
   });
 
   test("wrap a call, the first outermost; one that throws changes no response", async () => {

@@ -1,7 +1,7 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
-import type { JsonObject, Prepared, RequestId } from "../../rpc/messages.ts";
+import { type JsonObject, type Prepared, type RequestId, isObject } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 import { Method } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
@@ -182,9 +182,14 @@ class SeenCall implements ServerCall {
 
   get arguments(): Record<string, string> {
     const { arguments: given } = this.#call.params;
-    if (typeof given !== "object" || given === null) return {};
-    const entries = Object.entries(given).slice(0, maxArguments);
-    return Object.fromEntries(entries.map(([key, value]) => [key.slice(0, 100), typeName(value)]));
+    const types: [name: string, type: string][] = [];
+    if (!isObject(given)) return {};
+    // Observers also see calls whose arguments exceed the limits, so only the first arguments are read.
+    for (const key in given) {
+      if (types.length === maxArguments) break;
+      if (Object.hasOwn(given, key)) types.push([key.slice(0, 100), typeName(given[key])]);
+    }
+    return Object.fromEntries(types);
   }
 }
 

@@ -30,6 +30,9 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** Maximum number of refusals without an id that wait for the peer to read. Further ones are left out. */
+const maxUnreadRefusals = 100;
+
 /**
  * Serves one duplex channel, such as a pipe. It accepts modern requests and at most one legacy session at the same time.
  */
@@ -47,13 +50,15 @@ export class ServerConnection implements Connection {
   /** The subset of `#answering` that are open streams. A stream ends only when one peer ends it. */
   readonly #streams = new Set<Promise<unknown>>();
   #legacy: Awaitable<LegacyConnection> | undefined;
+  /** Number of refusals without an id that wait because the peer does not read. */
+  #unread = 0;
   #settleClosed!: () => void;
 
   constructor(core: ServerCore, transport: Transport, principal: Principal | undefined) {
     this.#core = core;
     this.#transport = transport;
     this.#principal = principal;
-    this.#link = { send: (message) => this.#send(message), network: transport.network };
+    this.#link = { send: (message) => void this.#send(message), network: transport.network };
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
@@ -66,7 +71,7 @@ export class ServerConnection implements Connection {
   async open(): Promise<void> {
     await this.#transport.start({
       message: (value) => this.#receive(value),
-      malformed: (error) => this.#refuse(ErrorCode.ParseError, error.message, undefined),
+      malformed: (error) => this.#refuse(ErrorCode.ParseError, error.message),
       ended: () => void this.#drain(),
       closed: (cause) => this.#end(cause),
     });
@@ -91,8 +96,18 @@ export class ServerConnection implements Connection {
     else this.#reply(reply);
   }
 
+  /**
+   * Sends a reply. One without an id belongs to no request, so it is left out if the peer has not read the last ones: a peer
+   * that writes malformed lines and reads nothing would otherwise fill the memory.
+   */
   #reply(reply: Reply | undefined): void {
-    if (reply) this.#send(reply.message);
+    if (!reply) return;
+    const isRefusal = reply.message.id === undefined;
+    if (isRefusal && this.#unread >= maxUnreadRefusals) return;
+    const sent = this.#send(reply.message);
+    if (!isRefusal || !isPromise(sent)) return;
+    this.#unread++;
+    void sent.then(() => this.#unread--);
   }
 
   /** Handles one message and returns the reply. Starts synchronously, so that messages take effect in order of arrival. */
@@ -175,18 +190,19 @@ export class ServerConnection implements Connection {
   async #receiveBatch(batch: unknown[]): Promise<void> {
     const legacy = await this.#legacy;
     const refusal = legacy ? legacy.refuseBatch(batch.length) : 'Send "initialize" before a batch.';
-    if (refusal !== undefined) return this.#refuse(ErrorCode.InvalidRequest, refusal, undefined);
+    if (refusal !== undefined) return this.#refuse(ErrorCode.InvalidRequest, refusal);
     const replies = await all(batch.map((value) => this.#take(value)));
     const messages = replies.filter((reply) => reply !== undefined).map(({ message }) => message);
-    if (messages.length > 0) this.#send(messages);
+    if (messages.length > 0) void this.#send(messages);
   }
 
-  #refuse(code: number, message: string, id: RequestId | undefined): void {
-    this.#send(replyToError(id, new ProtocolError(code, message), undefined).message);
+  /** Refuses a line that is no message, or a batch. */
+  #refuse(code: number, message: string): void {
+    this.#reply(replyToError(undefined, new ProtocolError(code, message), undefined));
   }
 
-  #send(message: JsonRpcMessage | JsonRpcResponse[]): void {
-    void recover(
+  #send(message: JsonRpcMessage | JsonRpcResponse[]): Awaitable<void> {
+    return recover(
       () => this.#transport.send(message) as Awaitable<void>,
       (error) => this.#notSent(message, error),
     );
