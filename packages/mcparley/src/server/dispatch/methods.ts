@@ -1,6 +1,5 @@
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError, invalidParams } from "../../rpc/errors.ts";
-import { readLoggingLevel } from "../../mcp/logging.ts";
 import { Method } from "../../mcp/methods.ts";
 import { readCursor, readResourceUri } from "../../mcp/resources.ts";
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
@@ -34,7 +33,7 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.ping, { offered: always, answer: () => ({}) }],
   [Method.discover, { offered: always, answer: discover }],
   [Method.listen, { offered: always, answer: listenFromNow }],
-  [Method.setLevel, { offered: always, answer: setLevel }],
+  [Method.setLevel, { offered: always, answer: inSession }],
   [Method.listTools, { offered: tools, answer: (call) => page(call, call.core.offering.toolList) }],
   [Method.callTool, { offered: tools, answer: byFeature }],
   [Method.listPrompts, { offered: prompts, answer: (call) => page(call, call.core.offering.promptList) }],
@@ -42,8 +41,8 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.listResources, { offered: resources, answer: byFeature }],
   [Method.listResourceTemplates, { offered: resources, answer: (call) => page(call, call.core.offering.templateList) }],
   [Method.readResource, { offered: resources, answer: byFeature }],
-  [Method.subscribe, { offered: resources, answer: subscribe }],
-  [Method.unsubscribe, { offered: resources, answer: unsubscribe }],
+  [Method.subscribe, { offered: resources, answer: inSession }],
+  [Method.unsubscribe, { offered: resources, answer: inSession }],
   [Method.complete, { offered: completions, answer: byFeature }],
 ]);
 
@@ -116,19 +115,7 @@ function discover({ core }: Call): JsonObject {
   };
 }
 
-/** Sets the log level of a legacy session. A modern client sends its level in each request. */
-function setLevel({ session, params }: Call): JsonObject {
-  const level = readLoggingLevel(params.level, "params.level");
-  if (session) session.logLevel = level;
-  return {};
-}
-
-function subscribe({ session, params }: Call): JsonObject {
-  session?.subscribe(readResourceUri(params));
-  return {};
-}
-
-function unsubscribe({ session, params }: Call): JsonObject {
-  session?.unsubscribe(readResourceUri(params));
-  return {};
+/** Answers a method that changes the state of a session. Only legacy revisions have such methods, and sessions. */
+function inSession(call: Call): JsonObject {
+  return call.session!.change(call);
 }

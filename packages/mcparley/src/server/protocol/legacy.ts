@@ -104,7 +104,7 @@ function withoutLaterMessages(all: ServerCapabilities): ServerCapabilities {
  * Answers a request of a session. Returns undefined if the client cancelled it.
  *
  * The principal is that of this request. Over HTTP each request has its own credential, and a newer one of the same caller
- * may have other scopes than the one that opened the session.
+ * may have other scopes than the one that opened the session. The session keeps the newest one, for the delivery of updates.
  */
 export function answerInSession(
   session: Session,
@@ -114,6 +114,7 @@ export function answerInSession(
   const { id, method, params = {} } = request;
   const { core, revision, encoder } = session;
   const { principal, link, address = session.peer.address } = source;
+  session.principal = principal;
   try {
     checkTurn(session, request);
     checkProgressToken(params, core.limits.idLength);

@@ -10,7 +10,9 @@ import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { type Change, type Listener, toNotification } from "../changes.ts";
 import type { Peer, Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../core.ts";
+import { mayReceive } from "../features/resource-access.ts";
 import { checkKept } from "./kept.ts";
+import { changeSession } from "./session-methods.ts";
 
 export interface SessionInit {
   core: ServerCore;
@@ -57,7 +59,8 @@ export class Session implements Listener {
   readonly revision: Revision;
   readonly encoder: Encoder;
   readonly peer: Peer;
-  readonly principal: Principal | undefined;
+  /** The caller. Each request may have a newer credential of the same caller, with other scopes. */
+  principal: Principal | undefined;
   /** Whether the session ends with its request. The features that need a later message do not exist in it. */
   readonly isTransient: boolean;
   /** Undefined if no log messages are sent. */
@@ -110,6 +113,11 @@ export class Session implements Listener {
     if (ready && !this.#mayAsk) this.ready();
   }
 
+  /** Answers a request that changes the state of the session. */
+  change(call: Call): JsonObject {
+    return changeSession(this, call);
+  }
+
   /** Subscribes the client to a resource. Throws -32602 if it would then be subscribed to more than the limits allow. */
   subscribe(uri: string): void {
     this.#subscriptions ??= new Set();
@@ -134,7 +142,9 @@ export class Session implements Listener {
   }
 
   wants(change: Change): boolean {
-    return "list" in change || (this.#subscriptions?.has(change.uri) ?? false);
+    if ("list" in change) return true;
+    const { uri } = change;
+    return this.#subscriptions?.has(uri) === true && mayReceive(this.core, uri, this.principal);
   }
 
   deliver(change: Change): void {

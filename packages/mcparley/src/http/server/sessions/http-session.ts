@@ -84,7 +84,7 @@ export class HttpSession implements Link {
     this.#streams ??= [];
     this.#streams.push(stream);
     if (this.#streams.length > maxStreams) this.#streams.shift()?.end();
-    for (const message of this.#missed?.values() ?? []) stream.send(message);
+    for (const message of this.#missed?.values() ?? []) if (this.#isWanted(message)) stream.send(message);
     this.#missed = undefined;
   }
 
@@ -103,6 +103,12 @@ export class HttpSession implements Link {
   end(cause: Error): void {
     this.endStreams();
     this.session.end(cause);
+  }
+
+  /** Whether a message that waited is still wanted. The credential that opens the stream may have fewer scopes. */
+  #isWanted(message: JsonRpcMessage): boolean {
+    if (!("method" in message) || message.method !== Notification.resourceUpdated) return true;
+    return this.session.wants({ uri: String(message.params?.uri) });
   }
 
   #miss(message: JsonRpcMessage): void {

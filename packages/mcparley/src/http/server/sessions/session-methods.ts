@@ -13,6 +13,7 @@ import { Standalone } from "./standalone.ts";
 /** Answers a GET: opens the standalone stream of a session, or resumes one. */
 export async function getStream(context: LegacyContext, exchange: Exchange, sender: Sender): Promise<void> {
   const { session } = await require(context, exchange, sender);
+  session.session.principal = sender.principal;
   if (context.open.isEnding) throw shuttingDown();
   if (!readAccept(exchange.header("accept")).events) {
     throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
