@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ContentBlock } from "../content.ts";
 import type { ElicitParams } from "../elicitation.ts";
+import type { SamplingContent } from "../sampling.ts";
 import type { Tool } from "../tools.ts";
 import { legacyEncoderOf } from "./legacy-encoders.ts";
 import { findRevision, modernEncoderOf, negotiateLegacy, revisions, supportedVersions } from "./index.ts";
@@ -139,6 +140,78 @@ describe("elicitation and sampling", () => {
       { role: "user", content: text("b") },
     ]);
     expect(() => encoder("2025-06-18").createMessage({ ...params, tools: [fullTool] })).toThrow("sampling.tools");
+  });
+
+  test.each<SamplingContent>([
+    { type: "tool_use", id: "1", name: "t", input: {} },
+    { type: "tool_result", toolUseId: "1", content: [] },
+  ])("a message with a $type is refused on a revision without tools in sampling", (content) => {
+    const params = { maxTokens: 1, messages: [{ role: "user" as const, content }] };
+    expect(encoder("2025-11-25").createMessage(params)).toEqual(params);
+    for (const version of ["2025-06-18", "2025-03-26", "2024-11-05"]) {
+      expect(() => encoder(version).createMessage(params)).toThrow("sampling.tools");
+    }
+  });
+
+  test("the tools of a sampling request are encoded like listed tools", () => {
+    const tools = [{ ...fullTool, outputSchema: { type: "array" } }];
+    const [tool] = encoder("2025-11-25").createMessage({ maxTokens: 1, messages: [], tools }).tools!;
+    expect(tool).not.toHaveProperty("outputSchema");
+  });
+
+  test("a sampling message keeps the members that each revision defines", () => {
+    const content = {
+      type: "text" as const,
+      text: "Hi",
+      annotations: { priority: 1, lastModified: "2026-01-01T00:00:00Z" },
+      _meta: { "example.com/a": 1 },
+    };
+    const params = { maxTokens: 1, messages: [{ role: "user" as const, content, _meta: { "example.com/b": 1 } }] };
+    const encoded = Object.fromEntries(
+      versions.map((version) => [version, encoder(version).createMessage(params).messages]),
+    );
+    const { _meta: _, ...oldContent } = { ...content, annotations: { priority: 1 } };
+    const oldMessages = [{ role: "user", content: oldContent }];
+    expect(encoded).toEqual({
+      "2026-07-28": params.messages,
+      "2025-11-25": params.messages,
+      "2025-06-18": [{ role: "user", content }],
+      "2025-03-26": oldMessages,
+      "2024-11-05": oldMessages,
+    });
+  });
+
+  test("the description of a form's field names its default on a revision that has one for booleans only", () => {
+    const properties = {
+      name: { type: "string", default: "Ada" },
+      count: { type: "integer", description: "How many?", default: 2 },
+      color: { type: "string", enum: ["r", "g"], default: "g" },
+      sizes: { type: "array", items: { type: "string", enum: ["S", "M"] }, default: ["S", "M"] },
+      sure: { type: "boolean", default: true },
+    };
+    const requestedSchema = {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object" as const,
+      properties,
+    };
+    const form: ElicitParams = { mode: "form", message: "?", requestedSchema };
+    expect(encoder("2025-11-25").elicitation(form).params).toEqual(form);
+    expect(encoder("2025-06-18").elicitation(form).params).toEqual({
+      message: "?",
+      requestedSchema: {
+        type: "object",
+        properties: {
+          name: { type: "string", description: "Default: Ada." },
+          count: { type: "integer", description: "How many? Default: 2." },
+          color: { type: "string", enum: ["r", "g"], description: "Default: g." },
+          sizes: {
+            type: "string",
+            description: "Any of S, M; put commas between several. Default: S, M.",
+          },
+          sure: { type: "boolean", default: true },
+        },
+      },
+    });
   });
 
   test("a text that names the MIME type replaces audio in a message of the first revision", () => {
