@@ -6,7 +6,6 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
 import type { ContentBlock } from "../../mcp/content.ts";
 import type { CallToolResult } from "../../mcp/tools.ts";
-import { supportedVersions } from "../../mcp/revisions/index.ts";
 import type { Call } from "./call.ts";
 import { resourceNotFound } from "../features/resources.ts";
 import type { PreparedLists } from "../lists.ts";
@@ -23,6 +22,8 @@ const always = (): boolean => true;
 const tools = (offering: Offering): boolean => offering.offers("tools");
 const prompts = (offering: Offering): boolean => offering.offers("prompts");
 const resources = (offering: Offering): boolean => offering.offers("resources");
+const logging = (offering: Offering): boolean => offering.has("logging");
+const subscriptions = (offering: Offering): boolean => resources(offering) && offering.has("subscribe");
 const completions = (offering: Offering): boolean => offering.completes();
 
 /**
@@ -33,7 +34,7 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.ping, { offered: always, answer: () => ({}) }],
   [Method.discover, { offered: always, answer: discover }],
   [Method.listen, { offered: always, answer: listenFromNow }],
-  [Method.setLevel, { offered: always, answer: inSession }],
+  [Method.setLevel, { offered: logging, answer: inSession }],
   [Method.listTools, { offered: tools, answer: (call) => page(call, call.core.offering.toolList) }],
   [Method.callTool, { offered: tools, answer: byFeature }],
   [Method.listPrompts, { offered: prompts, answer: (call) => page(call, call.core.offering.promptList) }],
@@ -41,8 +42,8 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.listResources, { offered: resources, answer: byFeature }],
   [Method.listResourceTemplates, { offered: resources, answer: (call) => page(call, call.core.offering.templateList) }],
   [Method.readResource, { offered: resources, answer: byFeature }],
-  [Method.subscribe, { offered: resources, answer: inSession }],
-  [Method.unsubscribe, { offered: resources, answer: inSession }],
+  [Method.subscribe, { offered: subscriptions, answer: inSession }],
+  [Method.unsubscribe, { offered: subscriptions, answer: inSession }],
   [Method.complete, { offered: completions, answer: byFeature }],
 ]);
 
@@ -108,7 +109,7 @@ function page(call: Call, list: PreparedLists<any>): Prepared {
 function discover({ core }: Call): JsonObject {
   const { instructions } = core.definition;
   return {
-    supportedVersions,
+    supportedVersions: core.versions,
     capabilities: core.capabilities(),
     ...(instructions !== undefined && { instructions }),
     ...core.listCache,

@@ -35,12 +35,12 @@ export async function deleteSession(context: LegacyContext, exchange: Exchange, 
 }
 
 async function require(
-  { sessions }: LegacyContext,
+  { core, sessions }: LegacyContext,
   head: RequestHead,
   sender: Sender,
 ): Promise<{ session: HttpSession; sessions: SessionTable }> {
   if (!sessions || !isOfSession(head)) throw notAllowed(head.method, "POST");
-  checkVersion(head, undefined);
+  checkVersion(core, head, undefined);
   return { session: await findSession(sessions, { head, sender, id: undefined }), sessions };
 }
 
