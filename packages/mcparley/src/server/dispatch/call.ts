@@ -19,6 +19,10 @@ export interface Link {
   send(message: JsonRpcMessage): void;
   /** Kind of connection. Undefined if client and server are in one process. */
   readonly network?: "tcp" | "pipe" | undefined;
+  /** False while messages that belong to no request cannot be sent, because the client has no stream open. */
+  readonly isOpen?: boolean;
+  /** Closes the connection or stream, because the client does not answer. */
+  reset?(cause: Error): void;
 }
 
 /** Replaces the connection of a request if its handler continues after the response, as in a task. */

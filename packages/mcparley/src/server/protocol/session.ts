@@ -12,6 +12,7 @@ import type { Peer, Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../core.ts";
 import { mayReceive } from "../features/resource-access.ts";
 import { checkKept } from "./kept.ts";
+import { startPings } from "./pings.ts";
 import { changeSession } from "./session-methods.ts";
 
 export interface SessionInit {
@@ -26,6 +27,13 @@ export interface SessionInit {
   size?: number;
   /** Whether the session ends with its request, because the endpoint has no sessions. Default: false. */
   isTransient?: boolean;
+}
+
+interface SendOptions {
+  link: Link;
+  signal: AbortSignal;
+  /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
+  timeout?: number;
 }
 
 /** Set if other processes serve the session as well. Changes then come from the owner of its stream. */
@@ -80,6 +88,7 @@ export class Session implements Listener {
   #forgotten: unknown;
   #mayAsk = false;
   #leave: (() => void) | undefined;
+  #endPings: (() => void) | undefined;
   readonly #since: number;
   /** The reason of the end. Undefined while the session is open. */
   #ended: Error | undefined;
@@ -103,6 +112,19 @@ export class Session implements Listener {
     if (this.#ended) return;
     if (!this.#shared) this.#leave ??= this.core.changes.add(this);
     this.#ask();
+    this.startPings();
+  }
+
+  /** Pings the client from now on, if the server has `pingInterval` and the client is ready. Ends while the link is closed. */
+  startPings(): void {
+    const { pingInterval = Infinity } = this.core.definition;
+    if (pingInterval === Infinity || this.#ended || !this.#mayAsk || this.isTransient) return;
+    this.#endPings ??= startPings(this, this.#link, pingInterval);
+  }
+
+  endPings(): void {
+    this.#endPings?.();
+    this.#endPings = undefined;
   }
 
   /** Applies session state that another instance of the session received. */
@@ -158,7 +180,7 @@ export class Session implements Listener {
   }
 
   /** Sends the client a request on `link` once it is ready (2025-11-25, basic/lifecycle). Resolves with its result. */
-  request(method: string, params: JsonObject, way: { link: Link; signal: AbortSignal }): Promise<JsonObject> {
+  request(method: string, params: JsonObject, way: SendOptions): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
     this.#questions ??= new PendingRequests(this.core.clock);
     const number = this.#questions.nextId();
@@ -170,7 +192,7 @@ export class Session implements Listener {
     };
     const answer = this.#questions.wait(id, {
       what: method,
-      idleTimeout: this.core.limits.askTimeout,
+      idleTimeout: way.timeout ?? this.core.limits.askTimeout,
       signal: way.signal,
       onAbandoned: (reason) => {
         // A request that was never sent needs no cancellation.
@@ -244,6 +266,7 @@ export class Session implements Listener {
     if (this.#ended) return;
     this.#ended = cause;
     this.#leave?.();
+    this.endPings();
     this.core.clock.clearTimeout(this.#forgotten);
     for (const call of this.#calls?.values() ?? []) call.cancel(cause);
     this.#questions?.failAll(cause);

@@ -55,6 +55,10 @@ export class HttpSession implements Link {
     return this.session.inFlight > 0 || (this.#streams !== undefined && this.#streams.length > 0);
   }
 
+  get isOpen(): boolean {
+    return this.stream !== undefined;
+  }
+
   /** The stream for messages that belong to no request. Undefined if none is open. */
   get stream(): Standalone | undefined {
     return this.#streams?.at(-1);
@@ -86,6 +90,13 @@ export class HttpSession implements Link {
     if (this.#streams.length > maxStreams) this.#streams.shift()?.end();
     for (const message of this.#missed?.values() ?? []) if (this.#isWanted(message)) stream.send(message);
     this.#missed = undefined;
+    this.session.startPings();
+  }
+
+  /** Ends the streams of a client that does not answer, so that it opens a new one. */
+  reset(cause: Error): void {
+    this.session.core.report(cause, undefined);
+    this.endStreams();
   }
 
   detach(stream: Standalone): void {
