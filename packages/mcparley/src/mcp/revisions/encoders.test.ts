@@ -297,4 +297,24 @@ describe("revisions", () => {
       "2024-11-05": without,
     });
   });
+
+  test("the notifications of each revision are those of its schema, without those of tasks", () => {
+    const changes = ["prompts/list_changed", "resources/list_changed", "resources/updated", "tools/list_changed"];
+    const ofServers = ["cancelled", "message", "progress", ...changes];
+    const ofClients = ["cancelled", "initialized", "progress", "roots/list_changed"];
+    const defined: Record<string, [string[], string[]]> = {
+      "2026-07-28": [["cancelled"], [...ofServers, "subscriptions/acknowledged"]],
+      "2025-11-25": [ofClients, [...ofServers, "elicitation/complete"]],
+      "2025-06-18": [ofClients, ofServers],
+      "2025-03-26": [ofClients, ofServers],
+      "2024-11-05": [ofClients, ofServers],
+    };
+    const named = (methods: ReadonlySet<string>): string[] => [...methods].toSorted();
+    const full = (names: string[]): string[] => names.map((name) => `notifications/${name}`).toSorted();
+    for (const [version, [clients, servers]] of Object.entries(defined)) {
+      const { clientNotifications, serverNotifications } = findRevision(version) as Revision;
+      expect([version, named(clientNotifications)]).toEqual([version, full(clients)]);
+      expect([version, named(serverNotifications)]).toEqual([version, full(servers)]);
+    }
+  });
 });
