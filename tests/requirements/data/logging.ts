@@ -171,8 +171,6 @@ export const logging: readonly Requirement[] = [
     side: "server",
     section: "2025-11-25/server/utilities/logging#implementation-considerations",
     says: "Messages are limited in how often they are sent.",
-    excuse:
-      "How much a handler logs is its author's choice; the library sends no message of its own, and the client sets the level.",
   },
   {
     id: "logging.context",

@@ -34,8 +34,6 @@ export const ping: readonly Requirement[] = [
     side: "server",
     section: "2025-11-25/basic/utilities/ping#overview",
     says: "A server may ping its client.",
-    excuse:
-      "The library sends none: a server over stdio hears the end of its input, and sessions over HTTP have idle limits.",
   },
   {
     id: "ping.timeout",
@@ -60,7 +58,6 @@ export const ping: readonly Requirement[] = [
     side: "client",
     section: "2025-11-25/basic/utilities/ping#error-handling",
     says: "Several pings that failed may be a reason to open the connection anew.",
-    excuse: "What a failed ping means is decided by the host, which sends the pings and can close the client.",
   },
   {
     id: "ping.not-excessive",
@@ -77,7 +74,5 @@ export const ping: readonly Requirement[] = [
     side: "both",
     section: "2025-11-25/basic/utilities/ping#implementation-considerations",
     says: "Pings are sent from time to time, as often as was configured.",
-    excuse:
-      "The library sends none of its own accord: a host that wants to know calls `client.ping()` on its own schedule.",
   },
 ];

@@ -149,11 +149,9 @@ export const progress: readonly Requirement[] = [
     id: "progress.rate-limit",
     level: "SHOULD",
     revisions: {},
-    side: "both",
+    side: "server",
     section: "2025-11-25/basic/utilities/progress#implementation-notes",
-    says: "Reports are limited in rate, so that they flood nobody.",
-    excuse:
-      "Each increase that a handler reports is sent: only the handler knows which matter. What waits for a slow peer is bounded in bytes instead.",
+    says: "A server limits the rate of its reports, and the last one arrives.",
   },
   {
     id: "progress.task.same-token",

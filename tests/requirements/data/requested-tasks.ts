@@ -1,4 +1,4 @@
-import type { Requirement } from "../requirement.ts";
+import { type Requirement, http } from "../requirement.ts";
 
 const only = { from: "2025-11-25", until: "2025-11-25" } as const;
 const text = "2025-11-25/basic/utilities/tasks";
@@ -356,10 +356,9 @@ export const requestedTasks: readonly Requirement[] = [
     level: "MUST",
     revisions: only,
     side: "server",
+    transports: http,
     section: `${text}#task-isolation-and-access-control`,
     says: "A task belongs to the caller who made it and is nobody else's, in lists as well.",
-    excuse:
-      "Callers are known where a server authenticates them, which these worlds do not; the unit tests of the extension prove it for every method.",
   },
   {
     id: "requested-tasks.security.unguessable",
@@ -376,7 +375,5 @@ export const requestedTasks: readonly Requirement[] = [
     side: "server",
     section: `${text}#task-isolation-and-access-control`,
     says: "Requests for tasks are limited in their rate.",
-    excuse:
-      "A server's rate limiter counts these requests as any others, and is proven with the requirements of tools.",
   },
 ];

@@ -127,8 +127,6 @@ export const tasks: readonly Requirement[] = [
     side: "server",
     section: `${text}#task-polling`,
     says: "A client that looks too often may be limited.",
-    excuse:
-      "An option of servers that is not taken up for tasks alone: the rate limiter of a server counts these requests as any others.",
   },
   {
     id: "tasks.polling.until-over",
@@ -436,9 +434,8 @@ export const tasks: readonly Requirement[] = [
     level: "MUST",
     revisions: modern,
     side: "server",
+    transports: http,
     section: `${text}#security-considerations`,
     says: "A task can be reached by the caller who made it and by nobody else.",
-    excuse:
-      "Callers are known where a server authenticates them, which these worlds do not; the unit tests of the extension prove it for every method.",
   },
 ];

@@ -201,7 +201,6 @@ export const versioning: readonly Requirement[] = [
     side: "server",
     section: "2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions",
     says: "A server of modern versions alone names them in the error that answers `initialize`.",
-    excuse: "Every server of the library speaks both eras, so it answers `initialize` with a session.",
   },
   {
     id: "versioning.modern-only.client-probes",

@@ -180,6 +180,8 @@ proves("completion.error.internal", async (world) => {
   });
 });
 
+const wrongContexts = ["b", { arguments: { b: 7 } }];
+
 proves("completion.inputs", async (world) => {
   const asked: unknown[] = [];
   const p = prompt({ arguments: { a: { complete: (typed) => (asked.push(typed), []) } }, get: () => "" });
@@ -192,8 +194,10 @@ proves("completion.inputs", async (world) => {
     { ref: { type: "ref/tool", name: "p" }, argument },
     { ref: ofPrompt("p"), argument: { name: "a" } },
     { ref: ofPrompt("p"), argument: { name: "a", value: 7 } },
-    { ref: ofPrompt("p"), argument, context: "b" },
-    { ref: ofPrompt("p"), argument, context: { arguments: { b: 7 } } },
+    // Earlier revisions ignore the context, which they do not define.
+    ...(world.revision.completionContext
+      ? wrongContexts.map((context) => ({ ref: ofPrompt("p"), argument, context }))
+      : []),
   ]) {
     expect((await peer.request(method, params)).error.code).toBe(-32602);
   }
@@ -225,13 +229,37 @@ proves("completion.access", async (world) => {
 });
 
 proves("completion.disclosure", async (world) => {
-  const peer = await world.serve({ prompts: { broken, review } });
-  await complete(peer, ofPrompt("broken"), "a", "");
-  const { result } = await complete(peer, ofPrompt("review"), "language", "r");
-  expect(Object.keys(result.completion as object).toSorted()).toEqual(["hasMore", "total", "values"]);
-  expect(completionOf(await complete(peer, ofPrompt("review"), "language", "rus")).values).toEqual(["rust"]);
-  expect(JSON.stringify(peer.received)).not.toContain("secret");
+  const leaking = prompt({
+    arguments: { a: { complete: () => ({ values: ["one"], secret: "the secret reason" }) }, hidden: {} },
+    get: () => "",
+  });
+  const peer = await world.serve({ prompts: { broken, review, leaking } });
+  expect((await complete(peer, ofPrompt("broken"), "a", "")).error).toEqual({
+    code: -32603,
+    message: "Internal error",
+  });
   expect(world.errors).toMatchObject([{ message: "the secret reason" }]);
+  // Only the members that the specification defines, and only values that begin with the typed text.
+  expect(completionOf(await complete(peer, ofPrompt("leaking"), "a", ""))).toEqual({
+    values: ["one"],
+    total: 1,
+    hasMore: false,
+  });
+  expect(completionOf(await complete(peer, ofPrompt("review"), "language", "rus"))).toEqual({
+    values: ["rust"],
+    total: 1,
+    hasMore: false,
+  });
+  // Errors name what was asked for, and none of the prompts and arguments that exist.
+  for (const [name, argument] of [
+    ["nothing", "a"],
+    ["leaking", "nothing"],
+  ] as const) {
+    const { error } = await complete(peer, ofPrompt(name), argument, "");
+    expect(error.code).toBe(-32602);
+    expect(JSON.stringify(error)).not.toMatch(/broken|review|hidden|language/);
+  }
+  expect(JSON.stringify(peer.received)).not.toContain("secret");
 });
 
 proves("completion.client.partial", async (world) => {

@@ -1,5 +1,15 @@
 import { expect } from "vitest";
-import { prompt, resource, tool } from "../library.ts";
+import {
+  type AnyServerDefinition,
+  type ConnectOptions,
+  type JsonObject,
+  content,
+  followTasks,
+  prompt,
+  resource,
+  tool,
+  toolResult,
+} from "../library.ts";
 import { proves } from "../proves.ts";
 import { type Message, isNotification, isRequest } from "../world/inbox.ts";
 import { asking, echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
@@ -178,56 +188,204 @@ proves("lifecycle.version.disconnect", async (world) => {
   if (!world.isHttp) expect(server.isClosed).toBe(true);
 });
 
+/** A server that uses what later revisions have added. */
+const rich: Partial<AnyServerDefinition> = {
+  title: "A title",
+  description: "A description",
+  tools: {
+    rich: tool({
+      title: "Sound",
+      icons: [{ src: "https://example.com/a.png" }],
+      output: { type: "object" },
+      call: (_, { progress }) => {
+        progress(1, 2, "half");
+        const link = { type: "resource_link" as const, uri: "note://a", name: "a" };
+        return toolResult({ content: [link, content.audio("AQID", "audio/wav")], structuredContent: { a: 1 } });
+      },
+    }),
+  },
+  resources: {
+    r: resource("note://r", { cache: { ttlMs: 1000 }, read: () => ({ text: "a", meta: { "example.com/a": 1 } }) }),
+  },
+};
+
 proves("lifecycle.version.respected", async (world) => {
-  const sound = tool({ title: "Sound", output: { type: "object" }, call: () => ({ a: 1 }) });
-  const peer = await world.serve({ title: "A title", tools: { sound } });
+  const isSince = (version: string): boolean => world.version >= version;
+  const peer = await world.serve(rich);
+  const members = (value: unknown): string[] => Object.keys(value as object).toSorted();
   const { result } = await peer.request("tools/list");
-  const [listed] = result.tools as [object];
-  const hasTitles = world.version >= "2025-06-18";
-  expect("title" in listed).toBe(hasTitles);
-  expect("outputSchema" in listed).toBe(hasTitles);
-  expect("title" in (peer.opened!.serverInfo as object)).toBe(hasTitles);
+  expect(members((result.tools as [object])[0])).toEqual(
+    ["inputSchema", "name", ...(isSince("2025-06-18") ? ["outputSchema", "title"] : [])]
+      .concat(isSince("2025-11-25") ? ["icons"] : [])
+      .concat(world.version === "2025-03-26" ? ["annotations"] : [])
+      .concat(world.version === "2024-11-05" ? ["description"] : [])
+      .toSorted(),
+  );
+  expect(members(peer.opened!.serverInfo)).toEqual(
+    [
+      "name",
+      "version",
+      ...(isSince("2025-06-18") ? ["title"] : []),
+      ...(isSince("2025-11-25") ? ["description"] : []),
+    ].toSorted(),
+  );
+
+  const called = await peer.request("tools/call", { name: "rich" }, { meta: { progressToken: "t" } });
+  expect("structuredContent" in called.result).toBe(isSince("2025-06-18"));
+  expect((called.result.content as { type: string }[]).map(({ type }) => type)).toEqual([
+    isSince("2025-06-18") ? "resource_link" : "text",
+    isSince("2025-03-26") ? "audio" : "resource",
+  ]);
+  const { params } = await peer.nextNotification("notifications/progress");
+  expect("message" in params).toBe(isSince("2025-03-26"));
+
+  const [contents] = (await peer.request("resources/read", { uri: "note://r" })).result.contents as [object];
+  expect("_meta" in contents).toBe(isSince("2025-06-18"));
+  for (const response of [called, await peer.request("resources/read", { uri: "note://r" })]) {
+    for (const member of ["resultType", "ttlMs", "cacheScope"]) expect(response.result).not.toHaveProperty(member);
+  }
+  expect((await peer.request("resources/read", { uri: "note://none" })).error.code).toBe(-32002);
+  expect((await peer.request("server/discover")).error.code).toBe(-32602);
 });
 
 proves("lifecycle.version.no-later-methods", async (world) => {
-  const { client, server } = await world.connect();
+  const info = {
+    name: "mine",
+    version: "1",
+    title: "Mine",
+    description: "A client",
+    websiteUrl: "https://example.com",
+  };
+  const { client, server } = await world.connect({ info, extensions: [followTasks()] }, { answers });
+  const isSince = (version: string): boolean => world.version >= version;
+  expect(server.received[0]?.params.clientInfo).toEqual({
+    name: "mine",
+    version: "1",
+    ...(isSince("2025-06-18") && { title: "Mine" }),
+    ...(isSince("2025-11-25") && { description: "A client", websiteUrl: "https://example.com" }),
+  });
   for (const method of ["server/discover", "subscriptions/listen"]) {
     await expect(client.request(method)).rejects.toMatchObject({ code: "not_capable" });
   }
   expect(server.received.length).toBe(2);
+
+  // Changes are listened to with the methods of the session, and no request has the metadata of a later revision.
+  const subscription = await client.listen({ tools: true, uris: ["r:a"] }, () => {});
+  const ref = { type: "ref/prompt", name: "p" } as const;
+  await client.complete(ref, { name: "a", value: "" }, { context: { b: "c" } });
+  await client.callTool("t", { city: "Berlin" });
+  await subscription.close();
+  const later = server.received.slice(2).filter(isRequest);
+  const methods = new Set(later.map(({ method }) => method));
+  for (const method of ["resources/subscribe", "completion/complete", "tools/call"]) expect(methods).toContain(method);
+  for (const method of methods) expect(legacyRequests).toContain(method);
+  for (const request of later) {
+    const { method, params } = request;
+    expect(JSON.stringify(params._meta ?? {})).not.toContain("io.modelcontextprotocol/");
+    expect("context" in params).toBe(method === "completion/complete" && isSince("2025-06-18"));
+    expect(params).not.toHaveProperty("task");
+    if (!world.isHttp) continue;
+    const { headers } = server.httpOf(request);
+    for (const name of ["mcp-method", "mcp-name", "mcp-param-city"]) expect(headers.has(name)).toBe(false);
+    expect(headers.has("mcp-protocol-version")).toBe(isSince("2025-06-18"));
+  }
 });
+
+/** The requests of clients that all legacy revisions have. */
+const legacyRequests = [
+  "completion/complete",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "tools/call",
+  "tools/list",
+];
+
+const listedTools = {
+  tools: [
+    {
+      name: "t",
+      inputSchema: { type: "object", properties: { city: { type: "string", "x-mcp-header": "City" } } },
+      execution: { taskSupport: "optional" },
+    },
+  ],
+};
+const answers = {
+  "tools/list": () => listedTools,
+  "tools/call": () => ({ content: [] }),
+  "resources/subscribe": () => ({}),
+  "resources/unsubscribe": () => ({}),
+  "completion/complete": () => ({ completion: { values: [] } }),
+};
 
 proves("lifecycle.capabilities.declared", {
   async server(world) {
-    const bare = await world.serve();
-    expect(bare.opened?.capabilities).toEqual({ logging: {} });
-    const peer = await world.serve({
-      tools: { echo },
-      prompts: { p: prompt({ get: () => "" }) },
-      resources: { r: resource("r:a", { read: () => "" }) },
-    });
-    expect(peer.opened?.capabilities).toEqual({
-      logging: {},
-      tools: { listChanged: true },
-      prompts: { listChanged: true },
-      resources: { listChanged: true, subscribe: true },
-    });
+    const p = prompt({ get: () => "" });
+    const r = resource("r:a", { read: () => "" });
+    const full = { tools: { echo }, prompts: { p }, resources: { r } };
+    const listChanged = true;
+    const each: [Partial<AnyServerDefinition>, JsonObject][] = [
+      [{}, { logging: {} }],
+      [{ tools: { echo } }, { logging: {}, tools: { listChanged } }],
+      [{ prompts: { p } }, { logging: {}, prompts: { listChanged } }],
+      [{ resources: { r } }, { logging: {}, resources: { listChanged, subscribe: true } }],
+      [
+        full,
+        { logging: {}, tools: { listChanged }, prompts: { listChanged }, resources: { listChanged, subscribe: true } },
+      ],
+      [
+        { ...full, capabilities: { logging: false, listChanged: false, subscribe: false } },
+        { tools: {}, prompts: {}, resources: {} },
+      ],
+      [{ experimental: { "example.com/x": { a: 1 } } }, { logging: {}, experimental: { "example.com/x": { a: 1 } } }],
+    ];
+    for (const [definition, capabilities] of each) {
+      const peer = await world.serve(definition);
+      expect(peer.opened?.capabilities).toEqual(capabilities);
+      // What is declared is there, and nothing else is.
+      for (const [feature, method] of features) {
+        const { error } = await peer.request(
+          method,
+          method === "logging/setLevel" ? { level: "error" } : { uri: "r:a" },
+        );
+        expect([feature, error?.code]).toEqual([feature, has(capabilities, feature) ? undefined : -32601]);
+      }
+    }
   },
   async client(world) {
-    const bare = await world.connect();
-    expect(bare.server.received[0]?.params.capabilities).toEqual({});
-    const { server } = await world.connect({
-      roots: [],
-      elicit: () => ({ action: "decline" }),
-      sample: () => ({ role: "assistant", model: "m", content: { type: "text", text: "" } }),
-    });
-    expect(Object.keys(server.received[0]?.params.capabilities as object).toSorted()).toEqual([
-      "elicitation",
-      "roots",
-      "sampling",
-    ]);
+    const sample = () => ({ role: "assistant" as const, model: "m", content: { type: "text" as const, text: "" } });
+    const elicit = () => ({ action: "decline" as const });
+    const each: [ConnectOptions, JsonObject][] = [
+      [{}, {}],
+      [{ roots: [] }, { roots: { listChanged: true } }],
+      [{ elicit }, { elicitation: { form: {}, url: {} } }],
+      [{ elicit, elicitModes: ["form"] }, { elicitation: { form: {} } }],
+      [{ elicit, elicitModes: [] }, {}],
+      [{ sample }, { sampling: {} }],
+      [{ sample, sampleTools: true }, { sampling: { tools: {} } }],
+      [{ sample, sampleContext: true }, { sampling: { context: {} } }],
+      [{ sampleTools: true, sampleContext: true, elicitModes: ["url"] }, {}],
+      [{ experimental: { "example.com/x": {} } }, { experimental: { "example.com/x": {} } }],
+    ];
+    for (const [options, capabilities] of each) {
+      const { server } = await world.connect(options);
+      expect(server.received[0]?.params.capabilities).toEqual(capabilities);
+    }
   },
 });
+
+const features = [
+  ["tools", "tools/list"],
+  ["prompts", "prompts/list"],
+  ["resources", "resources/list"],
+  ["resources.subscribe", "resources/subscribe"],
+  ["logging", "logging/setLevel"],
+] as const;
+
+function has(capabilities: JsonObject, feature: string): boolean {
+  const [name, part] = feature.split(".") as [string, string | undefined];
+  const declared = capabilities[name] as JsonObject | undefined;
+  return declared !== undefined && (part === undefined || declared[part] !== undefined);
+}
 
 proves("lifecycle.capabilities.completions", async (world) => {
   const p = prompt({ arguments: { name: { complete: ["Ann"] } }, get: () => "" });
@@ -237,14 +395,61 @@ proves("lifecycle.capabilities.completions", async (world) => {
   expect((await peer.request("completion/complete", params)).result).toMatchObject({ completion: { values: ["Ann"] } });
 });
 
+const visiting = tool({
+  call: async (_, { elicit }) => String(await elicit({ message: "Go", url: "https://example.com" })),
+});
+const toolSampling = tool({
+  call: async (_, { sample }) =>
+    (await sample({ messages: [], maxTokens: 1, tools: [{ name: "t", inputSchema: { type: "object" } }] })).model,
+});
+const contextual = tool({
+  call: async (_, { sample }) => (await sample({ messages: [], maxTokens: 1, includeContext: "allServers" })).model,
+});
+
 proves("lifecycle.capabilities.server-respects", async (world) => {
-  const tools = { roots: rooted, elicitation: asking, sampling };
-  for (const name of Object.keys(tools)) {
-    const capabilities: Record<string, object> = { roots: {}, elicitation: {}, sampling: {} };
-    delete capabilities[name];
+  const tools = { roots: rooted, elicitation: asking, visiting, sampling, toolSampling, contextual };
+  const all = { roots: {}, elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} } };
+  const refused: [name: string, capabilities: JsonObject, missing: string][] = [
+    ["roots", { ...all, roots: undefined }, "roots"],
+    ["elicitation", { ...all, elicitation: undefined }, "elicitation.form"],
+    ["elicitation", { ...all, elicitation: { url: {} } }, "elicitation.form"],
+    ["visiting", { ...all, elicitation: {} }, "elicitation.url"],
+    ["sampling", { ...all, sampling: undefined }, "sampling"],
+    ["toolSampling", { ...all, sampling: {} }, "sampling.tools"],
+  ];
+  for (const [name, capabilities, missing] of refused) {
     const peer = await world.serve({ tools }, { capabilities });
-    expect((await peer.request("tools/call", { name })).error.message).toContain(name);
+    const { error } = await peer.request("tools/call", { name });
+    expect(error.code).toBe(-32600);
+    expect(error.message).toContain(`the client capability ${missing}, which the client has not declared`);
+    await peer.settled();
     expect(peer.received.filter(isRequest)).toEqual([]);
+  }
+  // With all capabilities, the server sends what the revision has.
+  const asked: [name: string, method: string, isDefined: boolean][] = [
+    ["roots", "roots/list", true],
+    ["sampling", "sampling/createMessage", true],
+    ["elicitation", "elicitation/create", world.version >= "2025-06-18"],
+    ["visiting", "elicitation/create", world.version >= "2025-11-25"],
+    ["toolSampling", "sampling/createMessage", world.version >= "2025-11-25"],
+  ];
+  for (const [name, method, isDefined] of asked) {
+    const peer = await world.serve({ tools }, { capabilities: all });
+    const id = peer.start("tools/call", { name });
+    if (isDefined) {
+      peer.refuse(await peer.nextRequest(method), { code: -1, message: "No" });
+      expect((await peer.response(id)).error.message).toContain("No");
+    } else {
+      expect((await peer.response(id)).error.code).toBe(-32600);
+      expect(peer.received.filter(isRequest)).toEqual([]);
+    }
+  }
+  // The context of servers is requested only of a client that declares it, where a client can declare it.
+  for (const context of [{}, undefined]) {
+    const peer = await world.serve({ tools }, { capabilities: { sampling: context ? { context } : {} } });
+    peer.start("tools/call", { name: "contextual" });
+    const { params } = await peer.nextRequest("sampling/createMessage");
+    expect("includeContext" in params).toBe(context !== undefined || world.version < "2025-11-25");
   }
 });
 

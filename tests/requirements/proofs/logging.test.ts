@@ -272,3 +272,18 @@ proves("logging.access", async (world) => {
   await other.settled();
   expect(logged(other)).toEqual([]);
 });
+
+proves("logging.rate", async (world) => {
+  const flood = tool({
+    call: (_, { log }) => {
+      for (let line = 1; line <= 5000; line++) log.error(line);
+      return "done";
+    },
+  });
+  const peer = await world.serve({ tools: { flood }, limits: { notificationRate: 10 } });
+  const init = await wanting(world, peer, "debug");
+  expect((await peer.request("tools/call", { name: "flood" }, init)).error).toBeUndefined();
+  const data = logged(peer).map((params) => params.data);
+  expect(data.slice(0, 10)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(data.slice(10)).toEqual(["4990 log messages were left out (limits.notificationRate)."]);
+});

@@ -71,3 +71,58 @@ proves("ping.not-excessive", {
     expect(server.received.filter(({ method }) => method === "ping")).toEqual([]);
   },
 });
+
+proves("ping.sent-by-server", async (world) => {
+  const peer = await world.serve({ pingInterval: 1000 });
+  await world.clock.advance(1000);
+  const request = await peer.nextRequest("ping");
+  expect(request.params).toEqual({});
+  peer.answer(request, {});
+});
+
+proves("ping.periodic", {
+  async server(world) {
+    const peer = await world.serve({ pingInterval: 1000 });
+    for (let count = 0; count < 5; count++) {
+      await world.clock.advance(999);
+      expect(peer.received.filter(isRequest)).toHaveLength(count);
+      await world.clock.advance(1);
+      const request = await peer.nextRequest("ping");
+      // An error is an answer as well.
+      if (count % 2) peer.answer(request, {});
+      else peer.refuse(request, { code: -32601, message: "Method not found" });
+      await peer.settled();
+    }
+    expect(world.errors).toEqual([]);
+  },
+  async client(world) {
+    const { client, server } = await world.connect({ pingInterval: 1000 });
+    const pings = () => server.received.filter(({ method }) => method === "ping");
+    for (let count = 0; count < 5; count++) {
+      await world.clock.advance(999);
+      expect(pings()).toHaveLength(count);
+      await world.clock.advance(1);
+      const request = await server.request("ping");
+      if (count % 2) server.answer(request, {});
+      else server.refuse(request, { code: -32601, message: "Method not found" });
+    }
+    await client.close();
+    await world.clock.advance(10_000);
+    expect(pings()).toHaveLength(5);
+  },
+});
+
+proves("ping.failure.reset", async (world) => {
+  const lost: Error[] = [];
+  const { client, server } = await world.connect({ pingInterval: 1000, onError: (error) => lost.push(error) });
+  const waiting = client.listTools().all();
+  waiting.catch(() => {});
+  await server.request("tools/list");
+  await world.clock.advance(1000);
+  await server.request("ping");
+  await world.clock.advance(1999);
+  expect(lost).toEqual([]);
+  await world.clock.advance(1);
+  await expect(waiting).rejects.toMatchObject({ code: "closed" });
+  expect(lost[0]?.message).toContain("answered none of 2 pings");
+});

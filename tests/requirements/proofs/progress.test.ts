@@ -33,11 +33,26 @@ proves("progress.token.type", {
       expect((await peer.request("tools/call", called, withToken(token))).error.code).toBe(-32602);
     }
     expect(reports(peer)).toEqual([]);
+    // A token comes back as it was sent: "7" is not 7.
+    const tokens = ["t", "", "7", 7, 0, -1, 2 ** 53 - 1];
+    for (const token of tokens) expect(textOf(await peer.request("tools/call", called, withToken(token)))).toBe("done");
+    expect(reports(peer)).toEqual(tokens.map((progressToken) => ({ progressToken, progress: 1 })));
   },
   async client(world) {
     const { client, server } = await world.connect();
-    const token = tokenOf((await requested(client, server, { onProgress: () => {} })).request);
+    const seen: number[] = [];
+    const onProgress = ({ progress }: { progress: number }): void => void seen.push(progress);
+    const { request, outcome } = await requested(client, server, { onProgress });
+    const token = tokenOf(request);
     expect(typeof token === "string" || Number.isInteger(token)).toBe(true);
+    // A token of another type is not the token of the request.
+    const other = typeof token === "string" ? Number(token) : String(token);
+    for (const [progress, progressToken] of [other, [token], null, token].entries()) {
+      server.notify("notifications/progress", { progressToken, progress }, request);
+    }
+    server.answer(request, gotPrompt);
+    await outcome;
+    expect(seen).toEqual([3]);
   },
 });
 
@@ -260,4 +275,14 @@ proves("progress.task.same-token", async (world) => {
   await peer.settled();
   // A task may also be reported on by its status alone, as here; what would come otherwise has the token.
   expect(reports(peer)).toEqual([]);
+});
+
+proves("progress.rate-limit", async (world) => {
+  const flood = reporting((ctx) => {
+    for (let done = 1; done <= 5000; done++) ctx.progress(done);
+  });
+  const peer = await world.serve({ ...flood, limits: { notificationRate: 10 } });
+  expect(textOf(await peer.request("tools/call", called, withToken("t")))).toBe("done");
+  const sent = reports(peer).map((params) => (params as { progress: number }).progress);
+  expect(sent).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 5000]);
 });

@@ -8,11 +8,14 @@ import {
   asTask,
   followTasks,
   gate,
+  memoryStore,
+  rateLimit,
   tasks,
   tasksOf,
   tool,
 } from "../library.ts";
 import { proves } from "../proves.ts";
+import { asUser } from "../world/callers.ts";
 import type { Message } from "../world/inbox.ts";
 import type { Peer } from "../world/peer.ts";
 import type { Scripted } from "../world/scripted.ts";
@@ -451,4 +454,36 @@ proves("requested-tasks.security.unguessable", async (world) => {
   expect((await begin("quick")).taskId).toMatch(
     /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   );
+});
+
+proves("requested-tasks.security.bound", async (world) => {
+  const { open, call } = gate();
+  const wait = tool({ extensions: [asTask()], call });
+  const shared = { tools: { wait }, extensions: [tasks()], store: memoryStore({ clock: world.clock }) };
+  const [ann, ben] = await Promise.all(["ann", "ben"].map((user) => world.serve(shared, { http: asUser(user) })));
+  const { task } = (await ann!.request("tools/call", { name: "wait", task: {} })).result as { task: JsonObject };
+  const { taskId } = task;
+  for (const method of ["tasks/get", "tasks/cancel", "tasks/result"]) {
+    expect((await ben!.request(method, { taskId })).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("no such task"),
+    });
+  }
+  expect((await ben!.request("tasks/list")).result.tasks).toEqual([]);
+  expect((await ann!.request("tasks/list")).result.tasks).toEqual([expect.objectContaining({ taskId })]);
+  expect((await ann!.request("tasks/get", { taskId })).result.status).toBe("working");
+  open("done");
+});
+
+proves("requested-tasks.security.rate", async (world) => {
+  const { begin, about, end } = await serve(world, true);
+  const { taskId } = await begin("wait");
+  world.server.use(rateLimit({ perSecond: 1, burst: 2, clock: world.clock }));
+  for (const method of ["tasks/get", "tasks/list"]) expect(await about(method, taskId)).toHaveProperty("result");
+  for (const method of ["tasks/get", "tasks/list", "tasks/cancel", "tasks/result"]) {
+    expect((await about(method, taskId)).error.data).toEqual({ retryAfter: 1 });
+  }
+  await world.clock.advance(1000);
+  expect((await about("tasks/get", taskId)).result.status).toBe("working");
+  end.open("done");
 });

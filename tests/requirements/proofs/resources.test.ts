@@ -488,12 +488,38 @@ proves("resources.security.exact", async (world) => {
 });
 
 proves("resources.security.access", async (world) => {
-  const resources = { about, secret };
-  const without = await serveGranted(world, { resources }, ["others"]);
-  expect((await read(without, "note://secret")).error.data).toEqual({ scopes: ["secrets"] });
-  expect(await namesOf(without, list)).toEqual(["about"]);
-  const granted = await world.serve({ resources }, { http: asUser("ada", "secrets") });
-  expect((await read(granted, "note://secret")).result.contents).toMatchObject([{ text: "the secret" }]);
+  const done: string[] = [];
+  const vault = resource("vault://{name}", {
+    scopes: ["secrets", "vault"],
+    list: () => ["vault://listed"],
+    read: ({ name }) => (done.push(name), "the content"),
+  });
+  const resources = { about, secret, vault };
+  const needed: [uri: string, scopes: string[]][] = [
+    ["note://secret", ["secrets"]],
+    ["vault://a", ["secrets", "vault"]],
+  ];
+  for (const scopes of [[], ["others"], ["Secrets", "vault"]]) {
+    const peer = await serveGranted(world, { resources }, scopes);
+    for (const [uri, all] of needed) {
+      expect((await read(peer, uri)).error).toMatchObject({ code: 403, data: { scopes: all } });
+      if (!world.isModern) {
+        expect((await peer.request("resources/subscribe", { uri })).error).toMatchObject({ data: { scopes: all } });
+      }
+    }
+    expect(await namesOf(peer, list)).toEqual(["about"]);
+    expect(await namesOf(peer, templates)).toEqual([]);
+  }
+  const some = await serveGranted(world, { resources }, ["secrets"]);
+  expect((await read(some, "note://secret")).result.contents).toMatchObject([{ text: "the secret" }]);
+  expect((await read(some, "vault://a")).error.code).toBe(403);
+  expect(await namesOf(some, list)).toEqual(["about", "secret"]);
+  expect(await namesOf(some, templates)).toEqual([]);
+  expect(done).toEqual([]);
+  const granted = await world.serve({ resources }, { http: asUser("ada", "vault", "secrets") });
+  expect((await read(granted, "vault://a")).result.contents).toMatchObject([{ text: "the content" }]);
+  expect(await namesOf(granted, list)).toEqual(["about", "secret", "vault://listed"]);
+  expect(await namesOf(granted, templates)).toEqual(["vault"]);
 });
 
 proves("resources.security.before", async (world) => {

@@ -7,10 +7,15 @@ import {
   asTask,
   continueAsTask,
   gate,
+  memoryStore,
+  rateLimit,
+  tasks,
   tasksOf,
   tool,
 } from "../library.ts";
 import { proves } from "../proves.ts";
+import { asUser } from "../world/callers.ts";
+import type { Peer } from "../world/peer.ts";
 import { textOf } from "../world/subjects.ts";
 import {
   aTask,
@@ -523,4 +528,42 @@ proves("tasks.security.unguessable", async (world) => {
   expect(ids.size).toBe(20);
   // A random UUID, of 122 bits.
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+proves("tasks.security.owner", async (world) => {
+  const { tool: t, open } = waiting();
+  const shared = { tools: { t }, extensions: [tasks()], store: memoryStore({ clock: world.clock }) };
+  const [ann, ben] = await Promise.all(
+    ["ann", "ben"].map((user) => world.serve(shared, { capabilities: declared, http: asUser(user) })),
+  );
+  const { taskId } = (await ann!.request("tools/call", { name: "t" })).result;
+  const ask = (peer: Peer, method: string) =>
+    peer.request(method, { taskId, inputResponses: {} }, { headers: { "mcp-name": String(taskId) } });
+  for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
+    expect((await ask(ben!, method)).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("no such task"),
+    });
+  }
+  ben!.start("subscriptions/listen", { notifications: { taskIds: [taskId] } });
+  const { params } = await ben!.nextNotification("notifications/subscriptions/acknowledged");
+  expect(params.notifications).toEqual({ taskIds: [] });
+  expect((await ask(ann!, "tasks/get")).result.status).toBe("working");
+  open("done");
+});
+
+proves("tasks.polling.rate-limited", async (world) => {
+  const { tool: t, open } = waiting();
+  const { begin, about } = await serveTasks(world, { t });
+  const { taskId } = await begin("t");
+  world.server.use(rateLimit({ perSecond: 1, burst: 3, clock: world.clock }));
+  for (const method of ["tasks/get", "tasks/update", "tasks/get"]) {
+    expect(await about(method, taskId, { inputResponses: {} })).toHaveProperty("result");
+  }
+  for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
+    expect((await about(method, taskId, { inputResponses: {} })).error.data).toEqual({ retryAfter: 1 });
+  }
+  await world.clock.advance(1000);
+  expect((await about("tasks/get", taskId)).result.status).toBe("working");
+  open("done");
 });

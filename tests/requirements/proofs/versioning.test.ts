@@ -247,3 +247,17 @@ proves("versioning.modern-only.client-probes", async (world) => {
   );
   await expect(connecting).rejects.toThrow(world.version);
 });
+
+proves("versioning.modern-only.names-versions", async (world) => {
+  const peer = await world.serve({ tools: { echo }, revisions: [world.version] });
+  const clientInfo = { name: "raw", version: "1" };
+  for (const protocolVersion of ["2025-11-25", "2024-11-05", world.version]) {
+    const params = { protocolVersion, capabilities: {}, clientInfo };
+    const headers = { "mcp-protocol-version": undefined, "mcp-method": undefined } as never;
+    const { error } = await peer.request("initialize", params, { bare: true, headers });
+    expect(error.code).toBe(-32022);
+    expect(error.message).toContain(`Supported: ${world.version}.`);
+    expect(error.data).toEqual({ supported: [world.version], requested: protocolVersion });
+  }
+  expect((await peer.request("server/discover")).result.supportedVersions).toEqual([world.version]);
+});

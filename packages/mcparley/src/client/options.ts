@@ -82,9 +82,19 @@ export interface ConnectOptions {
   sample?: SampleHandler;
   /** Whether `sample` can give the model tools to call. */
   sampleTools?: boolean;
+  /** Whether `sample` can include the context of servers, which a request asks for with `includeContext`. */
+  sampleContext?: boolean;
   roots?: RootsHandler;
   /** Extensions that this client supports: a list of implementations, or a record of settings by extension identifier. */
   extensions?: readonly ClientExtension[] | Record<string, JsonObject>;
+  /** Experimental capabilities to declare, by name. Those of the server are in `client.server.capabilities.experimental`. */
+  experimental?: Record<string, JsonObject>;
+  /**
+   * Milliseconds between two pings of the server, and the time that it has to answer one. If it does not answer two in a row,
+   * the connection is closed, and the next call opens a new one. Modern servers over HTTP are not pinged, because they have
+   * no connection. Default: no pings.
+   */
+  pingInterval?: number;
   /** Called before each tool call. The call is refused if it returns false. Default: every call is allowed. */
   confirm?: (call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>;
   onLog?: (message: LoggingMessage) => void;

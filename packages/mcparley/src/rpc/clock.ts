@@ -34,7 +34,7 @@ export const systemClock: Clock = {
 };
 
 /** A clock whose timers keep the process alive, for waits that a call depends on, such as a pause before a retry. */
-export const wakefulClock: Clock = {
+export const wakefulClock: Clock = /* @__PURE__ */ (() => ({
   ...systemClock,
-  setTimeout: (fn, ms) => setTimeout(fn, Math.min(ms, longestDelay)),
-};
+  setTimeout: (fn: () => void, ms: number) => setTimeout(fn, Math.min(ms, longestDelay)),
+}))();

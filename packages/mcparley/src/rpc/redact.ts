@@ -5,10 +5,11 @@ const secretName =
   "[\\w.-]{0,64}?(?:api[_-]?key|access[_-]?key|private[_-]?key|token|secret|passw(?:or)?d|passphrase|credentials?|authorization|cookie|session[_-]?id)";
 
 /** A name followed by `=` or `:`, with optional quotes, or by the space between a command line flag and its value. */
-const named = new RegExp(
-  `((?:"${secretName}"|'${secretName}'|${secretName})\\s{0,4}[=:]\\s{0,4}|--${secretName}\\s{1,4})("[^"\\n]*"|'[^'\\n]*'|(?:(?:bearer|dpop|basic|digest)\\s{1,4})?[^\\s"',;&}\\]]+)`,
-  "gi",
-);
+const named = /* @__PURE__ */ (() =>
+  new RegExp(
+    `((?:"${secretName}"|'${secretName}'|${secretName})\\s{0,4}[=:]\\s{0,4}|--${secretName}\\s{1,4})("[^"\\n]*"|'[^'\\n]*'|(?:(?:bearer|dpop|basic|digest)\\s{1,4})?[^\\s"',;&}\\]]+)`,
+    "gi",
+  ))();
 
 /** `Bearer …`, `Basic …` and `DPoP …` without a name. `DPoP` only if a digit follows, because error texts use the word. */
 const scheme = /\b(bearer|basic|dpop(?=\s{1,4}[\w.~+/=-]*\d))(\s{1,4})[\w.~+/=-]{8,}/gi;

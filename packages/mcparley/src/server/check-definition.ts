@@ -1,5 +1,10 @@
-import { isUri } from "../mcp/resources.ts";
+import { checkExtensionId } from "../mcp/capabilities.ts";
+import { checkCacheHint, isUri } from "../mcp/resources.ts";
+import { findRevision, supportedVersions } from "../mcp/revisions/index.ts";
+import { checkTime } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
+import { explained } from "./describe.ts";
+import type { AnyServerDefinition } from "./options.ts";
 
 /** Members of tool definitions in other libraries. They would be ignored, and the arguments not checked. */
 const otherNames = [
@@ -40,4 +45,34 @@ export function checkMethods<M extends object>(layers: M, exists: (method: strin
   if (unknown === undefined) return layers;
   const why = `Middleware for ${JSON.stringify(unknown)} would never run: neither MCP nor an extension of this server has it.`;
   throw new LocalError("invalid_definition", why);
+}
+
+/** Throws `invalid_definition` if an option of a server is invalid. Tools, prompts and resources are checked by themselves. */
+export function checkServer(definition: AnyServerDefinition): void {
+  const { name, version, store, stateKeys, listCache, revisions, pingInterval, extensions } = definition;
+  if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
+    throw wrong("A server needs a name and a version, both non-empty strings.");
+  }
+  if (stateKeys && (stateKeys.length === 0 || stateKeys.some(({ length }) => length !== 32))) {
+    throw wrong("stateKeys must hold at least one key, and each must have 32 bytes.");
+  }
+  // A likely mistake is to pass a database client instead of a store.
+  if (store && typeof store.compareAndSet !== "function") {
+    throw wrong("store must be a Store, such as memoryStore().");
+  }
+  explained("listCache", () => checkCacheHint(listCache ?? {}));
+  explained("server", () => checkTime("pingInterval", pingInterval));
+  if (revisions) checkRevisions(revisions);
+  for (const { id } of extensions ?? []) checkExtensionId(id);
+}
+
+function checkRevisions(revisions: readonly string[]): void {
+  const unknown = revisions.find((version) => !findRevision(version));
+  if (revisions.length > 0 && unknown === undefined) return;
+  const why = unknown === undefined ? "revisions is empty." : `The revision ${JSON.stringify(unknown)} does not exist.`;
+  throw wrong(`${why} Choose from ${supportedVersions.join(", ")}.`);
+}
+
+function wrong(why: string): LocalError {
+  return new LocalError("invalid_definition", why);
 }

@@ -1,11 +1,12 @@
 import { type Clock, systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
-import { type Implementation, type ServerCapabilities, checkExtensionId } from "../mcp/capabilities.ts";
-import { type CacheHint, checkCacheHint } from "../mcp/resources.ts";
+import type { Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
+import type { CacheHint } from "../mcp/resources.ts";
+import { supportedVersions } from "../mcp/revisions/index.ts";
 import type { Call } from "./dispatch/call.ts";
 import { Changes, type Listener } from "./changes.ts";
 import type { Principal } from "./dispatch/context.ts";
-import { explained } from "./describe.ts";
+import { checkServer } from "./check-definition.ts";
 import type { ExtensionMethod, ServerExtension } from "./extension.ts";
 import { answerMethod, methodTable } from "./dispatch/methods.ts";
 import { type Answer, type Middleware, wrap } from "./dispatch/middleware.ts";
@@ -28,6 +29,8 @@ export class ServerCore {
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly changes: Changes = new Changes();
+  /** The protocol versions that the server names to clients, the newest first. */
+  readonly versions: readonly string[];
   readonly listCache: CacheHint;
   readonly offering: Offering;
   /** Middleware of the definition, without that of its extensions. */
@@ -40,19 +43,15 @@ export class ServerCore {
   answerMethod: Answer;
 
   constructor(definition: AnyServerDefinition) {
+    checkServer(definition);
     this.definition = definition;
     this.info = infoOf(definition);
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
     this.#isObserved = Boolean(definition.observers?.length);
-    checkStateKeys(definition.stateKeys);
-    // A likely mistake is to pass a database client instead of a store.
-    if (definition.store && typeof definition.store.compareAndSet !== "function") {
-      throw new LocalError("invalid_definition", "store must be a Store, such as memoryStore().");
-    }
-    explained("listCache", () => checkCacheHint(definition.listCache ?? {}));
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
     const { limits, listCache, info: serverInfo, changes } = this;
+    this.versions = supportedVersions.filter((version) => this.serves(version));
     this.offering = new Offering({ given: this.#given(), limits, listCache, serverInfo, changes });
     for (const extension of this.extensions) this.#add(extension);
     this.answerMethod = this.#compose();
@@ -71,8 +70,15 @@ export class ServerCore {
     this.answerMethod = this.#compose();
   }
 
+  /** Whether the server serves a protocol version. */
+  serves(version: string): boolean {
+    return this.definition.revisions?.includes(version) ?? true;
+  }
+
   capabilities(): ServerCapabilities {
     const capabilities = this.offering.capabilities();
+    const { experimental } = this.definition;
+    if (experimental) capabilities.experimental = experimental;
     if (this.extensions.length === 0) return capabilities;
     const extensions = Object.fromEntries(this.extensions.map(({ id, settings }) => [id, settings ?? {}]));
     return { ...capabilities, extensions };
@@ -144,7 +150,6 @@ export class ServerCore {
   }
 
   #add(extension: ServerExtension): void {
-    checkExtensionId(extension.id);
     for (const [method, answer] of Object.entries(extension.methods ?? {})) {
       if (methodTable.has(method)) {
         const why = `The extension ${extension.id} may not replace ${method}; wrap it with middleware.`;
@@ -155,22 +160,11 @@ export class ServerCore {
   }
 }
 
-function infoOf(definition: AnyServerDefinition): Implementation {
-  const { name, version, title, description, websiteUrl, icons } = definition;
-  if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
-    throw new LocalError("invalid_definition", "A server needs a name and a version, both non-empty strings.");
-  }
+function infoOf({ name, version, title, description, websiteUrl, icons }: AnyServerDefinition): Implementation {
   const info: Implementation = { name, version };
   if (title !== undefined) info.title = title;
   if (description !== undefined) info.description = description;
   if (websiteUrl !== undefined) info.websiteUrl = websiteUrl;
   if (icons !== undefined) info.icons = icons;
   return info;
-}
-
-/** Rejects invalid keys when the server is created, not when a call first needs them. */
-function checkStateKeys(keys: readonly Uint8Array[] | undefined): void {
-  if (keys && (keys.length === 0 || keys.some(({ length }) => length !== 32))) {
-    throw new LocalError("invalid_definition", "stateKeys must hold at least one key, and each must have 32 bytes.");
-  }
 }

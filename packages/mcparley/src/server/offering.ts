@@ -5,7 +5,7 @@ import { checkRecord } from "./check-definition.ts";
 import type { Changes, ListKind } from "./changes.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type ListSource, PreparedLists } from "./lists.ts";
-import type { ServerLimits } from "./options.ts";
+import type { CapabilityChoice, ServerLimits } from "./options.ts";
 import type { Answer } from "./dispatch/middleware.ts";
 import type { PromptEntry } from "./features/prompts.ts";
 import { type ResourceEntry, ResourceIndex } from "./features/resources.ts";
@@ -14,7 +14,7 @@ import { type Entry, type Feature, PreparedRegistry } from "./registry.ts";
 
 interface OfferingInit {
   /** The tools, prompts and resources of the definition. A feature that is set is offered even while it is empty. */
-  given: { readonly [K in ListKind]?: object | undefined };
+  given: { readonly [K in ListKind]?: object | undefined } & { readonly capabilities?: CapabilityChoice };
   limits: ServerLimits;
   listCache: CacheHint;
   serverInfo: Implementation;
@@ -83,6 +83,11 @@ export class Offering {
     return this.#init.given[kind] !== undefined || this[kind].size > 0;
   }
 
+  /** Whether the server has an optional capability, which its definition can leave out. */
+  has(capability: keyof CapabilityChoice): boolean {
+    return this.#init.given.capabilities?.[capability] !== false;
+  }
+
   /** Whether any prompt argument or template variable has suggestions. */
   completes(): boolean {
     this.#completes ??=
@@ -93,10 +98,13 @@ export class Offering {
   }
 
   capabilities(): ServerCapabilities {
-    const capabilities: ServerCapabilities = { logging: {} };
-    if (this.offers("tools")) capabilities.tools = { listChanged: true };
-    if (this.offers("prompts")) capabilities.prompts = { listChanged: true };
-    if (this.offers("resources")) capabilities.resources = { listChanged: true, subscribe: true };
+    const capabilities: ServerCapabilities = this.has("logging") ? { logging: {} } : {};
+    const changes = this.has("listChanged") ? { listChanged: true } : {};
+    if (this.offers("tools")) capabilities.tools = changes;
+    if (this.offers("prompts")) capabilities.prompts = changes;
+    if (this.offers("resources")) {
+      capabilities.resources = this.has("subscribe") ? { ...changes, subscribe: true } : changes;
+    }
     if (this.completes()) capabilities.completions = {};
     return capabilities;
   }
@@ -117,7 +125,7 @@ export class Offering {
     registry.onChange(() => {
       for (const list of lists) list.clear();
       this.#completes = undefined;
-      this.#init.changes.listChanged(kind);
+      if (this.has("listChanged")) this.#init.changes.listChanged(kind);
     });
   }
 }

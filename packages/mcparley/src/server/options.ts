@@ -1,4 +1,5 @@
 import type { Clock } from "../rpc/clock.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import type { Implementation } from "../mcp/capabilities.ts";
 import type { CacheHint } from "../mcp/resources.ts";
 import type { Context } from "./dispatch/context.ts";
@@ -42,6 +43,11 @@ export interface ServerLimits {
   askTimeout: number;
   /** Milliseconds after which the sealed state of a call expires. Default: 30 minutes. */
   stateTtl: number;
+  /**
+   * Progress notifications and log messages of one call in a second. Over it, only the newest progress is sent, at the end of
+   * the second or before the reply. Log messages are left out, and a warning says how many. Default: 1,000.
+   */
+  notificationRate: number;
 }
 
 export const defaultLimits: ServerLimits = {
@@ -60,7 +66,18 @@ export const defaultLimits: ServerLimits = {
   batch: 100,
   askTimeout: 600_000,
   stateTtl: 1_800_000,
+  notificationRate: 1000,
 };
+
+/** The optional capabilities of a server that it can leave out. */
+export interface CapabilityChoice {
+  /** Whether clients are notified when the list of tools, prompts or resources changes. Default: true. */
+  listChanged?: boolean;
+  /** Whether clients can subscribe to resources. Default: true. */
+  subscribe?: boolean;
+  /** Whether the log messages of handlers are sent to clients. Default: true. */
+  logging?: boolean;
+}
 
 /** A record of definitions by name. The text is part of the compiler's message if an array is passed. */
 type ByName<T, D> = Record<string, D> &
@@ -74,6 +91,20 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
   prompts?: P & ByName<P, Prompt<any, NoInfer<C>>>;
   resources?: R & ByName<R, Resource<any, NoInfer<C>>>;
   extensions?: readonly ServerExtension[];
+  /** The optional capabilities that the server leaves out, such as `{ listChanged: false }`. Default: it has all. */
+  capabilities?: CapabilityChoice;
+  /** Experimental capabilities to declare, by name. Those of the client are in `ctx.peer.capabilities.experimental`. */
+  experimental?: Record<string, JsonObject>;
+  /**
+   * The protocol revisions to serve, such as `["2026-07-28"]`. A client of another revision gets an error with this list.
+   * Default: all that the library implements.
+   */
+  revisions?: readonly string[];
+  /**
+   * Milliseconds between two pings of a client of a legacy revision, and the time that it has to answer one. If it does not
+   * answer two in a row, its connection or standalone stream is closed. Default: no pings.
+   */
+  pingInterval?: number;
   /** Returns properties to add to the context of each handler. Called once per call, before the handler. */
   context?: (call: Context) => C | Promise<C>;
   /** How long clients may cache lists. Default: 0 ms and public. A list with entries that require scopes is always private. */

@@ -6,6 +6,7 @@ import type { CompleteResult, CompletionReference } from "../../mcp/completion.t
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import type { GetPromptResult, Prompt } from "../../mcp/prompts.ts";
+import { findRevision } from "../../mcp/revisions/index.ts";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { CallToolResult, Tool } from "../../mcp/tools.ts";
 import type { ServerInfo } from "../connect/session.ts";
@@ -137,7 +138,8 @@ export class Client {
   ): Promise<CompleteResult["completion"]> {
     const { context, ...request } = options;
     const params: JsonObject = { ref, argument };
-    if (context) params.context = { arguments: context };
+    // A server of an earlier revision knows no context.
+    if (context && findRevision(this.server.revision)?.completionContext) params.context = { arguments: context };
     const { completion } = await perform(this.#core, { method: Method.complete, params }, request);
     if (isObject(completion) && Array.isArray(completion.values)) return completion as never;
     throw malformed(Method.complete, 'an object "completion" with an array "values"');

@@ -1,6 +1,7 @@
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
+import type { Implementation } from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { findRevision, revisions } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
@@ -15,7 +16,7 @@ export async function initialize(
   const params = {
     protocolVersion: revision.version,
     capabilities: offer.capabilities("legacy"),
-    clientInfo: offer.info,
+    clientInfo: await describedIn(revision, offer.info),
   };
   const options = { what: "Connecting", idleTimeout: timeout, signal, silent: true };
   const result = await connection.exchange(Method.initialize, params, options);
@@ -25,6 +26,13 @@ export async function initialize(
   }
   connection.sendNotification(Notification.initialized);
   return agreedOn(agreed, { ...result, info: result.serverInfo, versions: [agreed.version] });
+}
+
+/** Returns the client's name with the members that the revision defines. All define the name and the version. */
+async function describedIn(revision: Revision, info: Implementation): Promise<Implementation> {
+  if (Object.keys(info).length <= 2) return info;
+  const { legacyEncoderOf } = await import("../../mcp/revisions/legacy-encoders.ts");
+  return legacyEncoderOf(revision).implementation(info);
 }
 
 /** Returns the versions that a modern server names in an error. Undefined if the error may come from a legacy server. */

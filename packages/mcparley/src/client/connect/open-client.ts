@@ -25,6 +25,7 @@ const defaultProbe = 5000;
 export async function openClient(transports: TransportFactory, options: ConnectOptions = {}): Promise<Client> {
   checkTimeouts(options.timeout);
   checkTime("probeTimeout", options.probeTimeout);
+  checkTime("pingInterval", options.pingInterval);
   const closing = new AbortController();
   /** The connections that are closed after the caller has aborted. */
   const unfinished: Promise<void>[] = [];
@@ -49,6 +50,7 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     const { server } = await core.sessions.ensure();
     // The signal of the options only ends the first connection attempt.
     signal = undefined;
+    if (options.pingInterval) (await import("./pings.ts")).startPings(core);
     return new Client({ core, server, close });
   } catch (error) {
     const closed = close();

@@ -26,8 +26,15 @@ const ping = (id: unknown): object => ({ jsonrpc: "2.0", id, method: "ping" });
 const pong = (id: unknown): object => ({ jsonrpc: "2.0", id, result: {} });
 const notification = { jsonrpc: "2.0", method: "notifications/initialized" };
 
-test.each(["2025-03-26", "2024-11-05"])("%s: a batch is answered with a batch", async (version) => {
+test.each(["2024-11-05", "2025-06-18", "2025-11-25"])("a batch on %s, which has none, is refused", async (version) => {
   const post = await serve(version);
+  const answer = await post([ping(1)]);
+  expect(answer.status).toBe(400);
+  expect((await answer.json()).error.message).toContain("Batches are not part of this revision");
+});
+
+test("a batch is answered with a batch", async () => {
+  const post = await serve("2025-03-26");
   const answer = await post([ping(1), notification, ping("1")]);
   expect(answer.status).toBe(200);
   expect(answer.type).toBe("application/json");

@@ -8,6 +8,7 @@ import type { Revision } from "./revision.ts";
 export const revision: Revision = {
   ...newer,
   version: "2024-11-05",
+  batches: false,
   resumable: false,
   completionsCapability: false,
 };

@@ -1,6 +1,7 @@
 import type { Annotations, ContentBlock, ResourceLink, TextContent } from "../content.ts";
 import { Method } from "../methods.ts";
 import type { Prompt } from "../prompts.ts";
+import type { SamplingContent, SamplingMessage } from "../sampling.ts";
 import type { Tool } from "../tools.ts";
 import { encoder as newerEncoder, revision as newer } from "./2025-06-18.ts";
 import { type Encoder, deriveEncoder, without } from "./encoder.ts";
@@ -12,6 +13,7 @@ export const revision: Revision = {
   serverRequests: new Set([Method.ping, Method.createMessage, Method.listRoots]),
   batches: true,
   versionHeader: false,
+  completionContext: false,
 };
 
 export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
@@ -30,6 +32,10 @@ export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
     contents: result.contents.map((content) => without(content, "_meta")),
   }),
   implementation: (implementation) => without(implementation, "title"),
+  createMessage: (params) => ({
+    ...params,
+    messages: params.messages.map((message) => ({ ...message, content: encodeSampled(message.content) })),
+  }),
 });
 
 /** The title of a tool was part of its annotations. */
@@ -66,6 +72,11 @@ function encodeContent(content: ContentBlock): ContentBlock {
   if (content.type === "resource_link") return linkAsText(content);
   const encoded = encodeAnnotations(without(content, "_meta"));
   return encoded.type === "resource" ? { ...encoded, resource: without(encoded.resource, "_meta") } : encoded;
+}
+
+/** Content had no `_meta`, and its annotations no time. Sampling has one block of text, image or audio in a message here. */
+function encodeSampled(content: SamplingMessage["content"]): SamplingMessage["content"] {
+  return encodeContent(content as ContentBlock) as SamplingContent;
 }
 
 function linkAsText(link: ResourceLink): TextContent {

@@ -4,7 +4,7 @@ import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { ContentBlock } from "../content.ts";
 import type { ElicitParams, ElicitResult, RequestedSchema } from "../elicitation.ts";
 import { Notification } from "../methods.ts";
-import type { CreateMessageParams, SamplingMessage } from "../sampling.ts";
+import type { CreateMessageParams, SamplingContent, SamplingMessage } from "../sampling.ts";
 import { encoder as newerEncoder, revision as newer } from "./2025-11-25.ts";
 import { type EncodedElicitation, type Encoder, deriveEncoder, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
@@ -47,12 +47,13 @@ function withoutIcons(content: ContentBlock): ContentBlock {
   return without(content, "icons");
 }
 
-/** A sampling message held one content block. Several blocks become as many messages. */
+/** A sampling message held one content block, without tools. Several blocks become as many messages. */
 function encodeSampling(params: CreateMessageParams): CreateMessageParams {
-  if (params.tools) {
+  const messages = params.messages.flatMap(splitMessage);
+  if (params.tools || messages.some(({ content }) => (content as SamplingContent).type.startsWith("tool_"))) {
     throw new LocalError("not_capable", "A client of this revision cannot sample with tools (sampling.tools).");
   }
-  return { ...without(params, "toolChoice"), messages: params.messages.flatMap(splitMessage) };
+  return { ...without(params, "toolChoice"), messages };
 }
 
 function splitMessage(message: SamplingMessage): SamplingMessage[] {
@@ -75,11 +76,22 @@ function encodeElicitation(params: ElicitParams): EncodedElicitation {
   const several: string[] = [];
   for (const [name, property] of Object.entries(form.requestedSchema.properties)) {
     if (property.type === "array") several.push(name);
-    properties[name] = property.type === "array" ? asText(property) : withEnumNames(property);
+    properties[name] = describeDefault(property.type === "array" ? asText(property) : withEnumNames(property));
   }
   return {
-    params: { ...form, requestedSchema: { ...form.requestedSchema, properties } },
+    params: { ...form, requestedSchema: { ...without(form.requestedSchema, "$schema"), properties } },
     decode: (result) => (several.length === 0 ? result : splitTexts(result, several)),
+  };
+}
+
+/** Only a boolean could have a default. The description names any other. */
+function describeDefault(property: JsonObject): JsonObject {
+  const { default: value, description } = property;
+  if (value === undefined || property.type === "boolean") return property;
+  const hint = `Default: ${String(value)}.`;
+  return {
+    ...without(property, "default"),
+    description: description === undefined ? hint : `${String(description)} ${hint}`,
   };
 }
 

@@ -52,9 +52,11 @@ export const revision: Revision = {
   polls: true,
   resourceNotFoundCode: ErrorCode.ResourceNotFound,
   errorCodes: new Set([ErrorCode.ResourceNotFound, ErrorCode.UrlElicitationRequired]),
+  reservesCodes: false,
   requestedTasks: true,
   completionsCapability: true,
   contextCapability: true,
+  completionContext: true,
 };
 
 export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
@@ -62,6 +64,7 @@ export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
   callToolResult: requireObjectContent,
   readResourceResult: uncached,
   elicitation: identifyUrl,
+  createMessage: (params) => (params.tools ? { ...params, tools: params.tools.map(requireObjectOutput) } : params),
 });
 
 /** The output of a tool had to be an object. The text of the result contains any other output. */

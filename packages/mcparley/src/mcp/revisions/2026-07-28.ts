@@ -43,9 +43,11 @@ export const revision: Revision = {
     ErrorCode.MissingRequiredClientCapability,
     ErrorCode.UnsupportedProtocolVersion,
   ]),
+  reservesCodes: true,
   requestedTasks: false,
   completionsCapability: true,
   contextCapability: true,
+  completionContext: true,
 };
 
 /** The library's own types are those of this revision, so nothing is changed. */

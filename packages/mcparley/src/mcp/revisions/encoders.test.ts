@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ContentBlock } from "../content.ts";
 import type { ElicitParams } from "../elicitation.ts";
+import type { SamplingContent } from "../sampling.ts";
 import type { Tool } from "../tools.ts";
 import { legacyEncoderOf } from "./legacy-encoders.ts";
 import { findRevision, modernEncoderOf, negotiateLegacy, revisions, supportedVersions } from "./index.ts";
@@ -141,6 +142,79 @@ describe("elicitation and sampling", () => {
     expect(() => encoder("2025-06-18").createMessage({ ...params, tools: [fullTool] })).toThrow("sampling.tools");
   });
 
+  test.each<SamplingContent>([
+    { type: "tool_use", id: "1", name: "t", input: {} },
+    { type: "tool_result", toolUseId: "1", content: [] },
+  ])("a message with a $type is refused on a revision without tools in sampling", (content) => {
+    const params = { maxTokens: 1, messages: [{ role: "user" as const, content }] };
+    expect(encoder("2025-11-25").createMessage(params)).toEqual(params);
+    for (const version of ["2025-06-18", "2025-03-26", "2024-11-05"]) {
+      expect(() => encoder(version).createMessage(params)).toThrow("sampling.tools");
+    }
+  });
+
+  test("the tools of a sampling request are encoded like listed tools", () => {
+    const tools = [{ ...fullTool, outputSchema: { type: "array" } }];
+    const { tools: encoded } = encoder("2025-11-25").createMessage({ maxTokens: 1, messages: [], tools });
+    expect(encoded?.[0]?.name).toBe("t");
+    expect(encoded?.[0]).not.toHaveProperty("outputSchema");
+  });
+
+  test("a sampling message keeps the members that each revision defines", () => {
+    const content = {
+      type: "text" as const,
+      text: "Hi",
+      annotations: { priority: 1, lastModified: "2026-01-01T00:00:00Z" },
+      _meta: { "example.com/a": 1 },
+    };
+    const params = { maxTokens: 1, messages: [{ role: "user" as const, content, _meta: { "example.com/b": 1 } }] };
+    const encoded = Object.fromEntries(
+      versions.map((version) => [version, encoder(version).createMessage(params).messages]),
+    );
+    const { _meta: _, ...oldContent } = { ...content, annotations: { priority: 1 } };
+    const oldMessages = [{ role: "user", content: oldContent }];
+    expect(encoded).toEqual({
+      "2026-07-28": params.messages,
+      "2025-11-25": params.messages,
+      "2025-06-18": [{ role: "user", content }],
+      "2025-03-26": oldMessages,
+      "2024-11-05": oldMessages,
+    });
+  });
+
+  test("the description of a form's field names its default on a revision that has one for booleans only", () => {
+    const properties = {
+      name: { type: "string", default: "Ada" },
+      count: { type: "integer", description: "How many?", default: 2 },
+      color: { type: "string", enum: ["r", "g"], default: "g" },
+      sizes: { type: "array", items: { type: "string", enum: ["S", "M"] }, default: ["S", "M"] },
+      sure: { type: "boolean", default: true },
+    };
+    const requestedSchema = {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object" as const,
+      properties,
+    };
+    const form: ElicitParams = { mode: "form", message: "?", requestedSchema };
+    expect(encoder("2025-11-25").elicitation(form).params).toEqual(form);
+    expect(encoder("2025-06-18").elicitation(form).params).toEqual({
+      message: "?",
+      requestedSchema: {
+        type: "object",
+        properties: {
+          name: { type: "string", description: "Default: Ada." },
+          count: { type: "integer", description: "How many? Default: 2." },
+          color: { type: "string", enum: ["r", "g"], description: "Default: g." },
+          sizes: {
+            type: "string",
+            description: "Any of S, M; put commas between several. Default: S, M.",
+          },
+          sure: { type: "boolean", default: true },
+        },
+      },
+    });
+  });
+
   test("a text that names the MIME type replaces audio in a message of the first revision", () => {
     const content = { type: "audio" as const, data: "AQID", mimeType: "audio/wav" };
     const { messages } = encoder("2024-11-05").createMessage({ maxTokens: 1, messages: [{ role: "user", content }] });
@@ -172,7 +246,7 @@ describe("revisions", () => {
     ["1999-01-01", "2025-11-25"],
     ["__proto__", "2025-11-25"],
   ])("a session that requests %s gets %s", (requested, opened) => {
-    expect(negotiateLegacy(requested).version).toBe(opened);
+    expect(negotiateLegacy(requested)?.version).toBe(opened);
   });
 
   test("the methods of each revision are those of its schema", () => {
@@ -222,5 +296,25 @@ describe("revisions", () => {
       "2025-03-26": without,
       "2024-11-05": without,
     });
+  });
+
+  test("the notifications of each revision are those of its schema, without those of tasks", () => {
+    const changes = ["prompts/list_changed", "resources/list_changed", "resources/updated", "tools/list_changed"];
+    const ofServers = ["cancelled", "message", "progress", ...changes];
+    const ofClients = ["cancelled", "initialized", "progress", "roots/list_changed"];
+    const defined: Record<string, [string[], string[]]> = {
+      "2026-07-28": [["cancelled"], [...ofServers, "subscriptions/acknowledged"]],
+      "2025-11-25": [ofClients, [...ofServers, "elicitation/complete"]],
+      "2025-06-18": [ofClients, ofServers],
+      "2025-03-26": [ofClients, ofServers],
+      "2024-11-05": [ofClients, ofServers],
+    };
+    const named = (methods: ReadonlySet<string>): string[] => [...methods].toSorted();
+    const full = (names: string[]): string[] => names.map((name) => `notifications/${name}`).toSorted();
+    for (const [version, [clients, servers]] of Object.entries(defined)) {
+      const { clientNotifications, serverNotifications } = findRevision(version) as Revision;
+      expect([version, named(clientNotifications)]).toEqual([version, full(clients)]);
+      expect([version, named(serverNotifications)]).toEqual([version, full(servers)]);
+    }
   });
 });

@@ -29,12 +29,16 @@ export interface Revision {
   /** Streams start with an event that has only an id, and a server may close them early for the client to resume. */
   readonly polls: boolean;
   readonly resourceNotFoundCode: number;
-  /** Codes beyond those of JSON-RPC that may be sent to a peer of this revision. */
+  /** Codes beyond those of JSON-RPC that the revision defines. */
   readonly errorCodes: ReadonlySet<number>;
+  /** The codes -32099 to -32020 are reserved for the protocol. Earlier, servers could use them for their own errors. */
+  readonly reservesCodes: boolean;
   /** Clients request tasks with `params.task` (2025-11-25, basic/utilities/tasks). */
   readonly requestedTasks: boolean;
   /** Servers declare completion as a capability. Earlier, a client could only try. */
   readonly completionsCapability: boolean;
   /** Clients declare whether sampling may include the context of servers. */
   readonly contextCapability: boolean;
+  /** `completion/complete` has the arguments that are filled in already. */
+  readonly completionContext: boolean;
 }

@@ -3,7 +3,6 @@ import { LocalError } from "../../rpc/errors.ts";
 import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../../rpc/messages.ts";
 import { readInputResponses } from "../../mcp/input-required.ts";
 import { type LoggingLevel, isLoggable, loggingLevels } from "../../mcp/logging.ts";
-import { Notification } from "../../mcp/methods.ts";
 import type { ProgressToken } from "../../mcp/progress.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
@@ -13,12 +12,17 @@ import type { ServerCore } from "../core.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
 import type * as Elicit from "../input/elicit.ts";
 import type { Session } from "../protocol/session.ts";
+import { NotificationRate } from "./notification-rate.ts";
 
 /** Sends messages about one request to the peer, before its response. */
 export interface Link {
   send(message: JsonRpcMessage): void;
   /** Kind of connection. Undefined if client and server are in one process. */
   readonly network?: "tcp" | "pipe" | undefined;
+  /** False while messages that belong to no request cannot be sent, because the client has no stream open. */
+  readonly isOpen?: boolean;
+  /** Closes the connection or stream, because the client does not answer. */
+  reset?(cause: Error): void;
 }
 
 /** Replaces the connection of a request if its handler continues after the response, as in a task. */
@@ -77,6 +81,7 @@ export class Call implements Context {
   #cancelled: Error | undefined;
   #settled = false;
   #progress = -Infinity;
+  #rate: NotificationRate | undefined;
   #input: Promise<InputChannel> | undefined;
   #openInput: InputChannel | undefined;
   #log: Logger | undefined;
@@ -175,6 +180,7 @@ export class Call implements Context {
 
   /** Marks the call as answered. Later notifications of its handler are not sent. */
   settle(): void {
+    this.#rate?.flush();
     this.#settled = true;
   }
 
@@ -222,16 +228,20 @@ export class Call implements Context {
     if (Number.isFinite(total)) params.total = total as number;
     if (typeof message === "string") params.message = message;
     if (this.#afterlife) return this.#afterlife.progress(done, params.total, params.message);
-    this.notify(Notification.progress, this.encoder.progress(params));
+    this.#paced.progress(this.encoder.progress(params));
+  }
+
+  get #paced(): NotificationRate {
+    return (this.#rate ??= new NotificationRate(this));
   }
 
   #sendLog(level: LoggingLevel, data: unknown, logger: string | undefined): void {
     const minimum = this.session ? this.session.logLevel : this.#logLevel;
-    if (minimum === undefined || !isLoggable(level, minimum)) return;
+    if (minimum === undefined || !isLoggable(level, minimum) || !this.core.offering.has("logging")) return;
     if (["undefined", "function", "symbol"].includes(typeof data)) {
       return this.core.report(new TypeError(`log needs JSON data; got ${typeof data}.`), this);
     }
-    this.notify(Notification.message, typeof logger === "string" ? { level, logger, data } : { level, data });
+    this.#paced.log(typeof logger === "string" ? { level, logger, data } : { level, data }, minimum);
   }
 }
 

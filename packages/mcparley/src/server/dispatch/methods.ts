@@ -1,13 +1,11 @@
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError, invalidParams } from "../../rpc/errors.ts";
-import { readLoggingLevel } from "../../mcp/logging.ts";
 import { Method } from "../../mcp/methods.ts";
 import { readCursor, readResourceUri } from "../../mcp/resources.ts";
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
 import type { ContentBlock } from "../../mcp/content.ts";
 import type { CallToolResult } from "../../mcp/tools.ts";
-import { supportedVersions } from "../../mcp/revisions/index.ts";
 import type { Call } from "./call.ts";
 import { resourceNotFound } from "../features/resources.ts";
 import type { PreparedLists } from "../lists.ts";
@@ -24,6 +22,8 @@ const always = (): boolean => true;
 const tools = (offering: Offering): boolean => offering.offers("tools");
 const prompts = (offering: Offering): boolean => offering.offers("prompts");
 const resources = (offering: Offering): boolean => offering.offers("resources");
+const logging = (offering: Offering): boolean => offering.has("logging");
+const subscriptions = (offering: Offering): boolean => resources(offering) && offering.has("subscribe");
 const completions = (offering: Offering): boolean => offering.completes();
 
 /**
@@ -34,7 +34,7 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.ping, { offered: always, answer: () => ({}) }],
   [Method.discover, { offered: always, answer: discover }],
   [Method.listen, { offered: always, answer: listenFromNow }],
-  [Method.setLevel, { offered: always, answer: setLevel }],
+  [Method.setLevel, { offered: logging, answer: inSession }],
   [Method.listTools, { offered: tools, answer: (call) => page(call, call.core.offering.toolList) }],
   [Method.callTool, { offered: tools, answer: byFeature }],
   [Method.listPrompts, { offered: prompts, answer: (call) => page(call, call.core.offering.promptList) }],
@@ -42,8 +42,8 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
   [Method.listResources, { offered: resources, answer: byFeature }],
   [Method.listResourceTemplates, { offered: resources, answer: (call) => page(call, call.core.offering.templateList) }],
   [Method.readResource, { offered: resources, answer: byFeature }],
-  [Method.subscribe, { offered: resources, answer: subscribe }],
-  [Method.unsubscribe, { offered: resources, answer: unsubscribe }],
+  [Method.subscribe, { offered: subscriptions, answer: inSession }],
+  [Method.unsubscribe, { offered: subscriptions, answer: inSession }],
   [Method.complete, { offered: completions, answer: byFeature }],
 ]);
 
@@ -113,26 +113,14 @@ function page(call: Call, list: PreparedLists<any>): Prepared {
 function discover({ core }: Call): JsonObject {
   const { instructions } = core.definition;
   return {
-    supportedVersions,
+    supportedVersions: core.versions,
     capabilities: core.capabilities(),
     ...(instructions !== undefined && { instructions }),
     ...core.listCache,
   };
 }
 
-/** Sets the log level of a legacy session. A modern client sends its level in each request. */
-function setLevel({ session, params }: Call): JsonObject {
-  const level = readLoggingLevel(params.level, "params.level");
-  if (session) session.logLevel = level;
-  return {};
-}
-
-function subscribe({ session, params }: Call): JsonObject {
-  session?.subscribe(readResourceUri(params));
-  return {};
-}
-
-function unsubscribe({ session, params }: Call): JsonObject {
-  session?.unsubscribe(readResourceUri(params));
-  return {};
+/** Answers a method that changes the state of a session. Only legacy revisions have such methods, and sessions. */
+function inSession(call: Call): JsonObject {
+  return call.session!.change(call);
 }

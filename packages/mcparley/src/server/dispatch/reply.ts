@@ -33,8 +33,10 @@ export function resultReply(call: Call, result: JsonObject | Prepared): Reply | 
 /** Makes the reply of an error that was thrown. Returns undefined if the client cancelled the call. */
 export function errorReply(call: Call, error: unknown): Reply | undefined {
   const { id, cancelled, revision } = call;
-  const reply = cancelled ? undefined : replyToError(id, toProtocolError(error, call), revision);
+  const known = toProtocolError(error, call);
+  const reply = cancelled ? undefined : replyToError(id, known, revision);
   call.settle();
+  if (isReserved(known.code, revision)) void import("./reserved-code.ts").then(({ report }) => report(call, known));
   return reply;
 }
 
@@ -66,11 +68,17 @@ function storeUnavailable(): ProtocolError {
   return new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
 }
 
-/** Replaces a code that the revision does not define by one that it does. */
+/** Replaces a code that must not be sent to a peer of the revision. */
 function codeFor(code: number, revision: Revision): number {
   if (code === ErrorCode.ResourceNotFound) return revision.resourceNotFoundCode;
-  const isReserved = code <= -32020 && code >= -32099;
-  return isReserved && !revision.errorCodes.has(code) ? ErrorCode.InvalidRequest : code;
+  // This library makes the second error, which only modern revisions define.
+  const isMeaningless = code === ErrorCode.MissingRequiredClientCapability && !revision.reservesCodes;
+  return isMeaningless || isReserved(code, revision) ? ErrorCode.InvalidRequest : code;
+}
+
+/** Whether the revision reserves a code and gives it no meaning (2026-07-28, basic, Error Codes). */
+function isReserved(code: number, { reservesCodes, errorCodes }: Revision): boolean {
+  return reservesCodes && code <= -32020 && code >= -32099 && !errorCodes.has(code);
 }
 
 /**

@@ -8,12 +8,18 @@ import { requireScopes } from "../dispatch/scopes.ts";
 
 /** Answers `completion/complete`. An argument that has no suggestions is completed with none. */
 export async function complete(call: Call): Promise<JsonObject> {
-  const params = readCompleteParams(call.params, call.core.limits.completionLength);
+  const params = readParams(call);
   const { entry, source } = find(call, params);
   requireScopes(entry.definition.scopes, call.principal);
   const { value } = params.argument;
   const suggested = typeof source === "function" ? await source(value, params.context) : startingWith(value, source);
   return toResult(suggested) as unknown as JsonObject;
+}
+
+/** Reads the params. `context` is ignored on a revision that does not define it, like any other unknown member. */
+function readParams({ params, revision, core }: Call): CompleteParams {
+  const known = revision.completionContext ? params : { ...params, context: undefined };
+  return readCompleteParams(known, core.limits.completionLength);
 }
 
 /** The lower-case form of each list of candidates, so that it is made once for a definition and not for each request. */

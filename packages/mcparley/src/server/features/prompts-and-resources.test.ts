@@ -211,3 +211,21 @@ describe("resources", () => {
     expect(legacy.received.filter((message) => "method" in message)).toHaveLength(1);
   });
 });
+
+test.each([
+  ["2024-11-05", "none"],
+  ["2025-03-26", "none"],
+  ["2025-06-18", "Berlin"],
+  ["2025-11-25", "Berlin"],
+])("on %s a completion function receives the other arguments only if the revision has them", async (version, city) => {
+  const complete = (_typed: string, others: Record<string, string>): string[] => [others.city ?? "none"];
+  const trip = prompt({ arguments: { city: {}, street: { complete } }, get: () => "" });
+  const peer = await rawPeer(createServer({ name: "x", version: "1", prompts: { trip } }));
+  await openSession(peer, version);
+  const { result } = await peer.request("completion/complete", {
+    ref: { type: "ref/prompt", name: "trip" },
+    argument: { name: "street", value: "" },
+    context: { arguments: { city: "Berlin" } },
+  });
+  expect(result).toMatchObject({ completion: { values: [city] } });
+});

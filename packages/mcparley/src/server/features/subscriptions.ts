@@ -10,6 +10,7 @@ import type { Peer } from "../dispatch/context.ts";
 import type { ServerCore, Stream } from "../core.ts";
 import type { ExtensionSubscription } from "../extension.ts";
 import { checkKept } from "../protocol/kept.ts";
+import { mayReceive } from "./resource-access.ts";
 import { Shares } from "../shares.ts";
 
 /** Characters of JSON that a stream keeps of its client's name and capabilities. Longer ones are dropped. */
@@ -48,10 +49,10 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
 }
 
 /** A separate function, so that the stack of `listen` does not keep the params in memory while the stream is open. */
-function readFilter({ core, params }: Call): SubscriptionFilter {
-  const filter = readSubscriptionFilter(params);
-  checkKept(core.limits, 0, filter.resourceSubscriptions ?? []);
-  return honoured(core, filter);
+function readFilter(call: Call): SubscriptionFilter {
+  const filter = readSubscriptionFilter(call.params);
+  checkKept(call.core.limits, 0, filter.resourceSubscriptions ?? []);
+  return honoured(call, filter);
 }
 
 /**
@@ -102,7 +103,9 @@ function streamUntilEnded(
   { filter, meta, missed }: { filter: SubscriptionFilter; meta: JsonObject; missed: Recording },
 ): Promise<void> {
   const uris = new Set(filter.resourceSubscriptions);
-  const wants = (change: Change): boolean => ("uri" in change ? uris.has(change.uri) : wantsList(filter, change.list));
+  const { core, principal } = call;
+  const wants = (change: Change): boolean =>
+    "uri" in change ? uris.has(change.uri) && mayReceive(core, change.uri, principal) : wantsList(filter, change.list);
   const deliver = (change: Change): void => {
     const { method, params = {} } = toNotification(change, meta);
     call.notify(method, params);
@@ -149,15 +152,15 @@ async function subscribeExtensions(
   }
 }
 
-/** Returns the part of a filter that this server supports. The acknowledgment omits the rest. */
-function honoured(core: ServerCore, wanted: SubscriptionFilter): SubscriptionFilter {
+/** Returns the part of a filter that the server supports and the caller may receive. The acknowledgment omits the rest. */
+function honoured({ core, principal }: Call, wanted: SubscriptionFilter): SubscriptionFilter {
   const { tools, prompts, resources } = core.capabilities();
   const filter: SubscriptionFilter = {};
   if (wanted.toolsListChanged && tools?.listChanged) filter.toolsListChanged = true;
   if (wanted.promptsListChanged && prompts?.listChanged) filter.promptsListChanged = true;
   if (wanted.resourcesListChanged && resources?.listChanged) filter.resourcesListChanged = true;
   if (wanted.resourceSubscriptions && resources?.subscribe) {
-    filter.resourceSubscriptions = wanted.resourceSubscriptions;
+    filter.resourceSubscriptions = wanted.resourceSubscriptions.filter((uri) => mayReceive(core, uri, principal));
   }
   return filter;
 }

@@ -2,7 +2,8 @@ import type { InputRequest } from "../../mcp/input-required.ts";
 import { Method } from "../../mcp/methods.ts";
 
 /** Methods that can be used as input requests. */
-const questions: ReadonlySet<string> = new Set([Method.elicit, Method.createMessage, Method.listRoots]);
+const questions: ReadonlySet<string> = /* @__PURE__ */ (() =>
+  new Set<string>([Method.elicit, Method.createMessage, Method.listRoots]))();
 
 /** A handler's result that requests input from the client. Made by `inputRequired`. */
 export class InputRequired {

@@ -15,12 +15,15 @@ export interface RateLimitOptions {
   perSecond?: number;
   /** Calls that are accepted at once after an idle time. Default: 100. */
   burst?: number;
-  /** The methods that are limited. Default: `tools/call` and `completion/complete`. */
+  /** The methods that are limited. Default: `tools/call`, `completion/complete`, and the operations on tasks: `tasks/get` and others. */
   methods?: readonly string[];
   /** Key of the caller that a call counts for. Default: its principal, or the network of its address if it is anonymous. */
   key?: (call: MiddlewareCall) => string;
   clock?: Clock;
 }
+
+/** The operations on tasks, of the extension and of 2025-11-25. They read and change the store, and a client repeats them. */
+const ofTasks = ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"];
 
 /** Maximum number of callers that are counted in memory. Then the one that was idle longest is dropped. */
 const maxBuckets = 10_000;
@@ -36,7 +39,7 @@ const maxBuckets = 10_000;
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
   refuseStore(options, "rateLimit");
   const { perSecond = 20, burst = 100, clock = systemClock } = options;
-  const limited = new Set<string>(options.methods ?? [Method.callTool, Method.complete]);
+  const limited = new Set<string>(options.methods ?? [Method.callTool, Method.complete, ...ofTasks]);
   const keyOf = options.key ?? ((call) => callerKey(call.principal, call.peer.address));
   const buckets = new Map<string, Bucket>();
   // A server may have several limits, and each has its own buckets.

@@ -58,7 +58,11 @@ export class ServerConnection implements Connection {
     this.#core = core;
     this.#transport = transport;
     this.#principal = principal;
-    this.#link = { send: (message) => void this.#send(message), network: transport.network };
+    this.#link = {
+      send: (message) => void this.#send(message),
+      network: transport.network,
+      reset: (cause) => this.#reset(cause),
+    };
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
@@ -243,6 +247,12 @@ export class ServerConnection implements Connection {
   #end(cause: Error | undefined): void {
     this.#giveUp(new LocalError("closed", "The connection was closed.", { cause }));
     void Promise.allSettled(this.#answering).then(() => this.#settleClosed());
+  }
+
+  #reset(cause: Error): void {
+    this.#core.report(cause, undefined);
+    this.#giveUp(cause);
+    void this.#transport.close();
   }
 
   #giveUp(cause: Error): void {

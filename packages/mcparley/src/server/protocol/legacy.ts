@@ -11,14 +11,14 @@ import {
 import { Method, Notification } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { negotiateLegacy } from "../../mcp/revisions/index.ts";
+import { legacyRevisions, negotiateLegacy } from "../../mcp/revisions/index.ts";
 import { answer, checkParams } from "../dispatch/dispatch.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../core.ts";
 import { keepInitialize } from "./kept.ts";
-import type { RequestSource } from "./modern.ts";
+import { type RequestSource, unsupportedVersion } from "./modern.ts";
 import { Session, type SharedBy } from "./session.ts";
 
 /** The connection on which a session is opened. */
@@ -58,10 +58,15 @@ export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way):
   }
 }
 
-/** Opens a session from the params of its `initialize` request. Throws -32602 if they are larger than a session may be. */
+/**
+ * Opens a session from the params of its `initialize` request. Throws -32602 if they are larger than a session may be, and
+ * -32022 if the server serves no legacy revision.
+ */
 export function openSession(core: ServerCore, given: InitializeParams, way: Way): Session {
-  const { link, principal, address, revisions, shared, isTransient = false } = way;
-  const revision = negotiateLegacy(given.protocolVersion, revisions);
+  const { link, principal, address, revisions = legacyRevisions, shared, isTransient = false } = way;
+  const served = revisions.filter(({ version }) => core.serves(version));
+  const revision = negotiateLegacy(given.protocolVersion, served);
+  if (!revision) throw unsupportedVersion(core, given.protocolVersion);
   const { params, size } = keepInitialize(core.limits, { ...given, protocolVersion: revision.version });
   const { clientInfo: info, capabilities, protocolVersion } = params;
   const peer = { info, capabilities, revision: protocolVersion, address };
@@ -104,7 +109,7 @@ function withoutLaterMessages(all: ServerCapabilities): ServerCapabilities {
  * Answers a request of a session. Returns undefined if the client cancelled it.
  *
  * The principal is that of this request. Over HTTP each request has its own credential, and a newer one of the same caller
- * may have other scopes than the one that opened the session.
+ * may have other scopes than the one that opened the session. The session keeps the newest one, for the delivery of updates.
  */
 export function answerInSession(
   session: Session,
@@ -114,6 +119,7 @@ export function answerInSession(
   const { id, method, params = {} } = request;
   const { core, revision, encoder } = session;
   const { principal, link, address = session.peer.address } = source;
+  session.principal = principal;
   try {
     checkTurn(session, request);
     checkProgressToken(params, core.limits.idLength);

@@ -5,13 +5,7 @@ import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.
 import { readLoggingLevel } from "../../mcp/logging.ts";
 import { MetaKey } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
-import {
-  modernEncoderOf,
-  findRevision,
-  latestLegacy,
-  latestModern,
-  supportedVersions,
-} from "../../mcp/revisions/index.ts";
+import { modernEncoderOf, findRevision, latestLegacy, latestModern } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
@@ -50,7 +44,7 @@ export function openCall(core: ServerCore, request: JsonRpcRequest, source: Requ
 function readCall(core: ServerCore, request: JsonRpcRequest, { link, principal, address }: RequestSource): Call {
   const { id, method, params = {} } = request;
   const meta = isObject(params._meta) ? params._meta : {};
-  const revision = readRevision(meta);
+  const revision = readRevision(core, meta);
   const encoder = modernEncoderOf(revision);
   const capabilities = meta[MetaKey.clientCapabilities];
   if (!isObject(capabilities)) throw malformed(MetaKey.clientCapabilities, "an object");
@@ -67,18 +61,19 @@ function readCall(core: ServerCore, request: JsonRpcRequest, { link, principal, 
   return new Call({ core, revision, encoder, id, method, params, peer, principal, link, logLevel, session });
 }
 
-function readRevision(meta: JsonObject): Revision {
+function readRevision(core: ServerCore, meta: JsonObject): Revision {
   const requested = meta[MetaKey.protocolVersion];
   if (typeof requested !== "string") throw malformed(MetaKey.protocolVersion, "a string");
   const revision = findRevision(requested);
-  if (revision?.era === "modern") return revision;
-  throw unsupportedVersion(requested);
+  if (revision?.era === "modern" && core.serves(requested)) return revision;
+  throw unsupportedVersion(core, requested);
 }
 
-function unsupportedVersion(requested: string): ProtocolError {
-  const data = { supported: supportedVersions, requested: requested.slice(0, 100) };
-  const hint = findRevision(requested) ? `${requested} opens with initialize. ` : "";
-  const message = `Unsupported protocol version. ${hint}Supported: ${supportedVersions.join(", ")}.`;
+/** Makes the error that names the versions of the server (2026-07-28, basic/versioning). */
+export function unsupportedVersion({ versions }: ServerCore, requested: string): ProtocolError {
+  const hint = versions.includes(requested) ? `${requested} opens with initialize. ` : "";
+  const message = `Unsupported protocol version. ${hint}Supported: ${versions.join(", ")}.`;
+  const data = { supported: versions, requested: requested.slice(0, 100) };
   return new ProtocolError(ErrorCode.UnsupportedProtocolVersion, message, { data });
 }
 

@@ -10,7 +10,10 @@ import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { type Change, type Listener, toNotification } from "../changes.ts";
 import type { Peer, Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../core.ts";
+import { mayReceive } from "../features/resource-access.ts";
 import { checkKept } from "./kept.ts";
+import { startPings } from "./pings.ts";
+import { changeSession } from "./session-methods.ts";
 
 export interface SessionInit {
   core: ServerCore;
@@ -24,6 +27,13 @@ export interface SessionInit {
   size?: number;
   /** Whether the session ends with its request, because the endpoint has no sessions. Default: false. */
   isTransient?: boolean;
+}
+
+interface SendOptions {
+  link: Link;
+  signal: AbortSignal;
+  /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
+  timeout?: number;
 }
 
 /** Set if other processes serve the session as well. Changes then come from the owner of its stream. */
@@ -57,7 +67,8 @@ export class Session implements Listener {
   readonly revision: Revision;
   readonly encoder: Encoder;
   readonly peer: Peer;
-  readonly principal: Principal | undefined;
+  /** The caller. Each request may have a newer credential of the same caller, with other scopes. */
+  principal: Principal | undefined;
   /** Whether the session ends with its request. The features that need a later message do not exist in it. */
   readonly isTransient: boolean;
   /** Undefined if no log messages are sent. */
@@ -77,6 +88,7 @@ export class Session implements Listener {
   #forgotten: unknown;
   #mayAsk = false;
   #leave: (() => void) | undefined;
+  #endPings: (() => void) | undefined;
   readonly #since: number;
   /** The reason of the end. Undefined while the session is open. */
   #ended: Error | undefined;
@@ -100,6 +112,19 @@ export class Session implements Listener {
     if (this.#ended) return;
     if (!this.#shared) this.#leave ??= this.core.changes.add(this);
     this.#ask();
+    this.startPings();
+  }
+
+  /** Pings the client from now on, if the server has `pingInterval` and the client is ready. Ends while the link is closed. */
+  startPings(): void {
+    const { pingInterval = Infinity } = this.core.definition;
+    if (pingInterval === Infinity || this.#ended || !this.#mayAsk || this.isTransient) return;
+    this.#endPings ??= startPings(this, this.#link, pingInterval);
+  }
+
+  endPings(): void {
+    this.#endPings?.();
+    this.#endPings = undefined;
   }
 
   /** Applies session state that another instance of the session received. */
@@ -108,6 +133,11 @@ export class Session implements Listener {
     this.#subscriptions = new Set(subscriptions);
     this.#uriSize = subscriptions.join("").length;
     if (ready && !this.#mayAsk) this.ready();
+  }
+
+  /** Answers a request that changes the state of the session. */
+  change(call: Call): JsonObject {
+    return changeSession(this, call);
   }
 
   /** Subscribes the client to a resource. Throws -32602 if it would then be subscribed to more than the limits allow. */
@@ -134,7 +164,9 @@ export class Session implements Listener {
   }
 
   wants(change: Change): boolean {
-    return "list" in change || (this.#subscriptions?.has(change.uri) ?? false);
+    if ("list" in change) return true;
+    const { uri } = change;
+    return this.#subscriptions?.has(uri) === true && mayReceive(this.core, uri, this.principal);
   }
 
   deliver(change: Change): void {
@@ -148,7 +180,7 @@ export class Session implements Listener {
   }
 
   /** Sends the client a request on `link` once it is ready (2025-11-25, basic/lifecycle). Resolves with its result. */
-  request(method: string, params: JsonObject, way: { link: Link; signal: AbortSignal }): Promise<JsonObject> {
+  request(method: string, params: JsonObject, way: SendOptions): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
     this.#questions ??= new PendingRequests(this.core.clock);
     const number = this.#questions.nextId();
@@ -160,7 +192,7 @@ export class Session implements Listener {
     };
     const answer = this.#questions.wait(id, {
       what: method,
-      idleTimeout: this.core.limits.askTimeout,
+      idleTimeout: way.timeout ?? this.core.limits.askTimeout,
       signal: way.signal,
       onAbandoned: (reason) => {
         // A request that was never sent needs no cancellation.
@@ -234,6 +266,7 @@ export class Session implements Listener {
     if (this.#ended) return;
     this.#ended = cause;
     this.#leave?.();
+    this.endPings();
     this.core.clock.clearTimeout(this.#forgotten);
     for (const call of this.#calls?.values() ?? []) call.cancel(cause);
     this.#questions?.failAll(cause);

@@ -96,6 +96,11 @@ export class HttpSseSession implements Link, OpenExchange {
     this.#endIfDone();
   }
 
+  reset(cause: Error): void {
+    this.#core.report(cause, undefined);
+    this.end(cause);
+  }
+
   /** Ends the session at once, and cancels its calls and its input requests. */
   end(cause: Error): void {
     if (this.#state === "ended") return;

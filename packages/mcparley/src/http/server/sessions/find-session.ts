@@ -1,6 +1,7 @@
 import { type Awaitable, after } from "../../../rpc/awaitable.ts";
 import type { JsonRpcRequest, RequestId } from "../../../rpc/messages.ts";
-import { findRevision, supportedVersions, unnamedOverHttp } from "../../../mcp/revisions/index.ts";
+import { findRevision, unnamedOverHttp } from "../../../mcp/revisions/index.ts";
+import type { ServerCore } from "../../../server/core.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import { Session } from "../../../server/protocol/session.ts";
 import type { Belonging } from "../respond.ts";
@@ -23,11 +24,15 @@ const visibleAscii = /^[!-~]+$/;
 /** Discards standalone messages. Used if there is no session. */
 export const nowhere: Link = { send: () => {} };
 
-/** Refuses a version that does not exist (2025-06-18, transports, "Protocol Version Header"). */
-export function checkVersion(head: RequestHead, id: RequestId | undefined): void {
+/** Refuses a version that the server does not serve (2025-06-18, transports, "Protocol Version Header"). */
+export function checkVersion(core: ServerCore, head: RequestHead, id: RequestId | undefined): void {
   const version = head.header(PROTOCOL_VERSION_HEADER);
-  if (version === undefined || findRevision(version)) return;
-  const supported = `Supported: ${supportedVersions.join(", ")}.`;
+  if (version !== undefined) requireServed(core, version, id);
+}
+
+function requireServed(core: ServerCore, version: string, id: RequestId | undefined): void {
+  if (findRevision(version) && core.serves(version)) return;
+  const supported = `Supported: ${core.versions.join(", ")}.`;
   throw new HttpRefusal(400, `The MCP-Protocol-Version "${shown(version)}" is not supported. ${supported}`, { id });
 }
 
@@ -74,8 +79,9 @@ export function findSession(sessions: SessionTable, { head, sender, id }: Sessio
 }
 
 /** Makes a session for one request. The client's capabilities are unknown, so input requests throw an error that names them. */
-function ephemeral({ core }: LegacyContext, { head, sender }: SessionRequest): Session {
+function ephemeral({ core }: LegacyContext, { head, sender, id }: SessionRequest): Session {
   const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
+  requireServed(core, revision.version, id);
   const { principal, address } = sender;
   const peer = { info: undefined, capabilities: {}, revision: revision.version, address };
   return new Session({ core, revision, peer, principal, link: nowhere, isTransient: true });

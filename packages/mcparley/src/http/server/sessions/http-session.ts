@@ -55,6 +55,10 @@ export class HttpSession implements Link {
     return this.session.inFlight > 0 || (this.#streams !== undefined && this.#streams.length > 0);
   }
 
+  get isOpen(): boolean {
+    return this.stream !== undefined;
+  }
+
   /** The stream for messages that belong to no request. Undefined if none is open. */
   get stream(): Standalone | undefined {
     return this.#streams?.at(-1);
@@ -84,8 +88,15 @@ export class HttpSession implements Link {
     this.#streams ??= [];
     this.#streams.push(stream);
     if (this.#streams.length > maxStreams) this.#streams.shift()?.end();
-    for (const message of this.#missed?.values() ?? []) stream.send(message);
+    for (const message of this.#missed?.values() ?? []) if (this.#isWanted(message)) stream.send(message);
     this.#missed = undefined;
+    this.session.startPings();
+  }
+
+  /** Ends the streams of a client that does not answer, so that it opens a new one. */
+  reset(cause: Error): void {
+    this.session.core.report(cause, undefined);
+    this.endStreams();
   }
 
   detach(stream: Standalone): void {
@@ -103,6 +114,12 @@ export class HttpSession implements Link {
   end(cause: Error): void {
     this.endStreams();
     this.session.end(cause);
+  }
+
+  /** Whether a message that waited is still wanted. The credential that opens the stream may have fewer scopes. */
+  #isWanted(message: JsonRpcMessage): boolean {
+    if (!("method" in message) || message.method !== Notification.resourceUpdated) return true;
+    return this.session.wants({ uri: String(message.params?.uri) });
   }
 
   #miss(message: JsonRpcMessage): void {

@@ -75,7 +75,7 @@ export class LegacyEndpoint {
 function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: Message): Awaitable<void> {
   const { exchange: head } = posted;
   const id = kind === "request" ? message.id : undefined;
-  checkVersion(head, id);
+  checkVersion(context.core, head, id);
   if (kind !== "request") return receive(context, posted, { kind, message } as OneWayMessage);
   const isNamed = context.sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
   if (message.method === Method.initialize && !isNamed) return openSession(context, posted, message);

@@ -14,7 +14,7 @@ import { PostResponse } from "../respond.ts";
 /** Answers a POST of several messages (2025-03-26 only, transports, "Sending Messages"). */
 export async function postBatch(context: LegacyContext, posted: Posted, batch: readonly unknown[]): Promise<void> {
   const { exchange: head } = posted;
-  checkVersion(head, undefined);
+  checkVersion(context.core, head, undefined);
   const place = await placeOf(context, { head, sender: posted, id: undefined });
   checkBatch(place.session, batch);
   const messages = batch.map((value) => classify(value, context.core.limits.idLength));

@@ -13,6 +13,7 @@ import { Standalone } from "./standalone.ts";
 /** Answers a GET: opens the standalone stream of a session, or resumes one. */
 export async function getStream(context: LegacyContext, exchange: Exchange, sender: Sender): Promise<void> {
   const { session } = await require(context, exchange, sender);
+  session.session.principal = sender.principal;
   if (context.open.isEnding) throw shuttingDown();
   if (!readAccept(exchange.header("accept")).events) {
     throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
@@ -34,12 +35,12 @@ export async function deleteSession(context: LegacyContext, exchange: Exchange, 
 }
 
 async function require(
-  { sessions }: LegacyContext,
+  { core, sessions }: LegacyContext,
   head: RequestHead,
   sender: Sender,
 ): Promise<{ session: HttpSession; sessions: SessionTable }> {
   if (!sessions || !isOfSession(head)) throw notAllowed(head.method, "POST");
-  checkVersion(head, undefined);
+  checkVersion(core, head, undefined);
   return { session: await findSession(sessions, { head, sender, id: undefined }), sessions };
 }
 
