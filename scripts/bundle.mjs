@@ -60,7 +60,12 @@ const packages = [
       // Checks definitions and their schemas. `npm run size` reports it apart from the rest of a start.
       "json-schema-reader": {
         neededBy: ["schema/json-schema/document.ts"],
-        with: ["schema/json-schema/document.ts", "server/check-definition.ts", "mcp/check-metadata.ts"],
+        with: [
+          "schema/json-schema/document.ts",
+          "server/check-definition.ts",
+          "mcp/check-metadata.ts",
+          "mcp/custom-notifications.ts",
+        ],
       },
       schema: { neededBy: ["server.ts"], laterBy: "client.ts" },
       server: { neededBy: ["server.ts"] },

@@ -1,5 +1,7 @@
+import type { Implementation } from "../mcp/capabilities.ts";
 import { isUri } from "../mcp/resources.ts";
 import { LocalError } from "../rpc/errors.ts";
+import type { AnyServerDefinition } from "./options.ts";
 
 /** Members of tool definitions in other libraries. They would be ignored, and the arguments not checked. */
 const otherNames = [
@@ -40,4 +42,29 @@ export function checkMethods<M extends object>(layers: M, exists: (method: strin
   if (unknown === undefined) return layers;
   const why = `Middleware for ${JSON.stringify(unknown)} would never run: neither MCP nor an extension of this server has it.`;
   throw new LocalError("invalid_definition", why);
+}
+
+/** Returns the description of a server from its definition. Throws `invalid_definition` if it has no name or no version. */
+export function infoOf(definition: AnyServerDefinition): Implementation {
+  const { name, version, title, description, websiteUrl, icons } = definition;
+  if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
+    throw new LocalError("invalid_definition", "A server needs a name and a version, both non-empty strings.");
+  }
+  const info: Implementation = { name, version };
+  if (title !== undefined) info.title = title;
+  if (description !== undefined) info.description = description;
+  if (websiteUrl !== undefined) info.websiteUrl = websiteUrl;
+  if (icons !== undefined) info.icons = icons;
+  return info;
+}
+
+/** Rejects invalid keys, and a store that is none, when the server is created, not when a call first needs them. */
+export function checkKeysAndStore({ stateKeys: keys, store }: AnyServerDefinition): void {
+  // A likely mistake is to pass a database client instead of a store.
+  if (store && typeof store.compareAndSet !== "function") {
+    throw new LocalError("invalid_definition", "store must be a Store, such as memoryStore().");
+  }
+  if (keys && (keys.length === 0 || keys.some(({ length }) => length !== 32))) {
+    throw new LocalError("invalid_definition", "stateKeys must hold at least one key, and each must have 32 bytes.");
+  }
 }

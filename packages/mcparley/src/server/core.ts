@@ -4,6 +4,7 @@ import { type Implementation, type ServerCapabilities, checkExtensionId } from "
 import { type CacheHint, checkCacheHint } from "../mcp/resources.ts";
 import type { Call } from "./dispatch/call.ts";
 import { Changes, type Listener } from "./changes.ts";
+import { checkKeysAndStore, infoOf } from "./check-definition.ts";
 import type { Principal } from "./dispatch/context.ts";
 import { explained } from "./describe.ts";
 import type { ExtensionMethod, ServerExtension } from "./extension.ts";
@@ -45,11 +46,7 @@ export class ServerCore {
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
     this.#isObserved = Boolean(definition.observers?.length);
-    checkStateKeys(definition.stateKeys);
-    // A likely mistake is to pass a database client instead of a store.
-    if (definition.store && typeof definition.store.compareAndSet !== "function") {
-      throw new LocalError("invalid_definition", "store must be a Store, such as memoryStore().");
-    }
+    checkKeysAndStore(definition);
     explained("listCache", () => checkCacheHint(definition.listCache ?? {}));
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
     const { limits, listCache, info: serverInfo, changes } = this;
@@ -152,25 +149,5 @@ export class ServerCore {
       }
       this.#extensionMethods.set(method, answer);
     }
-  }
-}
-
-function infoOf(definition: AnyServerDefinition): Implementation {
-  const { name, version, title, description, websiteUrl, icons } = definition;
-  if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
-    throw new LocalError("invalid_definition", "A server needs a name and a version, both non-empty strings.");
-  }
-  const info: Implementation = { name, version };
-  if (title !== undefined) info.title = title;
-  if (description !== undefined) info.description = description;
-  if (websiteUrl !== undefined) info.websiteUrl = websiteUrl;
-  if (icons !== undefined) info.icons = icons;
-  return info;
-}
-
-/** Rejects invalid keys when the server is created, not when a call first needs them. */
-function checkStateKeys(keys: readonly Uint8Array[] | undefined): void {
-  if (keys && (keys.length === 0 || keys.some(({ length }) => length !== 32))) {
-    throw new LocalError("invalid_definition", "stateKeys must hold at least one key, and each must have 32 bytes.");
   }
 }

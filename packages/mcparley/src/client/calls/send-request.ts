@@ -1,4 +1,4 @@
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
@@ -14,7 +14,7 @@ import {
   sessionFor,
 } from "./call.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import type { Progress } from "../../mcp/progress.ts";
+import { readProgress } from "../../mcp/progress.ts";
 import type { RequestOptions } from "../options.ts";
 import { type KnownTool, headersOf } from "./known-tools.ts";
 import { repair } from "./repair.ts";
@@ -30,16 +30,24 @@ export async function sendRequest(call: Call): Promise<JsonObject> {
   call.isSent = true;
   // No spread: it would take longer than the rest of the client's part of a call.
   const { idleTimeout, totalTimeout } = limitsOf(call);
+  const onProgress = progressOf(call);
   return session.connection.exchange(method, paramsOf(call, session), {
     idleTimeout,
     totalTimeout,
     what,
     signal: options.signal,
-    onProgress: progressOf(call),
+    onProgress,
+    onId: onProgress && call.params.task ? (id) => keepProgress(call, id, onProgress) : undefined,
     onPaused: (ms) => void (call.endsAt += ms),
     wantsProgress: true,
     envelope: mirrored ?? (options.maxReply ? options : undefined),
   });
+}
+
+/** The token of a call that creates a task is valid until the task ends (2025-11-25, basic/utilities/tasks). */
+function keepProgress(call: Call, id: RequestId, onProgress: (params: JsonObject) => void): void {
+  call.endProgress?.();
+  call.endProgress = call.session?.connection.keepProgress(id, onProgress);
 }
 
 /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
@@ -88,11 +96,8 @@ async function toolOf(call: Call): Promise<KnownTool | undefined> {
 
 function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObject) => void) | undefined {
   if (!onProgress) return undefined;
-  return ({ progress, total, message }) => {
-    if (typeof progress !== "number") return;
-    const seen: Progress = { progress };
-    if (typeof total === "number") seen.total = total;
-    if (typeof message === "string") seen.message = message;
-    guarded(() => onProgress(seen), core.report);
+  return (params) => {
+    const seen = readProgress(params);
+    if (seen) guarded(() => onProgress(seen), core.report);
   };
 }

@@ -116,7 +116,7 @@ function makeCore(
     logLevel: undefined,
     toolPages: (request) => toolPages(core, request),
     sendWithin: (request, own) => sendWithin(core, request, own),
-    asker: (during, signal) => ({ target: transports.target, server: sessions.current?.server.info, during, signal }),
+    asker: (during, signal) => ({ target: transports.target, server: sessions.current?.server.info, during, signal, progress() {} }),
     report(error) {
       // There is nobody to report an error of `onError` to.
       guarded(

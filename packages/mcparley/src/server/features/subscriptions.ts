@@ -38,7 +38,7 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
     await core.changes.relay?.join();
     makeRoom(call);
     const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
-    call.notify(Notification.acknowledged, { _meta: meta, notifications });
+    call.send(Notification.acknowledged, { _meta: meta, notifications });
     for (const send of waiting) send();
     await streamUntilEnded(call, { filter, meta, missed });
     return { _meta: meta };
@@ -105,7 +105,7 @@ function streamUntilEnded(
   const wants = (change: Change): boolean => ("uri" in change ? uris.has(change.uri) : wantsList(filter, change.list));
   const deliver = (change: Change): void => {
     const { method, params = {} } = toNotification(change, meta);
-    call.notify(method, params);
+    call.send(method, params);
   };
   return new Promise((resolve, reject) => {
     const leave = openStream(call, { wants, deliver, end: () => call.end?.() });
@@ -115,7 +115,7 @@ function streamUntilEnded(
       leave();
       // The specification requires both: basic/patterns/cancellation the notification, and subscriptions the result.
       const reason = "The server ended the subscription.";
-      call.notify(Notification.cancelled, { _meta: meta, requestId: call.id, reason });
+      call.send(Notification.cancelled, { _meta: meta, requestId: call.id, reason });
       resolve();
     };
     const onAbort = (): void => {
@@ -139,7 +139,7 @@ async function subscribeExtensions(
     acknowledged = true;
   });
   const send = (method: string, params: JsonObject): void => {
-    const tagged = (): void => call.notify(method, { ...params, _meta: { ...(params._meta as JsonObject), ...meta } });
+    const tagged = (): void => call.send(method, { ...params, _meta: { ...(params._meta as JsonObject), ...meta } });
     if (acknowledged) tagged();
     else hold(tagged);
   };
