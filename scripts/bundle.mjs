@@ -78,6 +78,8 @@ const packages = [
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
       // Used by sealed state, the cluster and the OAuth flow, each of which is loaded without the others.
       digest: { neededBy: ["rpc/digest.ts"], with: ["rpc/digest.ts"] },
+      // Loaded by a server with the first warning for its author, and by input requests.
+      warnings: { neededBy: ["server/warnings.ts"], with: ["server/warnings.ts"] },
       // Loaded by a server with the first result that is more than plain text, and by input requests.
       "content-checks": { neededBy: ["mcp/check-content.ts"], with: ["mcp/check-content.ts"] },
       // Loaded by a client after a failed request, and by the OAuth flow.

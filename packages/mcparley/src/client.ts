@@ -47,7 +47,13 @@ export type {
   SampleHandler,
   Timeouts,
 } from "./client/options.ts";
-export type { Change, ListenExtension, ListenFilter, ListKind, Subscription } from "./client/subscriptions/subscription.ts";
+export type {
+  Change,
+  ListenExtension,
+  ListenFilter,
+  ListKind,
+  Subscription,
+} from "./client/subscriptions/subscription.ts";
 export type { CallArgs, CallValue, PromptGets, ToolCalls, TypedClient } from "./client/typed-client.ts";
 export type {
   HttpAuth,

@@ -10,7 +10,7 @@ export interface CustomNotification {
 
 /** The names that MCP uses or may use: those that begin with one of its features, and those of JSON-RPC. */
 const reserved =
-  /^((notifications\/)?(initialized?|ping|cancelled|progress|message|server|tools|prompts|resources|roots|subscriptions|elicitation|sampling|completion|logging|tasks)(\/|$)|rpc\.)/;
+  /^(rpc\.|(notifications\/)?(initialized?|ping|cancelled|progress|message|server|tools|prompts|resources|roots|subscriptions|elicitation|sampling|completion|logging|tasks)(\/|$))/;
 
 /** Maximum length of the name of a custom notification, in characters. */
 const maxLength = 256;
@@ -22,11 +22,9 @@ export function isCustom(method: string): boolean {
 
 /** Throws a TypeError if a notification has a name that MCP reserves, or params that are not an object. */
 export function checkCustom(method: unknown, params: unknown): asserts method is string {
-  if (typeof method !== "string" || method === "" || method.length > maxLength) {
-    throw new TypeError(`The name of a notification must be a string of 1 to ${maxLength} characters.`);
-  }
-  if (!isCustom(method)) {
-    throw new TypeError(`MCP reserves the name "${method}". Choose another one, such as "com.example/${method}".`);
+  if (typeof method !== "string" || !method || !isCustom(method)) {
+    const rule = `A custom notification has a name of 1 to ${maxLength} characters that MCP does not reserve`;
+    throw new TypeError(`${rule}, such as "com.example/done"; got ${JSON.stringify(method)}.`);
   }
   if (params !== undefined && !isObject(params)) throw new TypeError(`The params of ${method} must be an object.`);
 }

@@ -43,7 +43,9 @@ export function readElicitResult(result: unknown): ElicitResult {
     const meta = isObject(_meta) ? { _meta } : {};
     const known = action === "accept" || action === "decline" || action === "cancel";
     if (known && (content === undefined || content === null || isObject(content))) {
-      return content ? { action, content: content as NonNullable<ElicitResult["content"]>, ...meta } : { action, ...meta };
+      return content
+        ? { action, content: content as NonNullable<ElicitResult["content"]>, ...meta }
+        : { action, ...meta };
     }
   }
   throw new LocalError("invalid_message", 'The client answered elicitation/create without a known "action".');

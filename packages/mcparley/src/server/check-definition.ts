@@ -1,6 +1,8 @@
-import type { Implementation } from "../mcp/capabilities.ts";
+import { type Implementation, checkExtensionId } from "../mcp/capabilities.ts";
+import { checkReservedId } from "../mcp/reserved-ids.ts";
 import { isUri } from "../mcp/resources.ts";
 import { LocalError } from "../rpc/errors.ts";
+import type { ServerCore } from "./core.ts";
 import type { AnyServerDefinition } from "./options.ts";
 
 /** Members of tool definitions in other libraries. They would be ignored, and the arguments not checked. */
@@ -11,6 +13,12 @@ const otherNames = [
   ["handler", "call"],
   ["execute", "call"],
 ] as const;
+
+/** Throws a TypeError if the id of an extension is malformed, or if MCP reserves it. */
+export function checkExtension(id: string): void {
+  checkExtensionId(id);
+  checkReservedId(id);
+}
 
 /** Throws if a tool has a name that the specification does not allow (2026-07-28, server/tools, Tool Names), or a member of another library. */
 export function checkTool(name: string, definition: object): void {
@@ -67,4 +75,16 @@ export function checkKeysAndStore({ stateKeys: keys, store }: AnyServerDefinitio
   if (keys && (keys.length === 0 || keys.some(({ length }) => length !== 32))) {
     throw new LocalError("invalid_definition", "stateKeys must hold at least one key, and each must have 32 bytes.");
   }
+}
+
+/** Names that all large model providers accept. */
+const portableName = /^[\w-]{1,64}$/;
+
+/** Warns of tools whose names the specification allows and model providers refuse: those that exist, and later ones. */
+export function warnOfNames(core: ServerCore): void {
+  const { tools } = core.offering;
+  const check = (name: string): unknown =>
+    portableName.test(name) || import("./warnings.ts").then(({ warnOfTool }) => warnOfTool(core, name));
+  for (const [name] of tools) check(name);
+  tools.onChange((entry, previous) => entry && !previous && check(entry.name));
 }

@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
-import { type Implementation, type ServerCapabilities, checkExtensionId } from "../mcp/capabilities.ts";
+import type { Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
 import { type CacheHint, checkCacheHint } from "../mcp/resources.ts";
 import type { Call } from "./dispatch/call.ts";
 import { Changes, type Listener } from "./changes.ts";
-import { checkKeysAndStore, infoOf } from "./check-definition.ts";
+import { checkExtension, checkKeysAndStore, infoOf, warnOfNames } from "./check-definition.ts";
 import type { Principal } from "./dispatch/context.ts";
 import { explained } from "./describe.ts";
 import type { ExtensionMethod, ServerExtension } from "./extension.ts";
@@ -52,6 +52,7 @@ export class ServerCore {
     const { limits, listCache, info: serverInfo, changes } = this;
     this.offering = new Offering({ given: this.#given(), limits, listCache, serverInfo, changes });
     for (const extension of this.extensions) this.#add(extension);
+    warnOfNames(this);
     this.answerMethod = this.#compose();
   }
 
@@ -141,7 +142,7 @@ export class ServerCore {
   }
 
   #add(extension: ServerExtension): void {
-    checkExtensionId(extension.id);
+    checkExtension(extension.id);
     for (const [method, answer] of Object.entries(extension.methods ?? {})) {
       if (methodTable.has(method)) {
         const why = `The extension ${extension.id} may not replace ${method}; wrap it with middleware.`;

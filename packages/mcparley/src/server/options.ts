@@ -87,6 +87,11 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
    */
   onError?: (error: unknown, call: Context | undefined) => void;
   /**
+   * Receives each warning about the definition of the server, once: names of tools that model providers refuse, and forms that
+   * ask for secrets. Default: writes to the console.
+   */
+  onWarning?: (warning: string) => void;
+  /**
    * Receive calls, rejected requests, ended sessions and errors: `logTo(logger)`, `auditTo(write)`, `telemetry()` of
    * `mcparley/otel`, or custom ones. The first is the outermost. Default: none.
    */

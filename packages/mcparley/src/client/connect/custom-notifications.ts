@@ -17,7 +17,8 @@ export function receiveCustom(core: ClientCore, { method, params = {} }: JsonRpc
   const { options, report } = core;
   if (!isCustom(method)) return;
   let queue = queues.get(core);
-  if (!queue) queues.set(core, (queue = new BoundedQueue({ max: maxWaiting, report, onFull: () => report(tooMany()) })));
+  if (!queue)
+    queues.set(core, (queue = new BoundedQueue({ max: maxWaiting, report, onFull: () => report(tooMany()) })));
   queue.add(() => options.onNotification?.({ method, params }));
 }
 

@@ -102,7 +102,11 @@ export class Subscriptions {
     }
   }
 
-  #notifyExtensions({ method, params = {} }: Omit<JsonRpcNotification, "jsonrpc">, connection: Connection, id: unknown): void {
+  #notifyExtensions(
+    { method, params = {} }: Omit<JsonRpcNotification, "jsonrpc">,
+    connection: Connection,
+    id: unknown,
+  ): void {
     for (const { wanted, id: own, connection: where, life } of this.#open) {
       if (where !== connection || (id !== undefined && id !== own) || life.signal.aborted) continue;
       guarded(() => wanted.extension?.notified(method, params), this.#core.report);

@@ -222,7 +222,7 @@ export class Call implements Context {
   get elicit(): Context["elicit"] {
     return ((request: FormQuestion<Schema> | UrlQuestion) =>
       this.#request(({ formRequest, urlRequest }) =>
-        "url" in request ? urlRequest(request) : formRequest(request),
+        "url" in request ? urlRequest(request) : formRequest(this.core, request),
       )) as Context["elicit"];
   }
 

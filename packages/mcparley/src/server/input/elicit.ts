@@ -13,6 +13,8 @@ import { RequestChannel } from "./by-request.ts";
 import { type InputChannel, InvalidResponse, type ServerRequest, capabilityFor } from "./input-channel.ts";
 import type { FormQuestion, SampleQuestion, UrlQuestion } from "../dispatch/context.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
+import type { ServerCore } from "../core.ts";
+import { warnOfSecrets } from "../warnings.ts";
 
 /** Opens the input channel of a call: requests in a session, replay of the call without one. */
 export async function openInputChannel(call: Call, link: Link): Promise<InputChannel> {
@@ -20,9 +22,11 @@ export async function openInputChannel(call: Call, link: Link): Promise<InputCha
 }
 
 /** The request to fill in a form. Its response is the parsed content. */
-export function formRequest(request: FormQuestion<Schema>): ServerRequest {
+export function formRequest(core: ServerCore, request: FormQuestion<Schema>): ServerRequest {
   const { message, schema, key, onProgress, _meta } = request;
   const compiled = compileSchema(schema, "input");
+  // The form has no format "password", so the schema of the author is checked.
+  warnOfSecrets(core, compiled.json);
   return {
     method: Method.elicit,
     params: { mode: "form", message, requestedSchema: toRequestedSchema(compiled.json), ...(_meta && { _meta }) },
@@ -56,11 +60,7 @@ export function urlRequest(request: UrlQuestion): ServerRequest<void> {
 }
 
 /** The request to sample the model of the client. */
-export function samplingRequest({
-  key,
-  onProgress,
-  ...params
-}: SampleQuestion): ServerRequest<CreateMessageResult> {
+export function samplingRequest({ key, onProgress, ...params }: SampleQuestion): ServerRequest<CreateMessageResult> {
   const imbalance = Array.isArray(params.messages) ? findToolImbalance(params.messages) : undefined;
   if (imbalance) throw new TypeError(`sample: ${imbalance}.`);
   return {

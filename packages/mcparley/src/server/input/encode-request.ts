@@ -1,9 +1,10 @@
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { ElicitParams, ElicitResult } from "../../mcp/elicitation.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { without } from "../../mcp/revisions/encoder.ts";
 import type { CreateMessageParams } from "../../mcp/sampling.ts";
 import type { Call } from "../dispatch/call.ts";
+import { warnOfSecrets } from "../warnings.ts";
 
 /** An input request as the revision of its call expresses it, and a function that reads the answer. */
 export interface EncodedRequest {
@@ -15,6 +16,7 @@ export interface EncodedRequest {
 export function encodeRequest(call: Call, method: string, params: JsonObject): EncodedRequest {
   const { encoder } = call;
   if (method === Method.elicit) {
+    if (isObject(params.requestedSchema)) warnOfSecrets(call.core, params.requestedSchema);
     const { params: encoded, decode } = encoder.elicitation(withoutId(call, params));
     return {
       params: encoded as unknown as JsonObject,

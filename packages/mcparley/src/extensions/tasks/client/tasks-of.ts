@@ -74,7 +74,9 @@ async function listenToTasks(
   // Modern servers send the current state when the subscription starts.
   const readAll = async (): Promise<void> => {
     if (client.server.era !== "legacy") return;
-    await Promise.all([...wanted].map(async (taskId) => see(TaskMethod.get, await client.request(TaskMethod.get, { taskId }, options))));
+    await Promise.all(
+      [...wanted].map(async (taskId) => see(TaskMethod.get, await client.request(TaskMethod.get, { taskId }, options))),
+    );
   };
   const extension: ListenExtension = {
     filter: { taskIds: [...wanted] },
