@@ -78,6 +78,7 @@ const expected: Record<string, string[]> = {
     "text",
     "tool",
     "toolResult",
+    "urlRequired",
     "user",
     "withContext",
   ],

@@ -14,7 +14,11 @@ export function withSafeIcons<T extends object>(
 ): T {
   const { icons } = thing as { icons?: unknown };
   if (!Array.isArray(icons)) return thing;
-  const kept = (icons as unknown[]).filter((icon) => isSafe(icon, origin) || leftOut(icon));
+  const kept = (icons as unknown[]).filter((icon) => {
+    const isKept = isSafe(icon, origin);
+    if (!isKept) leftOut(icon);
+    return isKept;
+  });
   return kept.length === icons.length ? thing : { ...thing, icons: kept };
 }
 

@@ -1,5 +1,6 @@
 import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
+import { isMetaKey } from "../../mcp/meta-keys.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
@@ -57,10 +58,14 @@ export function sendWithin(core: ClientCore, request: CallRequest, options: Requ
   return repair({ ...makeCall(core, request, options), endsAt }, { step: sendRequest, next: end });
 }
 
-function paramsOf({ core, options, params, answers }: Call, { revision }: Session): JsonObject {
+function paramsOf({ core, method, options, params, answers }: Call, { revision }: Session): JsonObject {
   const isModern = revision.era === "modern";
   let meta = isModern ? modernMeta(revision, core.offer) : {};
-  if (params._meta || options.meta) meta = { ...(isObject(params._meta) && params._meta), ...options.meta, ...meta };
+  if (params._meta || options.meta) {
+    meta = { ...(isObject(params._meta) && params._meta), ...options.meta, ...meta };
+    const wrong = Object.keys(meta).find((key) => !isMetaKey(key));
+    if (wrong !== undefined) throw new TypeError(`The _meta of ${method} has the invalid key "${wrong}".`);
+  }
   const level = isModern ? (options.logLevel ?? core.logLevel) : undefined;
   if (level !== undefined) meta[MetaKey.logLevel] = level;
   return { ...params, ...answers, _meta: meta };

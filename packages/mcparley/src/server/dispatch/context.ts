@@ -59,16 +59,6 @@ export interface ClientSession {
  */
 type LogFunction = (data: unknown, logger?: string, meta?: JsonObject) => void;
 
-/**
- * Reports the progress of a call. Does nothing if the client did not request progress, or if the progress is not a finite
- * number that has increased. A `total` that is not a finite number is omitted.
- */
-interface ProgressFunction {
-  (done: number, total?: number, message?: string): void;
-  /** The same, with `_meta` if needed. */
-  (progress: Progress): void;
-}
-
 /** Sends log messages to the client, one method for each level. */
 export type Logger = { readonly [Level in LoggingLevel]: LogFunction };
 
@@ -82,7 +72,7 @@ export interface FormQuestion<S extends Schema> {
   /** Called with each progress that the client reports while it waits for its user. Only on revisions up to 2025-11-25. */
   onProgress?: (progress: Progress) => void;
   /** The `_meta` of the request. */
-  _meta?: JsonObject;
+  meta?: JsonObject;
 }
 
 /** An elicitation that sends the user to a URL. */
@@ -99,7 +89,7 @@ export interface UrlQuestion {
   /** Called with each progress that the client reports while it waits for its user. Only on revisions up to 2025-11-25. */
   onProgress?: (progress: Progress) => void;
   /** The `_meta` of the request. */
-  _meta?: JsonObject;
+  meta?: JsonObject;
 }
 
 /** A sampling request, with its options. */
@@ -134,8 +124,14 @@ export interface Context {
   readonly requestState: string | undefined;
   /** The session of the client. Undefined in modern revisions, which have none. */
   readonly session: ClientSession | undefined;
-  /** Reports progress. Does nothing if the client did not request progress. */
-  progress: ProgressFunction;
+  /**
+   * Reports progress. Does nothing if the client did not request progress, or if the progress is not a finite number that has
+   * increased. A `total` that is not a finite number is omitted. The object form can have `_meta`.
+   */
+  progress: {
+    (done: number, total?: number, message?: string): void;
+    (progress: Progress): void;
+  };
   /**
    * Sends a custom notification, before the result of the call. Does nothing once the call has its result. Throws
    * `TypeError` for a name that MCP reserves.

@@ -23,13 +23,13 @@ export async function openInputChannel(call: Call, link: Link): Promise<InputCha
 
 /** The request to fill in a form. Its response is the parsed content. */
 export function formRequest(core: ServerCore, request: FormQuestion<Schema>): ServerRequest {
-  const { message, schema, key, onProgress, _meta } = request;
+  const { message, schema, key, onProgress, meta } = request;
   const compiled = compileSchema(schema, "input");
   // The form has no format "password", so the schema of the author is checked.
   warnOfSecrets(core, compiled.json);
   return {
     method: Method.elicit,
-    params: { mode: "form", message, requestedSchema: toRequestedSchema(compiled.json), ...(_meta && { _meta }) },
+    params: { mode: "form", message, requestedSchema: toRequestedSchema(compiled.json), ...(meta && { _meta: meta }) },
     key,
     onProgress,
     requires: { elicitation: { form: {} } },
@@ -45,11 +45,11 @@ export function formRequest(core: ServerCore, request: FormQuestion<Schema>): Se
 
 /** The request to visit a URL. "accept" means that the user agreed to go there, not that anything has been done. */
 export function urlRequest(request: UrlQuestion): ServerRequest<void> {
-  const { message, url, key, elicitationId, onProgress, _meta } = request;
+  const { message, url, key, elicitationId, onProgress, meta } = request;
   const id = elicitationId === undefined ? {} : { elicitationId };
   return {
     method: Method.elicit,
-    params: { mode: "url", message, url, ...id, ...(_meta && { _meta }) },
+    params: { mode: "url", message, url, ...id, ...(meta && { _meta: meta }) },
     key,
     onProgress,
     requires: { elicitation: { url: {} } },
