@@ -16,9 +16,9 @@ function servers() {
       },
     }),
   };
-  const { nodes, clock, close } = cluster({ definition: () => ({ tools }), options: authenticated });
-  const [a, b, c] = nodes as [Node, Node, Node];
-  return { a, b, c, clock, close };
+  const made = cluster({ definition: () => ({ tools }), options: authenticated });
+  const [a, b, c] = made.nodes as [Node, Node, Node];
+  return { a, b, c, close: () => made.close() };
 }
 
 /** Opens a session whose client can send its user to a URL. */
@@ -50,7 +50,7 @@ test("a visit that another process completes is announced to the client that was
     c.server.elicitationComplete("visit-1"),
     a.server.elicitationComplete("visit-1"),
   ]);
-  expect(outcomes.toSorted()).toEqual([false, true]);
+  expect(outcomes.filter(Boolean).length).toBe(1);
   expect(await message(streams.alice)).toMatchObject({
     method: "notifications/elicitation/complete",
     params: { elicitationId: "visit-1" },

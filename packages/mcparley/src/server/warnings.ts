@@ -7,7 +7,7 @@ const maxWarnings = 100;
 const given = new WeakMap<ServerCore, Set<string>>();
 
 /** Passes a warning to the author of a server: to `onWarning`, or to the console. The same warning is given once. */
-export function warn(core: ServerCore, text: string): void {
+function warn(core: ServerCore, text: string): void {
   const known = given.get(core) ?? new Set();
   given.set(core, known);
   if (known.has(text) || known.size >= maxWarnings) return;

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { tool } from "../../server/definition.ts";
-import { resource } from "../../server/definition.ts";
+import { resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { settled } from "../../testing/fake-clock.ts";
 import { serverTransports } from "../connect/transports.ts";

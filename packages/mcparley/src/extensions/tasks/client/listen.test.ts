@@ -38,10 +38,10 @@ async function connected(revision: string): Promise<Client> {
 
 test.each(["2025-11-25", "2026-07-28"])("listen reports the states of the named tasks on %s", async (revision) => {
   const client = await connected(revision);
-  const { start, listen } = tasksOf(client);
-  const [one, two] = [await start("slow"), await start("slow")];
+  const its = tasksOf(client);
+  const [one, two] = [await its.start("slow"), await its.start("slow")];
   const seen: string[] = [];
-  const subscription = await listen([one.task!.taskId], ({ taskId, status, statusMessage }) => {
+  const subscription = await its.listen([one.task!.taskId], ({ taskId, status, statusMessage }) => {
     expect(taskId).toBe(one.task?.taskId);
     seen.push(`${status} ${statusMessage ?? ""}`);
   });
@@ -74,7 +74,7 @@ test.each([
       ? client.request("tools/call", { name: "slow", arguments: {}, task: {} }, options)
       : tasksOf(client).start("slow", {}, options);
   await clock.advance(0);
-  const { ctx, finish } = handlers[0]!;
+  const [{ ctx, finish }] = handlers as [(typeof handlers)[0]];
   ctx.progress(1, 2, "half");
   await clock.advance(5_000);
   ctx.progress({ progress: 2, total: 2, _meta: { "com.example/a": 1 } });
