@@ -58,7 +58,12 @@ const packages = [
       // Checks definitions and their schemas. `npm run size` reports it apart from the rest of a start.
       "json-schema-reader": {
         neededBy: ["schema/json-schema/document.ts"],
-        with: ["schema/json-schema/document.ts", "server/check-definition.ts", "mcp/check-metadata.ts"],
+        with: [
+          "schema/json-schema/document.ts",
+          "server/check-definition.ts",
+          "mcp/check-metadata.ts",
+          "mcp/custom-notifications.ts",
+        ],
       },
       schema: { neededBy: ["server.ts"], laterBy: "client.ts" },
       server: { neededBy: ["server.ts"] },
@@ -71,6 +76,8 @@ const packages = [
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
       // Used by sealed state, the cluster and the OAuth flow, each of which is loaded without the others.
       digest: { neededBy: ["rpc/digest.ts"], with: ["rpc/digest.ts"] },
+      // Loaded by a server with the first warning for its author, and by input requests.
+      warnings: { neededBy: ["server/warnings.ts"], with: ["server/warnings.ts"] },
       // Loaded by a server with the first result that is more than plain text, and by input requests.
       "content-checks": { neededBy: ["mcp/check-content.ts"], with: ["mcp/check-content.ts"] },
       // Loaded by a client after a failed request, and by the OAuth flow.

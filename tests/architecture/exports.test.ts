@@ -79,6 +79,7 @@ const expected: Record<string, string[]> = {
     "text",
     "tool",
     "toolResult",
+    "urlRequired",
     "user",
     "withContext",
   ],

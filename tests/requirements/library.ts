@@ -40,6 +40,7 @@ export {
   requireExtension,
 } from "../../packages/mcparley/src/server/extension.ts";
 export { inputRequired } from "../../packages/mcparley/src/server/input/input-required.ts";
+export { urlRequired } from "../../packages/mcparley/src/server/input/url-required.ts";
 export type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
 export { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
 export { resourceNotFound } from "../../packages/mcparley/src/server/features/resources.ts";

@@ -22,6 +22,7 @@ export type {
 } from "./mcp/content.ts";
 export type { ElicitParams, ElicitResult } from "./mcp/elicitation.ts";
 export type { LoggingLevel, LoggingMessage } from "./mcp/logging.ts";
+export type { CustomNotification } from "./mcp/custom-notifications.ts";
 export type { Progress } from "./mcp/progress.ts";
 export type { GetPromptResult, Prompt, PromptArgument, PromptMessage } from "./mcp/prompts.ts";
 export type { CacheHint, ReadResourceResult, Resource, ResourceTemplate } from "./mcp/resources.ts";
@@ -46,7 +47,13 @@ export type {
   SampleHandler,
   Timeouts,
 } from "./client/options.ts";
-export type { Change, ListenFilter, ListKind, Subscription } from "./client/subscriptions/subscription.ts";
+export type {
+  Change,
+  ListenExtension,
+  ListenFilter,
+  ListKind,
+  Subscription,
+} from "./client/subscriptions/subscription.ts";
 export type { CallArgs, CallValue, PromptGets, ToolCalls, TypedClient } from "./client/typed-client.ts";
 export type {
   HttpAuth,

@@ -40,7 +40,8 @@ export async function connect(
   target: ConnectTarget,
   options: ConnectOptions & HttpClientOptions = {},
 ): Promise<Client> {
-  checkExtensions(options);
+  const checked = checkExtensions(options);
+  if (checked) await checked;
   return openClient(transportsOf(target, options), options);
 }
 

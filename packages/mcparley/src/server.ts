@@ -31,7 +31,20 @@ export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, Outcome 
 export { type AuditRecord, type RefusalRecord, auditTo } from "./server/observe/audit.ts";
 export type { Connection } from "./server/protocol/connection.ts";
 export { assistant, audio, embed, image, link, text, user } from "./server/features/content.ts";
-export type { Answer, Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./server/dispatch/context.ts";
+export type {
+  Answer,
+  ClientSession,
+  Context,
+  FormQuestion,
+  Logger,
+  Peer,
+  Principal,
+  SampleQuestion,
+  UrlQuestion,
+} from "./server/dispatch/context.ts";
+export type { CustomNotification } from "./mcp/custom-notifications.ts";
+export type { Progress } from "./mcp/progress.ts";
+export { type UrlVisit, urlRequired } from "./server/input/url-required.ts";
 export {
   type Argument,
   type ArgumentValues,

@@ -1,6 +1,7 @@
 /** Calls that go on after they were answered: the tasks extension, on servers and clients. */
 export type { Client } from "./client/calls/client.ts";
 export type { ClientExtension } from "./client/extension.ts";
+export type { Subscription } from "./client/subscriptions/subscription.ts";
 export type { CallToolResult } from "./mcp/tools.ts";
 export type { Context } from "./server/dispatch/context.ts";
 export type { ServerExtension, ToolExtension } from "./server/extension.ts";

@@ -5,7 +5,6 @@ const withIds = { from: "2025-11-25", until: "2025-11-25" } as const;
 const page = "2025-11-25/client/elicitation";
 const shows = "The host shows the question; the library shows nothing to people.";
 const outside = "It concerns what a server does outside of the protocol, with accounts and pages of its own.";
-const sendsNone = "The library has no means yet for a server to say that a visit is complete: it sends none at all.";
 
 /** What concerns visits to URLs, and what a server keeps about its questions. */
 export const elicitationAtUrls: readonly Requirement[] = [
@@ -136,7 +135,6 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     section: `${page}#completion-notifications-for-url-mode-elicitation`,
     says: "A server may tell its client that a visit is complete.",
-    excuse: sendsNone,
   },
   {
     id: "elicitation.complete.only-asker",
@@ -145,7 +143,6 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     section: `${page}#completion-notifications-for-url-mode-elicitation`,
     says: "That a visit is complete is told to nobody but the client that was asked for it.",
-    excuse: sendsNone,
   },
   {
     id: "elicitation.complete.id",
@@ -154,7 +151,6 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     section: `${page}#completion-notifications-for-url-mode-elicitation`,
     says: "What tells of a complete visit names the id of its question.",
-    excuse: sendsNone,
   },
   {
     id: "elicitation.complete.unknown",
@@ -203,7 +199,6 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     section: `${page}#url-elicitation-required-error`,
     says: "No call is refused with -32042 for another reason.",
-    excuse: "The library itself never answers so: only an error that a handler throws has this code.",
   },
   {
     id: "elicitation.url-required.visits",
@@ -212,7 +207,6 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     section: `${page}#url-elicitation-required-error`,
     says: "All that -32042 lists are questions to visit a URL, each with its id.",
-    excuse: "The list is written by the handler that throws the error, and goes out as it is.",
   },
   {
     id: "elicitation.url-required.unreadable",

@@ -222,8 +222,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: `${page}#user-interaction-model`,
-    says: "A form does not ask for secrets such as passwords and keys.",
-    excuse: "What a form asks for is written by the server's author, and no program can tell that it is a secret.",
+    says: "The author of a form is warned if it asks for secrets such as passwords and keys.",
   },
   {
     id: "elicitation.form.no-links",

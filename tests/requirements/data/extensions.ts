@@ -38,8 +38,6 @@ export const extensions: readonly Requirement[] = [
     side: "both",
     section: keys,
     says: "Prefixes of the protocol's own are left to the extensions that it defines.",
-    excuse:
-      "The library cannot tell an official extension from another one of that name, and official ones may be made with it.",
   },
   {
     id: "extensions.server.declares",

@@ -77,8 +77,6 @@ export const icons: readonly Requirement[] = [
     side: "client",
     section,
     says: "An icon comes from the origin of its server.",
-    excuse:
-      "The library leaves this to whoever fetches the icon: a server over stdio has no origin to compare it with.",
   },
   {
     id: "icons.exhaustion",

@@ -218,8 +218,6 @@ export const tools: readonly Requirement[] = [
     side: "server",
     section: "2025-11-25/server/tools#tool-names",
     says: "Names hold no spaces, commas or other special characters.",
-    excuse:
-      "Names are chosen by the author of a server, and older revisions allow any: the library serves what it is given.",
   },
   {
     id: "tools.name.unique",

@@ -1,5 +1,14 @@
 import { expect, vi } from "vitest";
-import { type ConnectOptions, type HttpOptions, ProtocolError, gate, tool } from "../library.ts";
+import {
+  type ConnectOptions,
+  type HttpOptions,
+  type JsonObject,
+  type JsonRpcErrorBody,
+  ProtocolError,
+  gate,
+  tool,
+  urlRequired,
+} from "../library.ts";
 import { proves } from "../proves.ts";
 import {
   elicitMethod,
@@ -13,6 +22,7 @@ import {
   visiting,
 } from "../world/elicitations.ts";
 import { isRequest } from "../world/inbox.ts";
+import type { Peer } from "../world/peer.ts";
 import { ask, askedByTool, expectRefused } from "../world/questions.ts";
 import { gotPrompt, requested, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
@@ -111,6 +121,73 @@ proves("elicitation.action.accept-url", {
   },
 });
 
+const completeMethod = "notifications/elicitation/complete";
+
+/** A tool that sends the user to the URL with the given id. */
+const identified = tool({
+  input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] } as const,
+  call: async ({ id }, ctx) => {
+    await ctx.elicit({ message: visit.message, url: visit.url, elicitationId: id });
+    return "went there";
+  },
+});
+
+/** Asks a client to visit a URL, and has it agree. */
+async function sendThere(peer: Peer, id: string): Promise<void> {
+  const call = peer.start("tools/call", { name: "identified", arguments: { id } });
+  const request = await peer.nextRequest(elicitMethod);
+  expect(request.params.elicitationId).toBe(id);
+  peer.answer(request, { action: "accept" });
+  await peer.response(call);
+}
+
+const completed = (peer: Peer): unknown[] =>
+  peer.received.filter(({ method }) => method === completeMethod).map(({ params }) => params);
+
+proves("elicitation.complete.sent", async (world) => {
+  const peer = await world.serve({ tools: { identified } }, { capabilities: formsAndUrls });
+  await sendThere(peer, "visit-1");
+  expect(await world.server.elicitationComplete("visit-1")).toBe(true);
+  await peer.nextNotification(completeMethod);
+  // It is sent once.
+  expect(await world.server.elicitationComplete("visit-1")).toBe(false);
+  await peer.settled();
+  expect(completed(peer)).toEqual([{ elicitationId: "visit-1" }]);
+});
+
+proves("elicitation.complete.only-asker", async (world) => {
+  const peer = await world.serve({ tools: { identified } }, { capabilities: formsAndUrls });
+  const asker = world.server;
+  const other = await world.join(formsAndUrls);
+  await sendThere(peer, "of-one");
+  await sendThere(other, "of-the-other");
+  expect(await asker.elicitationComplete("of-nobody")).toBe(false);
+  expect(await asker.elicitationComplete("of-the-other")).toBe(true);
+  await other.nextNotification(completeMethod);
+  expect(await asker.elicitationComplete("of-one")).toBe(true);
+  await peer.nextNotification(completeMethod);
+  expect(completed(peer)).toEqual([{ elicitationId: "of-one" }]);
+  expect(completed(other)).toEqual([{ elicitationId: "of-the-other" }]);
+});
+
+proves("elicitation.complete.id", async (world) => {
+  const needing = tool({
+    call: () => {
+      throw urlRequired([{ message: "Pay.", url: visit.url }, visitOf("given")]);
+    },
+  });
+  const peer = await world.serve({ tools: { needing } }, { capabilities: formsAndUrls });
+  const { error } = await peer.request("tools/call", { name: "needing" });
+  const { elicitations } = error.data as { elicitations: { elicitationId: string }[] };
+  const ids = elicitations.map(({ elicitationId }) => elicitationId);
+  expect(ids[1]).toBe("given");
+  for (const id of ids) expect(await world.server.elicitationComplete(id)).toBe(true);
+  for (const _ of ids) await peer.nextNotification(completeMethod);
+  expect(completed(peer)).toEqual(ids.map((elicitationId) => ({ elicitationId })));
+});
+
+const visitOf = (elicitationId: string) => ({ message: visit.message, url: visit.url, elicitationId });
+
 const required = { code: -32042, message: "Go there first.", data: { elicitations: [visit] } };
 
 /** A call that was refused until its user has visited a URL, and what the user was shown. */
@@ -133,7 +210,8 @@ async function needsVisit(world: World, options: ConnectOptions = {}) {
 }
 
 proves("elicitation.complete.unknown", async (world) => {
-  const { server, outcome, complete, shown } = await needsVisit(world);
+  const ids: string[] = [];
+  const { server, outcome, complete, shown } = await needsVisit(world, { onElicitationComplete: (id) => ids.push(id) });
   const before = server.received.length;
   complete("of somebody else");
   await world.clock.advance(1000);
@@ -145,6 +223,7 @@ proves("elicitation.complete.unknown", async (world) => {
   await world.clock.advance(1000);
   expect(server.received.length).toBe(before + 1);
   expect(shown).toEqual([visit]);
+  expect(ids).toEqual(["visit-1"]);
 });
 
 proves("elicitation.complete.repeats", async (world) => {
@@ -174,9 +253,20 @@ proves("elicitation.url.given-up", async (world) => {
     resultType: "input_required",
     inputRequests: { q: { method: elicitMethod, params: visit } },
   });
-  await open.entered;
+  const asker = (await open.entered) as unknown as { signal: AbortSignal };
+  expect(asker.signal.aborted).toBe(false);
+  const before = server.received.length;
   controller.abort();
   await expect(outcome).rejects.toMatchObject({ code: "aborted" });
+  // The host learns that nobody waits for its user any more, and a late answer is not sent.
+  expect(asker.signal.aborted).toBe(true);
+  open.open({ action: "accept" });
+  await world.clock.advance(1000);
+  expect(server.received.slice(before).filter(({ method }) => method === "prompts/get")).toEqual([]);
+  // The client can be used as before.
+  const next = await requested(client, server);
+  server.answer(next.request, gotPrompt);
+  expect(await next.outcome).toMatchObject(gotPrompt);
 });
 
 proves("elicitation.url-required.answered", async (world) => {
@@ -187,6 +277,66 @@ proves("elicitation.url-required.answered", async (world) => {
   });
   const peer = await world.serve({ tools: { needing } }, { capabilities: formsAndUrls });
   expect((await peer.request("tools/call", { name: "needing" })).error).toEqual(required);
+});
+
+const wrongLists = [
+  undefined,
+  {},
+  { elicitations: [] },
+  { elicitations: visit },
+  { elicitations: [{ ...form, mode: "form", elicitationId: "1" }] },
+  { elicitations: [{ ...visit, mode: undefined }] },
+  { elicitations: [{ ...visit, elicitationId: undefined }] },
+  { elicitations: [{ ...visit, elicitationId: "" }] },
+  { elicitations: [{ ...visit, url: "javascript:alert(1)" }] },
+  { elicitations: [{ ...visit, message: undefined }] },
+  { elicitations: [visit, visit] },
+];
+
+/** Serves a tool that throws what it is told to. */
+async function throwing(world: World, capabilities: JsonObject) {
+  let thrown: unknown;
+  const failing = tool({
+    call: () => {
+      throw thrown;
+    },
+  });
+  const peer = await world.serve({ tools: { failing } }, { capabilities });
+  return async (error: unknown): Promise<JsonRpcErrorBody> => {
+    thrown = error;
+    return (await peer.request("tools/call", { name: "failing" })).error;
+  };
+}
+
+proves("elicitation.url-required.only-then", async (world) => {
+  const refuse = await throwing(world, formsAndUrls);
+  for (const data of wrongLists) {
+    expect((await refuse(new ProtocolError(-32042, "Not so.", { data }))).code).toBe(-32603);
+  }
+  expect(world.errors.length).toBe(wrongLists.length);
+  for (const code of [-32041, -32043]) expect((await refuse(new ProtocolError(code, "Else."))).code).not.toBe(-32042);
+  // A client that sends no user to a URL is not told to.
+  const refuseOthers = await throwing(world, forms);
+  const { code, message } = await refuseOthers(urlRequired(visitOf("1")));
+  expect(code).toBe(-32600);
+  expect(message).toContain("elicitation.url");
+});
+
+proves("elicitation.url-required.visits", async (world) => {
+  const refuse = await throwing(world, formsAndUrls);
+  const { code, data } = await refuse(
+    urlRequired([visitOf("1"), { message: "Sign in.", url: "https://example.com/" }]),
+  );
+  expect(code).toBe(-32042);
+  const { elicitations } = data as { elicitations: JsonObject[] };
+  expect(elicitations).toMatchObject([
+    { mode: "url", ...visitOf("1") },
+    { mode: "url", message: "Sign in." },
+  ]);
+  expect(elicitations[1]?.elicitationId).toMatch(/./);
+  for (const { elicitations } of wrongLists.filter((list) => Array.isArray(list?.elicitations)) as any[]) {
+    if (elicitations[0]?.mode === "url") expect(() => urlRequired(elicitations)).toThrow(TypeError);
+  }
 });
 
 proves("elicitation.url-required.unreadable", async (world) => {

@@ -98,7 +98,8 @@ proves("elicitation.mode.omitted", async (world) => {
   });
   const peer = await world.serve({ tools: { plain } }, { capabilities: forms });
   const asked = await askedByTool(world, peer, "plain");
-  expect(asked.params).toEqual(form);
+  const { _meta, ...params } = asked.params;
+  expect(params).toEqual(form);
   const given = { action: "accept", content: { name: "Ann" } };
   expect(JSON.parse(textOf(await asked.answer(given)))).toEqual(given);
 });
@@ -233,6 +234,27 @@ const several = {
   plain: { type: "array", title: "Sizes", minItems: 1, maxItems: 2, items: { type: "string", enum: ["s", "m", "l"] } },
   titled: { type: "array", items: { anyOf: titled } },
 };
+
+proves("elicitation.form.sensitive", async (world) => {
+  const warnings: string[] = [];
+  const names = ["password", "dbPassword", "API_KEY", "card-number", "note"];
+  const named = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+  const properties = { ...named, plain: { type: "string", format: "password" }, tokenize: { type: "string" } };
+  const asker = tool({
+    call: async (_, { elicit }) =>
+      JSON.stringify(await elicit({ message: "?", schema: { type: "object", properties } })),
+  });
+  const peer = await world.serve(
+    { tools: { asker }, onWarning: (warning) => void warnings.push(warning) },
+    { capabilities: forms },
+  );
+  for (let round = 0; round < 2; round++) {
+    const asked = await askedByTool(world, peer, "asker");
+    await asked.answer({ action: "accept", content: {} });
+  }
+  const warned = warnings.map((warning) => /asks for "([^"]*)"/.exec(warning)?.[1]);
+  expect(warned).toEqual(["password", "dbPassword", "API_KEY", "card-number", "plain"]);
+});
 
 proves("elicitation.form.choices", async (world) => {
   expect(await formOf(world, several)).toEqual(several);

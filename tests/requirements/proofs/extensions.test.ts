@@ -60,6 +60,40 @@ const malformed = [
 ];
 const wellFormed = ["example/a", "com.example/a", "com.ex-ample.x1/A-b_c.9", "c/1", "io.modelcontextprotocol/tasks"];
 
+const reserved = [
+  "io.modelcontextprotocol/mine",
+  "dev.mcp/mine",
+  "org.modelcontextprotocol.api/mine",
+  "com.mcp.tools/mine",
+  "dev.mcp/tasks",
+];
+const unreserved = ["com.example.mcp/mine", "mcp/mine", "io.modelcontextprotocol/skills", "com.mcparley/mine"];
+
+proves("extensions.id.reserved", {
+  async server(world) {
+    for (const wrong of reserved) {
+      await expect(world.serve({ extensions: [{ id: wrong }] })).rejects.toThrow(JSON.stringify(wrong));
+    }
+    for (const right of unreserved) {
+      const peer = await world.serve({ extensions: [{ id: right }] });
+      expect(Object.keys((await declaredBy(world, peer)).extensions ?? {})).toEqual([right]);
+    }
+  },
+  async client(world) {
+    for (const wrong of reserved) {
+      for (const extensions of [{ [wrong]: {} }, [{ id: wrong }]]) {
+        const { connecting, server } = world.dial({ extensions });
+        await expect(connecting).rejects.toThrow(JSON.stringify(wrong));
+        expect(server.received).toEqual([]);
+      }
+    }
+    for (const right of unreserved) {
+      const { client } = await world.connect({ extensions: { [right]: {} } });
+      expect(client.state).toBe("open");
+    }
+  },
+});
+
 proves("extensions.id.prefix", {
   async server(world) {
     for (const wrong of withoutPrefix) {

@@ -73,14 +73,21 @@ const lists: [string, string, JsonObject, (client: Client) => Promise<unknown[]>
 ];
 
 /** What a client makes of these icons: those of its server, and those of every kind of thing in turn. */
-async function readBy(world: World, given: unknown): Promise<{ read: unknown[]; errors: Error[] }> {
+async function readBy(
+  world: World,
+  given: unknown,
+  url = "https://example.com/mcp",
+): Promise<{ read: unknown[]; errors: Error[] }> {
   const errors: Error[] = [];
   const serverInfo = { name: "scripted", version: "1.0.0", icons: given };
   const answers = {
     initialize: () => ({ ...initializeResult(world.version), serverInfo }),
     "server/discover": () => ({ ...discoverResult([world.version]), _meta: { [MetaKey.serverInfo]: serverInfo } }),
   };
-  const { client, server } = await world.connect({ onError: (error) => errors.push(error) }, { answers });
+  const { client, server } = await world.connect(
+    { onError: (error) => errors.push(error) },
+    { answers, http: { url } },
+  );
   const read: unknown[] = [client.server.info?.icons];
   for (const [method, member, entry, list] of lists) {
     const listing = list(client);
@@ -122,7 +129,7 @@ const unsafe = [
   "http://localhost.example.com/a.png",
   "/a.png",
 ];
-const safe = ["https://example.com/a.png", "data:image/png;base64,AAAA", "http://localhost:3000/a.png"];
+const safe = ["https://example.com/a.png", "data:image/png;base64,AAAA"];
 const at = (src: unknown): { src: unknown } => ({ src });
 
 proves("icons.scheme", async (world) => {
@@ -130,6 +137,24 @@ proves("icons.scheme", async (world) => {
   expect(read).toEqual(read.map(() => safe.map(at)));
   const listed = errors.filter(({ message }) => message.includes("neither https nor data"));
   expect(listed.length).toBe(unsafe.length * lists.length);
+});
+
+proves("icons.same-origin", async (world) => {
+  const elsewhere = [
+    "https://cdn.example.com/a.png",
+    "https://example.com:8443/a.png",
+    "https://example.com.evil.example/a.png",
+    "http://localhost:3000/a.png",
+  ];
+  const { read, errors } = await readBy(world, [...elsewhere, ...safe].map(at));
+  // A server on a stream has no origin, so its icons are checked for their scheme alone.
+  const kept = world.isHttp ? safe : [...elsewhere, ...safe];
+  expect(read).toEqual(read.map(() => kept.map(at)));
+  const listed = errors.filter(({ message }) => message.includes("is not of the origin https://example.com"));
+  expect(listed.length).toBe(world.isHttp ? elsewhere.length * lists.length : 0);
+  const local = [at("http://localhost:3000/a.png")];
+  const atHome = await readBy(world, local, "http://localhost:3000/mcp");
+  expect(atHome.read).toEqual(atHome.read.map(() => local));
 });
 
 proves("icons.untrusted", async (world) => {

@@ -139,17 +139,40 @@ const invalidProperties: unknown[] = [
   { definitions: { a: { type: "strng" } } },
 ];
 
-proves("json-schema.valid", () => {
-  for (const $schema of [undefined, draft7]) {
+/** Places of a schema in which another schema stands. */
+const nested: ((schema: unknown) => JsonObject)[] = [
+  (a) => ({ properties: { a } }),
+  (a) => ({ properties: { list: { type: "array", items: a } } }),
+  (a) => ({ allOf: [{ properties: { a } }] }),
+  (a) => ({ additionalProperties: { anyOf: [{ type: "string" }, a] } }),
+];
+const dialects = [
+  undefined,
+  draft7,
+  "https://json-schema.org/draft/2019-09/schema",
+  "http://json-schema.org/draft-04/schema#",
+];
+
+proves("json-schema.valid", async (world) => {
+  const fine = tool({ call: () => "" });
+  const peer = await world.serve({ tools: { fine } });
+  for (const $schema of dialects) {
     for (const a of invalidProperties) {
-      const schema = { ...($schema && { $schema }), type: "object", properties: { a } };
-      const shown = JSON.stringify(schema);
-      expect(() => define(schema), shown).toThrow('tool "t"');
-      const t = tool({ output: schema, call: () => ({}) });
-      expect(() => createServer({ name: "s", version: "1", tools: { t } }), shown).toThrow('tool "t"');
+      for (const place of nested) {
+        const schema = { ...($schema && { $schema }), type: "object", ...place(a) };
+        const shown = JSON.stringify(schema);
+        expect(() => define(schema), shown).toThrow('tool "t"');
+        const t = tool({ output: schema, call: () => ({}) });
+        expect(() => createServer({ name: "s", version: "1", tools: { t } }), shown).toThrow('tool "t"');
+        expect(() => world.server.tools.set("t", t), shown).toThrow('tool "t"');
+      }
     }
   }
   expect(() => define({ type: "object", required: "a" })).toThrow('tool "t"');
+  // A live server offers what it offered before.
+  const { result } = await peer.request("tools/list");
+  expect((result.tools as { name: string }[]).map(({ name }) => name)).toEqual(["fine"]);
+  for (const place of nested) expect(() => define({ type: "object", ...place({ type: "string" }) })).not.toThrow();
 });
 
 const remote = { type: "object", properties: { a: { $ref: "https://schemas.invalid/a.json" } } };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { MetaKey, prompt, tool } from "../library.ts";
+import { type Context, MetaKey, prompt, tool, toolResult } from "../library.ts";
 import { proves } from "../proves.ts";
 import { type Message, isRequest } from "../world/inbox.ts";
 import { asking, echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
@@ -155,6 +155,8 @@ function keysOf(messages: readonly Message[]): string[] {
   return found;
 }
 
+const wrongKeys = ["a b", "-a", "a/b/c", "com..example/a", "1.example/a", "com.example/a-", "größe", "x".repeat(300)];
+
 proves("meta.keys.format", {
   async server(world) {
     const slow = tool({ call: (_, ctx) => (ctx.progress(1), "done") });
@@ -162,9 +164,37 @@ proves("meta.keys.format", {
     await peer.request("tools/list");
     await peer.request("tools/call", { name: "slow" }, { meta: { progressToken: 1 } });
     expect(keysOf(peer.received).filter((name) => !key.test(name))).toEqual([]);
+    // Those of handlers and definitions are checked before they are sent.
+    for (const wrong of wrongKeys) {
+      const _meta = { [wrong]: 1 };
+      expect(() => world.server.tools.set("t", tool({ meta: _meta, call: () => "" })), wrong).toThrow();
+      const attempts = [
+        (ctx: Context) => ctx.progress({ progress: 1, _meta }),
+        (ctx: Context) => ctx.notify("com.example/a", { _meta }),
+        () => toolResult({ content: [{ type: "text", text: "a", _meta }] }),
+        () => toolResult({ content: [], _meta }),
+      ];
+      for (const attempt of attempts) {
+        const failing = tool({ call: (_, ctx) => attempt(ctx) as never });
+        const other = await world.serve({ tools: { failing } });
+        const { result, error } = await other.request(
+          "tools/call",
+          { name: "failing" },
+          { meta: { progressToken: 1 } },
+        );
+        expect(error ?? result.isError, wrong).toBeTruthy();
+        expect(keysOf(other.received)).not.toContain(wrong);
+      }
+    }
   },
   async client(world) {
     const { client, server } = await world.connect();
+    for (const wrong of wrongKeys) {
+      const meta = { [wrong]: 1 };
+      await expect(client.getPrompt("p", {}, { meta }), wrong).rejects.toThrow("_meta");
+      await expect(client.request("prompts/get", { name: "p", _meta: meta }), wrong).rejects.toThrow("_meta");
+    }
+    expect(server.received.filter(({ method }) => method === "prompts/get")).toEqual([]);
     await requested(client, server, { onProgress: () => {}, logLevel: "debug" });
     const keys = keysOf(server.received);
     expect(keys).toContain("progressToken");

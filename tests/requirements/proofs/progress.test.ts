@@ -273,8 +273,8 @@ proves("progress.task.same-token", async (world) => {
   await peer.request("tasks/result", { taskId });
   ctx.progress(2);
   await peer.settled();
-  // A task may also be reported on by its status alone, as here; what would come otherwise has the token.
-  expect(reports(peer)).toEqual([]);
+  const _meta = { "io.modelcontextprotocol/related-task": { taskId } };
+  expect(reports(peer)).toEqual([{ progressToken: "p", progress: 1, total: 2, _meta }]);
 });
 
 proves("progress.rate-limit", async (world) => {

@@ -192,11 +192,22 @@ proves("tools.content.client", async (world) => {
     { type: "audio", data: base64, mimeType: "audio/wav" },
     { type: "resource_link", uri: "note://1", name: "one", size: 3 },
     { type: "resource", resource: { uri: "note://2", blob: base64 } },
+    { type: "text", text: "first\nsecond", annotations, _meta: { "com.example/a": { deep: [1] } } },
+    { type: "resource", resource: { uri: "note://3", text: "", mimeType: "text/plain", _meta: { a: 1 } }, annotations },
     { type: "com.example/of-tomorrow", any: [1] },
   ];
   const { request, outcome } = await called(connected);
   connected.server.answer(request, { content: sent });
   expect(await outcome).toEqual(sent);
+  // Each kind alone, in the whole result, and in the result of a tool that failed.
+  for (const block of sent) {
+    for (const isError of [false, true]) {
+      const calling = connected.client.callToolResult("t");
+      const given = { content: [block, block], isError, _meta: { "com.example/b": 1 } };
+      connected.server.answer(await connected.server.request("tools/call"), given);
+      expect(await calling).toMatchObject(given);
+    }
+  }
 });
 
 const structured = (structuredContent: unknown, output: object) =>

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { type JsonObject, createServer, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { serveGranted } from "../world/callers.ts";
@@ -214,6 +214,21 @@ proves("tools.name.characters", async (world) => {
   for (const name of names) world.server.tools.set(name, echo);
   expect(await namesOf(peer)).toEqual(names);
   for (const name of names) expect(textOf(await peer.request("tools/call", { name }))).toBe("{}");
+});
+
+proves("tools.name.other-characters", async (world) => {
+  const warnings: string[] = [];
+  const peer = await world.serve({ tools: { plain_1: echo }, onWarning: (warning) => void warnings.push(warning) });
+  for (const name of ["my tool", "a,b", "a/b", "a:b", "größe", "a\u200bb", "a\n", "tool!"]) {
+    expect(() => world.server.tools.set(name, echo), name).toThrow("letters, digits");
+  }
+  await peer.settled();
+  expect(warnings).toEqual([]);
+  // The specification allows these, and some model providers do not.
+  world.server.tools.set("admin.list", echo);
+  world.server.tools.set("n".repeat(65), echo);
+  await vi.waitFor(() => expect(warnings).toEqual([expect.stringContaining(`admin.list, ${"n".repeat(65)}`)]));
+  expect(await namesOf(peer)).toEqual(["plain_1", "admin.list", "n".repeat(65)]);
 });
 
 proves("tools.name.unique", async (world) => {

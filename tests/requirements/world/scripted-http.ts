@@ -3,6 +3,8 @@ import { Inbox, type Message } from "./inbox.ts";
 import { type Answers, type Scripted, type Way, makeScripted, receiver } from "./scripted.ts";
 
 export interface ScriptedHttpOptions {
+  /** The URL of the server. Default: one that no other server has. */
+  url?: string;
   /** Whether answers are streams even where they need not be. */
   sse: boolean;
   /** The session that the answer to `initialize` names; null for none. */
@@ -98,5 +100,6 @@ export function httpScripted(answers: Answers, options: ScriptedHttpOptions): Pl
     isClosed: false,
     close: () => standalone?.end(),
   };
-  return { url: `http://scripted-${++servers}.test/mcp`, fetch: stub.fetch, server: makeScripted(way, inbox, held) };
+  const { url = `http://scripted-${++servers}.test/mcp` } = options;
+  return { url, fetch: stub.fetch, server: makeScripted(way, inbox, held) };
 }

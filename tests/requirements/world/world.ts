@@ -58,6 +58,8 @@ export interface World {
   readonly errors: unknown[];
   /** Serves a definition and gives its client's side: with a session open, where the revision has them. */
   serve(definition?: Partial<AnyServerDefinition>, options?: ServeOptions): Promise<Peer>;
+  /** Another client of the server that was served last, with a session of its own. Only where `serve` has been called. */
+  join(capabilities?: JsonObject): Promise<Peer>;
   /** The server that was served last, to be changed while it is live. */
   readonly server: Server;
   /** Serves a definition at an HTTP endpoint, as a function from requests to responses. */
@@ -113,6 +115,18 @@ export function makeWorld(transport: TransportName, version: Version): World {
     return lastServer;
   }
 
+  async function peerOf(server: Server, { capabilities, open, http }: Required<ServeOptions>): Promise<Peer> {
+    const inbox = new Inbox();
+    const accept = transport === "http-sse" ? "text/event-stream" : "application/json, text/event-stream";
+    const wire = isHttp
+      ? httpWire(server, inbox, { revision, accept, http })
+      : await (transport === "memory" ? memoryWire : stdioWire)(server, inbox);
+    ends.push(() => wire.close());
+    const peer = makePeer(wire, inbox, revision, capabilities);
+    if (open && !world.isModern) await peer.initialize();
+    return peer;
+  }
+
   const world: World = {
     transport,
     version,
@@ -126,17 +140,9 @@ export function makeWorld(transport: TransportName, version: Version): World {
       return lastServer;
     },
     async serve(definition = {}, { capabilities = {}, open = true, http = {} } = {}) {
-      const inbox = new Inbox();
-      const server = create(definition);
-      const accept = transport === "http-sse" ? "text/event-stream" : "application/json, text/event-stream";
-      const wire = isHttp
-        ? httpWire(server, inbox, { revision, accept, http })
-        : await (transport === "memory" ? memoryWire : stdioWire)(server, inbox);
-      ends.push(() => wire.close());
-      const peer = makePeer(wire, inbox, revision, capabilities);
-      if (open && !world.isModern) await peer.initialize();
-      return peer;
+      return peerOf(create(definition), { capabilities, open, http });
     },
+    join: (capabilities = {}) => peerOf(world.server, { capabilities, open: true, http: {} }),
     serveFetch(definition = {}, options = {}) {
       const { fetch, close } = toFetch(create(definition), options);
       ends.push(close);

@@ -26,6 +26,7 @@ import {
   text,
   tool,
   toolResult,
+  urlRequired,
   user,
   withContext,
 } from "mcparley/server";
@@ -107,6 +108,7 @@ export const words = text("a");
 export const said = user("a");
 export const whole = toolResult({ content: [] });
 export const input = inputRequired({ requestState: "a" });
+export const visit = urlRequired({ message: "Pay.", url: "https://example.com/" });
 
 export const audit = auditTo((record) => void record);
 export const logger = jsonLogger();

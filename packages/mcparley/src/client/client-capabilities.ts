@@ -27,10 +27,15 @@ export function declaring(options: ConnectOptions, id: string): ConnectOptions {
   };
 }
 
-/** Throws for an extension with an invalid identifier. */
-export function checkExtensions({ extensions = {} }: ConnectOptions): void {
+/** Throws for an extension with an invalid identifier. Rejects for one with an identifier that MCP reserves. */
+export function checkExtensions({ extensions = {} }: ConnectOptions): Promise<void> | undefined {
   const ids = isExtensionList(extensions) ? extensions.map(({ id }) => id) : Object.keys(extensions);
   for (const id of ids) checkExtensionId(id);
+  // Most clients have no extension, or one of MCP.
+  const others = ids.filter((id) => /mcp|modelcontextprotocol/i.test(id));
+  return others.length === 0
+    ? undefined
+    : import("../mcp/reserved-ids.ts").then(({ checkReservedId }) => others.forEach((id) => checkReservedId(id)));
 }
 
 /** Whether the option contains extensions with code, and not only their settings. */

@@ -2,6 +2,7 @@ import type { Awaitable } from "../rpc/awaitable.ts";
 import { type Clock, checkTime } from "../rpc/clock.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Implementation } from "../mcp/capabilities.ts";
+import type { CustomNotification } from "../mcp/custom-notifications.ts";
 import type { ElicitParams, ElicitResult } from "../mcp/elicitation.ts";
 import type { LoggingLevel, LoggingMessage } from "../mcp/logging.ts";
 import type { CallRecord } from "../mcp/observe.ts";
@@ -23,6 +24,11 @@ export interface Asker {
   readonly during: string | undefined;
   /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal;
+  /**
+   * Reports to the server that the answer takes longer, which restarts its time limit. Does nothing if the server cannot
+   * receive progress, as in modern revisions, or if `progress` has not increased.
+   */
+  progress(this: void, progress: number, total?: number, message?: string): void;
   /**
    * Returns the problems of an answer to the form, by its schema, so that the user can correct it before it is sent. The
    * patterns in the schema are evaluated in linear time. Undefined for requests other than forms.
@@ -98,6 +104,16 @@ export interface ConnectOptions {
   /** Called before each tool call. The call is refused if it returns false. Default: every call is allowed. */
   confirm?: (call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>;
   onLog?: (message: LoggingMessage) => void;
+  /**
+   * Called with each notification of the server that MCP does not define. Nothing of it is validated. Notifications are
+   * handled one after another: the next one waits for the returned promise. Further ones are dropped if 100 wait.
+   */
+  onNotification?: (notification: CustomNotification) => Awaitable<unknown>;
+  /**
+   * Called with the `elicitationId` of a visit to a URL when the server announces that the visit is complete. Ids that the
+   * server has not asked this client for, and ids that are complete already, are ignored. Only 2025-11-25 has such ids.
+   */
+  onElicitationComplete?: (elicitationId: string) => void;
   /** Called with the record of each finished call, including calls answered from the cache. */
   onCall?: (record: CallRecord) => void;
   /** Observers of each call that is sent to the server, such as `telemetry()` of `mcparley/otel`. The first is outermost. */

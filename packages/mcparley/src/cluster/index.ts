@@ -8,6 +8,7 @@ import { Resumption } from "./resumption.ts";
 import { SharedChanges } from "./shared-changes.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 import { SharedSse } from "./shared-sse.ts";
+import { completeVisit } from "./stored-visits.ts";
 
 /** Opens the cluster of a server that has a store. */
 export function openCluster(core: ServerCore): Cluster {
@@ -18,6 +19,7 @@ export function openCluster(core: ServerCore): Cluster {
       send: (change) => changes.send(change),
       join: () => changes.join(),
       flushed: () => changes.flushed(),
+      completeVisit: (elicitationId) => completeVisit(core, store, elicitationId),
     },
     openSessions(context, { limits, events }) {
       const sessions = new SharedSessions({

@@ -62,8 +62,8 @@ export class SessionStream {
 
   constructor(init: SessionStreamInit) {
     this.#init = init;
-    this.#key = `session-stream:${init.session.id}`;
-    this.#outbox = `outbox:${init.session.id}`;
+    this.#key = streamKey(init.session.id);
+    this.#outbox = outboxOf(init.session.id);
   }
 
   /** Called when the client opened a stream here. */
@@ -168,12 +168,8 @@ export class SessionStream {
 
   async #appendToOutbox(json: string): Promise<void> {
     const { session, node, ttl } = this.#init;
-    await node.store.append(this.#outbox, json, { ttl, maxLength: maxOutbox });
-    // The owner is read after the message was written. A later owner reads the outbox, and finds the message there.
-    const text = await node.store.get(this.#key);
-    const owner = text === undefined ? undefined : parse(text).node;
+    const owner = await appendToOutbox(node, session.id, { json, ttl });
     if (owner === node.id) await this.#sendOutbox();
-    else if (owner !== undefined) await node.send(owner, { about: "outbox", session: session.id });
   }
 
   async #sendOutbox(): Promise<void> {
@@ -240,6 +236,31 @@ export class SessionStream {
     });
     return this.#lastAction;
   }
+}
+
+/**
+ * Appends a message to the outbox of a session, and notifies the owner of its stream unless that is this node. Returns the
+ * owner. `ttl` is in milliseconds.
+ */
+export async function appendToOutbox(
+  node: ClusterNode,
+  session: string,
+  { json, ttl }: { json: string; ttl: number },
+): Promise<string | undefined> {
+  await node.store.append(outboxOf(session), json, { ttl, maxLength: maxOutbox });
+  // The owner is read after the message was written. A later owner reads the outbox, and finds the message there.
+  const text = await node.store.get(streamKey(session));
+  const owner = text === undefined ? undefined : parse(text).node;
+  if (owner !== undefined && owner !== node.id) await node.send(owner, { about: "outbox", session });
+  return owner;
+}
+
+function streamKey(session: string): string {
+  return `session-stream:${session}`;
+}
+
+function outboxOf(session: string): string {
+  return `outbox:${session}`;
 }
 
 function parse(text: string): StreamOwnership {

@@ -20,8 +20,9 @@ import type { ClusterNode } from "./cluster-node.ts";
 import { PendingRequests, inputRequestOf } from "./pending-requests.ts";
 import { type StateChange, changeBy, markReady } from "./session-record.ts";
 import type { SessionStream } from "./session-stream.ts";
+import { noteVisit } from "./stored-visits.ts";
 
-/** Maximum length of the id and of the reason of a cancellation that is sent to all nodes, in characters. */
+/** Maximum length of an id, and of the reason of a cancellation or the message of a progress, in characters. */
 const maxIdLength = 1_000;
 const maxReasonLength = 200;
 
@@ -73,6 +74,7 @@ export class SharedSession extends HttpSession {
       questions: `${init.node.id}.${init.copy}.`,
       asking: (id) => requests.asking(id),
       settled: (id) => requests.settled(id),
+      visiting: (elicitationId) => noteVisit(init.node, elicitationId, init.id),
     };
   }
 
@@ -168,13 +170,19 @@ export class SharedSession extends HttpSession {
     await node.send(request.node, { about: "heard", session: this.id, message });
   }
 
-  /** Forwards progress to the node that sent the request, whose timeout it restarts. The node needs no other params. */
-  async #receiveProgress(received: OneWayMessage, { progressToken, progress }: JsonObject): Promise<void> {
+  /** Forwards progress to the node that sent the request. Its message is shortened, because it goes through the store. */
+  async #receiveProgress(received: OneWayMessage, given: JsonObject): Promise<void> {
+    const { progressToken, progress, total, message: text } = given;
     const { node } = this.#init;
     const request = inputRequestOf(progressToken);
     if (!request || request.node === node.id) return void super.receive(received);
     if (!(await this.#requests.claimProgress(request))) return;
-    const params = { progressToken: request.id, ...(typeof progress === "number" && { progress }) };
+    const params = {
+      progressToken: request.id,
+      ...(typeof progress === "number" && { progress }),
+      ...(typeof total === "number" && { total }),
+      ...(typeof text === "string" && { message: text.slice(0, maxReasonLength) }),
+    };
     const message = notification(Notification.progress, params);
     await node.send(request.node, { about: "heard", session: this.id, message });
   }

@@ -146,6 +146,7 @@ export class StoredSessions {
   }
 }
 
-function keyOf(id: string): string {
+/** Returns the key of the record of a session. */
+export function keyOf(id: string): string {
   return `session:${id}`;
 }

@@ -39,10 +39,13 @@ export interface ElicitResult {
 /** Validates the result of `elicitation/create`. */
 export function readElicitResult(result: unknown): ElicitResult {
   if (isObject(result)) {
-    const { action, content } = result;
+    const { action, content, _meta } = result;
+    const meta = isObject(_meta) ? { _meta } : {};
     const known = action === "accept" || action === "decline" || action === "cancel";
     if (known && (content === undefined || content === null || isObject(content))) {
-      return content ? { action, content: content as NonNullable<ElicitResult["content"]> } : { action };
+      return content
+        ? { action, content: content as NonNullable<ElicitResult["content"]>, ...meta }
+        : { action, ...meta };
     }
   }
   throw new LocalError("invalid_message", 'The client answered elicitation/create without a known "action".');

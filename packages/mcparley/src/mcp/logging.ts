@@ -1,4 +1,5 @@
 import { invalidParams } from "../rpc/errors.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 
 /** The levels of RFC 5424, the least severe first. */
 export const loggingLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
@@ -12,6 +13,7 @@ export interface LoggingMessage {
   logger?: string;
   /** Any JSON value. */
   data: unknown;
+  _meta?: JsonObject;
 }
 
 /** Validates a level. Throws -32602 with the list of levels if it is unknown. */

@@ -9,6 +9,17 @@ export interface Progress {
   progress: number;
   total?: number;
   message?: string;
+  _meta?: JsonObject;
+}
+
+/** Returns the progress in the params of a notification. Undefined if it is not a number. Malformed members are omitted. */
+export function readProgress({ progress, total, message, _meta }: JsonObject): Progress | undefined {
+  if (typeof progress !== "number") return undefined;
+  const read: Progress = { progress };
+  if (typeof total === "number") read.total = total;
+  if (typeof message === "string") read.message = message;
+  if (isObject(_meta)) read._meta = _meta;
+  return read;
 }
 
 /** Throws -32602 if a request has a progress token that is not a short string or a safe integer. */

@@ -1,11 +1,12 @@
 import { type JsonObject, type JsonRpcNotification, notification } from "../rpc/messages.ts";
+import { checkMetaKeys } from "../mcp/check-metadata.ts";
 import { Notification } from "../mcp/methods.ts";
 import type { SubscriptionFilter } from "../mcp/subscriptions.ts";
 
 export type ListKind = "tools" | "prompts" | "resources";
 
 /** A change on the server: of a list, or of one resource. */
-export type Change = { list: ListKind } | { uri: string };
+export type Change = { list: ListKind } | { uri: string; _meta?: JsonObject };
 
 /** A recipient of changes: a session, or one `subscriptions/listen` stream. */
 export interface Listener {
@@ -21,6 +22,8 @@ export interface Relay {
   join(this: void): Promise<void>;
   /** Resolves when the changes sent so far are stored, so that they outlive this process, or when the store is unavailable. */
   flushed(this: void): Promise<void>;
+  /** Notifies the client of a session in the store that a visit is complete. Returns false if no session has the visit. */
+  completeVisit?(this: void, elicitationId: string): Promise<boolean>;
 }
 
 /** The changes since the recording began. Of several changes of the same thing, the last one. */
@@ -86,8 +89,9 @@ export class Changes {
     for (const changed of lists) this.#changed({ list: changed });
   }
 
-  resourceUpdated(uri: string): void {
-    this.#changed({ uri });
+  resourceUpdated(uri: string, _meta?: JsonObject): void {
+    checkMetaKeys(_meta, `_meta of ${uri}`);
+    this.#changed(_meta ? { uri, _meta } : { uri });
   }
 
   #changed(change: Change): void {
@@ -113,7 +117,10 @@ export function toNotification(change: Change, meta?: JsonObject): JsonRpcNotifi
   const method = "list" in change ? listMethods[change.list] : Notification.resourceUpdated;
   const params: JsonObject = {};
   if (meta) params._meta = meta;
-  if ("uri" in change) params.uri = change.uri;
+  if ("uri" in change) {
+    params.uri = change.uri;
+    if (change._meta) params._meta = { ...change._meta, ...meta };
+  }
   return Object.keys(params).length === 0 ? notification(method) : notification(method, params);
 }
 

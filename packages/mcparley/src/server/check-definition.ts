@@ -1,8 +1,10 @@
-import { checkExtensionId } from "../mcp/capabilities.ts";
+import { type Implementation, checkExtensionId } from "../mcp/capabilities.ts";
+import { checkReservedId } from "../mcp/reserved-ids.ts";
 import { checkCacheHint, isUri } from "../mcp/resources.ts";
 import { findRevision, supportedVersions } from "../mcp/revisions/index.ts";
 import { checkTime } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
+import type { ServerCore } from "./core.ts";
 import { explained } from "./describe.ts";
 import type { AnyServerDefinition } from "./options.ts";
 
@@ -14,6 +16,12 @@ const otherNames = [
   ["handler", "call"],
   ["execute", "call"],
 ] as const;
+
+/** Throws a TypeError if the id of an extension is malformed, or if MCP reserves it. */
+export function checkExtension(id: string): void {
+  checkExtensionId(id);
+  checkReservedId(id);
+}
 
 /** Throws if a tool has a name that the specification does not allow (2026-07-28, server/tools, Tool Names), or a member of another library. */
 export function checkTool(name: string, definition: object): void {
@@ -63,7 +71,7 @@ export function checkServer(definition: AnyServerDefinition): void {
   explained("listCache", () => checkCacheHint(listCache ?? {}));
   explained("server", () => checkTime("pingInterval", pingInterval));
   if (revisions) checkRevisions(revisions);
-  for (const { id } of extensions ?? []) checkExtensionId(id);
+  for (const { id } of extensions ?? []) checkExtension(id);
 }
 
 function checkRevisions(revisions: readonly string[]): void {
@@ -75,4 +83,26 @@ function checkRevisions(revisions: readonly string[]): void {
 
 function wrong(why: string): LocalError {
   return new LocalError("invalid_definition", why);
+}
+
+/** Returns the description of a server from its definition. */
+export function infoOf({ name, version, title, description, websiteUrl, icons }: AnyServerDefinition): Implementation {
+  const info: Implementation = { name, version };
+  if (title !== undefined) info.title = title;
+  if (description !== undefined) info.description = description;
+  if (websiteUrl !== undefined) info.websiteUrl = websiteUrl;
+  if (icons !== undefined) info.icons = icons;
+  return info;
+}
+
+/** Names that all large model providers accept. */
+const portableName = /^[\w-]{1,64}$/;
+
+/** Warns of tools whose names the specification allows and model providers refuse: those that exist, and later ones. */
+export function warnOfNames(core: ServerCore): void {
+  const { tools } = core.offering;
+  const check = (name: string): unknown =>
+    portableName.test(name) || import("./warnings.ts").then(({ warnOfTool }) => warnOfTool(core, name));
+  for (const [name] of tools) check(name);
+  tools.onChange((entry, previous) => entry && !previous && check(entry.name));
 }

@@ -6,7 +6,7 @@ import { supportedVersions } from "../mcp/revisions/index.ts";
 import type { Call } from "./dispatch/call.ts";
 import { Changes, type Listener } from "./changes.ts";
 import type { Principal } from "./dispatch/context.ts";
-import { checkServer } from "./check-definition.ts";
+import { checkServer, infoOf, warnOfNames } from "./check-definition.ts";
 import type { ExtensionMethod, ServerExtension } from "./extension.ts";
 import { answerMethod, methodTable } from "./dispatch/methods.ts";
 import { type Answer, type Middleware, wrap } from "./dispatch/middleware.ts";
@@ -54,6 +54,7 @@ export class ServerCore {
     this.versions = supportedVersions.filter((version) => this.serves(version));
     this.offering = new Offering({ given: this.#given(), limits, listCache, serverInfo, changes });
     for (const extension of this.extensions) this.#add(extension);
+    warnOfNames(this);
     this.answerMethod = this.#compose();
   }
 
@@ -158,13 +159,4 @@ export class ServerCore {
       this.#extensionMethods.set(method, answer);
     }
   }
-}
-
-function infoOf({ name, version, title, description, websiteUrl, icons }: AnyServerDefinition): Implementation {
-  const info: Implementation = { name, version };
-  if (title !== undefined) info.title = title;
-  if (description !== undefined) info.description = description;
-  if (websiteUrl !== undefined) info.websiteUrl = websiteUrl;
-  if (icons !== undefined) info.icons = icons;
-  return info;
 }

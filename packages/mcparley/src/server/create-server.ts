@@ -14,8 +14,8 @@ import type { MethodsOfOthers } from "./names-of-others.ts";
 
 /** The resources of a live server. */
 export interface ResourceRegistry<C = any> extends Registry<Resource<string, C>> {
-  /** Notifies the subscribers of a URI that the resource has changed. */
-  updated(uri: string): void;
+  /** Notifies the subscribers of a URI that the resource has changed. `meta` is the `_meta` of the notification. */
+  updated(uri: string, meta?: JsonObject): void;
 }
 
 /** A record of definitions with a prefix and a dot before each name. */
@@ -48,6 +48,12 @@ export interface Server<T = object, P = object, R = object, C = any> extends Met
   ): Server<T & Prefixed<T2, N>, P & Prefixed<P2, N>, R & Prefixed<R2, N>, C>;
   /** Serves one transport. `principal` is the verified caller of the transport. Resolves when the transport is open. */
   attach(transport: Transport, options?: { principal?: Principal }): Promise<Connection>;
+  /**
+   * Notifies the client that was asked for a visit to a URL that the visit is complete (2025-11-25, client/elicitation). The
+   * id is the `elicitationId` of `ctx.elicit` or `urlRequired`. Over HTTP with a store, any process of the server can call it.
+   * Returns false if no open session was asked for this visit, or if it is complete already.
+   */
+  elicitationComplete(elicitationId: string): Promise<boolean>;
   /** Ends open streams with their graceful result and closes the connections that `attach` made. */
   close(): Promise<void>;
   readonly "~types"?: { tools: T; prompts: P; resources: R };
@@ -85,7 +91,7 @@ export function createServer<
     version: core.info.version,
     tools,
     prompts,
-    resources: Object.assign(resources, { updated: (uri: string) => core.changes.resourceUpdated(uri) }),
+    resources: Object.assign(resources, { updated: core.changes.resourceUpdated.bind(core.changes) }),
     use(middleware) {
       core.use(
         typeof middleware === "function"
@@ -107,6 +113,7 @@ export function createServer<
       await connection.open();
       return connection;
     },
+    elicitationComplete: (id) => import("./protocol/url-visits.ts").then((visits) => visits.completeVisit(core, id)),
     async close() {
       core.closeStreams();
       await Promise.all([...connections].map((connection) => connection.close()));
@@ -150,7 +157,7 @@ function mount(core: ServerCore, prefix: string, other: ServerCore): void {
   other.changes.add({
     wants: (change) => "uri" in change,
     deliver: (change) => {
-      if ("uri" in change) core.changes.resourceUpdated(change.uri);
+      if ("uri" in change) core.changes.resourceUpdated(change.uri, change._meta);
     },
   });
 }

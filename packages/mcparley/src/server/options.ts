@@ -2,7 +2,9 @@ import type { Clock } from "../rpc/clock.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Implementation } from "../mcp/capabilities.ts";
 import type { CacheHint } from "../mcp/resources.ts";
-import type { Context } from "./dispatch/context.ts";
+import type { CustomNotification } from "../mcp/custom-notifications.ts";
+import type { Awaitable } from "../rpc/awaitable.ts";
+import type { ClientSession, Context } from "./dispatch/context.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import type { ServerExtension } from "./extension.ts";
 import type { ServerObserver } from "./observe/observer.ts";
@@ -116,12 +118,26 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
    */
   onError?: (error: unknown, call: Context | undefined) => void;
   /**
+   * Receives each warning about the definition of the server, once: names of tools that model providers refuse, and forms that
+   * ask for secrets. Default: writes to the console.
+   */
+  onWarning?: (warning: string) => void;
+  /**
    * Receive calls, rejected requests, ended sessions and errors: `logTo(logger)`, `auditTo(write)`, `telemetry()` of
    * `mcparley/otel`, or custom ones. The first is the outermost. Default: none.
    */
   observers?: readonly ServerObserver[];
-  /** Called when a client's roots changed. `ctx.roots()` returns the new roots. */
-  onRootsChanged?: () => void;
+  /**
+   * Called with the session of a client whose roots changed. `ctx.roots()` returns the new roots in its next call. Only on
+   * revisions up to 2025-11-25.
+   */
+  onRootsChanged?: (session: ClientSession) => void;
+  /**
+   * Called with each notification of a client that MCP does not define, and with the session that sent it. The session is
+   * undefined in modern revisions. Nothing of the notification is validated. Notifications of one session are handled one after
+   * another: the next one waits for the returned promise. Further ones are dropped if 100 wait.
+   */
+  onNotification?: (notification: CustomNotification, session: ClientSession | undefined) => Awaitable<unknown>;
   /**
    * Keeps state that several processes share or that outlives a process: sessions of legacy revisions over HTTP, events of
    * their streams, changes for subscriptions, tasks, rate limits, used DPoP proofs, and the keys that seal the state of calls.

@@ -4,7 +4,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT, type PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
-import type { UrlVisits } from "../connect/legacy-messages.ts";
+import type { UrlVisits } from "../connect/url-visits.ts";
 import type { Offer, Session, Sessions } from "../connect/session.ts";
 import type { TransportFactory } from "../connect/transports.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
@@ -80,6 +80,8 @@ export interface Call {
   pending: Pending | undefined;
   /** The generation of the list of tools in which the tool of the call was looked up. */
   listed: number;
+  /** Ends the progress of a task that the call has created. Undefined if it creates none. */
+  endProgress: (() => void) | undefined;
   /** The requests of a legacy server that may belong to the call. Undefined if there were none. */
   inputs: Set<CallWatcher> | undefined;
 }
@@ -125,6 +127,7 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
     answers: undefined,
     pending: undefined,
     listed: -1,
+    endProgress: undefined,
     inputs: undefined,
   };
 }

@@ -1,6 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { LocalError } from "../../rpc/errors.ts";
-import { isJson } from "../../rpc/is-json.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { CompleteResult, CompletionReference } from "../../mcp/completion.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
@@ -159,7 +158,9 @@ export class Client {
 
   /** Notifies the server that the roots have changed. Modern servers get no notification: they ask when they need roots. */
   async rootsChanged(): Promise<void> {
-    if (this.server.era === "legacy" && this.#core.options.roots) await this.notify(Notification.rootsChanged);
+    const { sessions, options } = this.#core;
+    if (this.server.era !== "legacy" || !options.roots) return;
+    (await sessions.ensure()).connection.sendNotification(Notification.rootsChanged);
   }
 
   /** Sends a request with any method, also of an extension, and returns its result unchanged. */
@@ -176,10 +177,13 @@ export class Client {
     return followStored(this.#core, method, { result, options });
   }
 
-  /** Sends a notification. The promise does not say whether it arrived. */
+  /**
+   * Sends a notification that MCP does not define. The promise does not say whether it arrived. Rejects with `TypeError` for a
+   * name that MCP reserves, such as `notifications/progress`.
+   */
   async notify(method: string, params?: JsonObject): Promise<void> {
-    if (!isJson(params)) (await import("./on-demand.ts")).requireJson({ what: method, params: params ?? {} });
-    (await this.#core.sessions.ensure()).connection.sendNotification(method, params);
+    const { sendCustom } = await import("../connect/custom-notifications.ts");
+    await sendCustom(this.#core, method, params);
   }
 
   /**

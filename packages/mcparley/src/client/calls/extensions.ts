@@ -16,8 +16,15 @@ import { findTool } from "./find-tool.ts";
 /** Lets the extensions add params to a call and follow its result, if the result is of one of their types. */
 export async function extended(call: Call, next: Next): Promise<JsonObject> {
   await prepare(call);
-  const result = await next.step(call, next.next);
-  const final = await follow(call, result);
+  let result: JsonObject;
+  let final: JsonObject | undefined;
+  try {
+    result = await next.step(call, next.next);
+    final = await follow(call, result);
+  } finally {
+    // A task that is not followed may report progress until it ends.
+    if (call.options.follow !== false) call.endProgress?.();
+  }
   if (final) {
     call.pending = undefined;
     return final;

@@ -4,7 +4,7 @@ import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
-import { UrlVisits } from "../connect/legacy-messages.ts";
+import { visitsOf } from "../connect/url-visits.ts";
 import { type Call, asking } from "./call.ts";
 
 /** Maximum number of input requests, or of URLs to visit, in one message of the server. */
@@ -74,7 +74,7 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
   const answer = await core.inputRequests();
   const linked = link(call.options.signal, core.closing);
   // Expected before the user is asked, since a visit may be complete before the last answer.
-  const announced = (core.visits ??= new UrlVisits());
+  const announced = visitsOf(core);
   const visits = Promise.all(wanted.map(({ elicitationId }) => announced.expect(elicitationId)));
   try {
     for (const params of wanted) {

@@ -8,6 +8,7 @@ import type { ClientCore } from "./call.ts";
 import { type Listing, headersOf } from "./known-tools.ts";
 import { type List, type ListSource, invalidList, makeList, pagesOf, requireStrings } from "./list-pages.ts";
 import { perform } from "./perform.ts";
+import { originOf, withSafeIcons } from "./safe-icons.ts";
 
 /** The tools of the server. `core.tools` remembers them. */
 export function listTools(core: ClientCore, options: RequestOptions): List<Tool> {
@@ -96,9 +97,13 @@ function ownSource<T>(
   source: Pick<ListSource<T>, "method" | "member" | "read">,
 ): ListSource<T> {
   const { method, read } = source;
+  const origin = originOf(core.transports);
   const reportIcon = (icon: unknown): void => {
     const shown = JSON.stringify(icon)?.slice(0, 200);
-    core.report(invalidList(`An icon of ${method} was left out, since its URI is neither https nor data: ${shown}`));
+    const why = origin === undefined ? "" : `, or is not of the origin ${origin}`;
+    core.report(
+      invalidList(`An icon of ${method} was left out, since its URI is neither https nor data${why}: ${shown}`),
+    );
   };
   return {
     ...source,
@@ -106,8 +111,7 @@ function ownSource<T>(
     async read(entry) {
       // Most entries have no icons.
       if (!Array.isArray(entry.icons)) return read(entry);
-      const { withSafeIcons } = await import("./on-demand.ts");
-      return read(withSafeIcons(entry, reportIcon));
+      return read(withSafeIcons(entry, origin, reportIcon));
     },
     fetch: (cursor) => perform(core, { method, params: cursor === undefined ? {} : { cursor } }, options),
     report: (error) => core.report(error),

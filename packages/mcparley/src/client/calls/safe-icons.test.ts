@@ -15,7 +15,7 @@ test.each([
   "http://[::1]:80/a.png",
 ])("an icon at %s is kept", (src) => {
   const given = thing(src);
-  expect(withSafeIcons(given)).toBe(given);
+  expect(withSafeIcons(given, undefined)).toBe(given);
 });
 
 test.each([
@@ -35,12 +35,18 @@ test.each([
   undefined,
 ])("an icon at %s is left out, and nothing else", (src) => {
   const leftOut: unknown[] = [];
-  const rest = withSafeIcons(thing("https://example.com/a.png", src), (icon) => leftOut.push(icon));
+  const rest = withSafeIcons(thing("https://example.com/a.png", src), undefined, (icon) => leftOut.push(icon));
   expect(rest).toEqual(thing("https://example.com/a.png"));
   expect(leftOut).toEqual([{ src }]);
 });
 
+test("an icon of another origin than the server's is left out", () => {
+  const own = ["https://example.com/a.png", "https://EXAMPLE.com:443/b.png", "data:image/png;base64,AAAA"];
+  const others = ["https://example.com:444/a.png", "https://cdn.example.com/a.png", "http://localhost/a.png"];
+  expect(withSafeIcons(thing(...own, ...others), "https://example.com")).toEqual(thing(...own));
+});
+
 test("what has no icons stays as it is", () => {
   const given = { name: "a" };
-  expect(withSafeIcons(given)).toBe(given);
+  expect(withSafeIcons(given, undefined)).toBe(given);
 });

@@ -1,5 +1,6 @@
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
+import { isMetaKey } from "../../mcp/meta-keys.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
@@ -14,7 +15,7 @@ import {
   sessionFor,
 } from "./call.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import type { Progress } from "../../mcp/progress.ts";
+import { readProgress } from "../../mcp/progress.ts";
 import type { RequestOptions } from "../options.ts";
 import { type KnownTool, headersOf } from "./known-tools.ts";
 import { repair } from "./repair.ts";
@@ -30,16 +31,24 @@ export async function sendRequest(call: Call): Promise<JsonObject> {
   call.isSent = true;
   // No spread: it would take longer than the rest of the client's part of a call.
   const { idleTimeout, totalTimeout } = limitsOf(call);
+  const onProgress = progressOf(call);
   return session.connection.exchange(method, paramsOf(call, session), {
     idleTimeout,
     totalTimeout,
     what,
     signal: options.signal,
-    onProgress: progressOf(call),
+    onProgress,
+    onId: onProgress && call.params.task ? (id) => keepProgress(call, id, onProgress) : undefined,
     onPaused: (ms) => void (call.endsAt += ms),
     wantsProgress: true,
     envelope: mirrored ?? (options.maxReply ? options : undefined),
   });
+}
+
+/** The token of a call that creates a task is valid until the task ends (2025-11-25, basic/utilities/tasks). */
+function keepProgress(call: Call, id: RequestId, onProgress: (params: JsonObject) => void): void {
+  call.endProgress?.();
+  call.endProgress = call.session?.connection.keepProgress(id, onProgress);
 }
 
 /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
@@ -49,10 +58,14 @@ export function sendWithin(core: ClientCore, request: CallRequest, options: Requ
   return repair({ ...makeCall(core, request, options), endsAt }, { step: sendRequest, next: end });
 }
 
-function paramsOf({ core, options, params, answers }: Call, { revision }: Session): JsonObject {
+function paramsOf({ core, method, options, params, answers }: Call, { revision }: Session): JsonObject {
   const isModern = revision.era === "modern";
   let meta = isModern ? modernMeta(revision, core.offer) : {};
-  if (params._meta || options.meta) meta = { ...(isObject(params._meta) && params._meta), ...options.meta, ...meta };
+  if (params._meta || options.meta) {
+    meta = { ...(isObject(params._meta) && params._meta), ...options.meta, ...meta };
+    const wrong = Object.keys(meta).find((key) => !isMetaKey(key));
+    if (wrong !== undefined) throw new TypeError(`The _meta of ${method} has the invalid key "${wrong}".`);
+  }
   const level = isModern ? (options.logLevel ?? core.logLevel) : undefined;
   if (level !== undefined) meta[MetaKey.logLevel] = level;
   return { ...params, ...answers, _meta: meta };
@@ -88,11 +101,8 @@ async function toolOf(call: Call): Promise<KnownTool | undefined> {
 
 function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObject) => void) | undefined {
   if (!onProgress) return undefined;
-  return ({ progress, total, message }) => {
-    if (typeof progress !== "number") return;
-    const seen: Progress = { progress };
-    if (typeof total === "number") seen.total = total;
-    if (typeof message === "string") seen.message = message;
-    guarded(() => onProgress(seen), core.report);
+  return (params) => {
+    const seen = readProgress(params);
+    if (seen) guarded(() => onProgress(seen), core.report);
   };
 }

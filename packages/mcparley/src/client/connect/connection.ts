@@ -53,6 +53,9 @@ const maxAbandoned = 1024;
 /** The number of requests of the server that may wait for an answer. Each may wait for the user. */
 const maxIncoming = 100;
 
+/** The number of responses that are sent at the same time. */
+const maxReplying = 8;
+
 /** A transport and its messages in flight. Messages are handled strictly in order of arrival. */
 export class Connection {
   /** Settles with the reason when no new requests can be sent. */
@@ -61,8 +64,13 @@ export class Connection {
   readonly #handlers: ConnectionHandlers;
   readonly #outbound: PendingRequests;
   readonly #abandoned = new Set<RequestId>();
+  /** The receivers of progress after the response to its request, by token. */
+  readonly #lasting = new Map<unknown, (params: JsonObject) => void>();
   /** The requests of the server that have no answer yet. */
   readonly #incoming = new Map<unknown, AbortController>();
+  #replying = 0;
+  /** Responses that wait for others to be sent. */
+  readonly #replies: JsonRpcResponse[] = [];
   /** Ids count up. Each number below this one was the id, and the progress token, of a request. */
   #issued = 0;
   #ended: LocalError | undefined;
@@ -154,7 +162,14 @@ export class Connection {
   }
 
   sendNotification(method: string, params?: JsonObject): void {
-    if (!this.#ended) this.#sendOneWay(notification(method, params));
+    if (!this.#ended) void this.#sendOneWay(notification(method, params));
+  }
+
+  /** Calls `onProgress` also with progress that arrives after the response. The returned function ends that. */
+  keepProgress(token: RequestId, onProgress: (params: JsonObject) => void): () => void {
+    this.#lasting.set(token, onProgress);
+    if (this.#lasting.size > maxAbandoned) this.#lasting.delete(this.#lasting.keys().next().value);
+    return () => this.#lasting.delete(token);
   }
 
   /** Stops the timeouts of all calls in flight until the returned function is called. */
@@ -223,6 +238,8 @@ export class Connection {
   #progressed(params: JsonObject): void {
     const { progressToken: token } = params;
     if (this.#outbound.progress(token, params)) return;
+    const lasting = this.#lasting.get(token);
+    if (lasting) return lasting(params);
     // Progress may arrive after the response or a cancellation. If the token was a request once, it is only late.
     const isLate = typeof token === "number" && Number.isInteger(token) && token >= 0 && token < this.#issued;
     if (isLate) return;
@@ -250,8 +267,24 @@ export class Connection {
       reply = failure(id, known.toBody());
     }
     this.#incoming.delete(id);
-    if (!reply || controller.signal.aborted || this.#ended) return;
-    this.#sendOneWay(reply);
+    if (reply && !controller.signal.aborted) await this.#reply(reply);
+  }
+
+  /**
+   * Sends a response. Over HTTP each is a request of its own, so only a few are sent at once. A server that sends more
+   * requests than can be refused gets no response to some of them.
+   */
+  async #reply(reply: JsonRpcResponse): Promise<void> {
+    if (this.#replying >= maxReplying) {
+      const isFull = this.#replies.length >= maxIncoming && isFailure(reply);
+      if (!isFull) this.#replies.push(reply);
+      return;
+    }
+    this.#replying++;
+    for (let next: JsonRpcResponse | undefined = reply; next && !this.#ended; next = this.#replies.shift()) {
+      await this.#sendOneWay(next);
+    }
+    this.#replying--;
   }
 
   #abandon(id: RequestId, reason: string, silent: boolean): void {
@@ -261,12 +294,13 @@ export class Connection {
     this.#closeIfIdle();
   }
 
-  #sendOneWay(message: JsonRpcMessage): void {
+  #sendOneWay(message: JsonRpcMessage): Promise<void> | undefined {
     const fail = (error: unknown): void => this.#handlers.report(toLocalError(error));
     try {
-      this.#transport.send(message)?.catch(fail);
+      return this.#transport.send(message)?.catch(fail);
     } catch (error) {
       fail(error);
+      return undefined;
     }
   }
 

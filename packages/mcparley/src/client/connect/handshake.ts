@@ -3,7 +3,6 @@ import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Implementation } from "../../mcp/capabilities.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { withSafeIcons } from "../calls/safe-icons.ts";
 import type { Connection } from "./connection.ts";
 import { type Offer, type ServerInfo, modernMeta } from "./session.ts";
 
@@ -72,7 +71,7 @@ export function agreedOn(
 /** The name is only displayed, so a malformed one is ignored. */
 function readInfo(value: unknown): Implementation | undefined {
   const readable = isObject(value) && typeof value.name === "string";
-  return readable ? withSafeIcons({ version: "", ...value } as unknown as Implementation) : undefined;
+  return readable ? ({ version: "", ...value } as unknown as Implementation) : undefined;
 }
 
 export function isStrings(value: unknown): value is string[] {

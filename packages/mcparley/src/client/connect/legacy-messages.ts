@@ -1,37 +1,12 @@
 import { type Linked, link } from "../../rpc/abort.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
-import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
+import { type JsonObject, type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
 import { Cancelled, Declined, ErrorCode } from "../../mcp/errors.ts";
-import { Method } from "../../mcp/methods.ts";
+import { Method, Notification } from "../../mcp/methods.ts";
 import type { Call, CallWatcher, ClientCore } from "../calls/call.ts";
+import type { Asker, ConnectOptions } from "../options.ts";
 import type { Connection } from "./connection.ts";
-
-/** The number of completed URL visits that are remembered before their call expects them. */
-const maxEarly = 100;
-
-/** The visits to URLs whose completion the server announces, by their id (2025-11-25, client/elicitation). */
-export class UrlVisits {
-  readonly #expected = new Map<unknown, () => void>();
-  /** The announcement may arrive before the refusal of the call that needs the visit. */
-  readonly #early = new Set<unknown>();
-
-  /** Returns a promise that settles when the server announces that the visit is complete. */
-  expect(id: string): Promise<void> {
-    if (this.#early.delete(id)) return Promise.resolve();
-    return new Promise((resolve) => this.#expected.set(id, resolve));
-  }
-
-  cancel(id: string): void {
-    this.#expected.delete(id);
-  }
-
-  completed({ elicitationId: id }: JsonObject): void {
-    const settle = this.#expected.get(id);
-    if (settle) return settle();
-    this.#early.add(id);
-    if (this.#early.size > maxEarly) this.#early.delete(this.#early.values().next().value);
-  }
-}
+import { visitsOf } from "./url-visits.ts";
 
 /** Answers a request of a legacy server. Modern servers send none. */
 export async function answerRequest(
@@ -40,11 +15,14 @@ export async function answerRequest(
   { signal, connection }: { signal: AbortSignal; connection: Connection },
 ): Promise<JsonObject> {
   if (method === Method.ping) return {};
-  const resume = connection.pauseTimeouts();
+  // Only a request that a handler answers may stop the time limits of calls.
+  const resume = hasHandler(core.options, method) ? connection.pauseTimeouts() : () => {};
   const watched = new WatchedCalls(core.running, signal);
+  if (method === Method.elicit && typeof params.elicitationId === "string") visitsOf(core).asked(params.elicitationId);
   try {
     const answer = await core.inputRequests();
-    return await answer(method, params, core.asker(watched.only, watched.signal));
+    const asker = { ...core.asker(watched.only, watched.signal), progress: progressOf(params, connection, signal) };
+    return await answer(method, params, asker);
   } catch (error) {
     if (watched.haveEnded && !signal.aborted) return answerOfEnded(method);
     if (!(error instanceof Declined || error instanceof Cancelled)) throw error;
@@ -54,6 +32,25 @@ export async function answerRequest(
     resume();
     watched.unwatch();
   }
+}
+
+function hasHandler({ elicit, sample, roots }: ConnectOptions, method: string): boolean {
+  if (method === Method.elicit) return elicit !== undefined;
+  return method === Method.createMessage ? sample !== undefined : method === Method.listRoots && roots !== undefined;
+}
+
+/** Returns the function that reports the progress of an answer, if the server has asked for it. */
+function progressOf({ _meta: meta }: JsonObject, connection: Connection, signal: AbortSignal): Asker["progress"] {
+  const progressToken = isObject(meta) ? meta.progressToken : undefined;
+  let last = -Infinity;
+  return (progress, total, message) => {
+    if (progressToken === undefined || signal.aborted || !Number.isFinite(progress) || progress <= last) return;
+    last = progress;
+    const params: JsonObject = { progressToken, progress };
+    if (Number.isFinite(total)) params.total = total;
+    if (typeof message === "string") params.message = message;
+    connection.sendNotification(Notification.progress, params);
+  };
 }
 
 /** Answers a request whose call was aborted. A server that still waits for the answer must not wait without end. */

@@ -4,4 +4,5 @@
  */
 export { replaceIfChanged } from "./check-revision.ts";
 export { fallBack, negotiateOtherwise } from "./fall-back.ts";
-export { UrlVisits, answerRequest } from "./legacy-messages.ts";
+export { answerRequest } from "./legacy-messages.ts";
+export { visitsOf } from "./url-visits.ts";

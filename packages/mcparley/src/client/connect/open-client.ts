@@ -8,6 +8,7 @@ import type { ClientCore } from "../calls/call.ts";
 import { Client } from "../calls/client.ts";
 import { KnownTools } from "../calls/known-tools.ts";
 import { toolPages } from "../calls/lists.ts";
+import { originOf, withSafeIcons } from "../calls/safe-icons.ts";
 import { sendWithin } from "../calls/send-request.ts";
 import { capabilitiesOf, declaring } from "../client-capabilities.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
@@ -84,7 +85,13 @@ async function openSession(
     // It may be another server than before, or another version of it.
     core.cache?.forget();
     core.tools.clear();
-    return { connection, revision, server, mirrors: transports.kind === "http" && revision.mirrorHeaders };
+    const info = server.info && withSafeIcons(server.info, originOf(transports));
+    return {
+      connection,
+      revision,
+      server: { ...server, info },
+      mirrors: transports.kind === "http" && revision.mirrorHeaders,
+    };
   } finally {
     linked.unlink();
   }
@@ -118,7 +125,13 @@ function makeCore(
     logLevel: undefined,
     toolPages: (request) => toolPages(core, request),
     sendWithin: (request, own) => sendWithin(core, request, own),
-    asker: (during, signal) => ({ target: transports.target, server: sessions.current?.server.info, during, signal }),
+    asker: (during, signal) => ({
+      target: transports.target,
+      server: sessions.current?.server.info,
+      during,
+      signal,
+      progress() {},
+    }),
     report(error) {
       // There is nobody to report an error of `onError` to.
       guarded(

@@ -48,12 +48,18 @@ function handleNotification(core: ClientCore, message: JsonRpcNotification, conn
   if (method === Notification.toolsChanged) core.tools.clear();
   core.cache?.invalidate(method, params);
   core.subscriptions?.notified(message, connection);
+  if (core.options.onNotification) void handleCustom(core, message);
 }
 
-async function completeVisit(core: ClientCore, params: JsonObject): Promise<void> {
-  const { UrlVisits } = await import("./on-demand.ts");
-  core.visits ??= new UrlVisits();
-  core.visits.completed(params);
+async function completeVisit(core: ClientCore, { elicitationId }: JsonObject): Promise<void> {
+  const { visitsOf } = await import("./on-demand.ts");
+  visitsOf(core).completed(elicitationId);
+}
+
+/** Few hosts handle custom notifications. The order of arrival is kept, because all wait for the same module. */
+async function handleCustom(core: ClientCore, message: JsonRpcNotification): Promise<void> {
+  const { receiveCustom } = await import("./custom-notifications.ts");
+  receiveCustom(core, message);
 }
 
 function handleLog({ options, report }: ClientCore, params: JsonObject): void {

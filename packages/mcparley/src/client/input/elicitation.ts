@@ -69,8 +69,9 @@ export async function elicit(
     if (error instanceof Cancelled) return { action: "cancel" };
     throw error;
   }
-  if (result.action !== "accept") return { action: result.action };
-  return form ? { action: "accept", content: form.complete(result.content) } : { action: "accept" };
+  const { action, content, _meta } = result;
+  const meta = _meta ? { _meta } : {};
+  return form && action === "accept" ? { action, content: form.complete(content), ...meta } : { action, ...meta };
 }
 
 /** `report` receives an error for each part of the schema that cannot be checked. */

@@ -4,7 +4,13 @@ import type { RootsHandler } from "../options.ts";
 import { inputRequests } from "./input-requests.ts";
 
 function listRoots(roots: RootsHandler): Promise<JsonObject> {
-  const asker = { target: "test", server: undefined, during: undefined, signal: new AbortController().signal };
+  const asker = {
+    target: "test",
+    server: undefined,
+    during: undefined,
+    signal: new AbortController().signal,
+    progress: () => {},
+  };
   return inputRequests({ roots }, () => {})("roots/list", {}, asker);
 }
 

@@ -1,7 +1,7 @@
 import { Backoff } from "../../rpc/backoff.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { LocalError } from "../../rpc/errors.ts";
-import type { RequestId } from "../../rpc/messages.ts";
+import type { JsonObject, RequestId } from "../../rpc/messages.ts";
 import { isPartOf } from "../../mcp/sub-resource.ts";
 import type { SubscriptionFilter } from "../../mcp/subscriptions.ts";
 import type { Connection } from "../connect/connection.ts";
@@ -13,13 +13,28 @@ export interface ListenFilter {
   resources?: boolean;
   /** The URIs of the resources whose updates to subscribe to. */
   uris?: readonly string[];
+  /** The part of the subscription that an extension defines. */
+  extension?: ListenExtension;
+}
+
+/** The part of a subscription that an extension defines, such as the tasks to follow. */
+export interface ListenExtension {
+  /** The members that it adds to the filter in modern revisions, such as `{ taskIds: ["1"] }`. */
+  readonly filter: JsonObject;
+  /** Called with each notification of the subscription that is no change. In legacy revisions, with those of all. */
+  notified(this: void, method: string, params: JsonObject): void;
+  /** Called when the subscription was opened again. Notifications may have been missed. */
+  missed?(this: void): void;
 }
 
 /** A list of a server that can change. */
 export type ListKind = "tools" | "prompts" | "resources";
 
 /** A change on the server that a client subscribed to. */
-export type Change = { kind: ListKind } | { kind: "updated"; uri: string };
+export type Change = ({ kind: ListKind } | { kind: "updated"; uri: string }) & {
+  /** The `_meta` of the notification, without the members that belong to the subscription. */
+  readonly _meta?: JsonObject;
+};
 
 /** A subscription to changes. */
 export interface Subscription {
@@ -79,6 +94,7 @@ export class Listening {
   emitAll(): void {
     for (const kind of listKinds) if (this.acknowledged[kind]) this.emit({ kind });
     for (const uri of this.acknowledged.uris ?? []) this.emit({ kind: "updated", uri });
+    if (!this.life.signal.aborted) this.wanted.extension?.missed?.();
   }
 
   /** Whether a change without a subscription id is for this one. An update may be of a part of a subscribed resource. */
@@ -100,8 +116,8 @@ const members = {
   resources: "resourcesListChanged",
 } as const;
 
-export function toWire(filter: ListenFilter): SubscriptionFilter {
-  const wire: SubscriptionFilter = {};
+export function toWire(filter: ListenFilter): SubscriptionFilter & JsonObject {
+  const wire: SubscriptionFilter & JsonObject = { ...filter.extension?.filter };
   for (const kind of listKinds) if (filter[kind]) wire[members[kind]] = true;
   if (filter.uris?.length) wire.resourceSubscriptions = [...filter.uris];
   return wire;

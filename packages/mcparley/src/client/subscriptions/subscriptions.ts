@@ -98,6 +98,18 @@ export class Subscriptions {
     } else {
       const change = readChange(method, params);
       if (change) this.#emit(change, connection, id);
+      else this.#notifyExtensions({ method, params }, connection, id);
+    }
+  }
+
+  #notifyExtensions(
+    { method, params = {} }: Omit<JsonRpcNotification, "jsonrpc">,
+    connection: Connection,
+    id: unknown,
+  ): void {
+    for (const { wanted, id: own, connection: where, life } of this.#open) {
+      if (where !== connection || (id !== undefined && id !== own) || life.signal.aborted) continue;
+      guarded(() => wanted.extension?.notified(method, params), this.#core.report);
     }
   }
 
@@ -239,8 +251,16 @@ function subscription(listening: Listening, closed: Promise<LocalError | undefin
   };
 }
 
-function readChange(method: string, { uri }: JsonObject): Change | undefined {
-  if (method === Notification.resourceUpdated) return typeof uri === "string" ? { kind: "updated", uri } : undefined;
+function readChange(method: string, { uri, _meta }: JsonObject): Change | undefined {
+  const meta = readMeta(_meta);
+  if (method === Notification.resourceUpdated)
+    return typeof uri === "string" ? { kind: "updated", uri, ...meta } : undefined;
   const kind = Object.hasOwn(changedLists, method) ? changedLists[method] : undefined;
-  return kind && { kind };
+  return kind && { kind, ...meta };
+}
+
+function readMeta(given: unknown): { _meta?: JsonObject } {
+  if (!isObject(given)) return {};
+  const { [MetaKey.subscriptionId]: _, ..._meta } = given;
+  return Object.keys(_meta).length > 0 ? { _meta } : {};
 }

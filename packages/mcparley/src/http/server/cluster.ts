@@ -94,6 +94,7 @@ function share(core: ServerCore): Shared {
     send: (change) => void load().then(({ relay }) => relay.send(change)),
     join: () => load().then(({ relay }) => relay.join()),
     flushed: () => load().then(({ relay }) => relay.flushed()),
+    completeVisit: (id) => load().then(({ relay }) => relay.completeVisit!(id)),
   });
   const stop = async (): Promise<void> => {
     shared.delete(core);

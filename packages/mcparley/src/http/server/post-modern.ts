@@ -1,9 +1,10 @@
 import { isPromise } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
-import type { Classified } from "../../rpc/messages.ts";
+import type { Classified, JsonRpcNotification } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import type { Changes } from "../../server/changes.ts";
+import type { ServerCore } from "../../server/core.ts";
 import { Call } from "../../server/dispatch/call.ts";
 import { answer } from "../../server/dispatch/dispatch.ts";
 import { isModernRequest, openCall } from "../../server/protocol/modern.ts";
@@ -22,12 +23,21 @@ export function isModern({ kind, message }: Message, head: RequestHead): boolean
   return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.era === "modern";
 }
 
+/** Few servers handle custom notifications. The order of arrival is kept, because all wait for the same module. */
+async function receiveCustom(core: ServerCore, message: JsonRpcNotification): Promise<void> {
+  const custom = await import("../../server/protocol/custom-notifications.ts");
+  custom.receiveCustom(core, message, undefined);
+}
+
 /** Answers a POST of a modern revision. The message and its headers are all that the server knows of the client. */
 export function postModern(context: EndpointContext, posted: Posted, { kind, message }: Message): Promise<void> | void {
   const { exchange, accepted, principal, address } = posted;
   const { core } = context;
-  // No notification of a client has a meaning over HTTP: a client cancels its request by closing the stream.
-  if (kind === "notification") return exchange.respond(202, {});
+  // MCP defines no notification of a client over HTTP: a client cancels its request by closing the stream.
+  if (kind === "notification") {
+    if (core.definition.onNotification) void receiveCustom(core, message);
+    return exchange.respond(202, {});
+  }
   if (kind === "response") {
     throw new HttpRefusal(400, "This revision has no responses of clients: retry the request with inputResponses.");
   }

@@ -2,8 +2,10 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../../rpc/messages.ts";
 import { readInputResponses } from "../../mcp/input-required.ts";
-import { type LoggingLevel, isLoggable, loggingLevels } from "../../mcp/logging.ts";
-import type { ProgressToken } from "../../mcp/progress.ts";
+import { checkMetaKeys } from "../../mcp/check-metadata.ts";
+import { checkCustom } from "../../mcp/custom-notifications.ts";
+import { type LoggingLevel, type LoggingMessage, isLoggable, loggingLevels } from "../../mcp/logging.ts";
+import type { Progress, ProgressToken } from "../../mcp/progress.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { InputChannel, ServerRequest } from "../input/input-channel.ts";
@@ -28,7 +30,7 @@ export interface Link {
 /** Replaces the connection of a request if its handler continues after the response, as in a task. */
 export interface Afterlife {
   input: InputChannel;
-  progress: Context["progress"];
+  progress: (progress: Progress) => void;
 }
 
 export interface CallInit {
@@ -46,6 +48,22 @@ export interface CallInit {
   logLevel: LoggingLevel | undefined;
   /** Undefined in modern revisions, which have no sessions. */
   session: Session | undefined;
+}
+
+/** What a handler passes to `progress`. */
+interface GivenProgress {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+  _meta?: JsonObject | undefined;
+}
+
+/** What a handler passes to `log`. */
+interface GivenLog {
+  level: LoggingLevel;
+  data: unknown;
+  logger: string | undefined;
+  _meta: JsonObject | undefined;
 }
 
 const noMeta: JsonObject = Object.freeze({});
@@ -166,7 +184,10 @@ export class Call implements Context {
 
   get log(): Logger {
     this.#log ??= Object.fromEntries(
-      loggingLevels.map((level) => [level, (data: unknown, logger?: string) => this.#sendLog(level, data, logger)]),
+      loggingLevels.map((level) => [
+        level,
+        (data: unknown, logger?: string, _meta?: JsonObject) => this.#sendLog({ level, data, logger, _meta }),
+      ]),
     ) as unknown as Logger;
     return this.#log;
   }
@@ -185,20 +206,29 @@ export class Call implements Context {
   }
 
   /** Sends a notification that belongs to this call, unless the call is answered or cancelled. */
-  notify(method: string, params: JsonObject): void {
+  send(method: string, params: JsonObject | undefined): void {
     if (this.#settled || this.#cancelled) return;
     this.#link.send(notification(method, params));
   }
 
   // These functions are bound to the call, so that a handler can destructure its context: `({ progress, elicit }) => ...`.
   get progress(): Context["progress"] {
-    return (done, total, message) => this.#report(done, total, message);
+    return (done: number | Progress, total?: number, message?: string) =>
+      this.#report(typeof done === "object" ? done : { progress: done, total, message });
+  }
+
+  get notify(): Context["notify"] {
+    return (method, params) => {
+      checkCustom(method, params);
+      checkMetaKeys(params?._meta, `_meta of ${method}`);
+      this.send(method, params);
+    };
   }
 
   get elicit(): Context["elicit"] {
     return ((request: FormQuestion<Schema> | UrlQuestion) =>
       this.#request(({ formRequest, urlRequest }) =>
-        "url" in request ? urlRequest(request) : formRequest(request),
+        "url" in request ? urlRequest(request) : formRequest(this.core, request),
       )) as Context["elicit"];
   }
 
@@ -219,15 +249,17 @@ export class Call implements Context {
     return channel.request(make(await import("../input/elicit.ts")));
   }
 
-  #report(done: number, total: number | undefined, message: string | undefined): void {
+  #report({ progress, total, message, _meta }: GivenProgress): void {
     const token = this.meta.progressToken as ProgressToken | undefined;
-    if ((token === undefined && !this.#afterlife) || !Number.isFinite(done) || done <= this.#progress) return;
-    this.#progress = done;
-    const params: JsonObject & { total?: number; message?: string } = { progressToken: token, progress: done };
+    if ((token === undefined && !this.#afterlife) || !Number.isFinite(progress) || progress <= this.#progress) return;
+    this.#progress = progress;
+    const params: Progress & JsonObject = { progressToken: token, progress };
     // JavaScript may pass other types, and the result of a division may not be finite.
     if (Number.isFinite(total)) params.total = total as number;
     if (typeof message === "string") params.message = message;
-    if (this.#afterlife) return this.#afterlife.progress(done, params.total, params.message);
+    checkMetaKeys(_meta, "_meta of progress");
+    if (_meta) params._meta = _meta;
+    if (this.#afterlife) return this.#afterlife.progress(params);
     this.#paced.progress(this.encoder.progress(params));
   }
 
@@ -235,13 +267,17 @@ export class Call implements Context {
     return (this.#rate ??= new NotificationRate(this));
   }
 
-  #sendLog(level: LoggingLevel, data: unknown, logger: string | undefined): void {
+  #sendLog({ level, data, logger, _meta }: GivenLog): void {
     const minimum = this.session ? this.session.logLevel : this.#logLevel;
     if (minimum === undefined || !isLoggable(level, minimum) || !this.core.offering.has("logging")) return;
     if (["undefined", "function", "symbol"].includes(typeof data)) {
       return this.core.report(new TypeError(`log needs JSON data; got ${typeof data}.`), this);
     }
-    this.#paced.log(typeof logger === "string" ? { level, logger, data } : { level, data }, minimum);
+    checkMetaKeys(_meta, "_meta of log");
+    const message: LoggingMessage & JsonObject = { level, data };
+    if (typeof logger === "string") message.logger = logger;
+    if (_meta) message._meta = _meta;
+    this.#paced.log(message, minimum);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
+import type { Progress } from "../../mcp/progress.ts";
 import type { Root } from "../../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../../mcp/sampling.ts";
 import type { ObjectFromJsonSchema } from "../../schema/infer-json-schema.ts";
@@ -35,10 +36,28 @@ export interface Peer {
 }
 
 /**
+ * The session of a client, in revisions up to 2025-11-25. It continues after the call in which a handler received it.
+ *
+ * Over HTTP with a store, each process has its own object for a session, and messages reach the client through any of them.
+ */
+export interface ClientSession {
+  /** The client, as it described itself when it opened the session. */
+  readonly peer: Peer;
+  /** The verified caller who opened the session. Undefined if the server does not require credentials. */
+  readonly principal: Principal | undefined;
+  /**
+   * Sends a custom notification that belongs to no call. Returns false, and sends nothing, if the session has ended, or if
+   * the endpoint has no sessions. While an HTTP client has no stream open, up to 100 messages wait for it; more displace the
+   * oldest. Throws `TypeError` for a name that MCP reserves.
+   */
+  notify(method: string, params?: JsonObject): boolean;
+}
+
+/**
  * Sends a log message to the client if the client's log level includes it. `data` is any JSON value. A message with other
  * data, such as `undefined`, is not sent, and the server's `onError` receives an error.
  */
-type LogFunction = (data: unknown, logger?: string) => void;
+type LogFunction = (data: unknown, logger?: string, meta?: JsonObject) => void;
 
 /** Sends log messages to the client, one method for each level. */
 export type Logger = { readonly [Level in LoggingLevel]: LogFunction };
@@ -50,6 +69,10 @@ export interface FormQuestion<S extends Schema> {
   schema: S & SchemaCheck<S>;
   /** Unique key of this request within its call. Default: a key made from its position. */
   key?: string;
+  /** Called with each progress that the client reports while it waits for its user. Only on revisions up to 2025-11-25. */
+  onProgress?: (progress: Progress) => void;
+  /** The `_meta` of the request. */
+  meta?: JsonObject;
 }
 
 /** An elicitation that sends the user to a URL. */
@@ -58,6 +81,23 @@ export interface UrlQuestion {
   /** The URL that the user should visit. It must not contain a secret. */
   url: string;
   key?: string;
+  /**
+   * Identifies the visit in `server.elicitationComplete`. 1 to 256 characters that no other visit has. Only 2025-11-25 has
+   * such ids; other revisions ignore it. Default: a random id.
+   */
+  elicitationId?: string;
+  /** Called with each progress that the client reports while it waits for its user. Only on revisions up to 2025-11-25. */
+  onProgress?: (progress: Progress) => void;
+  /** The `_meta` of the request. */
+  meta?: JsonObject;
+}
+
+/** A sampling request, with its options. */
+export interface SampleQuestion extends CreateMessageParams {
+  /** Unique key of this request within its call. Default: a key made from its position. */
+  key?: string;
+  /** Called with each progress that the client reports. Only on revisions up to 2025-11-25. */
+  onProgress?: (progress: Progress) => void;
 }
 
 /** The result type of an elicitation: the output type of the schema. */
@@ -82,11 +122,21 @@ export interface Context {
   readonly inputResponses: JsonObject;
   /** The verified `requestState` that this handler passed to `inputRequired` in the previous round. */
   readonly requestState: string | undefined;
+  /** The session of the client. Undefined in modern revisions, which have none. */
+  readonly session: ClientSession | undefined;
   /**
-   * Reports progress. Does nothing if the client did not request progress, or if `done` is not a finite number that has
-   * increased. A `total` that is not a finite number is omitted.
+   * Reports progress. Does nothing if the client did not request progress, or if the progress is not a finite number that has
+   * increased. A `total` that is not a finite number is omitted. The object form can have `_meta`.
    */
-  progress: (done: number, total?: number, message?: string) => void;
+  progress: {
+    (done: number, total?: number, message?: string): void;
+    (progress: Progress): void;
+  };
+  /**
+   * Sends a custom notification, before the result of the call. Does nothing once the call has its result. Throws
+   * `TypeError` for a name that MCP reserves.
+   */
+  notify: (method: string, params?: JsonObject) => void;
   /**
    * Asks the user to fill in a form or to visit a URL. Resolves with the content of the form.
    *
@@ -99,7 +149,7 @@ export interface Context {
     (question: UrlQuestion): Promise<void>;
   };
   /** Samples the client's model. The call ends and restarts as with `elicit`. */
-  sample: (params: CreateMessageParams & { key?: string }) => Promise<CreateMessageResult>;
+  sample: (params: SampleQuestion) => Promise<CreateMessageResult>;
   /** Requests the client's roots, the directories that it considers relevant. The call ends and restarts as with `elicit`. */
   roots: () => Promise<Root[]>;
   /** Runs `fn` once per call, even if the handler runs several times. Resolves with its result, which must be JSON. */

@@ -66,6 +66,6 @@ export class NotificationRate {
   }
 
   #send(method: string, params: object): void {
-    this.#call.notify(method, params as JsonObject);
+    this.#call.send(method, params as JsonObject);
   }
 }

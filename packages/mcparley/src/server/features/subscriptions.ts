@@ -39,7 +39,7 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
     await core.changes.relay?.join();
     makeRoom(call);
     const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
-    call.notify(Notification.acknowledged, { _meta: meta, notifications });
+    call.send(Notification.acknowledged, { _meta: meta, notifications });
     for (const send of waiting) send();
     await streamUntilEnded(call, { filter, meta, missed });
     return { _meta: meta };
@@ -108,7 +108,7 @@ function streamUntilEnded(
     "uri" in change ? uris.has(change.uri) && mayReceive(core, change.uri, principal) : wantsList(filter, change.list);
   const deliver = (change: Change): void => {
     const { method, params = {} } = toNotification(change, meta);
-    call.notify(method, params);
+    call.send(method, params);
   };
   return new Promise((resolve, reject) => {
     const leave = openStream(call, { wants, deliver, end: () => call.end?.() });
@@ -118,7 +118,7 @@ function streamUntilEnded(
       leave();
       // The specification requires both: basic/patterns/cancellation the notification, and subscriptions the result.
       const reason = "The server ended the subscription.";
-      call.notify(Notification.cancelled, { _meta: meta, requestId: call.id, reason });
+      call.send(Notification.cancelled, { _meta: meta, requestId: call.id, reason });
       resolve();
     };
     const onAbort = (): void => {
@@ -142,7 +142,7 @@ async function subscribeExtensions(
     acknowledged = true;
   });
   const send = (method: string, params: JsonObject): void => {
-    const tagged = (): void => call.notify(method, { ...params, _meta: { ...(params._meta as JsonObject), ...meta } });
+    const tagged = (): void => call.send(method, { ...params, _meta: { ...(params._meta as JsonObject), ...meta } });
     if (acknowledged) tagged();
     else hold(tagged);
   };

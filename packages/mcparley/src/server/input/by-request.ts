@@ -43,8 +43,10 @@ export class RequestChannel implements InputChannel {
     }
     const encoded = encodeRequest(this.#call, request.method, request.params);
     const { method } = request;
-    const link = { link: this.#link, signal: this.#call.signal };
-    const result = await this.#session.request(method, encoded.params, link).catch((error: unknown) => {
+    const { elicitationId } = encoded.params;
+    if (typeof elicitationId === "string") await this.#session.visiting(elicitationId);
+    const way = { link: this.#link, signal: this.#call.signal, onProgress: request.onProgress };
+    const result = await this.#session.request(method, encoded.params, way).catch((error: unknown) => {
       throw error instanceof ProtocolError ? refusedInput(method, error) : error;
     });
     try {

@@ -7,6 +7,7 @@ import { findUnsafe } from "../../mcp/safe-url.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { compileSchema } from "../../schema/compile-schema.ts";
 import { requireCapability } from "./input-channel.ts";
+import { findWrongId } from "./url-required.ts";
 
 /**
  * Checks an input request before it is sent. Throws a TypeError or SchemaError if its params are invalid, and -32021 if the
@@ -22,10 +23,10 @@ export function checkRequest(
   requireCapability(declared, requires);
 }
 
-function checkElicitation({ mode = "form", message, url, requestedSchema }: JsonObject): void {
+function checkElicitation({ mode = "form", message, url, requestedSchema, elicitationId }: JsonObject): void {
   if (typeof message !== "string") throw invalid("message", "a string", message);
   if (mode === "url") {
-    const unsafe = findUnsafe(url);
+    const unsafe = findUnsafe(url) ?? (elicitationId === undefined ? undefined : findWrongId(elicitationId));
     if (unsafe) throw new TypeError(`elicit: ${unsafe}`);
   } else if (mode !== "form") throw invalid("mode", '"form" or "url"', mode);
   else toRequestedSchema(requestedSchema as JsonObject);

@@ -4,20 +4,17 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { readElicitResult } from "../../mcp/elicitation.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type Root, readRoots } from "../../mcp/roots.ts";
-import {
-  type CreateMessageParams,
-  type CreateMessageResult,
-  findToolImbalance,
-  readCreateMessageResult,
-} from "../../mcp/sampling.ts";
+import { type CreateMessageResult, findToolImbalance, readCreateMessageResult } from "../../mcp/sampling.ts";
 import { toRequestedSchema } from "../../mcp/form-schema.ts";
 import { compileSchema } from "../../schema/compile-schema.ts";
 import type { Call, Link } from "../dispatch/call.ts";
 import { ReplayChannel } from "./by-replay.ts";
 import { RequestChannel } from "./by-request.ts";
 import { type InputChannel, InvalidResponse, type ServerRequest, capabilityFor } from "./input-channel.ts";
-import type { FormQuestion, UrlQuestion } from "../dispatch/context.ts";
+import type { FormQuestion, SampleQuestion, UrlQuestion } from "../dispatch/context.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
+import type { ServerCore } from "../core.ts";
+import { warnOfSecrets } from "../warnings.ts";
 
 /** Opens the input channel of a call: requests in a session, replay of the call without one. */
 export async function openInputChannel(call: Call, link: Link): Promise<InputChannel> {
@@ -25,13 +22,16 @@ export async function openInputChannel(call: Call, link: Link): Promise<InputCha
 }
 
 /** The request to fill in a form. Its response is the parsed content. */
-export function formRequest(request: FormQuestion<Schema>): ServerRequest {
-  const { message, schema, key } = request;
+export function formRequest(core: ServerCore, request: FormQuestion<Schema>): ServerRequest {
+  const { message, schema, key, onProgress, meta } = request;
   const compiled = compileSchema(schema, "input");
+  // The form has no format "password", so the schema of the author is checked.
+  warnOfSecrets(core, compiled.json);
   return {
     method: Method.elicit,
-    params: { mode: "form", message, requestedSchema: toRequestedSchema(compiled.json) },
+    params: { mode: "form", message, requestedSchema: toRequestedSchema(compiled.json), ...(meta && { _meta: meta }) },
     key,
+    onProgress,
     requires: { elicitation: { form: {} } },
     read: async (result) => {
       const content = acceptedContent(result);
@@ -45,11 +45,13 @@ export function formRequest(request: FormQuestion<Schema>): ServerRequest {
 
 /** The request to visit a URL. "accept" means that the user agreed to go there, not that anything has been done. */
 export function urlRequest(request: UrlQuestion): ServerRequest<void> {
-  const { message, url, key } = request;
+  const { message, url, key, elicitationId, onProgress, meta } = request;
+  const id = elicitationId === undefined ? {} : { elicitationId };
   return {
     method: Method.elicit,
-    params: { mode: "url", message, url },
+    params: { mode: "url", message, url, ...id, ...(meta && { _meta: meta }) },
     key,
+    onProgress,
     requires: { elicitation: { url: {} } },
     read: (result) => {
       acceptedContent(result);
@@ -58,16 +60,14 @@ export function urlRequest(request: UrlQuestion): ServerRequest<void> {
 }
 
 /** The request to sample the model of the client. */
-export function samplingRequest({
-  key,
-  ...params
-}: CreateMessageParams & { key?: string }): ServerRequest<CreateMessageResult> {
+export function samplingRequest({ key, onProgress, ...params }: SampleQuestion): ServerRequest<CreateMessageResult> {
   const imbalance = Array.isArray(params.messages) ? findToolImbalance(params.messages) : undefined;
   if (imbalance) throw new TypeError(`sample: ${imbalance}.`);
   return {
     method: Method.createMessage,
     params,
     key,
+    onProgress,
     requires: capabilityFor(Method.createMessage, { ...params }),
     read: readAs(readCreateMessageResult),
   };

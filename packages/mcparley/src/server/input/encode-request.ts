@@ -1,8 +1,10 @@
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { ElicitParams, ElicitResult } from "../../mcp/elicitation.ts";
-import { Method } from "../../mcp/methods.ts";
+import { Method, Notification } from "../../mcp/methods.ts";
+import { without } from "../../mcp/revisions/encoder.ts";
 import type { CreateMessageParams } from "../../mcp/sampling.ts";
 import type { Call } from "../dispatch/call.ts";
+import { warnOfSecrets } from "../warnings.ts";
 
 /** An input request as the revision of its call expresses it, and a function that reads the answer. */
 export interface EncodedRequest {
@@ -14,7 +16,8 @@ export interface EncodedRequest {
 export function encodeRequest(call: Call, method: string, params: JsonObject): EncodedRequest {
   const { encoder } = call;
   if (method === Method.elicit) {
-    const { params: encoded, decode } = encoder.elicitation(params as unknown as ElicitParams);
+    if (isObject(params.requestedSchema)) warnOfSecrets(call.core, params.requestedSchema);
+    const { params: encoded, decode } = encoder.elicitation(withoutId(call, params));
     return {
       params: encoded as unknown as JsonObject,
       decode: (result) => decode(result as unknown as ElicitResult) as unknown as JsonObject,
@@ -23,6 +26,12 @@ export function encodeRequest(call: Call, method: string, params: JsonObject): E
   const sampling = method === Method.createMessage;
   const encoded = sampling ? encoder.createMessage(withoutContext(call, params)) : params;
   return { params: encoded as JsonObject, decode: (result) => result };
+}
+
+/** Removes the id of a visit if the revision does not announce the completion of visits. */
+function withoutId({ revision }: Call, params: JsonObject): ElicitParams {
+  const hasIds = revision.serverNotifications.has(Notification.elicitationComplete);
+  return (hasIds ? params : without(params, "elicitationId")) as unknown as ElicitParams;
 }
 
 /** Removes the context of servers if the client has not declared it (client/sampling, Capabilities). */

@@ -4,6 +4,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import type { JsonObject, JsonRpcErrorBody, Prepared } from "../../rpc/messages.ts";
 import { type ClientCapabilities, canElicit } from "../../mcp/capabilities.ts";
 import { type Budget, checkBudget } from "../../schema/budget.ts";
+import type { Progress } from "../../mcp/progress.ts";
 import type { InputRequired } from "./input-required.ts";
 
 /** A request of the server to the client, in the shape of the newest revision: elicitation, sampling or roots. */
@@ -13,6 +14,8 @@ export interface ServerRequest<T = unknown> {
   key: string | undefined;
   /** The capability that the client must have declared. */
   requires: ClientCapabilities;
+  /** Called with each progress that the client reports. Only on revisions up to 2025-11-25. */
+  onProgress?: ((progress: Progress) => void) | undefined;
   /** Reads the client's response. Throws `InvalidResponse` if it does not match the request. */
   read(result: unknown): T | Promise<T>;
 }

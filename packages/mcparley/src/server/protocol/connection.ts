@@ -17,6 +17,7 @@ import { Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { answer } from "../dispatch/dispatch.ts";
 import type { Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../core.ts";
+import { receiveCustom } from "./custom-notifications.ts";
 import type { LegacyConnection } from "./legacy.ts";
 import { isModernRequest, openCall } from "./modern.ts";
 
@@ -188,7 +189,8 @@ export class ServerConnection implements Connection {
     const { method, params = {} } = message;
     const call = method === Notification.cancelled ? this.#calls.get(params.requestId as RequestId) : undefined;
     if (call) call.cancel(cancelledFor(params.reason));
-    else this.#whenLegacy((legacy) => legacy.notified(message));
+    else if (this.#legacy) this.#whenLegacy((legacy) => legacy.notified(message));
+    else receiveCustom(this.#core, message, undefined);
   }
 
   async #receiveBatch(batch: unknown[]): Promise<void> {

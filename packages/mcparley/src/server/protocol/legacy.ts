@@ -1,6 +1,7 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
+import { guarded } from "../../rpc/guarded.ts";
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../rpc/messages.ts";
 import {
   type InitializeParams,
@@ -17,8 +18,10 @@ import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../core.ts";
+import { receiveCustom } from "./custom-notifications.ts";
 import { keepInitialize } from "./kept.ts";
 import { type RequestSource, unsupportedVersion } from "./modern.ts";
+import { checkVisits } from "./required-visits.ts";
 import { Session, type SharedBy } from "./session.ts";
 
 /** The connection on which a session is opened. */
@@ -132,9 +135,18 @@ export function answerInSession(
   const logLevel = undefined;
   const call = new Call({ core, revision, encoder, id, method, params, peer, principal, link, logLevel, session });
   const reply = answer(call);
-  if (!isPromise(reply)) return reply;
+  if (!isPromise(reply)) return checkVisits(session, reply);
   session.begin(call);
-  return reply.finally(() => session.finish(id));
+  return reply.then(
+    (ready) => {
+      session.finish(id);
+      return checkVisits(session, ready);
+    },
+    (error: unknown) => {
+      session.finish(id);
+      throw error;
+    },
+  );
 }
 
 /** The methods that have no effect in a session that ends with its request. */
@@ -161,12 +173,21 @@ function checkTurn(session: Session, { id, method }: JsonRpcRequest): void {
 }
 
 /** Handles a notification of the client. Unknown notifications are ignored. */
-export function notified(session: Session, { method, params = {} }: JsonRpcNotification): void {
-  if (!session.revision.clientNotifications.has(method)) return;
+export function notified(session: Session, message: JsonRpcNotification): void {
+  const { method, params = {} } = message;
+  if (!session.revision.clientNotifications.has(method)) return receiveCustom(session.core, message, session);
   if (method === Notification.initialized) session.ready();
   else if (method === Notification.cancelled) session.cancel(params);
   else if (method === Notification.progress) session.progressed(params);
-  else if (method === Notification.rootsChanged) session.core.definition.onRootsChanged?.();
+  else if (method === Notification.rootsChanged) rootsChanged(session);
+}
+
+function rootsChanged(session: Session): void {
+  const { core } = session;
+  guarded(
+    () => core.definition.onRootsChanged?.(session),
+    (error) => core.report(error, undefined),
+  );
 }
 
 /** Serves legacy revisions on one connection, such as stdio. It has at most one session, opened by `initialize`. */

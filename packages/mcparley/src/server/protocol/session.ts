@@ -1,19 +1,24 @@
+import { checkCustom } from "../../mcp/custom-notifications.ts";
+import { checkMetaKeys } from "../../mcp/check-metadata.ts";
+import { type Progress, readProgress } from "../../mcp/progress.ts";
+import { guarded } from "../../rpc/guarded.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../../rpc/messages.ts";
 import { PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
-import { Notification } from "../../mcp/methods.ts";
+import { Method, Notification } from "../../mcp/methods.ts";
 import { legacyEncoderOf } from "../../mcp/revisions/legacy-encoders.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { type Change, type Listener, toNotification } from "../changes.ts";
-import type { Peer, Principal } from "../dispatch/context.ts";
+import type { ClientSession, Peer, Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../core.ts";
 import { mayReceive } from "../features/resource-access.ts";
 import { checkKept } from "./kept.ts";
 import { startPings } from "./pings.ts";
 import { changeSession } from "./session-methods.ts";
+import { visitsOf } from "./url-visits.ts";
 
 export interface SessionInit {
   core: ServerCore;
@@ -29,13 +34,6 @@ export interface SessionInit {
   isTransient?: boolean;
 }
 
-interface SendOptions {
-  link: Link;
-  signal: AbortSignal;
-  /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
-  timeout?: number;
-}
-
 /** Set if other processes serve the session as well. Changes then come from the owner of its stream. */
 export interface SharedBy {
   /** The start of the ids of this copy's input requests. No other copy uses it. */
@@ -44,7 +42,21 @@ export interface SharedBy {
   asking(id: string): Promise<void>;
   /** Called when an input request is answered or abandoned. */
   settled(id: string): void;
+  /** Called before the client is asked to visit a URL, with the id of the visit. Resolves when all processes can find it. */
+  visiting(elicitationId: string): Promise<void>;
 }
+
+/** The connection of an input request, and its options. */
+export interface RequestWay {
+  link: Link;
+  signal: AbortSignal;
+  /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
+  timeout?: number;
+  onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** The input requests that take time, because a user or a model answers them. Clients can report their progress. */
+const slow: ReadonlySet<string> = new Set([Method.elicit, Method.createMessage]);
 
 /** The state of a session that the client set after it was opened. */
 export interface SessionState {
@@ -62,7 +74,7 @@ const READY_WAIT_MS = 1_000;
  * A session of a legacy client. It holds the client's identity, revision, log level and subscriptions, and the input
  * requests that wait for a response.
  */
-export class Session implements Listener {
+export class Session implements Listener, ClientSession {
   readonly core: ServerCore;
   readonly revision: Revision;
   readonly encoder: Encoder;
@@ -173,18 +185,27 @@ export class Session implements Listener {
     this.#link.send(toNotification(change));
   }
 
-  /** Sends a notification that belongs to no request. Returns false once the session has ended. */
-  notify(method: string, params: JsonObject): boolean {
-    if (!this.#ended) this.#link.send(notification(method, params));
-    return !this.#ended;
+  /** Sends a notification that belongs to no request. Returns false if the session has ended, or ends with its request. */
+  send(method: string, params?: JsonObject): boolean {
+    if (this.#ended || this.isTransient) return false;
+    this.#link.send(notification(method, params));
+    return true;
+  }
+
+  notify(method: string, params?: JsonObject): boolean {
+    checkCustom(method, params);
+    checkMetaKeys(params?._meta, `_meta of ${method}`);
+    return this.send(method, params);
   }
 
   /** Sends the client a request on `link` once it is ready (2025-11-25, basic/lifecycle). Resolves with its result. */
-  request(method: string, params: JsonObject, way: SendOptions): Promise<JsonObject> {
+  request(method: string, given: JsonObject, way: RequestWay): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
     this.#questions ??= new PendingRequests(this.core.clock);
     const number = this.#questions.nextId();
     const id = this.#shared ? `${this.#shared.questions}${number}` : number;
+    // The id is also the progress token.
+    const params = slow.has(method) ? { ...given, _meta: { ...(given._meta as object), progressToken: id } } : given;
     let isSent = false;
     const send = (): void => {
       isSent = true;
@@ -194,6 +215,7 @@ export class Session implements Listener {
       what: method,
       idleTimeout: way.timeout ?? this.core.limits.askTimeout,
       signal: way.signal,
+      onProgress: this.#progressOf(way),
       onAbandoned: (reason) => {
         // A request that was never sent needs no cancellation.
         if (this.#early?.delete(send) || !isSent) return;
@@ -206,6 +228,21 @@ export class Session implements Listener {
     return answer;
   }
 
+  /** Returns the function that passes the progress of an input request to its handler. Progress that does not grow is ignored. */
+  #progressOf({ onProgress }: RequestWay): ((params: JsonObject) => void) | undefined {
+    if (!onProgress) return undefined;
+    let last = -Infinity;
+    return (params) => {
+      const progress = readProgress(params);
+      if (!progress || !(progress.progress > last)) return;
+      last = progress.progress;
+      guarded(
+        () => onProgress(progress),
+        (error) => this.core.report(error, undefined),
+      );
+    };
+  }
+
   /** Sends an input request after the other processes know of it, because any of them may receive the response. */
   #askShared(id: string, answer: Promise<unknown>, ask: () => void): void {
     let isOver = false;
@@ -215,6 +252,12 @@ export class Session implements Listener {
     };
     answer.then(over, over);
     void this.#shared?.asking(id).then(() => isOver || ask());
+  }
+
+  /** Called before the client is asked to visit a URL, so that its completion is sent to this session. */
+  async visiting(elicitationId: string): Promise<void> {
+    if (this.#shared) return this.#shared.visiting(elicitationId);
+    visitsOf(this.core).add(elicitationId, this);
   }
 
   /** Settles the input request of a response. A response to an unknown request is ignored. */
@@ -270,6 +313,7 @@ export class Session implements Listener {
     this.core.clock.clearTimeout(this.#forgotten);
     for (const call of this.#calls?.values() ?? []) call.cancel(cause);
     this.#questions?.failAll(cause);
+    visitsOf(this.core).forget(this);
     const { core, revision } = this;
     const durationMs = core.clock.now() - this.#since;
     core.sessionEnded({ durationMs, revision: revision.version, reason: cause.message });

@@ -1,5 +1,6 @@
 import type { Client } from "../../../client/calls/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
+import type { ListenExtension, Subscription } from "../../../client/subscriptions/subscription.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
@@ -23,6 +24,12 @@ export interface ClientTasks {
   result(taskId: string, options?: RequestOptions): Promise<CallToolResult>;
   /** Asks the server to cancel a task. The server may still finish it. */
   cancel(taskId: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Calls `onTask` with the current state of tasks and with their state after each change, until the subscription is closed.
+   * A state may be reported more than once. On 2025-11-25 only the session that created a task receives its changes, and the
+   * server may send none: read the task as well if you depend on them.
+   */
+  listen(taskIds: readonly string[], onTask: (task: SeenTask) => void, options?: RequestOptions): Promise<Subscription>;
 }
 
 /** Returns the tasks of a client that was connected with `extensions: [followTasks()]`. */
@@ -50,7 +57,43 @@ export function tasksOf(client: Client): ClientTasks {
     async cancel(taskId, options) {
       await client.request(TaskMethod.cancel, { taskId }, options);
     },
+    listen: (taskIds, onTask, options) => listenToTasks(client, { taskIds, onTask }, options),
   };
+}
+
+async function listenToTasks(
+  client: Client,
+  { taskIds, onTask }: { taskIds: readonly string[]; onTask: (task: SeenTask) => void },
+  options: RequestOptions | undefined,
+): Promise<Subscription> {
+  const wanted = new Set(taskIds);
+  const see = (method: string, received: JsonObject): void => {
+    const task = readTask(client.server.era === "legacy" ? fromRequested(received) : received, method);
+    if (wanted.has(task.taskId)) onTask(task);
+  };
+  // Modern servers send the current state when the subscription starts.
+  const readAll = async (): Promise<void> => {
+    if (client.server.era !== "legacy") return;
+    await Promise.all(
+      [...wanted].map(async (taskId) => see(TaskMethod.get, await client.request(TaskMethod.get, { taskId }, options))),
+    );
+  };
+  const extension: ListenExtension = {
+    filter: { taskIds: [...wanted] },
+    notified(method, params) {
+      if (method === TaskMethod.changed || method === TaskMethod.statusChanged) see(method, params);
+    },
+    // A server that is unavailable now sends the next change.
+    missed: () => void readAll().catch(() => {}),
+  };
+  const subscription = await client.listen({ extension }, () => {}, options);
+  try {
+    await readAll();
+    return subscription;
+  } catch (error) {
+    await subscription.close();
+    throw error;
+  }
 }
 
 async function canBeTask(client: Client, name: string, { signal }: RequestOptions): Promise<boolean> {

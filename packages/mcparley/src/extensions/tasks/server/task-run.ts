@@ -1,8 +1,10 @@
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
+import { Notification } from "../../../mcp/methods.ts";
+import type { Progress } from "../../../mcp/progress.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import { isUnavailable } from "../../../store/reaching.ts";
-import { isOver } from "../task.ts";
+import { isOver, relatedTask } from "../task.ts";
 import { type Ending, type TaskRecord, type TaskTable, ended } from "./stored-task.ts";
 import { TaskInput } from "./task-input.ts";
 
@@ -79,12 +81,24 @@ export class TaskRun {
     this.input = new TaskInput({ call, record, order, update: (change) => this.#persist(change) });
     this.#abort = call.outlive({
       input: this.input,
-      progress: (done, total, message) =>
-        this.#setMessage(message ?? (total === undefined ? `${done}` : `${done}/${total}`)),
+      progress: (reported) => {
+        const { progress, total, message } = reported;
+        this.#setMessage(message ?? (total === undefined ? `${progress}` : `${progress}/${total}`));
+        this.#sendProgress(reported);
+      },
     });
     this.#hasStarted = true;
     this.#renewLater();
     if (this.#hasMissedChange) void this.#readChanges();
+  }
+
+  /** Sends progress to the client that requested the task: its token is valid until the task ends (2025-11-25, tasks). */
+  #sendProgress(progress: Progress): void {
+    const { call, taskId } = this.#init;
+    const { progressToken } = call.meta;
+    if (this.#isOver || !this.#record.requested || progressToken === undefined) return;
+    const _meta = { ...progress._meta, [relatedTask]: { taskId } };
+    call.session?.send(Notification.progress, call.encoder.progress({ progressToken, ...progress, _meta }));
   }
 
   /** The record with which the run was started. */

@@ -84,7 +84,7 @@ export function notifySession(runner: Runner, created: TaskRecord, session: Sess
   watchTask(runner, created.taskId, (record) => {
     if (!record || (record.status === status && record.statusMessage === statusMessage)) return true;
     ({ status, statusMessage } = record);
-    return session.notify(TaskMethod.statusChanged, { ...toRequestedTask(record) });
+    return session.send(TaskMethod.statusChanged, { ...toRequestedTask(record) });
   });
 }
 

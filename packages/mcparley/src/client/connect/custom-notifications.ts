@@ -1,0 +1,35 @@
+import { checkCustom, isCustom } from "../../mcp/custom-notifications.ts";
+import { BoundedQueue } from "../../rpc/bounded-queue.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { isJson } from "../../rpc/is-json.ts";
+import type { JsonObject, JsonRpcNotification } from "../../rpc/messages.ts";
+import type { ClientCore } from "../calls/call.ts";
+import { requireJson } from "../calls/require-json.ts";
+
+/** Maximum number of custom notifications that wait for the handler. Further ones are dropped. */
+const maxWaiting = 100;
+
+/** The notifications that wait for the handler of each client. */
+const queues = new WeakMap<ClientCore, BoundedQueue>();
+
+/** Passes a notification that MCP does not define to the client's `onNotification`, one after another. */
+export function receiveCustom(core: ClientCore, { method, params = {} }: JsonRpcNotification): void {
+  const { options, report } = core;
+  if (!isCustom(method)) return;
+  let queue = queues.get(core);
+  if (!queue)
+    queues.set(core, (queue = new BoundedQueue({ max: maxWaiting, report, onFull: () => report(tooMany()) })));
+  queue.add(() => options.onNotification?.({ method, params }));
+}
+
+function tooMany(): LocalError {
+  const why = `More than ${maxWaiting} notifications of the server wait for onNotification. Later ones are dropped.`;
+  return new LocalError("too_large", why);
+}
+
+/** Sends a notification that MCP does not define. Throws a TypeError for a name that MCP reserves. */
+export async function sendCustom(core: ClientCore, method: string, params: JsonObject | undefined): Promise<void> {
+  checkCustom(method, params);
+  if (!isJson(params)) requireJson({ what: method, params: params ?? {} });
+  (await core.sessions.ensure()).connection.sendNotification(method, params);
+}

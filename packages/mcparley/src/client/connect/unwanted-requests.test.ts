@@ -1,0 +1,92 @@
+import { expect, test, vi } from "vitest";
+import type { Transport } from "../../rpc/transport.ts";
+import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
+import { openClient } from "./open-client.ts";
+// The client loads these modules on first use. Loading them here keeps tests from waiting for the disk.
+import "./on-demand.ts";
+import "../calls/on-demand.ts";
+import "../input/input-requests.ts";
+
+/** A transport that sends responses only when the test lets it, as one over HTTP may. */
+function holding(transport: Transport) {
+  const held: (() => void)[] = [];
+  let most = 0;
+  const send: Transport["send"] = (message, envelope) => {
+    const isResponse = !Array.isArray(message) && !("method" in message);
+    void transport.send(message, envelope);
+    if (!isResponse) return undefined;
+    return new Promise<void>((resolve) => {
+      held.push(resolve);
+      most = Math.max(most, held.length);
+    });
+  };
+  return { transport: { ...transport, send }, held, mostAtOnce: () => most };
+}
+
+test("the client sends at most 8 responses at once, and drops refusals of a flood of requests", async () => {
+  const warned = vi.fn();
+  process.on("warning", warned);
+  const errors: Error[] = [];
+  const peer = legacyPeer();
+  const { transport, held, mostAtOnce } = holding(peer.transport);
+  const client = await openClient(peerTransports({ ...peer, transport }), {
+    revision: "2025-11-25",
+    onError: (error) => errors.push(error),
+  });
+  await peer.notification("notifications/initialized");
+  for (let id = 0; id < 2_000; id++) peer.ask(id, "sampling/createMessage", {});
+  await settled();
+  expect(mostAtOnce()).toBe(8);
+  while (held.length > 0) {
+    held.splice(0).forEach((release) => release());
+    await settled();
+  }
+  expect(mostAtOnce()).toBe(8);
+  const responses = peer.arrived.filter(({ message }) => "error" in message);
+  expect(responses.length).toBeGreaterThanOrEqual(100);
+  expect(responses.length).toBeLessThanOrEqual(220);
+  expect(errors).toEqual([]);
+  // A later request is answered as before.
+  peer.ask("later", "ping");
+  await settled();
+  expect(peer.arrived.at(-1)?.message).toMatchObject({ id: "later", result: {} });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warned).not.toHaveBeenCalled();
+  process.off("warning", warned);
+  await client.close();
+});
+
+test("requests that no handler answers do not stop the time limits of a call", async () => {
+  const clock = fakeClock();
+  const peer = legacyPeer();
+  const client = await openClient(peerTransports(peer), { revision: "2025-11-25", clock, roots: [] });
+  await peer.notification("notifications/initialized");
+  const pending = client.request("tools/list", {}, { timeout: { idle: 1_000 } }).catch((error: unknown) => error);
+  await peer.request("tools/list");
+  // Each arrives while the answer to the one before it is still being made.
+  for (const [id, method] of ["elicitation/create", "sampling/createMessage", "x/y"].entries())
+    peer.ask(id, method, {});
+  await clock.advance(1_000);
+  expect(await pending).toMatchObject({ code: "timeout" });
+  await client.close();
+});
+
+test("a request that a handler answers stops the time limits of a call", async () => {
+  const clock = fakeClock();
+  let answer!: (given: { action: "decline" }) => void;
+  const elicit = () => new Promise<{ action: "decline" }>((resolve) => (answer = resolve));
+  const peer = legacyPeer();
+  const client = await openClient(peerTransports(peer), { revision: "2025-11-25", clock, elicit });
+  await peer.notification("notifications/initialized");
+  const calling = client.request("tools/list", {}, { timeout: { idle: 1_000 } });
+  const request = await peer.request("tools/list");
+  peer.ask(1, "elicitation/create", { message: "?", requestedSchema: { type: "object", properties: {} } });
+  await settled();
+  await clock.advance(10_000);
+  answer({ action: "decline" });
+  await peer.next();
+  peer.answer(request, { tools: [] });
+  expect(await calling).toEqual({ tools: [] });
+  await client.close();
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { UrlVisits } from "./url-visits.ts";
+
+function visits() {
+  const announced: string[] = [];
+  return { visits: new UrlVisits((id) => announced.push(id)), announced };
+}
+
+test("an id is announced once, and only after the server has asked for it", () => {
+  const { visits: seen, announced } = visits();
+  seen.completed("unknown");
+  seen.asked("a");
+  seen.completed("a");
+  seen.completed("a");
+  seen.asked("a");
+  seen.completed("a");
+  for (const id of [undefined, 1, null, {}]) seen.completed(id);
+  expect(announced).toEqual(["a"]);
+});
+
+test("an announcement that precedes the request for the visit counts", async () => {
+  const { visits: seen, announced } = visits();
+  seen.completed("a");
+  expect(announced).toEqual([]);
+  await seen.expect("a");
+  expect(announced).toEqual(["a"]);
+});
+
+test("a call that no longer waits leaves the announcement to the host", () => {
+  const { visits: seen, announced } = visits();
+  void seen.expect("a");
+  seen.cancel("a");
+  seen.completed("a");
+  expect(announced).toEqual(["a"]);
+});
+
+test("of a flood of announcements the last 100 are remembered", async () => {
+  const { visits: seen, announced } = visits();
+  for (let n = 0; n < 1000; n++) seen.completed(`${n}`);
+  for (let n = 0; n < 1000; n++) seen.asked(`${n}`);
+  expect(announced).toEqual(Array.from({ length: 100 }, (_, n) => `${n + 900}`));
+});

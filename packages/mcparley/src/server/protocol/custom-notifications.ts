@@ -1,0 +1,38 @@
+import { isCustom } from "../../mcp/custom-notifications.ts";
+import { BoundedQueue } from "../../rpc/bounded-queue.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import type { JsonRpcNotification } from "../../rpc/messages.ts";
+import { checkParams } from "../dispatch/dispatch.ts";
+import type { ServerCore } from "../core.ts";
+import type { Session } from "./session.ts";
+
+/** Maximum number of custom notifications of one session that wait for the handler. Further ones are dropped. */
+const maxWaiting = 100;
+
+/** The notifications that wait for the handler, by session. Modern revisions have no sessions, and one queue per server. */
+const queues = new WeakMap<object, BoundedQueue>();
+
+/** Passes a notification that MCP does not define to the server's `onNotification`, one after another for each session. */
+export function receiveCustom(
+  core: ServerCore,
+  { method, params = {} }: JsonRpcNotification,
+  session: Session | undefined,
+): void {
+  const { onNotification } = core.definition;
+  if (!onNotification || !isCustom(method)) return;
+  const report = (error: unknown): void => core.report(error, undefined);
+  try {
+    checkParams(params, core.limits);
+  } catch (error) {
+    return report(error);
+  }
+  const key = session ?? core;
+  let queue = queues.get(key);
+  if (!queue) queues.set(key, (queue = new BoundedQueue({ max: maxWaiting, report, onFull: () => report(tooMany()) })));
+  queue.add(() => onNotification({ method, params }, session));
+}
+
+function tooMany(): LocalError {
+  const why = `More than ${maxWaiting} custom notifications of a client wait for onNotification. Later ones are dropped.`;
+  return new LocalError("too_large", why);
+}

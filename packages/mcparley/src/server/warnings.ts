@@ -1,0 +1,59 @@
+import { type JsonObject, isObject } from "../rpc/messages.ts";
+import type { ServerCore } from "./core.ts";
+
+/** Maximum number of different warnings of one server. */
+const maxWarnings = 100;
+
+const given = new WeakMap<ServerCore, Set<string>>();
+
+/** Passes a warning to the author of a server: to `onWarning`, or to the console. The same warning is given once. */
+function warn(core: ServerCore, text: string): void {
+  const known = given.get(core) ?? new Set();
+  given.set(core, known);
+  if (known.has(text) || known.size >= maxWarnings) return;
+  known.add(text);
+  const { onWarning } = core.definition;
+  if (onWarning) onWarning(text);
+  // oxlint-disable-next-line no-console -- the default, so that the author sees it during development
+  else console.warn(text);
+}
+
+/** The tools to warn of, until the end of the turn. */
+const unusualNames = new WeakMap<ServerCore, string[]>();
+
+/** Warns of a tool whose name model providers refuse. Tools that are defined together cause one warning. */
+export function warnOfTool(core: ServerCore, name: string): void {
+  const names = unusualNames.get(core);
+  if (names) return void names.push(name);
+  const first = [name];
+  unusualNames.set(core, first);
+  setTimeout(() => {
+    unusualNames.delete(core);
+    warnOfTools(core, first);
+  }, 0);
+}
+
+function warnOfTools(core: ServerCore, names: readonly string[]): void {
+  const shown = names.slice(0, 5).join(", ");
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+  const rule = 'Names of 1 to 64 letters, digits, "_" and "-" work everywhere.';
+  warn(core, `Some model providers refuse the names of these tools: ${shown}${more}. ${rule}`);
+}
+
+const secretName =
+  /(^|_)(password|passwd|passphrase|passcode|pin|secret|token|otp|cvv|cvc|api_?key|access_?key|private_?key|(credit_?)?card_?number)($|_)/;
+
+/** Warns of fields of a form whose names or formats are those of secrets (client/elicitation, User Interaction Model). */
+export function warnOfSecrets(core: ServerCore, { properties }: JsonObject): void {
+  if (!isObject(properties)) return;
+  for (const [name, field] of Object.entries(properties)) {
+    const words = name
+      .replaceAll(/([a-z\d])([A-Z])/g, "$1_$2")
+      .replaceAll(/[^a-z\d]+/gi, "_")
+      .toLowerCase();
+    const isSecret = (isObject(field) && field.format === "password") || secretName.test(words);
+    if (!isSecret) continue;
+    const cure = "Forms must not ask for secrets. Send the user to a page instead: ctx.elicit({ message, url }).";
+    warn(core, `A form asks for "${name.slice(0, 80)}". ${cure}`);
+  }
+}
