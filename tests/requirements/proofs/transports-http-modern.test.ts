@@ -243,7 +243,7 @@ proves("http.stream.comments", async (world) => {
   const http = world.serveHttp({ tools: { echo } });
   const stream = await http.modern("subscriptions/listen", changes);
   await stream.next();
-  await world.clock.advance(15_000);
+  await world.clock.advance(5_000);
   expect(await stream.next()).toMatch(/^:/);
   await stream.leave();
 });

@@ -48,7 +48,7 @@ export interface HttpOptions {
   trustProxy?: string | TrustedProxy;
   /**
    * Interval in milliseconds of the comments that keep an open stream alive. A response without a reply becomes a stream
-   * after this time. Default: 15,000.
+   * after this time. Default: 5,000. Bun closes connections that are silent for about 10 seconds.
    */
   keepAlive?: number;
   /** Milliseconds that `close` waits for requests in flight. Default: 10,000. */

@@ -29,12 +29,9 @@ export function findRevision(version: unknown): Revision | undefined {
 
 const legacy = revisions.filter(({ era }) => era === "legacy");
 
-/** The revisions that use the HTTP+SSE transport, the newest first. */
-export const overHttpSse: readonly Revision[] = [november2024, october2024];
-
 /** Returns the revision of a new session: the requested one if it is supported, otherwise the newest one. */
-export function negotiateLegacy(requested: string, among: readonly Revision[] = legacy): Revision {
-  return among.find(({ version }) => version === requested) ?? among[0] ?? latestLegacy;
+export function negotiateLegacy(requested: string): Revision {
+  return legacy.find(({ version }) => version === requested) ?? latestLegacy;
 }
 
 const modernEncoders: ReadonlyMap<Revision, Encoder> = /* @__PURE__ */ new Map([[july2026, july2026Encoder]]);

@@ -19,6 +19,8 @@ export interface Link {
   send(message: JsonRpcMessage): void;
   /** Kind of connection. Undefined if client and server are in one process. */
   readonly network?: "tcp" | "pipe" | undefined;
+  /** Keeps the process alive until the promise settles, on platforms that need it. */
+  waitUntil?(work: Promise<unknown>): void;
 }
 
 /** Replaces the connection of a request if its handler continues after the response, as in a task. */
@@ -148,6 +150,11 @@ export class Call implements Context {
       this.#controller ??= new AbortController();
       this.#controller.abort(reason);
     };
+  }
+
+  /** Keeps the process alive for work that continues after the response, on platforms that need it. */
+  waitUntil(work: Promise<unknown>): void {
+    this.#link.waitUntil?.(work);
   }
 
   get inputResponses(): JsonObject {

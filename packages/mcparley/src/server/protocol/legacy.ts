@@ -10,7 +10,6 @@ import {
 } from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
-import type { Revision } from "../../mcp/revisions/revision.ts";
 import { negotiateLegacy } from "../../mcp/revisions/index.ts";
 import { answer, checkParams } from "../dispatch/dispatch.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";
@@ -28,8 +27,6 @@ export interface Way {
   principal: Principal | undefined;
   /** The IP address that the request came from, if it is known. */
   address?: string | undefined;
-  /** The revisions that can be negotiated. Default: all legacy revisions. */
-  revisions?: readonly Revision[];
   shared?: SharedBy | undefined;
   /** Whether the endpoint has no sessions, so that each request is independent. Default: false. */
   isTransient?: boolean;
@@ -60,8 +57,8 @@ export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way):
 
 /** Opens a session from the params of its `initialize` request. Throws -32602 if they are larger than a session may be. */
 export function openSession(core: ServerCore, given: InitializeParams, way: Way): Session {
-  const { link, principal, address, revisions, shared, isTransient = false } = way;
-  const revision = negotiateLegacy(given.protocolVersion, revisions);
+  const { link, principal, address, shared, isTransient = false } = way;
+  const revision = negotiateLegacy(given.protocolVersion);
   const { params, size } = keepInitialize(core.limits, { ...given, protocolVersion: revision.version });
   const { clientInfo: info, capabilities, protocolVersion } = params;
   const peer = { info, capabilities, revision: protocolVersion, address };

@@ -298,7 +298,7 @@ describe("a standalone stream", () => {
     expect(stream.type).toBe("text/event-stream");
     server.tools.set("more", echo);
     expect(await stream.next()).toEqual({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
-    await clock.advance(15_000);
+    await clock.advance(5_000);
     expect(await stream.next()).toBe(":");
     await stream.leave();
   });
