@@ -106,6 +106,8 @@ const expected: Record<string, string[]> = {
   ],
   "mcparley/auth": [
     "InvalidToken",
+    "apiKeys",
+    "bearer",
     "clientCredentials",
     "enterpriseManaged",
     "introspectionVerifier",

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Fetch, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { asTask } from "../extensions/tasks/server/tasks.ts";
-import { tasks } from "../extensions/tasks/server/tasks.ts";
+import { asTask, tasks } from "../extensions/tasks/server/tasks.ts";
 import { createServer } from "../server/create-server.ts";
 import { tool } from "../server/definition.ts";
 import { tasksId } from "../extensions/tasks/task.ts";
@@ -22,7 +21,7 @@ function serve(options: HttpOptions = {}): { handler: FetchHandler; errors: unkn
 }
 
 const clientOf = (handler: FetchHandler, options?: unknown, platform?: Platform): ReturnType<typeof rawHttp> => {
-  const fetch = handler.fetch as (request: Request, options?: unknown, platform?: Platform) => ReturnType<Fetch>;
+  const fetch: (request: Request, options?: any, platform?: any) => ReturnType<Fetch> = handler.fetch;
   return rawHttp("http://localhost/mcp", (request) => fetch(request, options, platform));
 };
 const callerOf = async (handler: FetchHandler, options?: unknown, platform?: Platform): Promise<unknown> => {

@@ -24,7 +24,7 @@ const call = (client: RawHttp, headers: Record<string, string>, name = "whoami")
   client.modern("tools/call", { name }, { headers });
 const principalOf = async (client: RawHttp, headers: Record<string, string>): Promise<unknown> => {
   const { result } = await (await call(client, headers)).json();
-  return JSON.parse((result as { content: { text: string }[] }).content[0]!.text);
+  return JSON.parse((result as { content: { text: string }[] }).content[0]?.text ?? "null");
 };
 const authorized = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 

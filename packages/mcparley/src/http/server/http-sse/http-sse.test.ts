@@ -146,6 +146,36 @@ describe("revisions", () => {
     expect((await next()).result).toMatchObject({ protocolVersion: agreed });
   });
 
+  test("a client of 2025-11-25 has titles, structured content and forms", async () => {
+    const output = { type: "object", properties: { guests: { type: "number" } }, required: ["guests"] } as const;
+    const book = tool({
+      title: "Book a table",
+      output,
+      call: (_, ctx) =>
+        ctx.elicit({
+          message: "How many?",
+          schema: { type: "object", properties: { guests: { type: "number" } } },
+        }) as any,
+    });
+    const { client } = await serve({}, { tools: { book } });
+    const { post, next } = await open(client);
+    const params = {
+      protocolVersion: "2025-11-25",
+      capabilities: { elicitation: { form: {} } },
+      clientInfo: { name: "raw", version: "1.0.0" },
+    };
+    await post(request("initialize", params, 0));
+    expect((await next()).result).toMatchObject({ protocolVersion: "2025-11-25" });
+    await post(initialized);
+    await post(request("tools/list"));
+    expect((await next()).result).toMatchObject({ tools: [{ title: "Book a table", outputSchema: output }] });
+    await post(request("tools/call", { name: "book" }, 2));
+    const asked = await next();
+    expect(asked).toMatchObject({ method: "elicitation/create", params: { message: "How many?" } });
+    await post({ jsonrpc: "2.0", id: asked.id, result: { action: "accept", content: { guests: 2 } } });
+    expect(await next()).toMatchObject({ id: 2, result: { structuredContent: { guests: 2 } } });
+  });
+
   test("before initialize there are pings alone", async () => {
     const { client } = await serve();
     const { post, next } = await open(client);
