@@ -300,6 +300,19 @@ describe("over HTTP/2", () => {
     }
   });
 
+  test("a refusal during the shutdown has no connection header, for which Node would print a warning", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", onWarning);
+    closers.push(() => process.off("warning", onWarning));
+    const handler = toNodeHandler(serverOf());
+    const client = await session(handler);
+    await handler.close();
+    expect((await send(client, modern("whoami"), callOf("whoami"))).status).toBe(503);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
+  });
+
   test("a stream that the client resets cancels its call", async () => {
     let abort = (): void => {};
     const aborted = new Promise<void>((resolve) => (abort = resolve));

@@ -147,7 +147,9 @@ export class NodeExchange implements Exchange {
   /** Returns names and values in turn. Copying an object would take as long as the rest of the response. */
   #headersOf(status: number, headers: ResponseHeaders, length: number): OutgoingHttpHeader[] {
     const list: OutgoingHttpHeader[] = [];
-    for (const name in headers) list.push(name, headers[name] as string);
+    // HTTP/2 has no `connection` header, and Node would print a warning.
+    const omitted = this.#response.stream ? "connection" : undefined;
+    for (const name in headers) if (name !== omitted) list.push(name, headers[name] as string);
     if (status !== 204) list.push("content-length", length);
     for (const name in this.#extra) list.push(name, this.#extra[name] as string);
     return list;
