@@ -108,6 +108,8 @@ const expected: Record<string, string[]> = {
   ],
   "mcparley/auth": [
     "InvalidToken",
+    "apiKeys",
+    "bearer",
     "clientCredentials",
     "enterpriseManaged",
     "introspectionVerifier",

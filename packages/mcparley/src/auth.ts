@@ -22,6 +22,8 @@ export {
   oauth,
 } from "./auth/client/oauth.ts";
 export { type PastedSignInOptions, type SignIn, type SignInAttempt, pastedSignIn } from "./auth/client/sign-in.ts";
+export { type ApiKey, type ApiKeysOptions, apiKeys } from "./auth/server/api-keys.ts";
+export { type BearerCaller, type BearerOptions, type VerifyBearer, bearer } from "./auth/server/bearer.ts";
 export type { DpopOptions } from "./auth/server/dpop.ts";
 export { type IntrospectionVerifierOptions, introspectionVerifier } from "./auth/server/introspection-verifier.ts";
 export { type JwtVerifierOptions, jwtVerifier } from "./auth/server/jwt-verifier.ts";

@@ -1,5 +1,12 @@
 /** Serving over HTTP wherever requests come as web `Request`s, and what adapters for other runtimes are made of. */
-export type { Exchange, RequestHead, ResponseHeaders, ResponseStream } from "./http/exchange.ts";
+export type {
+  Exchange,
+  Platform,
+  RequestHead,
+  RequestOptions,
+  ResponseHeaders,
+  ResponseStream,
+} from "./http/exchange.ts";
 export type {
   CorsOptions,
   EventOptions,
@@ -10,4 +17,4 @@ export type {
 } from "./http/server/options.ts";
 export { HttpRefusal, type RefusalOptions } from "./http/server/refusal.ts";
 export type { AskedRequest, Authenticate, HttpServerAuth, PublicDocument } from "./http/server/server-auth.ts";
-export { type FetchHandler, toFetch } from "./http/to-fetch.ts";
+export { type FetchFunction, type FetchHandler, toFetch } from "./http/to-fetch.ts";

@@ -1,5 +1,3 @@
-import { HttpRefusal, shown } from "./server/refusal.ts";
-
 /** The forms of an answer that a client can read. */
 export interface Accepted {
   readonly json: boolean;
@@ -11,22 +9,14 @@ const everything: Accepted = { json: true, events: true };
 let lastHeader: string | undefined;
 let lastAccepted: Accepted = everything;
 
-/**
- * Reads an `Accept` header. Accepts a missing header and wildcards, because many clients send nothing else. Throws a refusal
- * of 406 if the header excludes both forms.
- */
+/** Reads an `Accept` header. Accepts a missing header and wildcards, because many clients send nothing else. */
 export function readAccept(header: string | undefined): Accepted {
   if (header === undefined) return everything;
   // Clients send the same header with each request.
   if (header === lastHeader) return lastAccepted;
-  const accepted = parseAccept(header);
-  if (!accepted.json && !accepted.events) {
-    const message = `Nothing that Accept names can be sent: "${shown(header)}". Accept application/json and text/event-stream.`;
-    throw new HttpRefusal(406, message);
-  }
   lastHeader = header;
-  lastAccepted = accepted;
-  return accepted;
+  lastAccepted = parseAccept(header);
+  return lastAccepted;
 }
 
 function parseAccept(header: string): Accepted {

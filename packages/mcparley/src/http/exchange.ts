@@ -1,5 +1,6 @@
 import type { Bytes } from "../rpc/base64.ts";
 import type { RequestId } from "../rpc/messages.ts";
+import type { Principal } from "../server/dispatch/context.ts";
 
 /** The parts of an HTTP request that are known before its body is read. */
 export interface RequestHead {
@@ -39,6 +40,23 @@ export type ResponseHeaders = Readonly<Record<string, string>>;
 /** The body of a response: text, or text followed by bytes that were encoded before. */
 export type ResponseBody = string | { readonly text: string; readonly rest: Bytes };
 
+/** Options of one request, from the framework or platform that received it. */
+export interface RequestOptions {
+  /**
+   * The caller that the framework has authenticated. The option `auth` is then not used for this request. Without it, or
+   * if it is undefined or null, the request is authenticated by `auth`; if there is no `auth`, the caller is anonymous.
+   */
+  principal?: Principal | null | undefined;
+  /** The body, if the framework has read it: parsed, or as text or bytes. */
+  body?: unknown;
+}
+
+/** A platform that ends a process when its responses are complete, such as Workers. */
+export interface Platform {
+  /** Keeps the process alive until the promise settles. */
+  waitUntil?(work: Promise<unknown>): void;
+}
+
 /** The limits of reading one body. */
 export interface ReadLimits {
   /** Maximum size in bytes. */
@@ -53,6 +71,8 @@ export interface ReadLimits {
  * The endpoint calls `respond` once, or `stream` once, and never both.
  */
 export interface Exchange extends RequestHead, RequestSource {
+  /** The caller that a framework has authenticated. Undefined if there is none. */
+  readonly principal?: Principal | undefined;
   /** The body that a framework has parsed. Undefined if the body has not been read. */
   readonly parsedBody: unknown;
   /** Released by the adapter when the response has been sent or the client has disconnected. */
@@ -77,6 +97,8 @@ export interface Exchange extends RequestHead, RequestSource {
    * disconnected already. At most one listener.
    */
   onGone(listener: () => void): void;
+  /** Keeps the process alive until the promise settles, on platforms that need it. */
+  waitUntil?(work: Promise<unknown>): void;
 }
 
 /** The body of a response that is sent piece by piece. Writing after the client has disconnected does nothing. */

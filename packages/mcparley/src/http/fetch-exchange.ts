@@ -1,24 +1,37 @@
 import { LocalError } from "../rpc/errors.ts";
-import type { Exchange, Held, ReadLimits, ResponseBody, ResponseHeaders, ResponseStream } from "./exchange.ts";
+import type {
+  Exchange,
+  Held,
+  Platform,
+  ReadLimits,
+  RequestOptions,
+  ResponseBody,
+  ResponseHeaders,
+  ResponseStream,
+} from "./exchange.ts";
+import type { Principal } from "../server/dispatch/context.ts";
 import { notUtf8, tooLarge } from "./server/refusal.ts";
 
 /** An exchange on web `Request` and `Response`. */
 export class FetchExchange implements Exchange {
-  readonly parsedBody: undefined;
   readonly address: undefined;
   readonly network: undefined;
   held: Held | undefined;
   /** Settles once the head of the response is known. */
   readonly response: Promise<Response>;
   readonly #request: Request;
+  readonly #options: RequestOptions & Platform;
+  readonly #platform: Platform;
   readonly #url: URL;
   #answer!: (response: Response) => void;
   #extra: ResponseHeaders | undefined;
   #onGone: (() => void) | undefined;
   #state: "open" | "streaming" | "done" = "open";
 
-  constructor(request: Request) {
+  constructor(request: Request, options?: (RequestOptions & Platform) | null, platform?: Platform) {
     this.#request = request;
+    this.#options = options ?? {};
+    this.#platform = platform ?? this.#options;
     this.#url = new URL(request.url);
     this.response = new Promise((resolve) => {
       this.#answer = resolve;
@@ -42,6 +55,20 @@ export class FetchExchange implements Exchange {
     return this.#url.protocol === "https:";
   }
 
+  get principal(): Principal | undefined {
+    return this.#options.principal ?? undefined;
+  }
+
+  /** The given body counts only if there is none to read: the options may be the environment of a Worker. */
+  get parsedBody(): unknown {
+    const { body, bodyUsed } = this.#request;
+    return bodyUsed || !body ? this.#options.body : undefined;
+  }
+
+  waitUntil(work: Promise<unknown>): void {
+    this.#platform.waitUntil?.(work);
+  }
+
   get closed(): boolean {
     return this.#state === "done" || this.#request.signal.aborted;
   }
@@ -54,6 +81,7 @@ export class FetchExchange implements Exchange {
 
   async readText({ maxBytes, startTimeout }: ReadLimits): Promise<string> {
     if (Number(this.header("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    if (this.#request.bodyUsed) throw (await import("./server/rare-refusals.ts")).bodyWasRead();
     const body = this.#request.body?.getReader();
     if (!body) return "";
     return new Promise((resolve, reject) => {

@@ -1,12 +1,25 @@
 import { type Server, coreOf } from "../server/create-server.ts";
 import { Endpoint } from "./server/endpoint.ts";
+import type { Platform, RequestOptions } from "./exchange.ts";
 import { FetchExchange } from "./fetch-exchange.ts";
 import type { HttpOptions } from "./server/options.ts";
 
+/** Answers one request of a platform or framework. */
+export interface FetchFunction {
+  (this: void, request: Request, options: RequestOptions): Promise<Response>;
+  (this: void, request: Request, environment: unknown, platform: Platform): Promise<Response>;
+  (this: void, request: Request): Promise<Response>;
+}
+
 /** A server in the form that Workers, Bun, Deno, Hono and others accept. */
 export interface FetchHandler {
-  /** Answers one request. It never rejects. */
-  fetch(this: void, request: Request): Promise<Response>;
+  /**
+   * Answers one request. It never rejects.
+   *
+   * Workers pass their environment and a context with `waitUntil`, which keeps tasks running after the response. A
+   * `principal` of the second argument is used, also if it is an environment.
+   */
+  fetch: FetchFunction;
   /** Ends streams and opens no new streams or sessions. Settles when nothing is in flight, or after `closeTimeout`. */
   drain(this: void): Promise<void>;
   /** Drains, refuses new requests, and then ends the sessions. */
@@ -28,9 +41,10 @@ export function toFetch(server: Server<any, any, any, any>, options: HttpOptions
     if (!isHealthCheck) await endpoint.handle(exchange);
   };
   return {
-    fetch(request) {
-      const exchange = new FetchExchange(request);
-      void answer(exchange);
+    fetch(request: Request, options?: any, platform?: Platform) {
+      const exchange = new FetchExchange(request, options, platform);
+      // The call of a legacy client continues after the client has disconnected.
+      exchange.waitUntil(answer(exchange));
       return exchange.response;
     },
     drain: () => endpoint.drain(),

@@ -6,7 +6,8 @@ import { tool } from "../server/definition.ts";
 import { type Server, coreOf, createServer } from "../server/create-server.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { type Listening, listen, toNodeHandler } from "./listen.ts";
+import { type Listening, listen } from "./listen.ts";
+import { toNodeHandler } from "./node-handler.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 
 const limit = 4 * 1024 * 1024;

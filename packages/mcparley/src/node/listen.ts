@@ -1,11 +1,11 @@
-import { type Server as HttpServer, type ServerOptions, type ServerResponse, createServer } from "node:http";
+import { type Server as HttpServer, type ServerOptions, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
-import { NodeExchange, type NodeRequest } from "./node-exchange.ts";
+import { NodeExchange } from "./node-exchange.ts";
 
 /** Options of `listen`. */
 export interface ListenOptions extends HttpOptions {
@@ -141,36 +141,4 @@ async function close(http: HttpServer, endpoint: Endpoint, sockets: ReadonlySet<
   const limit = setTimeout(() => http.closeAllConnections(), flushTimeout);
   await closed;
   clearTimeout(limit);
-}
-
-/** Answers requests of a `node:http` server, or of a framework that is based on it. */
-export interface NodeHandler {
-  (request: NodeRequest, response: ServerResponse): void;
-  /** Ends streams and opens no new streams or sessions. Settles when nothing is in flight, or after `closeTimeout`. */
-  drain(this: void): Promise<void>;
-  /** Ends streams and sessions after the requests in flight. Does not close the HTTP server. */
-  close(this: void): Promise<void>;
-}
-
-/**
- * Returns a request handler for a `node:http` server or a framework such as Express (`app.all("/mcp", handler)`).
- *
- * A body that the framework has parsed is read from `request.body`. Only requests to loopback names are answered, unless
- * `allowedHosts` is given.
- */
-export function toNodeHandler(server: Server<any, any, any, any>, options: HttpOptions = {}): NodeHandler {
-  const endpoint = new Endpoint(coreOf(server), options);
-  const handler = handlerOf(endpoint, options.health ?? false);
-  return Object.assign(handler, { drain: () => endpoint.drain(), close: () => endpoint.close() });
-}
-
-function handlerOf(
-  endpoint: Endpoint,
-  asked: NonNullable<HttpOptions["health"]>,
-): (request: NodeRequest, response: ServerResponse) => void {
-  const health = asked && makeHealth(endpoint, asked);
-  return (request, response) => {
-    const exchange = new NodeExchange(request, response);
-    if (!health || !health(exchange)) void endpoint.handle(exchange);
-  };
 }

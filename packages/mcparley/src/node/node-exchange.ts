@@ -1,10 +1,33 @@
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
-import type { Exchange, Held, ReadLimits, ResponseBody, ResponseHeaders, ResponseStream } from "../http/exchange.ts";
+import type {
+  IncomingHttpHeaders,
+  IncomingMessage,
+  OutgoingHttpHeader,
+  OutgoingHttpHeaders,
+  ServerResponse,
+} from "node:http";
+import type {
+  Exchange,
+  Held,
+  ReadLimits,
+  RequestOptions,
+  ResponseBody,
+  ResponseHeaders,
+  ResponseStream,
+} from "../http/exchange.ts";
 import { networkOf } from "../net/ip-address.ts";
-import { clientClosed, readBody } from "./read-body.ts";
+import type { Principal } from "../server/dispatch/context.ts";
+import { clientClosed, isText, readBody } from "./read-body.ts";
 
 /** A request. Express and other frameworks put a body that they have parsed in `body`. */
 export type NodeRequest = IncomingMessage & { body?: unknown };
+
+/**
+ * A response. Middleware that compresses responses adds `flush`, as `compression` of Express does. A response of HTTP/2
+ * has `stream`, and no `destroyed`.
+ */
+export type NodeResponse = ServerResponse & { flush?: () => void; stream?: { readonly destroyed: boolean } };
+
+const none: RequestOptions = Object.freeze({});
 
 /** The network of each connection, calculated once. */
 const networks = new WeakMap<object, string>();
@@ -14,12 +37,14 @@ export class NodeExchange implements Exchange {
   held: Held | undefined;
   readonly #request: NodeRequest;
   readonly #headers: IncomingHttpHeaders;
-  readonly #response: ServerResponse;
+  readonly #response: NodeResponse;
+  readonly #options: RequestOptions;
   #extra: ResponseHeaders | undefined;
   #abortBody: ((error: Error) => void) | undefined;
   #onGone: (() => void) | undefined;
 
-  constructor(request: NodeRequest, response: ServerResponse) {
+  constructor(request: NodeRequest, response: NodeResponse, options: RequestOptions = none) {
+    this.#options = options;
     this.#request = request;
     this.#headers = request.headers;
     this.#response = response;
@@ -61,23 +86,32 @@ export class NodeExchange implements Exchange {
     return network;
   }
 
+  get principal(): Principal | undefined {
+    return this.#options.principal ?? undefined;
+  }
+
   get parsedBody(): unknown {
+    const given = this.#options.body;
+    if (given !== undefined) return isText(given) ? undefined : given;
     const { body, readableEnded } = this.#request;
     // Some frameworks set an empty body on a request that they have not read.
-    return readableEnded && typeof body !== "string" && !(body instanceof Uint8Array) ? body : undefined;
+    return readableEnded && !isText(body) ? body : undefined;
   }
 
   get closed(): boolean {
-    return this.#response.destroyed || this.#response.writableEnded;
+    return isDestroyed(this.#response) || this.#response.writableEnded;
   }
 
   header(name: string): string | undefined {
+    // HTTP/2 has `:authority`, which overrides `host` (RFC 9113 section 8.3.1). HTTP/1 cannot have a header of this name.
+    if (name === "host" && ":authority" in this.#headers) return this.#headers[":authority"] as string;
     // Only `set-cookie` is a list, and clients do not send it.
     return this.#headers[name] as string | undefined;
   }
 
   readText(limits: ReadLimits): Promise<string> {
     return readBody(this.#request, limits, {
+      given: this.#options.body,
       count: (bytes) => this.held?.grow(bytes),
       onAbort: (abort) => {
         this.#abortBody = abort;
@@ -99,7 +133,9 @@ export class NodeExchange implements Exchange {
     const text = typeof body === "string" ? body : body.text;
     const rest = typeof body === "string" ? undefined : body.rest;
     const length = Buffer.byteLength(text);
-    response.writeHead(status, this.#headersOf(status, headers, length + (rest?.length ?? 0)));
+    const list = this.#headersOf(status, headers, length + (rest?.length ?? 0));
+    // Middleware that replaces `writeHead`, such as `compression` and `morgan`, may not know lists (on-headers before 1.1).
+    response.writeHead(status, Object.hasOwn(response, "writeHead") ? toObject(list) : list);
     if (!text) return this.#finish();
     // This way, head and body are one write; `end(body)` would add an empty one. A body that is all ASCII is copied as
     // latin1, which is faster than UTF-8.
@@ -111,7 +147,9 @@ export class NodeExchange implements Exchange {
   /** Returns names and values in turn. Copying an object would take as long as the rest of the response. */
   #headersOf(status: number, headers: ResponseHeaders, length: number): OutgoingHttpHeader[] {
     const list: OutgoingHttpHeader[] = [];
-    for (const name in headers) list.push(name, headers[name] as string);
+    // HTTP/2 has no `connection` header, and Node would print a warning.
+    const omitted = this.#response.stream ? "connection" : undefined;
+    for (const name in headers) if (name !== omitted) list.push(name, headers[name] as string);
     if (status !== 204) list.push("content-length", length);
     for (const name in this.#extra) list.push(name, this.#extra[name] as string);
     return list;
@@ -123,7 +161,7 @@ export class NodeExchange implements Exchange {
     let isBegun = false;
     // The head is sent together with a chunk that is written in the same turn, otherwise alone.
     process.nextTick(() => {
-      if (!isBegun && !response.destroyed) response.flushHeaders();
+      if (!isBegun && !isDestroyed(response)) response.flushHeaders();
     });
     return {
       get backlog() {
@@ -131,7 +169,10 @@ export class NodeExchange implements Exchange {
       },
       write: (chunk) => {
         isBegun = true;
-        if (!response.destroyed) response.write(chunk);
+        if (isDestroyed(response)) return;
+        response.write(chunk);
+        // Middleware that compresses in spite of `no-transform` has this method.
+        response.flush?.();
       },
       end: () => {
         isBegun = true;
@@ -153,13 +194,24 @@ export class NodeExchange implements Exchange {
 
   onGone(listener: () => void): void {
     this.#onGone = listener;
-    if (this.#response.closed) this.#closed();
+    if (this.#response.closed || this.#response.stream?.destroyed) this.#closed();
   }
 
   #closed(): void {
     this.held?.release();
-    if (this.#response.writableFinished) return;
+    // A response of HTTP/2 that was reset counts as finished, although it was not ended.
+    if (this.#response.writableEnded && this.#response.writableFinished) return;
     this.#abortBody?.(clientClosed());
     this.#onGone?.();
   }
+}
+
+function isDestroyed({ destroyed, stream }: NodeResponse): boolean {
+  return stream ? stream.destroyed : destroyed;
+}
+
+function toObject(list: readonly OutgoingHttpHeader[]): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {};
+  for (let at = 0; at < list.length; at += 2) headers[String(list[at])] = list[at + 1];
+  return headers;
 }

@@ -1,11 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import type { ReadLimits } from "../http/exchange.ts";
+import { bodyWasRead } from "../http/server/rare-refusals.ts";
 import { notUtf8, tooLarge } from "../http/server/refusal.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { NodeRequest } from "./node-exchange.ts";
 
-/** The callbacks of an exchange while its body is read. */
+/** The state of an exchange, and its callbacks while its body is read. */
 interface BodyEvents {
+  /** The text or bytes of the body that the framework passed on. */
+  given?: unknown;
   /** Counts the bytes that have arrived. Returns an error if they are more than the caller's share. */
   count(this: void, bytes: number): Error | undefined;
   /** Registers a function that the exchange calls if the client disconnects, or removes it. */
@@ -14,7 +17,9 @@ interface BodyEvents {
 
 /** Reads the whole body of a request as text, or takes it from a framework that has read it. See `Exchange.readText`. */
 export async function readBody(request: NodeRequest, limits: ReadLimits, events: BodyEvents): Promise<string> {
-  if (request.readableEnded) return decode(bodyOfFramework(request, limits.maxBytes));
+  const { given = request.readableEnded ? request.body : undefined } = events;
+  if (isText(given)) return decode(bytesOf(given, limits.maxBytes));
+  if (request.readableEnded) throw bodyWasRead();
   const header = request.headers["content-length"];
   const declared = header === undefined ? undefined : Number(header);
   if (declared !== undefined && declared > limits.maxBytes) {
@@ -93,10 +98,12 @@ function decode(bytes: Buffer): string {
   throw notUtf8();
 }
 
-function bodyOfFramework({ body }: NodeRequest, maxBytes: number): Buffer {
-  if (typeof body !== "string" && !(body instanceof Uint8Array)) {
-    throw new TypeError("The body of the request was read before, and request.body does not hold it.");
-  }
+/** Whether a body that a framework has read is not parsed yet. */
+export function isText(body: unknown): body is string | Uint8Array {
+  return typeof body === "string" || body instanceof Uint8Array;
+}
+
+function bytesOf(body: string | Uint8Array, maxBytes: number): Buffer {
   const bytes = Buffer.from(body);
   if (bytes.length > maxBytes) throw tooLarge(maxBytes);
   return bytes;

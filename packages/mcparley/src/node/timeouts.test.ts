@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/create-server.ts";
 import { metaOf } from "mcparley-tests/support/raw-http.ts";
-import { type ListenOptions, listen, toNodeHandler } from "./listen.ts";
+import { type ListenOptions, listen } from "./listen.ts";
+import { toNodeHandler } from "./node-handler.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

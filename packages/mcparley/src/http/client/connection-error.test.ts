@@ -64,3 +64,19 @@ describe("an error after which the server may have received the request is close
 test("a secret in the text of an error is not shown", () => {
   expect(connectionError(url, new TypeError("bad header Bearer abcdefghijkl")).message).not.toContain("abcdefghijkl");
 });
+
+test.each(["Failed to fetch", "Load failed", "NetworkError when attempting to fetch resource."])(
+  "the error of a browser that says %j names what to check",
+  (text) => {
+    const { message } = connectionError(url, new TypeError(text));
+    expect(message).toContain("Check that https://example.com is reachable.");
+    expect(message).toContain("the options cors and allowedOrigins");
+    expect(message).not.toContain("A page with https");
+    const plain = connectionError(new URL("http://example.com/mcp"), new TypeError(text));
+    expect(plain.message).toContain("A page with https cannot call http.");
+  },
+);
+
+test("an error of Node does not mention CORS", () => {
+  expect(connectionError(url, fetchFailed(system("ECONNRESET", "read"))).message).not.toContain("CORS");
+});

@@ -40,8 +40,19 @@ interface Reason {
 export function connectionError(url: URL, error: unknown): LocalError {
   const reason = reasonOf(error);
   if (reason.isUnsent) return unreachable(url, error);
-  const message = `The connection to ${url.host} failed before a response arrived: ${textOf(reason)}.`;
+  const message = `The connection to ${url.host} failed before a response arrived: ${textOf(reason)}.${cureOf(url, reason)}`;
   return new LocalError("closed", message, { cause: error, data: { host: url.host, code: reason.code } });
+}
+
+/** What the engines of browsers say of every failed request, also of one that CORS forbids. */
+const browserTexts = /^(?:Failed to fetch|Load failed|NetworkError when attempting to fetch resource)\b/;
+
+function cureOf({ origin, protocol }: URL, { code, message }: Reason): string {
+  if (code !== undefined || !browserTexts.test(message)) return "";
+  const mixed = protocol === "http:" ? " A page with https cannot call http." : "";
+  const cors =
+    "The server must allow the origin of this page by CORS: in mcparley, the options cors and allowedOrigins";
+  return ` A browser does not say why. Check that ${origin} is reachable. ${cors}.${mixed}`;
 }
 
 /** The error for a server that cannot be reached: the host and the reason of the system. */

@@ -278,7 +278,7 @@ export function httpTransports(target: HttpTarget): TransportFactory {
     open: () => new HttpTransport(settings),
     async openOlder({ refused, signal }) {
       if (refused && !(refused instanceof HttpTransport && refused.mayBeHttpSse)) return undefined;
-      // Only servers of the first revision have this transport.
+      // Few servers have only this transport.
       const { openHttpSse } = await import("./http-sse.ts");
       return openHttpSse(settings, signal);
     },

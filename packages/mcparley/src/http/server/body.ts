@@ -1,6 +1,6 @@
 import { ErrorCode } from "../../mcp/errors.ts";
 import type { Exchange, ReadLimits } from "../exchange.ts";
-import { HttpRefusal, shown, tooLarge } from "./refusal.ts";
+import { HttpRefusal, tooLarge } from "./refusal.ts";
 
 /**
  * Reads the body of a POST as JSON, or returns the value that a framework has parsed.
@@ -8,8 +8,12 @@ import { HttpRefusal, shown, tooLarge } from "./refusal.ts";
  * Rejects with a refusal: 415 if it is not declared as JSON, 400 if it is not JSON, and those of `Exchange.readText`.
  */
 export async function readJson(exchange: Exchange, limits: ReadLimits): Promise<unknown> {
-  requireJson(exchange);
   const { parsedBody } = exchange;
+  if (!isJson(exchange.header("content-type"))) throw (await import("./rare-refusals.ts")).notJson(exchange);
+  const encoding = exchange.header("content-encoding");
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity" && parsedBody === undefined) {
+    throw (await import("./rare-refusals.ts")).encoded(encoding);
+  }
   if (parsedBody !== undefined) return checkParsed(exchange, parsedBody, limits.maxBytes);
   const text = await exchange.readText(limits);
   try {
@@ -19,19 +23,10 @@ export async function readJson(exchange: Exchange, limits: ReadLimits): Promise<
   }
 }
 
-/** Refuses other content types with 415: a web page can send a form or plain text without a CORS preflight. */
-function requireJson(exchange: Exchange): void {
-  const contentType = exchange.header("content-type");
-  if (
-    contentType !== "application/json" &&
-    contentType?.split(";", 1)[0]?.trim().toLowerCase() !== "application/json"
-  ) {
-    const got = contentType === undefined ? "none" : `"${shown(contentType)}"`;
-    throw new HttpRefusal(415, `Content-Type must be application/json; got ${got}.`);
-  }
-  const encoding = exchange.header("content-encoding");
-  if (encoding === undefined || encoding.toLowerCase() === "identity" || exchange.parsedBody !== undefined) return;
-  throw new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it as it is.`);
+/** Other content types are refused: a web page can send a form or plain text without a CORS preflight. */
+function isJson(contentType: string | undefined): boolean {
+  const json = "application/json";
+  return contentType === json || contentType?.split(";", 1)[0]?.trim().toLowerCase() === json;
 }
 
 /** Applies the size limit to a body that a framework has parsed: to `Content-Length` if possible, else to its JSON. */

@@ -1,4 +1,4 @@
-import { principalKey } from "../../server/dispatch/context.ts";
+import { type Principal, principalKey } from "../../server/dispatch/context.ts";
 import { storeOf } from "../../server/store-of.ts";
 import { makeCors } from "./cors.ts";
 import type { EndpointContext, Sender } from "./endpoint-context.ts";
@@ -23,9 +23,20 @@ export function makeSenderCheck({ cors, trustProxy }: HttpOptions, { auth, core 
     if (origin !== undefined) pages?.decorate(exchange, origin);
     if (exchange.method === "OPTIONS" && pages?.preflight(exchange)) return undefined;
     admit();
-    const principal = await auth?.authenticate(exchange, storeOf(core));
+    const principal = exchange.principal ?? (await auth?.authenticate(exchange, storeOf(core))) ?? undefined;
     if (principal instanceof HttpRefusal) throw principal;
+    if (principal !== undefined) checkPrincipal(principal);
     const { address, network = "" } = readProxy ? readProxy(exchange) : exchange;
     return { principal, address, caller: principal ? principalKey(principal) : network };
   };
+}
+
+/** Throws for a principal that JavaScript or a framework made of other parts. It must not count as an anonymous caller. */
+function checkPrincipal(principal: Principal): void {
+  const { issuer, subject, scopes } = principal as Partial<Principal>;
+  const isWhole = typeof issuer === "string" && typeof subject === "string" && subject !== "";
+  if (isWhole && Array.isArray(scopes)) return;
+  throw new TypeError(
+    "A principal must be { issuer, subject, scopes }: two strings and a list. The subject is not empty.",
+  );
 }

@@ -97,3 +97,12 @@ test("without the option there is none of it", async () => {
   await answer.text();
   expect((await client.send(preflight())).status).toBe(405);
 });
+
+test("credentials cannot be combined with any origin", () => {
+  const cors = { credentials: true };
+  expect(() => serve({ cors, allowedOrigins: "any" })).toThrow(
+    expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining("allowedOrigins") }),
+  );
+  expect(() => serve({ cors, allowedOrigins: ["https://app.example"] })).not.toThrow();
+  expect(() => serve({ cors: { credentials: false }, allowedOrigins: "any" })).not.toThrow();
+});

@@ -46,7 +46,11 @@ export class Endpoint {
     // Only JavaScript can pass it. `refuseStore` would cost more in every bundle.
     if ("store" in options)
       throw new LocalError("invalid_definition", 'Use createServer({ store }), not the option "store".');
-    const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 15_000 } = options;
+    const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 5_000 } = options;
+    if (allowedOrigins === "any" && typeof cors === "object" && cors.credentials) {
+      // Any web page could call with the cookies of its visitor.
+      throw new LocalError("invalid_definition", 'cors.credentials needs a list of allowedOrigins, not "any".');
+    }
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
     this.#limits = new RequestLimits(core, options);
@@ -76,8 +80,10 @@ export class Endpoint {
       const { auth } = this.#context;
       const document = auth?.document?.(exchange);
       if (document) return exchange.respond(document.status, document.headers, document.body);
-      this.#guard(exchange);
-      const sender = this.#needsSenderCheck ? await this.#findSender(exchange) : senderOf(exchange);
+      const foreign = this.#guard(exchange);
+      if (foreign) throw (await import("./rare-refusals.ts")).refuseForeign(foreign, exchange);
+      const needsCheck = this.#needsSenderCheck || exchange.principal !== undefined;
+      const sender = needsCheck ? await this.#findSender(exchange) : senderOf(exchange);
       if (!sender) return;
       // A drain may have started while the sender was checked.
       const part = this.#admit(exchange);
@@ -117,6 +123,7 @@ export class Endpoint {
     else exchange.held = held;
     if (part !== "mcp") return this.#serveSse(part, exchange, sender);
     const accepted = readAccept(exchange.header("accept"));
+    if (!accepted.json && !accepted.events) throw (await import("./rare-refusals.ts")).notAcceptable(exchange);
     const message = await readJson(exchange, this.#limits);
     return this.#receive({ exchange, accepted, ...sender }, message);
   }
@@ -188,15 +195,16 @@ export class Endpoint {
   }
 
   async #serveSse(part: Part, exchange: Exchange, sender: Sender): Promise<void> {
-    const { sessions } = this.#options;
-    this.#loadingSse ??= import("./http-sse/http-sse.ts").then(({ HttpSse }) => {
-      const limits = typeof sessions === "object" ? sessions : {};
-      const messages = this.#routes.messages ?? "";
-      return new HttpSse(this.#context, { messages, bodies: this.#limits, sessions: limits });
-    });
+    this.#loadingSse ??= import("./http-sse/http-sse.ts").then(
+      ({ HttpSse }) =>
+        new HttpSse(this.#context, {
+          messages: this.#routes.messages,
+          bodies: this.#limits,
+          sessions: this.#options.sessions,
+        }),
+    );
     this.#sse = await this.#loadingSse;
-    if (part === "stream") await this.#sse.getStream(exchange, sender);
-    else await this.#sse.postMessage(exchange, sender.principal);
+    await this.#sse.serve(part, exchange, sender);
   }
 
   #fail(exchange: Exchange, error: unknown): void {

@@ -1,13 +1,15 @@
 import type { Exchange, ResponseHeaders, ResponseStream } from "../exchange.ts";
 import { ACCEL_BUFFERING_HEADER } from "../header-names.ts";
 
-/** The headers of an event stream that is sent at once. Its length is known, so no proxy can hold back a part of it. */
+/**
+ * The headers of an event stream. A proxy or middleware that compresses a response holds back its events; `no-transform`
+ * forbids it (RFC 9111 section 5.2.2.6).
+ */
 export const eventHeaders: ResponseHeaders = {
   "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
   [ACCEL_BUFFERING_HEADER]: "no",
 };
-
-const streamHeaders: ResponseHeaders = { ...eventHeaders, "cache-control": "no-cache" };
 
 /**
  * Maximum bytes that wait for a client that does not read, as on stdio. If more bytes wait, the next event aborts the
@@ -35,7 +37,7 @@ export class EventStream implements Events {
   readonly #stream: ResponseStream;
 
   constructor(exchange: Exchange) {
-    this.#stream = exchange.stream(200, streamHeaders);
+    this.#stream = exchange.stream(200, eventHeaders);
   }
 
   send(json: string): void {

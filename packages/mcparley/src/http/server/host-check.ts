@@ -1,6 +1,5 @@
 import { isLoopback } from "../../net/loopback.ts";
 import type { RequestHead } from "../exchange.ts";
-import { HttpRefusal, shown } from "./refusal.ts";
 
 export interface GuardOptions {
   allowedHosts?: readonly string[] | "any" | undefined;
@@ -9,8 +8,11 @@ export interface GuardOptions {
   boundHost?: string | undefined;
 }
 
-/** Checks the `Host` and the `Origin` of a request before its other parts. Throws a refusal of 403. */
-export type Guard = (request: RequestHead) => void;
+/** The header of a request whose value is not allowed. */
+export type Foreign = "host" | "origin";
+
+/** Checks the `Host` and the `Origin` of a request before its other parts. Returns the one that is not allowed. */
+export type Guard = (request: RequestHead) => Foreign | undefined;
 
 /** Addresses that stand for all interfaces of a machine. They name no host. */
 const wildcards: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
@@ -26,28 +28,23 @@ export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOpti
   const hosts = new Set(allowedHosts === "any" ? [] : allowedHosts?.map((host) => host.toLowerCase()));
   if (boundHost !== undefined && !wildcards.has(boundHost)) hosts.add(nameOf(boundHost));
   const origins = new Set(allowedOrigins === "any" ? [] : allowedOrigins?.map(normalOrigin));
+  /** The name of the last request. Only a name that is accepted without TLS: the next request may come without it. */
   let known: string | undefined;
 
-  function checkHost(request: RequestHead): string {
-    const host = request.header("host") ?? "";
-    if (host === known) return host;
+  function isServed(host: string, { secure }: RequestHead): boolean {
+    if (host === known) return true;
     const name = hostname(host);
     const isKnown = name !== undefined && (isLoopback(name) || hosts.has(name) || hosts.has(host.toLowerCase()));
-    if (isKnown || allowedHosts === "any" || (request.secure && allowedHosts === undefined)) {
-      known = host;
-      return host;
-    }
-    const cure = "Add it to the server's allowedHosts option if it is a name of this server.";
-    throw new HttpRefusal(403, `The Host "${shown(host)}" is not served here. ${cure}`);
+    if (isKnown) known = host;
+    return isKnown || allowedHosts === "any" || (secure && allowedHosts === undefined);
   }
 
   return (request) => {
-    const host = checkHost(request);
+    const host = request.header("host") ?? "";
+    if (!isServed(host, request)) return "host";
     const origin = request.header("origin");
-    if (origin === undefined || allowedOrigins === "any" || origins.has(origin.toLowerCase())) return;
-    if (isSameOrLoopback(origin, host)) return;
-    const cure = "Add it to the server's allowedOrigins option if its pages may use this server.";
-    throw new HttpRefusal(403, `The Origin "${shown(origin)}" may not use this server. ${cure}`);
+    if (origin === undefined || allowedOrigins === "any" || origins.has(origin.toLowerCase())) return undefined;
+    return isSameOrLoopback(origin, host) ? undefined : "origin";
   };
 }
 
@@ -61,16 +58,18 @@ function normalOrigin(origin: string): string {
   return origin.toLowerCase().replace(/\/$/, "");
 }
 
-/** Whether an origin is the host itself (a proxy may have ended its TLS), or both are on loopback. */
+/**
+ * Whether an origin is the host itself (a proxy may have ended its TLS), or both are on loopback. The texts are compared: a
+ * URL parser would also accept texts that are no origins, such as `http://localhost\@example.com`.
+ */
 function isSameOrLoopback(origin: string, host: string): boolean {
-  if (!URL.canParse(origin)) return false;
-  const url = new URL(origin);
-  if (url.host === host.toLowerCase()) return true;
-  const name = hostname(host);
-  return name !== undefined && isLoopback(name) && isLoopback(url.hostname);
+  const from = /^[a-z][a-z\d+.-]*:\/\/(.+)$/i.exec(origin)?.[1] ?? "";
+  const [page, name] = [hostname(from), hostname(host)];
+  if (page === undefined || name === undefined) return false;
+  return from.toLowerCase() === host.toLowerCase() || (isLoopback(page) && isLoopback(name));
 }
 
 /** Returns the name in a `Host` header, in lower case and without its port. Undefined if the header is invalid. */
 function hostname(host: string): string | undefined {
-  return /^(\[[0-9a-f:.]+\]|[^:[\]/@?#\s]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase();
+  return /^(\[[0-9a-f:.]+\]|[^:[\]/\\@?#\s]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase();
 }

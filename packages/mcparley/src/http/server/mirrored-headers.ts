@@ -8,7 +8,6 @@ import { explained } from "../../server/describe.ts";
 import type { ToolEntry } from "../../server/features/tools.ts";
 import type { RequestHead } from "../exchange.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
-import { shown } from "./refusal.ts";
 
 /** The param that `Mcp-Name` mirrors, for each method of the core protocol. */
 const mirroredName: ReadonlyMap<string, string> = new Map([
@@ -16,6 +15,15 @@ const mirroredName: ReadonlyMap<string, string> = new Map([
   [Method.getPrompt, "name"],
   [Method.readResource, "uri"],
 ]);
+
+/** A header that differs from the message. */
+export interface Mismatch {
+  readonly name: string;
+  /** Undefined if the request lacks the header. */
+  readonly header: string | undefined;
+  /** The value in the message. Undefined if it has none. */
+  readonly value: unknown;
+}
 
 const headersByTool = new WeakMap<ToolEntry, readonly McpHeader[]>();
 
@@ -36,32 +44,33 @@ function headersOf(entry: ToolEntry): readonly McpHeader[] {
  * Compares the headers that mirror a message with the message (2026-07-28, Streamable HTTP, "Server Validation"). A proxy
  * may have decided by the headers, so they must match the request that is executed.
  *
- * Returns the error message for the first difference (-32020, with status 400). A protocol version or a name that the
- * message itself lacks is not an error here.
+ * Returns the first difference, which is refused with -32020 and status 400. A protocol version or a name that the message
+ * itself lacks is not an error here.
  */
-export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: RequestHead): string | undefined {
+export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: RequestHead): Mismatch | undefined {
   const { method, params } = request;
   const meta = params?._meta;
   const version = isObject(meta) ? meta[MetaKey.protocolVersion] : undefined;
   if (typeof version !== "string") return undefined;
   if (head.header(PROTOCOL_VERSION_HEADER) !== version) {
-    return mismatch("MCP-Protocol-Version", head.header(PROTOCOL_VERSION_HEADER), version);
+    return { name: "MCP-Protocol-Version", header: head.header(PROTOCOL_VERSION_HEADER), value: version };
   }
   if (!findRevision(version)?.mirrorHeaders) return undefined;
-  if (head.header(METHOD_HEADER) !== method) return mismatch("Mcp-Method", head.header(METHOD_HEADER), method);
+  if (head.header(METHOD_HEADER) !== method)
+    return { name: "Mcp-Method", header: head.header(METHOD_HEADER), value: method };
   const named = mirroredName.get(method) ?? core.extensionMethod(method)?.mirroredName;
   if (named === undefined) return undefined;
   return findNameMismatch(head, params?.[named]) ?? findArgumentMismatch(core, request, head);
 }
 
-function findNameMismatch(head: RequestHead, name: unknown): string | undefined {
+function findNameMismatch(head: RequestHead, name: unknown): Mismatch | undefined {
   if (typeof name !== "string") return undefined;
   const header = head.header(NAME_HEADER);
   if (header !== undefined && decodeHeaderValue(header) === name) return undefined;
-  return mismatch("Mcp-Name", header, name);
+  return { name: "Mcp-Name", header, value: name };
 }
 
-function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: RequestHead): string | undefined {
+function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: RequestHead): Mismatch | undefined {
   if (request.method !== Method.callTool) return undefined;
   const { name, arguments: args } = request.params ?? {};
   const entry = core.offering.tools.entry(name as string);
@@ -70,9 +79,9 @@ function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: R
     const value = valueAt(args, mirrored);
     const header = head.header(mirrored.header.toLowerCase());
     if (value === undefined || value === null) {
-      if (header !== undefined) return mismatch(mirrored.header, header, undefined);
+      if (header !== undefined) return { name: mirrored.header, header, value: undefined };
     } else if (header === undefined || !headerValueMatches(mirrored.type, header, value)) {
-      return mismatch(mirrored.header, header, value);
+      return { name: mirrored.header, header, value };
     }
   }
   return undefined;
@@ -85,15 +94,4 @@ function valueAt(args: unknown, { path }: McpHeader): unknown {
     value = value[key];
   }
   return value;
-}
-
-function mismatch(name: string, header: string | undefined, body: unknown): string {
-  const inHeader = header === undefined ? `${name} header is missing` : `${name} header value '${shown(header)}'`;
-  const inBody = body === undefined ? "the body has no value for it" : `body value '${shown(text(body))}'`;
-  const joint = header === undefined ? "; expected" : body === undefined ? ", but" : " does not match";
-  return `Header mismatch: ${inHeader}${joint} ${inBody}.`;
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

@@ -6,7 +6,7 @@ export interface CorsOptions {
   headers?: readonly string[];
   /** Response headers that pages may read in addition to those of MCP. */
   exposedHeaders?: readonly string[];
-  /** Whether browsers may send cookies and client certificates. Default: false. */
+  /** Whether browsers may send cookies and client certificates. Not possible with `allowedOrigins: "any"`. Default: false. */
   credentials?: boolean;
   /** Seconds for which a browser may cache the response to a preflight. Default: 7,200. */
   maxAge?: number;
@@ -48,7 +48,7 @@ export interface HttpOptions {
   trustProxy?: string | TrustedProxy;
   /**
    * Interval in milliseconds of the comments that keep an open stream alive. A response without a reply becomes a stream
-   * after this time. Default: 15,000.
+   * after this time. Default: 5,000. Bun closes connections that are silent for about 10 seconds.
    */
   keepAlive?: number;
   /** Milliseconds that `close` waits for requests in flight. Default: 10,000. */
@@ -61,8 +61,8 @@ export interface HttpOptions {
   /** Limits of the sessions of legacy revisions. `false` serves each legacy request without a session. Default: true. */
   sessions?: SessionOptions | boolean;
   /**
-   * Also serves clients of 2024-11-05, which open a stream at one path and post messages to another. Default: false. The
-   * default paths are `/sse` and `/messages`.
+   * Also serves clients that use the HTTP+SSE transport of 2024-11-05, which open a stream at one path and post messages to
+   * another. The revision is negotiated, up to 2025-11-25. Default: false. The default paths are `/sse` and `/messages`.
    */
   legacySse?: boolean | LegacySseOptions;
   /** Storage of stream events, if the server has a `store`. */
@@ -117,7 +117,7 @@ export interface EventOptions {
   maxStream?: number;
 }
 
-/** Options for clients of 2024-11-05, which use the HTTP+SSE transport. */
+/** Options for clients that use the HTTP+SSE transport of 2024-11-05. */
 export interface LegacySseOptions {
   /** Path at which clients open streams. Default: `/sse`. */
   path?: string;

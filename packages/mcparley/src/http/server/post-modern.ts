@@ -1,5 +1,4 @@
 import { isPromise } from "../../rpc/awaitable.ts";
-import { ErrorCode } from "../../mcp/errors.ts";
 import type { Classified, JsonRpcNotification } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
@@ -12,7 +11,8 @@ import type { RequestHead } from "../exchange.ts";
 import { PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { findMismatch } from "./mirrored-headers.ts";
-import { HttpRefusal, shuttingDown } from "./refusal.ts";
+import type * as RareRefusals from "./rare-refusals.ts";
+import { type HttpRefusal, shuttingDown } from "./refusal.ts";
 import { PostResponse } from "./respond.ts";
 
 type Message = Exclude<Classified, { kind: "invalid" }>;
@@ -38,17 +38,13 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
     if (core.definition.onNotification) void receiveCustom(core, message);
     return exchange.respond(202, {});
   }
-  if (kind === "response") {
-    throw new HttpRefusal(400, "This revision has no responses of clients: retry the request with inputResponses.");
-  }
+  if (kind === "response") return rarely((refusals) => refusals.noResponses());
   const { id } = message;
   const isStream = message.method === Method.listen;
   if (isStream && context.open.isEnding) throw shuttingDown(id);
-  if (isStream && !accepted.events) {
-    throw new HttpRefusal(406, "A subscription is an event stream: send Accept: text/event-stream.", { id });
-  }
+  if (isStream && !accepted.events) return rarely((refusals) => refusals.noStream(id));
   const mismatch = findMismatch(core, message, exchange);
-  if (mismatch !== undefined) throw new HttpRefusal(400, mismatch, { code: ErrorCode.HeaderMismatch, id });
+  if (mismatch) return rarely((refusals) => refusals.mismatched(mismatch, id));
 
   const response = new PostResponse(context, posted);
   const call = openCall(core, message, { link: response, principal, address });
@@ -62,6 +58,11 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
   // A reply that waits for nothing stays without a promise, unless its call changed something.
   const mayHaveChanged = isPromise(reply) || count !== changesBefore;
   return response.settle(relay && mayHaveChanged ? afterChanges(core.changes, changesBefore, reply) : reply);
+}
+
+/** Rejects with a refusal whose text is loaded when it is needed. */
+async function rarely(select: (refusals: typeof RareRefusals) => HttpRefusal): Promise<void> {
+  throw select(await import("./rare-refusals.ts"));
 }
 
 /** Delays a reply until the changes that its call may have made are in the store. Then no crash can lose them. */

@@ -107,6 +107,10 @@ export class PostResponse implements Link, OpenExchange {
     }
   }
 
+  waitUntil(work: Promise<unknown>): void {
+    this.exchange.waitUntil?.(work);
+  }
+
   beat(): void {
     if (this.accepted.events) this.#startEvents().comment();
   }

@@ -4,7 +4,7 @@ import type { ElicitParams } from "../elicitation.ts";
 import type { SamplingContent } from "../sampling.ts";
 import type { Tool } from "../tools.ts";
 import { legacyEncoderOf } from "./legacy-encoders.ts";
-import { findRevision, modernEncoderOf, negotiateLegacy, revisions, supportedVersions } from "./index.ts";
+import { findRevision, legacyRevisions, modernEncoderOf, negotiateLegacy, revisions, supportedVersions } from "./index.ts";
 import type { Encoder } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
@@ -246,7 +246,7 @@ describe("revisions", () => {
     ["1999-01-01", "2025-11-25"],
     ["__proto__", "2025-11-25"],
   ])("a session that requests %s gets %s", (requested, opened) => {
-    expect(negotiateLegacy(requested)?.version).toBe(opened);
+    expect(negotiateLegacy(requested, legacyRevisions)?.version).toBe(opened);
   });
 
   test("the methods of each revision are those of its schema", () => {

@@ -30,11 +30,8 @@ export function findRevision(version: unknown): Revision | undefined {
 /** The revisions that open a session with `initialize`, the newest first. */
 export const legacyRevisions: readonly Revision[] = /* @__PURE__ */ revisions.filter(({ era }) => era === "legacy");
 
-/** The revisions that use the HTTP+SSE transport, the newest first. */
-export const overHttpSse: readonly Revision[] = [november2024, october2024];
-
 /** Returns the revision of a new session: the requested one if it is among them, otherwise the newest. Undefined without any. */
-export function negotiateLegacy(requested: string, among: readonly Revision[] = legacyRevisions): Revision | undefined {
+export function negotiateLegacy(requested: string, among: readonly Revision[]): Revision | undefined {
   return among.find(({ version }) => version === requested) ?? among[0];
 }
 

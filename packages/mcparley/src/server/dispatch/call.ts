@@ -25,6 +25,8 @@ export interface Link {
   readonly isOpen?: boolean;
   /** Closes the connection or stream, because the client does not answer. */
   reset?(cause: Error): void;
+  /** Keeps the process alive until the promise settles, on platforms that need it. */
+  waitUntil?(work: Promise<unknown>): void;
 }
 
 /** Replaces the connection of a request if its handler continues after the response, as in a task. */
@@ -171,6 +173,11 @@ export class Call implements Context {
       this.#controller ??= new AbortController();
       this.#controller.abort(reason);
     };
+  }
+
+  /** Keeps the process alive for work that continues after the response, on platforms that need it. */
+  waitUntil(work: Promise<unknown>): void {
+    this.#link.waitUntil?.(work);
   }
 
   get inputResponses(): JsonObject {

@@ -11,7 +11,6 @@ import {
 } from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
-import type { Revision } from "../../mcp/revisions/revision.ts";
 import { legacyRevisions, negotiateLegacy } from "../../mcp/revisions/index.ts";
 import { answer, checkParams } from "../dispatch/dispatch.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";
@@ -31,8 +30,6 @@ export interface Way {
   principal: Principal | undefined;
   /** The IP address that the request came from, if it is known. */
   address?: string | undefined;
-  /** The revisions that can be negotiated. Default: all legacy revisions. */
-  revisions?: readonly Revision[];
   shared?: SharedBy | undefined;
   /** Whether the endpoint has no sessions, so that each request is independent. Default: false. */
   isTransient?: boolean;
@@ -66,8 +63,8 @@ export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way):
  * -32022 if the server serves no legacy revision.
  */
 export function openSession(core: ServerCore, given: InitializeParams, way: Way): Session {
-  const { link, principal, address, revisions = legacyRevisions, shared, isTransient = false } = way;
-  const served = revisions.filter(({ version }) => core.serves(version));
+  const { link, principal, address, shared, isTransient = false } = way;
+  const served = legacyRevisions.filter(({ version }) => core.serves(version));
   const revision = negotiateLegacy(given.protocolVersion, served);
   if (!revision) throw unsupportedVersion(core, given.protocolVersion);
   const { params, size } = keepInitialize(core.limits, { ...given, protocolVersion: revision.version });

@@ -110,7 +110,18 @@ export class Runner {
   }
 
   /** Stores the outcome of a task when its handler ends. */
-  async finish(call: Call, run: TaskRun, ending: Promise<JsonObject>): Promise<void> {
+  finish(call: Call, run: TaskRun, ending: Promise<JsonObject>): Promise<void> {
+    const finished = this.#finish(call, run, ending);
+    call.waitUntil(finished);
+    return finished;
+  }
+
+  async close(): Promise<void> {
+    await this.#places.close();
+    await this.#orphans.end();
+  }
+
+  async #finish(call: Call, run: TaskRun, ending: Promise<JsonObject>): Promise<void> {
     try {
       const result = await ending;
       // Throws for a result that is not JSON, so that the task fails with this error.
@@ -122,11 +133,6 @@ export class Runner {
         wasCancelled ? { cancelled: "The request was cancelled." } : { error: toProtocolError(error, call).toBody() },
       );
     }
-  }
-
-  async close(): Promise<void> {
-    await this.#places.close();
-    await this.#orphans.end();
   }
 
   #makeRun(taskId: string, call: Call, order: number): TaskRun {

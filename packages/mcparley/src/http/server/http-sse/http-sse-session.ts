@@ -2,7 +2,6 @@ import { type Awaitable, all } from "../../../rpc/awaitable.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { type Classified, type JsonRpcMessage, classify, encode, failure, isRequest } from "../../../rpc/messages.ts";
-import { overHttpSse } from "../../../mcp/revisions/index.ts";
 import type { Reply } from "../../../server/dispatch/reply.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
@@ -53,7 +52,7 @@ export class HttpSseSession implements Link, OpenExchange {
     this.#core = core;
     this.#events = events;
     this.#onEnd = onEnd;
-    this.#legacy = new LegacyConnection(core, { link: this, principal, address, revisions: overHttpSse });
+    this.#legacy = new LegacyConnection(core, { link: this, principal, address });
   }
 
   get network(): "tcp" {

@@ -134,15 +134,46 @@ describe("revisions", () => {
   test.each([
     ["2024-10-07", "2024-10-07"],
     ["2024-11-05", "2024-11-05"],
-    ["2025-03-26", "2024-11-05"],
-    ["2025-11-25", "2024-11-05"],
-    ["2026-07-28", "2024-11-05"],
-    ["1.0", "2024-11-05"],
+    ["2025-03-26", "2025-03-26"],
+    ["2025-06-18", "2025-06-18"],
+    ["2025-11-25", "2025-11-25"],
+    ["2026-07-28", "2025-11-25"],
+    ["1.0", "2025-11-25"],
   ])("a client that asks for %s gets %s", async (asked, agreed) => {
     const { client } = await serve();
     const { post, next } = await open(client);
     await post(initialize(asked));
     expect((await next()).result).toMatchObject({ protocolVersion: agreed });
+  });
+
+  test("a client of 2025-11-25 has titles, structured content and forms", async () => {
+    const output = { type: "object", properties: { guests: { type: "number" } }, required: ["guests"] } as const;
+    const book = tool({
+      title: "Book a table",
+      output,
+      call: (_, ctx) =>
+        ctx.elicit({
+          message: "How many?",
+          schema: { type: "object", properties: { guests: { type: "number" } } },
+        }) as any,
+    });
+    const { client } = await serve({}, { tools: { book } });
+    const { post, next } = await open(client);
+    const params = {
+      protocolVersion: "2025-11-25",
+      capabilities: { elicitation: { form: {} } },
+      clientInfo: { name: "raw", version: "1.0.0" },
+    };
+    await post(request("initialize", params, 0));
+    expect((await next()).result).toMatchObject({ protocolVersion: "2025-11-25" });
+    await post(initialized);
+    await post(request("tools/list"));
+    expect((await next()).result).toMatchObject({ tools: [{ title: "Book a table", outputSchema: output }] });
+    await post(request("tools/call", { name: "book" }, 2));
+    const asked = await next();
+    expect(asked).toMatchObject({ method: "elicitation/create", params: { message: "How many?" } });
+    await post({ jsonrpc: "2.0", id: asked.id, result: { action: "accept", content: { guests: 2 } } });
+    expect(await next()).toMatchObject({ id: 2, result: { structuredContent: { guests: 2 } } });
   });
 
   test("before initialize there are pings alone", async () => {
@@ -325,10 +356,10 @@ describe("guards and limits", () => {
     expect(await used.next()).toMatchObject({ id: 1 });
   });
 
-  test("H6: a silent stream gets a comment every 15 s", async () => {
+  test("H6: a silent stream gets a comment every 5 s", async () => {
     const { client, clock } = await serve();
     const { stream } = await ready(client);
-    await clock.advance(15_000);
+    await clock.advance(5_000);
     expect(await stream.next()).toBe(":");
   });
 

@@ -8,6 +8,7 @@ import { EventStream } from "../event-stream.ts";
 import type { Exchange, ReadLimits } from "../../exchange.ts";
 import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "../options.ts";
+import type { Part } from "../route.ts";
 import { SessionShares, displaced, neverUsed, tableIsFull } from "../sessions/session-shares.ts";
 import { HttpRefusal, notAllowed, shown, shuttingDown } from "../refusal.ts";
 
@@ -18,10 +19,10 @@ interface Shared extends Pick<Cluster, "guard"> {
 
 export interface HttpSseOptions {
   /** The path to which clients post their messages. */
-  messages: string;
+  messages: string | undefined;
   /** The limits of the bodies of posted messages. */
   bodies: ReadLimits;
-  sessions: SessionOptions;
+  sessions: SessionOptions | boolean | undefined;
 }
 
 /**
@@ -44,7 +45,7 @@ export class HttpSse {
     const { clock } = context.core;
     this.#shares = new SessionShares({
       clock,
-      options: options.sessions,
+      options: typeof options.sessions === "object" ? options.sessions : {},
       onUnused: (session) => session.end(neverUsed),
     });
   }
@@ -54,8 +55,13 @@ export class HttpSse {
     return this.#sessions.size;
   }
 
+  /** Answers a request at one of the two paths. */
+  serve(part: Part, exchange: Exchange, sender: Sender): Promise<void> {
+    return part === "stream" ? this.#getStream(exchange, sender) : this.#postMessage(exchange, sender.principal);
+  }
+
   /** Answers a request for a stream. */
-  async getStream(exchange: Exchange, sender: Sender): Promise<void> {
+  async #getStream(exchange: Exchange, sender: Sender): Promise<void> {
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
     if (this.#context.open.isEnding) throw shuttingDown();
     if (!readAccept(exchange.header("accept")).events) {
@@ -69,7 +75,7 @@ export class HttpSse {
   }
 
   /** Accepts the POST of a message with 202. The reply is sent on the stream of the session. */
-  async postMessage(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+  async #postMessage(exchange: Exchange, principal: Principal | undefined): Promise<void> {
     if (exchange.method !== "POST") throw notAllowed(exchange.method, "POST");
     const id = new URLSearchParams(exchange.query).get("sessionId");
     if (id === null) {
@@ -129,7 +135,7 @@ export class HttpSse {
     const { core, open } = this.#context;
     const events = new EventStream(exchange);
     const session = new HttpSseSession({ id, core, sender, events, onEnd: () => leave() });
-    // There is room, because getStream has checked it and an empty session keeps nothing.
+    // There is room, because #getStream has checked it and an empty session keeps nothing.
     this.#shares.makeRoomFor(session, (victim) => victim.end(displaced));
     const leave = (): void => {
       this.#shares.delete(session);

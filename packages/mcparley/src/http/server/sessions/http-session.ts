@@ -69,10 +69,17 @@ export class HttpSession implements Link {
     return owner === principal || principalKey(owner) === principalKey(principal);
   }
 
-  /** Processes a notification or a response at once. */
+  /**
+   * Processes a notification or a response at once. Errors are reported and do not reach the client: Workers throw if a
+   * request uses the streams or signals of another, as a cancellation does.
+   */
   receive(received: OneWayMessage): Promise<void> | void {
-    if (received.kind === "notification") notified(this.session, received.message);
-    else this.session.answered(received.message);
+    try {
+      if (received.kind === "notification") notified(this.session, received.message);
+      else this.session.answered(received.message);
+    } catch (error) {
+      this.session.core.report(error, undefined);
+    }
   }
 
   /** Called before the reply to a request is sent. Stores the changes of the request, and returns the reply to send. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { prompt, resource, tool } from "../../../server/definition.ts";
 import type { AnyServerDefinition } from "../../../server/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
@@ -298,7 +298,7 @@ describe("a standalone stream", () => {
     expect(stream.type).toBe("text/event-stream");
     server.tools.set("more", echo);
     expect(await stream.next()).toEqual({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
-    await clock.advance(15_000);
+    await clock.advance(5_000);
     expect(await stream.next()).toBe(":");
     await stream.leave();
   });
@@ -505,4 +505,29 @@ describe("an id in use", () => {
     slow.open("done");
     await (await answering).text();
   });
+});
+
+test("an error while a cancellation is processed is reported, and the notification is answered with 202", async () => {
+  const errors: unknown[] = [];
+  const waiting = gate();
+  const onError = (error: unknown): void => void errors.push(error);
+  const { client } = serve({}, { tools: { waiting: tool(waiting) }, onError });
+  const session = await open(client);
+  const calling = client.post(request("tools/call", { name: "waiting" }, 7), session);
+  const { signal } = await waiting.entered;
+  // As on Workers, where a request cannot use the signal of another.
+  const failure = new Error("Cannot perform I/O on behalf of a different request.");
+  const abort = vi.spyOn(AbortController.prototype, "abort").mockImplementation(() => {
+    throw failure;
+  });
+  try {
+    const cancelled = notification("notifications/cancelled", { requestId: 7 });
+    expect(await statusOf(client.post(cancelled, session))).toBe(202);
+  } finally {
+    abort.mockRestore();
+  }
+  expect(signal.aborted).toBe(false);
+  expect(errors).toEqual([failure]);
+  waiting.open("late");
+  await calling;
 });

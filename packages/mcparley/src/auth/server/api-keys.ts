@@ -1,0 +1,109 @@
+import type { HttpServerAuth } from "../../http/server/server-auth.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import type { Principal } from "../../server/dispatch/context.ts";
+import { type BearerOptions, bearer } from "./bearer.ts";
+import { invalid } from "./option-checks.ts";
+
+/** An API key and its owner. Either `key` or `sha256` is needed. */
+export interface ApiKey {
+  /** The key, as clients send it: 16 or more characters. Generate it at random. */
+  key?: string | undefined;
+  /** The SHA-256 hash of the key in hexadecimal, so that the configuration contains no key. */
+  sha256?: string | undefined;
+  /** The owner, as `ctx.principal.subject`. Several keys may have the same owner. */
+  subject: string;
+  /** The scopes of the owner. Default: none. */
+  scopes?: readonly string[];
+  /** Other data of the owner, for handlers. */
+  claims?: JsonObject;
+}
+
+/** Options of `apiKeys`. */
+export interface ApiKeysOptions extends BearerOptions {
+  /** The issuer of the principals. Principals with the same issuer and subject are the same owner. Default: `"api-keys"`. */
+  issuer?: string;
+}
+
+interface KnownKey {
+  readonly hash: Uint8Array;
+  readonly principal: Principal;
+}
+
+const minKey = 16;
+
+/**
+ * Protects an endpoint with API keys: `listen(server, { auth: apiKeys([{ key, subject: "ci" }]) })`.
+ *
+ * A client sends its key as `Authorization: Bearer <key>`, or in the option `header`. Keys are compared by their hashes, in
+ * constant time, and appear in no log or error.
+ *
+ * Throws `LocalError` `invalid_definition` for a missing, short or repeated key, such as one of an unset environment variable.
+ */
+export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): HttpServerAuth {
+  const { issuer = "api-keys", header } = options;
+  checkKeys(keys);
+  // Computed with the first request, because some platforms forbid asynchronous work before it.
+  let known: Promise<KnownKey[]> | undefined;
+  return bearer(
+    async (token) => {
+      known ??= Promise.all(keys.map((key) => toKnownKey(key, issuer)));
+      return findOwner(await known, await sha256(token));
+    },
+    header === undefined ? {} : { header },
+  );
+}
+
+/** Compares with every key, so that the time does not depend on which one matches. */
+function findOwner(known: readonly KnownKey[], hash: Uint8Array): Principal | undefined {
+  let owner: Principal | undefined;
+  for (const { hash: other, principal } of known) {
+    let difference = 0;
+    for (let at = 0; at < hash.length; at++) difference |= hash[at]! ^ other[at]!;
+    if (difference === 0) owner = principal;
+  }
+  return owner;
+}
+
+async function toKnownKey(
+  { key, sha256: hex, subject, scopes = [], claims }: ApiKey,
+  issuer: string,
+): Promise<KnownKey> {
+  const hash = key === undefined ? fromHex(hex!) : await sha256(key);
+  return { hash, principal: { issuer, subject, scopes, ...(claims && { claims }) } };
+}
+
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+function fromHex(hex: string): Uint8Array {
+  return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+}
+
+function checkKeys(keys: readonly ApiKey[]): void {
+  if (!Array.isArray(keys) || keys.length === 0) throw invalid("apiKeys needs a list with at least one key.");
+  const found = new Set<string>();
+  for (const { key, sha256: hex, subject } of keys as readonly ApiKey[]) {
+    if (typeof subject !== "string" || subject === "") throw invalid("Each API key needs a subject: its owner.");
+    const owner = JSON.stringify(subject);
+    if ((key === undefined) === (hex === undefined)) {
+      throw invalid(`The API key of ${owner} needs either key or sha256. Is an environment variable missing?`);
+    }
+    checkKey(key, owner);
+    if (hex !== undefined && !/^[\da-f]{64}$/i.test(hex))
+      throw invalid(`sha256 of ${owner} must be 64 hexadecimal digits.`);
+    const identity = key === undefined ? `sha256 ${hex!.toLowerCase()}` : `key ${key}`;
+    if (found.has(identity)) throw invalid(`The API key of ${owner} is in the list twice.`);
+    found.add(identity);
+  }
+}
+
+/** The message does not contain the key. */
+function checkKey(key: string | undefined, owner: string): void {
+  if (key === undefined) return;
+  if (typeof key !== "string" || key.length < minKey) {
+    throw invalid(`The API key of ${owner} must have at least ${minKey} characters. Generate it at random.`);
+  }
+  if (/^[\w.~+/-]+=*$/.test(key)) return;
+  throw invalid(`The API key of ${owner} may contain letters, digits and "-._~+/" only, with "=" at its end.`);
+}

@@ -1,0 +1,77 @@
+import type { RequestHead } from "../../http/exchange.ts";
+import { HttpRefusal } from "../../http/server/refusal.ts";
+import type { HttpServerAuth } from "../../http/server/server-auth.ts";
+import type { Awaitable } from "../../rpc/awaitable.ts";
+import type { Principal } from "../../server/dispatch/context.ts";
+import { BadPresentation, readPresented } from "./authorization-headers.ts";
+import { invalid } from "./option-checks.ts";
+import { InvalidToken } from "./verified-token.ts";
+
+/** The owner of a token. The default of `issuer` is `"bearer"`, and that of `scopes` is an empty list. */
+export type BearerCaller = Pick<Principal, "subject"> & Partial<Principal>;
+
+/**
+ * Verifies a token. Returns its owner, or undefined for an invalid token. It may throw `InvalidToken`, whose message is sent
+ * to the client. Any other error is reported and answered with 500. Compare secrets in constant time.
+ */
+export type VerifyBearer = (token: string, request: RequestHead) => Awaitable<BearerCaller | undefined>;
+
+/** Options of `bearer`. */
+export interface BearerOptions {
+  /** Name of a header in which clients may send the token instead of `Authorization`, such as `x-api-key`. Default: none. */
+  header?: string;
+}
+
+/** Maximum length of a token in characters. */
+const maxToken = 16_384;
+
+/**
+ * Protects an endpoint with tokens that a function verifies: `listen(server, { auth: bearer(verify) })`. It needs no OAuth.
+ *
+ * A request without a valid token in `Authorization: Bearer` is answered with 401. `ctx.principal` is the owner of the token.
+ */
+export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): HttpServerAuth {
+  if (typeof verify !== "function") throw invalid("bearer needs a function that verifies a token.");
+  const name = header?.toLowerCase();
+  return {
+    async authenticate(request) {
+      const token = readToken(request, name);
+      if (token === undefined) {
+        const where = name === undefined ? "" : ` or ${name}`;
+        throw refused(401, `A token is needed: send it in the Authorization header as "Bearer <token>"${where}.`);
+      }
+      const caller = await verified(verify, token, request);
+      if (!caller) throw refused(401, "The token is not valid.", "invalid_token");
+      return { issuer: "bearer", scopes: [], ...caller };
+    },
+  };
+}
+
+function readToken(request: RequestHead, name: string | undefined): string | undefined {
+  try {
+    const presented = readPresented(request);
+    if (presented?.scheme === "Bearer") return presented.token;
+  } catch (error) {
+    if (error instanceof BadPresentation) throw refused(400, error.message, "invalid_request");
+    throw error;
+  }
+  const given = name === undefined ? undefined : request.header(name);
+  if (given === undefined || given === "") return undefined;
+  if (given.length <= maxToken) return given;
+  throw refused(400, `The ${name} header has more than ${maxToken} characters.`, "invalid_request");
+}
+
+async function verified(verify: VerifyBearer, token: string, request: RequestHead): Promise<BearerCaller | undefined> {
+  try {
+    return await verify(token, request);
+  } catch (error) {
+    if (error instanceof InvalidToken) throw refused(401, error.message, "invalid_token");
+    throw error;
+  }
+}
+
+/** Makes a refusal with the challenge of RFC 6750, section 3. */
+function refused(status: number, message: string, error?: string): HttpRefusal {
+  const challenge = error === undefined ? "Bearer" : `Bearer error="${error}"`;
+  return new HttpRefusal(status, message, { headers: { "www-authenticate": challenge } });
+}

@@ -1,0 +1,65 @@
+import { ErrorCode } from "../../mcp/errors.ts";
+import type { RequestId } from "../../rpc/messages.ts";
+import type { RequestHead } from "../exchange.ts";
+import type { Foreign } from "./host-check.ts";
+import type { Mismatch } from "./mirrored-headers.ts";
+import { HttpRefusal, shown } from "./refusal.ts";
+
+/* Refusals of requests that no correct MCP client sends. Loaded with the first of them, because their texts are long. */
+
+const refusals = {
+  host: ["The Host", "is not served here", "allowedHosts", "it is a name of this server"],
+  origin: ["The Origin", "may not use this server", "allowedOrigins", "its pages may use this server"],
+} as const;
+
+/** Makes the refusal of a request whose `Host` or `Origin` is not allowed. */
+export function refuseForeign(header: Foreign, request: RequestHead): HttpRefusal {
+  const [what, why, option, condition] = refusals[header];
+  const value = shown(request.header(header) ?? "");
+  return new HttpRefusal(403, `${what} "${value}" ${why}. Add it to the server's ${option} option if ${condition}.`);
+}
+
+export function notAcceptable(request: RequestHead): HttpRefusal {
+  const accept = shown(request.header("accept") ?? "");
+  return new HttpRefusal(406, `Accept "${accept}" excludes every response. Send: application/json, text/event-stream.`);
+}
+
+export function noResponses(): HttpRefusal {
+  return new HttpRefusal(400, "This revision has no responses of clients: retry the request with inputResponses.");
+}
+
+export function noStream(id: RequestId): HttpRefusal {
+  return new HttpRefusal(406, "A subscription is an event stream: send Accept: text/event-stream.", { id });
+}
+
+export function notJson(request: RequestHead): HttpRefusal {
+  const contentType = request.header("content-type");
+  const got = contentType === undefined ? "none" : `"${shown(contentType)}"`;
+  return new HttpRefusal(415, `Content-Type must be application/json; got ${got}.`);
+}
+
+export function encoded(encoding: string): HttpRefusal {
+  return new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it as it is.`);
+}
+
+/** Makes the error for a body that a framework has read and not passed on. Also reported to the server's `onError`. */
+export function bodyWasRead(): HttpRefusal {
+  const cure = "Pass it to the MCP handler: handler(request, response, { body }), or fetch(request, { body }).";
+  const message = `The framework has read the body of the request. ${cure}`;
+  return new HttpRefusal(500, message, { code: ErrorCode.InternalError, cause: new Error(message) });
+}
+
+/** Makes the refusal of a request with a header that differs from its message. */
+export function mismatched({ name, header, value }: Mismatch, id: RequestId): HttpRefusal {
+  const inHeader = header === undefined ? `${name} header is missing` : `${name} header value '${shown(header)}'`;
+  const inBody = value === undefined ? "the body has no value for it" : `body value '${shown(text(value))}'`;
+  const joint = header === undefined ? "; expected" : value === undefined ? ", but" : " does not match";
+  return new HttpRefusal(400, `Header mismatch: ${inHeader}${joint} ${inBody}.`, {
+    code: ErrorCode.HeaderMismatch,
+    id,
+  });
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}

@@ -1,0 +1,48 @@
+import type { RequestOptions } from "../http/exchange.ts";
+import { Endpoint } from "../http/server/endpoint.ts";
+import { makeHealth } from "../http/server/health.ts";
+import type { HttpOptions } from "../http/server/options.ts";
+import { readRoutes } from "../http/server/route.ts";
+import { type Server, coreOf } from "../server/create-server.ts";
+import { NodeExchange, type NodeRequest, type NodeResponse } from "./node-exchange.ts";
+
+/** Answers requests of a `node:http` server, or of a framework that is based on it. */
+export interface NodeHandler {
+  /**
+   * Answers one request. `options` contains what the framework knows of the request: its authenticated caller and its body.
+   *
+   * As middleware (`app.use(handler)`), it calls `next` for requests that are not for MCP. This needs the option `path`:
+   * without it, the handler answers every path.
+   */
+  (request: NodeRequest, response: NodeResponse, options?: RequestOptions | NextFunction): void;
+  /** Ends streams and opens no new streams or sessions. Settles when nothing is in flight, or after `closeTimeout`. */
+  drain(this: void): Promise<void>;
+  /** Ends streams and sessions after the requests in flight. Does not close the HTTP server. */
+  close(this: void): Promise<void>;
+}
+
+/** Passes a request to the next middleware of the framework. */
+type NextFunction = (error?: any) => void;
+
+/**
+ * Returns a request handler for a `node:http` server, or for a framework such as Express.
+ *
+ * `app.use(toNodeHandler(server, { path: "/mcp" }))` also serves the paths of `auth`, `health` and `legacySse`. A body that
+ * the framework has parsed is read from `request.body`, or from the `body` that the framework passes on. Only requests to
+ * loopback names are answered, unless `allowedHosts` is given.
+ */
+export function toNodeHandler(server: Server<any, any, any, any>, options: HttpOptions = {}): NodeHandler {
+  const endpoint = new Endpoint(coreOf(server), options);
+  const { health: asked = false, auth } = options;
+  const health = asked && makeHealth(endpoint, asked);
+  const routes = readRoutes(options);
+  const documentOf = typeof auth === "object" ? auth.document?.bind(auth) : undefined;
+  const handler = (request: NodeRequest, response: NodeResponse, third?: RequestOptions | NextFunction): void => {
+    const next = typeof third === "function" ? third : undefined;
+    const exchange = new NodeExchange(request, response, next ? undefined : (third as RequestOptions | undefined));
+    if (health && health(exchange)) return;
+    if (next && !routes.find(exchange.path) && !documentOf?.(exchange)) return next();
+    void endpoint.handle(exchange);
+  };
+  return Object.assign(handler, { drain: () => endpoint.drain(), close: () => endpoint.close() });
+}
