@@ -12,6 +12,7 @@ import { type Answer, type Middleware, wrap } from "./dispatch/middleware.ts";
 import type { Observers, RefusalError, SessionEnd } from "./observe/observer.ts";
 import { Offering } from "./offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "./options.ts";
+import { toConsole } from "./observe/to-console.ts";
 
 /** An open stream of `subscriptions/listen`. */
 export interface Stream extends Listener {
@@ -127,8 +128,7 @@ export class ServerCore {
     void this.observers?.then((observers) => observers.failed(error, call));
     const { onError, observers } = this.definition;
     if (onError) onError(error, call);
-    // oxlint-disable-next-line no-console -- the last resort, so that no defect goes unnoticed
-    else if (!observers?.some((observer) => observer.failed !== undefined)) console.error(error);
+    else if (!observers?.some((observer) => observer.failed !== undefined)) toConsole(error);
   }
 
   #given(): AnyServerDefinition {

@@ -147,7 +147,7 @@ describe("errors of handlers and observers", () => {
       createServer({ name: "x", version: "1", observers: [broken, logTo(recordLines().logger)] }),
     );
     await peer.request("initialize", { protocolVersion: 1 });
-    await vi.waitFor(() => expect(write).toHaveBeenCalledWith(expect.objectContaining({ message: "disk full" })));
+    await vi.waitFor(() => expect(write).toHaveBeenCalledWith(expect.stringContaining("Error: disk full")));
   });
 });
 
