@@ -50,6 +50,8 @@ const expected: Record<string, string[]> = {
     "encode",
     "isResourceNotFound",
     "loggingLevels",
+    "printable",
+    "printableJson",
     "supportedVersions",
     "systemClock",
   ],

@@ -12,7 +12,6 @@ import { type Answer, type Middleware, wrap } from "./dispatch/middleware.ts";
 import type { Observers, RefusalError, SessionEnd } from "./observe/observer.ts";
 import { Offering } from "./offering.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "./options.ts";
-import { toConsole } from "./observe/to-console.ts";
 
 /** An open stream of `subscriptions/listen`. */
 export interface Stream extends Listener {
@@ -128,7 +127,10 @@ export class ServerCore {
     void this.observers?.then((observers) => observers.failed(error, call));
     const { onError, observers } = this.definition;
     if (onError) onError(error, call);
-    else if (!observers?.some((observer) => observer.failed !== undefined)) toConsole(error);
+    else if (!observers?.some((observer) => observer.failed !== undefined)) {
+      // Loaded with the first such error, to keep it out of the start of a server.
+      void import("./observe/to-console.ts").then(({ toConsole }) => toConsole(error));
+    }
   }
 
   #given(): AnyServerDefinition {

@@ -4,7 +4,7 @@ import { type Given, readArguments, requireWord, sourcesOf } from "../arguments.
 import { UsageError } from "../io.ts";
 import { isObject } from "../json.ts";
 import { type View, printJson, printText } from "../screen.ts";
-import { binaryOf, saveBinaries, saveText, showContent, showText } from "../show-content.ts";
+import { binaryOf, saveBinaries, saveText, showContent, showJson } from "../show-content.ts";
 import type { ClientCommand, Session } from "../session.ts";
 import { visibleLine } from "../terminal-text.ts";
 import { toolArguments } from "../tool-arguments.ts";
@@ -127,7 +127,7 @@ function resultText({ content, structuredContent }: CallToolResult, view: View):
   const blocks = own.map((block) => showContent(block, view));
   if (structuredContent === undefined) return blocks.join("\n");
   if (!own.some((block) => block.type === "text")) {
-    return [...blocks, showText(JSON.stringify(structuredContent, null, 2), view)].join("\n");
+    return [...blocks, showJson(structuredContent, view)].join("\n");
   }
   if (view.terminal) blocks.push(view.style.dim("[there is a structured result as well: --json shows it]"));
   return blocks.join("\n");

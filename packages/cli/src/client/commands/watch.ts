@@ -1,5 +1,6 @@
 import { LocalError } from "mcparley";
 import type { Change, ListenFilter, Subscription } from "mcparley/client";
+import { printJson } from "../screen.ts";
 import type { ClientCommand, Session } from "../session.ts";
 import { visibleLine } from "../terminal-text.ts";
 
@@ -57,7 +58,7 @@ function describe({ tools, prompts, resources, uris = [] }: ListenFilter): strin
 
 async function report(change: Change, { options, screen }: Session): Promise<void> {
   const at = new Date();
-  if (options.json) return screen.print(`${JSON.stringify({ at: at.toISOString(), ...change })}\n`);
+  if (options.json) return printJson({ at: at.toISOString(), ...change }, { screen }, "line");
   const what = change.kind === "updated" ? `updated ${visibleLine(change.uri)}` : `${change.kind} changed`;
   return screen.print(`${at.toTimeString().slice(0, 8)} ${what}\n`);
 }

@@ -1,5 +1,6 @@
 import { type Interface, createInterface } from "node:readline";
 import type { ReadStream } from "node:tty";
+import { forTerminal, writeText } from "../../output.ts";
 import type { CommandIo } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import type { Screen } from "../screen.ts";
@@ -7,7 +8,7 @@ import type { Stop } from "../stop.ts";
 
 /** A line-based dialog with the user at the terminal: questions on stderr, answers on stdin. */
 export interface Prompter {
-  /** Shows lines. They must be safe to show. */
+  /** Shows lines. */
   say(text: string): void;
   /** Asks for one line. Throws `Dismissed` if the input ends or the question is withdrawn. */
   ask(prompt: string): Promise<string>;
@@ -35,10 +36,10 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
   signal.addEventListener("abort", withdraw, { once: true });
   if (signal.aborted) withdraw();
   return {
-    say: (text) => void io.stderr.write(`${text}\n`),
+    say: (text) => writeText(io.stderr, `${text}\n`),
     ask: (prompt) => {
       if (signal.aborted) return Promise.reject(new Dismissed());
-      lines.setPrompt(prompt);
+      lines.setPrompt(forTerminal(prompt));
       if (!answers.ended) lines.prompt();
       return answers.next();
     },

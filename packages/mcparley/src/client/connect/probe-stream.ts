@@ -35,7 +35,11 @@ export async function probeStream(connection: Connection, opening: Opening, wasM
     const silence = pause(clock, probeTimeout, timing.signal).catch(() => undefined);
     const first = await Promise.race(wasModern ? [discovering] : [discovering, silence]);
     if (first) return await afterAnswer(first, connection, opening);
-    return await bothWays(discovering, connection, { ...opening, timeout: timeout - probeTimeout, signal: asking.signal });
+    return await bothWays(discovering, connection, {
+      ...opening,
+      timeout: timeout - probeTimeout,
+      signal: asking.signal,
+    });
   } finally {
     timing.abort(undefined);
     timing.unlink();

@@ -40,8 +40,7 @@ export function jsonLogger(options: JsonLoggerOptions = {}): StructuredLogger {
   const logger = {} as Record<LogLevel, (fields: object, message: string) => void>;
   for (const [rank, level] of levels.entries()) {
     logger[level] = (fields, msg) => {
-      if (rank >= from)
-        write(printableJson({ time: new Date(now()).toISOString(), level, msg, ...always, ...fields }));
+      if (rank >= from) write(printableJson({ time: new Date(now()).toISOString(), level, msg, ...always, ...fields }));
     };
   }
   return logger;
