@@ -52,6 +52,7 @@ const expected: Record<string, string[]> = {
     "loggingLevels",
     "printable",
     "printableJson",
+    "redact",
     "supportedVersions",
     "systemClock",
   ],

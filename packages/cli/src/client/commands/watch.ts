@@ -18,7 +18,7 @@ export const watchCommand: ClientCommand = {
 };
 
 async function watch(uris: readonly string[], session: Session): Promise<void> {
-  const { client, request, screen } = session;
+  const { client, request, screen, stop } = session;
   const filter = uris.length > 0 ? { uris } : listsThatChange(session);
   requireAny(filter, uris);
   let failure: Error | undefined;
@@ -33,6 +33,8 @@ async function watch(uris: readonly string[], session: Session): Promise<void> {
     request,
   );
   requireAny(subscription.acknowledged, uris);
+  // `--timeout` limits the time until the watch is active.
+  stop.limit(undefined);
   screen.note(`Watching ${describe(subscription.acknowledged)}. Ctrl-C ends.`);
   await untilEnd(subscription, request.signal);
   if (failure) throw failure;

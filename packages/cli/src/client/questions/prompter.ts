@@ -91,6 +91,11 @@ export function isAttended({ io, options }: { io: CommandIo; options: Pick<Clien
   return io.isTerminal.stdin && io.isTerminal.stderr && !options.noInput;
 }
 
+/** Returns why no user can be asked, as a clause. */
+export function whyUnasked({ noInput }: Pick<ClientOptions, "noInput">): string {
+  return noInput ? "--no-input was given" : "there is no terminal to ask at";
+}
+
 /** Opens the terminal for one dialog. Returns undefined if the user or the signal interrupts it. */
 export async function talk<T>(
   { io, screen, stop }: TalkSetting,
@@ -98,6 +103,8 @@ export async function talk<T>(
   run: (prompter: Prompter) => Promise<T>,
 ): Promise<T | undefined> {
   return screen.quietly(async () => {
+    // The user's time does not count for `--timeout`.
+    const resume = stop.pause();
     const prompter = openPrompter(io, AbortSignal.any([signal, stop.signal]), () => stop.interrupt());
     try {
       return await run(prompter);
@@ -108,6 +115,7 @@ export async function talk<T>(
       return undefined;
     } finally {
       prompter.close();
+      resume();
     }
   });
 }
