@@ -1,14 +1,14 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { talk } from "./questions/prompter.ts";
 import { runClientCommand } from "./run.ts";
+import { Screen } from "./screen.ts";
 import { createStop } from "./stop.ts";
 import { exampleServer } from "./testing/example-server.ts";
-import { fakeIo, runWith } from "./testing/fake-io.ts";
+import { fakeIo } from "./testing/fake-io.ts";
 
 const server = exampleServer();
 const url = "http://127.0.0.1:1/mcp";
 
-// Loads the modules of the dialog. Modules are not loaded while timers are fake.
-beforeAll(async () => void (await runWith({ server, terminal: true, answers: ["/decline"] }, `call ${url} book`)));
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
@@ -65,13 +65,17 @@ test("--timeout limits all requests of a command together", async () => {
 });
 
 test("--timeout does not count the time in which the user is asked", async () => {
-  const io = fakeIo({ server, terminal: true });
-  const done = runClientCommand("call", [url, "book", "--timeout", "2"], io);
-  await io.seen("[Enter: 2]");
-  await vi.advanceTimersByTimeAsync(60_000);
-  // Lines that are typed ahead answer the next questions.
-  io.stdin.push("\n1\n\ns\n");
-  expect(await done).toBe(0);
+  const [io, stop] = [fakeIo({ terminal: true }), makeStop()];
+  stop.limit(1000);
+  const setting = { io, stop, screen: new Screen(io, () => {}) };
+  const talking = talk(setting, stop.signal, (prompter) => prompter.ask("Name: "));
+  vi.advanceTimersByTime(60_000);
+  io.stdin.push("Ada\n");
+  expect(await talking).toBe("Ada");
+  vi.advanceTimersByTime(999);
+  expect(stop.reason).toBeUndefined();
+  vi.advanceTimersByTime(1);
+  expect(stop.reason).toBe("timeout");
 });
 
 test("--timeout of watch limits the time until the watch is active", async () => {
