@@ -16,8 +16,8 @@ export interface Finished {
 export interface Running {
   readonly finished: Promise<Finished>;
   /** Resolves when the command has written this text to stderr. Rejects if it ends before. */
-  seen(text: string): Promise<void>;
-  interrupt(): void;
+  readonly seen: (text: string) => Promise<void>;
+  readonly interrupt: () => void;
 }
 
 /** Starts the built command in a new folder with these files, without a terminal. */

@@ -2,6 +2,7 @@ import type { Writable } from "node:stream";
 import { printable } from "mcparley";
 
 /** The escape sequences of this command itself: the colours of `styleFor`, and the removal of a line of progress. */
+// oxlint-disable-next-line no-control-regex -- these are what is looked for
 const own = /(\u001b\[(?:1|2|7|22|27|31|33|39)m|\r\u001b\[2K)/;
 
 /** Removes the line of progress. */

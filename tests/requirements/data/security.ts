@@ -167,8 +167,6 @@ export const security: readonly Requirement[] = [
     side: "client",
     section: `${practices}#oauth-authorization-url-validation`,
     says: "No URL is opened by way of a shell.",
-    excuse:
-      "A client opens none; `openUrl` of `mcparley/node` does where a host asks it to, and its own test proves how.",
   },
   {
     id: "security.url.content-policy",
@@ -195,7 +193,6 @@ export const security: readonly Requirement[] = [
     side: "client",
     section: `${practices}#local-mcp-server-compromise`,
     says: "Before a server is set up with one click, the user sees the whole command and consents to it.",
-    excuse: "The library sets up nothing: it runs the command that its host gives it, and the host knows its user.",
   },
   {
     id: "security.local.guardrails",

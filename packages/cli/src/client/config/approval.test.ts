@@ -10,8 +10,8 @@ const server = exampleServer();
 interface Project {
   folder: string;
   /** Runs `list notes`, and answers the question with these words. */
-  list(answers?: string[], more?: string, options?: FakeOptions): Promise<{ code: number; io: FakeIo }>;
-  configure(entry: object, name?: string): Promise<void>;
+  readonly list: (answers?: string[], more?: string, options?: FakeOptions) => Promise<{ code: number; io: FakeIo }>;
+  readonly configure: (entry: object, name?: string) => Promise<void>;
 }
 
 async function project(entry: object): Promise<Project> {

@@ -87,8 +87,12 @@ function summaryOf({ command, url }: Origin): string {
     : url!;
 }
 
+/** Returns entries in the order of their names, so that the order in the file makes no difference. */
+function sorted(texts: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(texts).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
 function hashOf({ folder, command, cwd, url, headers, env, envFile, sends }: Origin): string {
-  const sorted = (texts: Readonly<Record<string, string>>): unknown => Object.entries(texts).toSorted();
   const subject = [folder, command, cwd, url, sorted(headers), sorted(env), envFile.toSorted(), sends.toSorted()];
   return createHash("sha256").update(JSON.stringify(subject)).digest("hex");
 }

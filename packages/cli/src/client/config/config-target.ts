@@ -102,16 +102,17 @@ class EntryReader {
       folder: this.variables.workspaceFolder,
       ...(command !== undefined && { command: [command, ...(Array.isArray(args) ? args : [])].map(String) }),
       ...(cwd !== undefined && { cwd }),
-      ...(url !== undefined && { url: String(url) }),
+      ...(typeof url === "string" && { url }),
       headers,
       env,
       envFile,
-      sends: url === undefined ? [] : variablesIn([String(url), ...Object.values(headers)].join("\n")),
+      sends: typeof url === "string" ? variablesIn([url, ...Object.values(headers)].join("\n")) : [],
     };
   }
 
   #written(key: string): Record<string, string> {
-    const members = Object.entries((this.#get(key) ?? {}) as object).filter(([, member]) => member !== null);
+    const value = this.#get(key);
+    const members = Object.entries(isObject(value) ? value : {}).filter(([, member]) => member !== null);
     return Object.fromEntries(members.map(([name, member]) => [name, String(member)]));
   }
 

@@ -77,13 +77,15 @@ function neverSync(): never {
 
 const partialEnding = ".liquid";
 
+function isPartial(root: string, path: string): boolean {
+  return path.endsWith(partialEnding) && (partsBelow(root, path)?.every(isShown) ?? false);
+}
+
 /**
  * The file access of templates, limited to partials below the root, by their path and their real path. An argument of a
  * caller can be the name of a template, so no other file of the folder can be named.
  */
 function partialFiles(root: string): TemplateFiles {
-  const isPartial = (top: string, path: string): boolean =>
-    path.endsWith(partialEnding) && (partsBelow(top, path)?.every(isShown) ?? false);
   const inside = async (path: string): Promise<string | undefined> => {
     if (!isPartial(root, path)) return undefined;
     const [top, real] = await Promise.all([root, path].map((part) => realpath(part).catch(() => undefined)));
