@@ -127,10 +127,8 @@ export class ServerCore {
     void this.observers?.then((observers) => observers.failed(error, call));
     const { onError, observers } = this.definition;
     if (onError) onError(error, call);
-    else if (!observers?.some((observer) => observer.failed !== undefined)) {
-      // Loaded with the first such error, to keep it out of the start of a server.
-      void import("./observe/to-console.ts").then(({ toConsole }) => toConsole(error));
-    }
+    // Loaded with the first such error, to keep it out of the start of a server.
+    else void import("./observe/to-console.ts").then(({ toConsole }) => toConsole(error, observers));
   }
 
   #given(): AnyServerDefinition {
