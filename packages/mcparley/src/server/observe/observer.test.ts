@@ -132,7 +132,7 @@ describe("errors of handlers and observers", () => {
 
   test("are written to the console without onError if no observer receives errors", async () => {
     await breakTool([collect().observer]);
-    expect(write).toHaveBeenCalledOnce();
+    await vi.waitFor(() => expect(write).toHaveBeenCalledOnce());
   });
 
   test("are not written to the console if an observer receives them", async () => {

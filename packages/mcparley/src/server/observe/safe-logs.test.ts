@@ -5,6 +5,7 @@ import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
 import { jsonLogger, logTo } from "./logging.ts";
 import type { ServerObserver } from "./observer.ts";
+import { toConsole } from "./to-console.ts";
 
 /** Clears the screen on a terminal, with C0 and C1 sequences, and reorders and hides text. */
 const hostile = "\u001b[2J\u009b31m\u007f\u202e\u200b\u{e0061}";
@@ -47,9 +48,18 @@ describe("text of a caller cannot control the terminal that shows a log", () => 
     expect(lines.join("")).toContain("client \\\\x1b[2J\\\\x9b31m\\\\x7f\\\\u{202e}");
   });
 
+  test("is not written to the console if an observer receives errors", () => {
+    const write = vi.spyOn(console, "error").mockImplementation(() => {});
+    toConsole(new Error("x"), [{}, { failed: () => {} }]);
+    expect(write).not.toHaveBeenCalled();
+    toConsole(new Error("x"), [{}]);
+    expect(write).toHaveBeenCalledOnce();
+  });
+
   test("of the console, with the causes of an error", async () => {
     const write = vi.spyOn(console, "error").mockImplementation(() => {});
     await callsOf([]);
+    await vi.waitFor(() => expect(write).toHaveBeenCalled());
     const shown = write.mock.calls.flat().join("\n");
     expect(shown).toContain("Cannot find \\x1b[2J");
     expect(shown).toContain("Caused by: Error: below \\x1b[2J");
