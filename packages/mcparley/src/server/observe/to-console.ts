@@ -10,7 +10,7 @@ const maxCauses = 5;
  * an error unchanged.
  */
 export function toConsole(error: unknown, observers: readonly ServerObserver[] = []): void {
-  if (observers.some(({ failed }) => failed !== undefined)) return;
+  if (observers.some((observer) => observer.failed !== undefined)) return;
   // oxlint-disable-next-line no-console -- the last resort, so that no defect goes unnoticed
   console.error(printable(describe(error, 0)));
 }
