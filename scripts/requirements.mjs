@@ -25,7 +25,9 @@ function scan() {
   const proofs = path.join(folder, "proofs");
   const files = readdirSync(proofs).filter((name) => name.endsWith(".test.ts"));
   const texts = files.map((name) => readFileSync(path.join(proofs, name), "utf8"));
-  return new Set(texts.flatMap((text) => [...text.matchAll(/^proves\(\s*"([^"]+)"/gm)].map(([, id]) => id)));
+  return new Set(
+    texts.flatMap((text) => [...text.matchAll(/^proves(?:InCommand)?\(\s*"([^"]+)"/gm)].map(([, id]) => id)),
+  );
 }
 
 const { requirements, versions, versionsOf } = await load();

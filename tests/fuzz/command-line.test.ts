@@ -5,7 +5,8 @@ import { UsageError } from "../../packages/cli/src/client/io.ts";
 import { JsonSyntaxError, parseJsonWithComments } from "../../packages/cli/src/client/json.ts";
 import { readWords } from "../../packages/cli/src/client/options.ts";
 import { substitute } from "../../packages/cli/src/client/config/config-target.ts";
-import { visible, wrap } from "../../packages/cli/src/client/terminal-text.ts";
+import { wrap } from "../../packages/cli/src/client/terminal-text.ts";
+import { printable } from "../../packages/mcparley/src/rpc/printable.ts";
 import { toolArguments } from "../../packages/cli/src/client/tool-arguments.ts";
 import { readServeOptions } from "../../packages/cli/src/serve/serve-options.ts";
 import { growingOf, textOf } from "./arbitraries/bytes.ts";
@@ -170,7 +171,7 @@ holds(
   fc.tuple(textOf(...terminalWords), growingOf(...terminalWords)),
   async ([text, growing]) => {
     // oxlint-disable-next-line no-control-regex -- these are what must not arrive
-    expect(visible(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
-    await expectLinearTime(growing, (long) => wrap(visible(long), 80));
+    expect(printable(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+    await expectLinearTime(growing, (long) => wrap(printable(long), 80));
   },
 );

@@ -1,6 +1,7 @@
 import { exitCodes } from "./client/report-error.ts";
 import { type CommandIo, UsageError, version } from "./client/io.ts";
 import { didYouMean } from "./did-you-mean.ts";
+import { writeText } from "./output.ts";
 import type { ServeIo } from "./serve/serve.ts";
 
 export type ProgramIo = CommandIo & ServeIo;
@@ -46,11 +47,11 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
   const [command, ...rest] = argv;
   try {
     if (command === undefined || command === "--help" || command === "-h" || command === "help") {
-      io.stdout.write(help);
+      writeText(io.stdout, help);
       return command === undefined ? exitCodes.usage : exitCodes.ok;
     }
     if (command === "--version") {
-      io.stdout.write(`${version}\n`);
+      writeText(io.stdout, `${version}\n`);
       return exitCodes.ok;
     }
     // Server and client are loaded lazily, so a host that starts a server does not wait for client code.
@@ -66,10 +67,10 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
 
 function explain(error: unknown, io: ProgramIo): number {
   if (error instanceof UsageError) {
-    io.stderr.write(`mcparley: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`);
+    writeText(io.stderr, `mcparley: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`);
     return exitCodes.usage;
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  io.stderr.write(`mcparley failed, which it should not. Please report this:\n${detail}\n`);
+  writeText(io.stderr, `mcparley failed, which it should not. Please report this:\n${detail}\n`);
   return exitCodes.internal;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { processIo } from "./client/io.ts";
+import { exitCodes } from "./client/report-error.ts";
 import { run } from "./command-line.ts";
 
 const code = await run(process.argv.slice(2), {
@@ -9,6 +10,6 @@ const code = await run(process.argv.slice(2), {
     return () => process.off("SIGTERM", listener);
   },
 });
-// Open handles must not keep the process alive after an interruption.
-if (code === 130) process.exit(code);
+// Open handles must not keep the process alive after an interruption, or after the end of `--timeout`.
+if (code === exitCodes.interrupted || code === exitCodes.timeout) process.exit(code);
 process.exitCode = code;

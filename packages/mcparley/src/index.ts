@@ -14,6 +14,8 @@ export {
 } from "./rpc/messages.ts";
 export type { Envelope, Receiver, Transport } from "./rpc/transport.ts";
 export { type Clock, systemClock } from "./rpc/clock.ts";
+export { printable, printableJson } from "./rpc/printable.ts";
+export { redact } from "./rpc/redact.ts";
 export type {
   ClientCapabilities,
   DiscoverResult,

@@ -3,7 +3,6 @@ import { type Requirement, http } from "../requirement.ts";
 const withUrls = { from: "2025-11-25" } as const;
 const withIds = { from: "2025-11-25", until: "2025-11-25" } as const;
 const page = "2025-11-25/client/elicitation";
-const shows = "The host shows the question; the library shows nothing to people.";
 const outside = "It concerns what a server does outside of the protocol, with accounts and pages of its own.";
 
 /** What concerns visits to URLs, and what a server keeps about its questions. */
@@ -91,7 +90,6 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "client",
     section: `${page}#safe-url-handling`,
     says: "The URL is opened only once the user has agreed.",
-    excuse: "The library opens no URL: it hands it to the host, which asks its user and then opens it.",
   },
   {
     id: "elicitation.url.shown-whole",
@@ -108,7 +106,6 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "client",
     section: `${page}#safe-url-handling`,
     says: "The URL is opened where neither client nor model sees what the user does there.",
-    excuse: "The library opens no URL: in what it is opened is the host's choice.",
   },
   {
     id: "elicitation.url.domain",
@@ -117,7 +114,6 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "client",
     section: `${page}#safe-url-handling`,
     says: "The domain stands out in the URL that is shown.",
-    excuse: shows,
   },
   {
     id: "elicitation.url.warnings",
@@ -126,7 +122,6 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "client",
     section: `${page}#safe-url-handling`,
     says: "The user is warned of a URL that looks suspicious.",
-    excuse: "The host shows the URL and any warning; the library refuses only what is never harmless.",
   },
   {
     id: "elicitation.complete.sent",

@@ -248,7 +248,6 @@ export const elicitation: readonly Requirement[] = [
     side: "client",
     section: `${page}#safe-url-handling`,
     says: "No URL can be clicked in any field of a question but in the one that is for it.",
-    excuse: shows,
   },
   {
     id: "elicitation.action.accept",
@@ -305,7 +304,6 @@ export const elicitation: readonly Requirement[] = [
     side: "client",
     section: `${page}#user-interaction-model`,
     says: "The user sees which server asks.",
-    excuse: shows,
   },
   {
     id: "elicitation.shown.why",
@@ -323,7 +321,6 @@ export const elicitation: readonly Requirement[] = [
     side: "client",
     section: `${page}#user-interaction-model`,
     says: "The user can look over and change what was filled in before it is sent.",
-    excuse: "The host shows the form and says when it is submitted; the library sends what the host hands back.",
   },
   {
     id: "elicitation.approval",

@@ -191,7 +191,6 @@ export const security: readonly Requirement[] = [
     side: "client",
     section: `${practices}#local-mcp-server-compromise`,
     says: "Before a server is set up with one click, the user sees the whole command and consents to it.",
-    excuse: "The library sets up nothing: it runs the command that its host gives it, and the host knows its user.",
   },
   {
     id: "security.local.guardrails",

@@ -16,7 +16,6 @@ export const toolSecurity: readonly Requirement[] = [
     side: "client",
     section: "2025-11-25/server/tools#user-interaction-model",
     says: "People can see which tools a model is given.",
-    excuse: "The library has no user interface: the list of tools is there for the host to show.",
   },
   {
     id: "tools.human.sees-calls",

@@ -137,7 +137,6 @@ export const tools: readonly Requirement[] = [
     side: "client",
     section: "2025-11-25/server/tools#tool",
     says: "A tool is shown by its title, else by that of its annotations, else by its name.",
-    excuse: "The library shows nothing to people: it hands on all three, and the host chooses.",
   },
   {
     id: "tools.input-schema.object",

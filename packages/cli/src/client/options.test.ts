@@ -50,7 +50,7 @@ describe("readWords", () => {
     [["--json=1"], "--json takes no value", undefined],
     [["--timeout", "soon"], '--timeout "soon" is not a time.', "30 (seconds)"],
     [["--timeout", "0"], "is not a time", undefined],
-    [["--env", "A"], "--env needs NAME=VALUE.", undefined],
+    [["--env", "=A"], "--env needs NAME=VALUE.", undefined],
     [["--log-level", "warn"], 'There is no log level "warn".', "warning"],
     [["--revision", "2025-06-19"], '"2025-06-19" is not a revision', "2025-06-18"],
   ])("%j is refused", (argv, message, hint) => {

@@ -9,8 +9,13 @@ export interface ClientOptions {
   timeout: number | undefined;
   headers: Record<string, string>;
   revision: string | undefined;
-  env: Record<string, string>;
+  /** Variables for a started server. Undefined takes the value of the environment. */
+  env: Record<string, string | undefined>;
+  /** Whether a started server receives the whole environment. */
+  envAll: boolean;
   yes: boolean;
+  /** The tools that are called without asking, by name. */
+  allow: readonly string[];
   noInput: boolean;
   logLevel: LoggingLevel | undefined;
   verbose: boolean;
@@ -107,8 +112,10 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     timeout: readTimeout(last("timeout")),
     headers: Object.fromEntries((values.get("header") ?? []).map(readHeader)),
     revision: readRevision(last("revision")),
-    env: Object.fromEntries((values.get("env") ?? []).map((text) => readPair(text, "--env"))),
+    env: Object.fromEntries((values.get("env") ?? []).map(readVariable)),
+    envAll: values.has("env-all"),
     yes: values.has("yes"),
+    allow: values.get("allow") ?? [],
     noInput: values.has("no-input"),
     logLevel: readLogLevel(last("log-level")) ?? (verbose ? "debug" : undefined),
     verbose,
@@ -141,6 +148,12 @@ function readHeader(text: string): [string, string] {
   // The value may contain a token, so the error only shows the expected form.
   if (name !== undefined && value !== undefined) return [name, value.trim()];
   throw new UsageError("--header is not a header.", 'Such as --header "Authorization: Bearer ..."');
+}
+
+/** Reads `NAME=VALUE`, or `NAME` for the value that the variable has here. */
+function readVariable(text: string): [string, string | undefined] {
+  if (text !== "" && !text.includes("=")) return [text, undefined];
+  return readPair(text, "--env");
 }
 
 function readPair(text: string, option: string): [string, string] {
@@ -179,21 +192,35 @@ export interface OptionDefinition {
 export const optionDefinitions: readonly OptionDefinition[] = [
   { name: "json", description: 'print exactly one JSON document to stdout; errors as {"error": {...}}' },
   { name: "output", short: "o", value: "FILE", description: "write images, audio and binary data to FILE" },
-  { name: "timeout", value: "TIME", description: "give up after this long: 30 (seconds), 500ms, 2m" },
+  {
+    name: "timeout",
+    value: "TIME",
+    description: "stop after this time in all: 30 (seconds), 500ms, 2m; your answers do not count",
+  },
   { name: "header", short: "H", value: '"NAME: VALUE"', description: "send this HTTP header; may come again" },
   {
     name: "env",
     short: "e",
-    value: "NAME=VALUE",
-    description: "set this for a server that is started; may come again",
+    value: "NAME[=VALUE]",
+    description: "pass this variable to a server that is started: its value here, or VALUE; repeatable",
   },
+  { name: "env-all", description: "pass all variables of this shell to a server that is started" },
   { name: "revision", value: "VERSION", description: "speak this revision of the protocol only" },
   { name: "answer", value: "NAME=VALUE", description: "answer the server's question for NAME; may come again" },
   { name: "sample", value: "TEXT", description: "answer with TEXT when the server asks for a model" },
-  { name: "yes", short: "y", description: "call destructive tools, and send complete answers, without asking" },
-  { name: "no-input", description: "never ask; the server's questions without an --answer are declined" },
+  { name: "allow", value: "TOOL", description: "call this tool without asking, even if it is destructive; repeatable" },
+  {
+    name: "yes",
+    short: "y",
+    description: "never ask: call destructive tools, start commands of configuration files, send complete answers",
+  },
+  { name: "no-input", description: "never ask: refuse what needs a yes, and decline questions without an --answer" },
   { name: "log-level", value: "LEVEL", description: "show the server's log messages from this level on (warning)" },
-  { name: "verbose", short: "v", description: "say what is connected to, and show all log messages" },
+  {
+    name: "verbose",
+    short: "v",
+    description: "show the connection, all log messages, and the stderr of a started server",
+  },
   { name: "help", short: "h", description: "show this" },
   ...signInOptions(),
 ];

@@ -1,7 +1,8 @@
-import { ErrorCode, LocalError, type LocalErrorCode, ProtocolError, ToolError } from "mcparley";
+import { ErrorCode, LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
+import type { ProgramOutput } from "./program-output.ts";
 import { visibleLine } from "./terminal-text.ts";
 
 interface Reporting {
@@ -10,28 +11,45 @@ interface Reporting {
   verbose: boolean;
   /** The kind of revision of the connection. Undefined if none was opened. */
   era?: "modern" | "legacy" | undefined;
+  /** The output of a server that the command started. */
+  program?: Pick<ProgramOutput, "tail"> | undefined;
+  /** The variables of this environment that a started server does not receive. */
+  hidden?: readonly string[] | undefined;
 }
 
 /** Reports an error as a JSON document or as lines on stderr, and returns the exit code. */
-export async function reportError(error: unknown, { screen, json, verbose, era }: Reporting): Promise<number> {
+export async function reportError(error: unknown, reporting: Reporting): Promise<number> {
+  const { screen, json, verbose, era } = reporting;
   const exitCode = exitCodeOf(error);
-  const hint = era === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error);
+  const stderr = failures.has(exitCode) ? (reporting.program?.tail() ?? "") : "";
+  const environment = failures.has(exitCode) ? environmentHint(error, stderr, reporting.hidden) : undefined;
+  const hint = environment ?? (era === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error));
   screen.endProgress();
   if (json) {
-    await printJson({ error: errorDocument(error, { exitCode, hint }) }, { screen }, json);
+    await printJson({ error: errorDocument(error, { exitCode, hint, stderr: stderr || undefined }) }, { screen }, json);
     return exitCode;
   }
   const prefix = error instanceof ToolError ? "The tool failed:" : "mcparley:";
   const text = paragraph(`${prefix} ${messageOf(error)}`, screen.err);
   screen.note(screen.err.style.red(prefix) + text.slice(prefix.length));
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
+  // The error of a process that has ended contains the same lines, and `--verbose` has shown them.
+  if (stderr !== "" && !verbose && !hasExited(error)) {
+    screen.note(`  The end of the server's stderr:\n${indented(stderr)}`);
+  }
   const causes = details(error);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
   return exitCode;
 }
 
-function errorDocument(error: unknown, { exitCode, hint }: { exitCode: number; hint: string | undefined }): object {
-  const base = { message: messageOf(error), hint, exitCode };
+interface Details {
+  exitCode: number;
+  hint: string | undefined;
+  stderr: string | undefined;
+}
+
+function errorDocument(error: unknown, details: Details): object {
+  const base = { message: messageOf(error), ...details };
   if (error instanceof UsageError) return { code: "usage", ...base };
   if (error instanceof ToolError) return { code: error.code, ...base, result: error.result };
   if (error instanceof ProtocolError) return { code: error.code, ...base, data: error.data };
@@ -56,6 +74,29 @@ function hintFor(error: unknown): string | undefined {
   if (error.code === "sign_in_failed") return "Sign in once more: mcparley login TARGET";
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
   return undefined;
+}
+
+function indented(text: string): string {
+  return printable(text)
+    .split("\n")
+    .map((line) => `    ${line}`)
+    .join("\n");
+}
+
+function hasExited(error: unknown): boolean {
+  return error instanceof LocalError && error.code === "exited";
+}
+
+/** Returns a hint if a started server may have failed because it does not receive the variables of this shell. */
+function environmentHint(error: unknown, stderr: string, hidden: readonly string[] = []): string | undefined {
+  const words = new Set(`${messageOf(error)}\n${stderr}`.match(/\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/g));
+  const missing = hidden.filter((name) => words.has(name));
+  if (missing.length > 0) {
+    const options = missing.map((name) => `--env ${name}`).join(" ");
+    return `The server does not receive ${missing.join(", ")} of this shell. Add ${options}.`;
+  }
+  if (!hasExited(error) || hidden.length === 0) return undefined;
+  return "The server receives few variables of this shell, such as PATH and HOME. Pass others with --env NAME, or all with --env-all.";
 }
 
 const earlierRevision =
@@ -124,7 +165,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes.unreachable, "no connection, or it was lost"],
   [exitCodes.toolError, "the tool ran and failed"],
   [exitCodes.timeout, "no answer in time"],
-  [exitCodes.declined, "you said no"],
+  [exitCodes.declined, "you said no, or a yes was needed and nobody could be asked"],
   [exitCodes.internal, "mcparley itself failed: please report it"],
   [exitCodes.interrupted, "ended with Ctrl-C"],
 ];
@@ -155,6 +196,14 @@ const localCodes: Record<LocalErrorCode, number> = {
   invalid_target: exitCodes.usage,
   invalid_definition: exitCodes.internal,
 };
+
+/** The exit codes of failures for which the stderr of a started server may name the cause. */
+const failures: ReadonlySet<number> = new Set([
+  exitCodes.protocol,
+  exitCodes.unreachable,
+  exitCodes.toolError,
+  exitCodes.timeout,
+]);
 
 /** Returns the exit code of an error. */
 export function exitCodeOf(error: unknown): number {

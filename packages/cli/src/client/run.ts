@@ -6,6 +6,9 @@ import { listCommand } from "./commands/list.ts";
 import { promptCommand } from "./commands/prompt.ts";
 import { readCommand } from "./commands/read.ts";
 import { watchCommand } from "./commands/watch.ts";
+import { LocalError } from "mcparley";
+import { approve } from "./config/approval.ts";
+import { type ProgramOutput, programOutput } from "./program-output.ts";
 import { exitCodes, reportError } from "./report-error.ts";
 import { commandHelp } from "./help.ts";
 import { type CommandIo, UsageError } from "./io.ts";
@@ -41,7 +44,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   const json: JsonForm | undefined = own.includes("--json") ? (name === "watch" ? "line" : "document") : undefined;
   const shown = { json, verbose: own.includes("--verbose") || own.includes("-v") };
-  const connected: Connected = { era: undefined };
+  const connected: Connected = {};
   const screen = new Screen(io, () => stop.breakPipe());
   const stop = createStop(io, () => {
     screen.endProgress();
@@ -50,7 +53,8 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   try {
     const work = runCommand(name, argv, { io, screen, stop, connected }).then(
       () => (stop.reason === "interrupted" ? exitCodes.interrupted : exitCodes.ok),
-      (error: unknown) => endedBy(error, stop) ?? reportError(error, { screen, ...shown, ...connected }),
+      (error: unknown) =>
+        endedBy(error, stop) ?? reportError(inTime(error, connected, stop), { screen, ...shown, ...connected }),
     );
     return await Promise.race([work, stop.ended.then(() => exitCodes.interrupted)]);
   } catch (error) {
@@ -78,7 +82,19 @@ interface Context {
 
 /** The connection of a command, for the report of its error. */
 interface Connected {
-  era: "modern" | "legacy" | undefined;
+  era?: "modern" | "legacy";
+  program?: ProgramOutput;
+  /** The variables of this environment that a started server does not receive. */
+  hidden?: readonly string[];
+  /** `--timeout` in milliseconds. */
+  timeout?: number;
+}
+
+/** Returns the error of a command. After the end of `--timeout`, the reason is the time and not its consequence. */
+function inTime(error: unknown, { program, timeout = 0 }: Connected, { reason }: Stop): unknown {
+  if (reason !== "timeout" || error instanceof UsageError) return error;
+  const stray = program?.strayLine === undefined ? "" : ` The server printed to stdout. ${program.strayLine}`;
+  return new LocalError("timeout", `The command did not finish within ${timeout} ms.${stray}`, { cause: error });
 }
 
 async function runCommand(name: string, argv: readonly string[], context: Context): Promise<void> {
@@ -93,7 +109,9 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   }
   // A command after `--` replaces TARGET.
   const [word, rest] = started === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
-  const target = resolveTarget({ word, command: started, headers: options.headers, env: options.env }, io);
+  const { headers, env, envAll } = options;
+  const target = resolveTarget({ word, command: started, headers, env, envAll }, io);
+  if (target.origin) await approve(target.origin, { io, screen, options, stop });
   if ("run" in command) {
     await command.run(rest, { target, io, screen, options, stop });
     return;
@@ -101,14 +119,24 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   const action = await command.prepare(rest, io);
   const setting = { io, screen, options, stop };
   const auth = authOf(target, setting);
+  const program = target.kind === "command" ? programOutput(screen, options.verbose) : undefined;
+  if (target.kind === "command") connected.hidden = Object.keys(io.env).filter((name) => !isPassed(name, target.env));
+  if (program) connected.program = program;
+  if (options.timeout !== undefined) connected.timeout = options.timeout;
+  stop.limit(options.timeout);
   try {
-    const session = await openSession(target, setting, auth);
+    const session = await openSession(target, { ...setting, auth, program });
     connected.era = session.client.server.era;
     await useSession(session, action);
   } finally {
     // An unfinished sign-in holds a lock that the next command would wait for.
     await auth?.settled();
   }
+}
+
+/** Whether a started server receives a variable. The library passes some, of which these may occur in its messages. */
+function isPassed(name: string, env: Readonly<Record<string, string>>): boolean {
+  return Object.hasOwn(env, name) || /^(?:LC_|XDG_|SSL_CERT_|NODE_EXTRA_CA_CERTS$)/.test(name);
 }
 
 async function useSession(session: Session, action: Action): Promise<void> {
@@ -118,6 +146,8 @@ async function useSession(session: Session, action: Action): Promise<void> {
     for (const name of questions.unasked()) screen.note(`--answer ${name}=... was not asked for.`);
   } finally {
     screen.endProgress();
-    await client.close();
+    const closed = client.close();
+    // A process may take seconds to end, and the time of the command is over.
+    if (session.stop.reason !== "timeout") await closed;
   }
 }

@@ -1,6 +1,7 @@
-import type { Progress } from "mcparley";
+import { type Progress, printable, printableJson } from "mcparley";
+import { eraseLine, writeExactly, writeText } from "../output.ts";
 import { type CommandIo, UsageError } from "./io.ts";
-import { type Style, styleFor, visible, visibleLine, widthOf, wrap } from "./terminal-text.ts";
+import { type Style, cut, styleFor, visibleLine, wrap } from "./terminal-text.ts";
 
 /** Width and colours of text for a stream. */
 export interface View {
@@ -12,7 +13,6 @@ export interface View {
 
 /** Maximum columns of a progress line. Longer lines do not help on a wider terminal. */
 const widest = 120;
-const eraseLine = "\r\u001b[2K";
 
 /**
  * The two output streams: results go to stdout, and progress, log messages and questions to stderr.
@@ -46,10 +46,12 @@ export class Screen {
     this.#erase();
     if (this.#broken) return;
     await new Promise<void>((resolve, reject) => {
-      this.#io.stdout.write(chunk, (error) => {
+      const done = (error?: Error | null): void => {
         if (!error || isBrokenPipe(error)) resolve();
         else reject(new UsageError(`stdout cannot be written: ${error.message}`));
-      });
+      };
+      if (typeof chunk === "string" && this.out.terminal) writeText(this.#io.stdout, chunk, done);
+      else writeExactly(this.#io.stdout, chunk, done);
     });
   }
 
@@ -60,7 +62,7 @@ export class Screen {
       return;
     }
     this.#erase();
-    this.#io.stderr.write(`${text}\n`);
+    writeText(this.#io.stderr, `${text}\n`);
     this.#draw();
   }
 
@@ -95,13 +97,13 @@ export class Screen {
   }
 
   #erase(): void {
-    if (this.#progress !== "" && !this.#held) this.#io.stderr.write(eraseLine);
+    if (this.#progress !== "" && !this.#held) writeText(this.#io.stderr, eraseLine);
   }
 
   #draw(): void {
     if (this.#progress === "") return;
     const columns = Math.min(this.#io.columns() ?? 80, widest) - 1;
-    this.#io.stderr.write(eraseLine + this.err.style.dim(cut(this.#progress, columns)));
+    writeText(this.#io.stderr, eraseLine + this.err.style.dim(cut(this.#progress, columns)));
   }
 }
 
@@ -119,19 +121,9 @@ function progressText({ progress, total, message }: Progress): string {
   return message === undefined ? count : `${count} ${visibleLine(message)}`;
 }
 
-function cut(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text;
-  let kept = "";
-  for (const character of text) {
-    if (widthOf(kept + character) > columns - 1) break;
-    kept += character;
-  }
-  return `${kept}…`;
-}
-
 /** Returns untrusted text, made safe, wrapped and indented. */
 export function paragraph(text: string, view: View, indent = ""): string {
-  const safe = visible(text).trim();
+  const safe = printable(text).trim();
   const lines = view.width === Infinity ? safe.split("\n") : wrap(safe, view.width - indent.length);
   return lines.map((line) => (line === "" ? "" : indent + line)).join("\n");
 }
@@ -145,7 +137,7 @@ export async function printJson(
   { screen }: { screen: Screen },
   form: JsonForm = "document",
 ): Promise<void> {
-  await screen.print(`${JSON.stringify(value, null, form === "line" ? 0 : 2)}\n`);
+  await screen.print(`${printableJson(value, form === "line" ? 0 : 2)}\n`);
 }
 
 /** Prints text and ends its last line. */

@@ -1,10 +1,11 @@
 import { type LoggingMessage, loggingLevels } from "mcparley";
-import type { Client, RequestOptions } from "mcparley/client";
+import type { Client, CommandTarget, RequestOptions } from "mcparley/client";
 import { type CommandIo, version } from "./io.ts";
 import type { ClientOptions } from "./options.ts";
 import { type Questions, createQuestions } from "./questions/questions.ts";
 import { type Screen, paragraph } from "./screen.ts";
 import { type SessionAuth, sessionAuth } from "./sign-in/session-auth.ts";
+import type { ProgramOutput } from "./program-output.ts";
 import type { Stop } from "./stop.ts";
 import type { Target } from "./config/config-target.ts";
 import { visibleLine } from "./terminal-text.ts";
@@ -16,6 +17,7 @@ export interface Session {
   readonly screen: Screen;
   readonly options: ClientOptions;
   readonly questions: Questions;
+  readonly stop: Stop;
   /** Authorizes the requests. Undefined for a program, and if the user sets the `Authorization` header. */
   readonly auth: SessionAuth | undefined;
   /** The options of every request: its cancellation and its progress display. */
@@ -62,12 +64,19 @@ interface Setting {
   readonly stop: Stop;
 }
 
+/** The setting of a session. */
+export interface SessionSetting extends Setting {
+  readonly auth: SessionAuth | undefined;
+  /** Receives the output of a server that is started. */
+  readonly program: ProgramOutput | undefined;
+}
+
 /** The lowest level of log messages that are shown, and requested if the revision supports it. */
 const usualLogLevel = "warning";
 
 /** Connects to a target. The caller closes the session's client and waits until `auth` has settled. */
-export async function openSession(target: Target, setting: Setting, auth: SessionAuth | undefined): Promise<Session> {
-  const { io, screen, options, stop } = setting;
+export async function openSession(target: Target, setting: SessionSetting): Promise<Session> {
+  const { io, screen, options, stop, auth, program } = setting;
   const questions = createQuestions(setting);
   const request = {
     signal: stop.signal,
@@ -75,7 +84,7 @@ export async function openSession(target: Target, setting: Setting, auth: Sessio
     ...limits(options),
     onProgress: (progress: Parameters<Screen["progress"]>[0]) => screen.progress(progress),
   } as const;
-  const client = await io.connect(connectTarget(target), {
+  const client = await io.connect(connectTarget(target, program), {
     ...(auth && { auth }),
     info: { name: "mcparley", version },
     elicit: questions.elicit,
@@ -85,6 +94,7 @@ export async function openSession(target: Target, setting: Setting, auth: Sessio
     signal: stop.signal,
     onLog: (message) => showLog(message, setting),
     onError: (error) => {
+      program?.problem(error);
       if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
     },
   });
@@ -97,7 +107,7 @@ export async function openSession(target: Target, setting: Setting, auth: Sessio
   }
   // Legacy servers choose a level until it is set. Modern servers receive it with each request.
   if (options.logLevel && era === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
-  return { client, io, screen, options, questions, auth, request };
+  return { client, io, screen, options, questions, stop, auth, request };
 }
 
 /** `--timeout` limits the whole call, with or without progress. */
@@ -114,10 +124,11 @@ export function authOf(target: Target, setting: Setting): SessionAuth | undefine
 
 function connectTarget(
   target: Target,
-): { url: string; headers: Record<string, string> } | Omit<Target & { kind: "command" }, "kind"> {
+  program: ProgramOutput | undefined,
+): { url: string; headers: Record<string, string> } | CommandTarget {
   if (target.kind === "url") return { url: target.url, headers: target.headers };
   const { command, args, env, cwd } = target;
-  return { command, args, env, cwd };
+  return { command, args, env, cwd, stderr: (chunk: string) => program?.write(chunk) };
 }
 
 function showLog({ level, logger, data }: LoggingMessage, { screen, options }: Setting): void {

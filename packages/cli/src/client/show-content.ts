@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import type { ContentBlock, ResourceContents } from "mcparley";
+import { type ContentBlock, type ResourceContents, printable, printableJson } from "mcparley";
 import { UsageError } from "./io.ts";
 import type { View } from "./screen.ts";
 import type { Session } from "./session.ts";
-import { visible, visibleLine } from "./terminal-text.ts";
+import { visibleLine } from "./terminal-text.ts";
 
 /** Binary data of a result in base64, with its type. */
 interface Binary {
@@ -37,13 +37,18 @@ export function showContent(block: ContentBlock, view: View): string {
       return showEmbedded(block.resource, view);
     default:
       // A newer server may send an unknown kind of content, which is shown as JSON.
-      return showText(JSON.stringify(block, null, 2), view);
+      return showJson(block, view);
   }
 }
 
 /** Returns text of a server: escaped on a terminal, unchanged in a pipe. */
 export function showText(text: string, view: View): string {
-  return view.terminal ? visible(text) : text;
+  return view.terminal ? printable(text) : text;
+}
+
+/** Returns a value as JSON: with escapes on a terminal, unchanged in a pipe. */
+export function showJson(value: unknown, view: View): string {
+  return view.terminal ? printableJson(value, 2) : JSON.stringify(value, null, 2);
 }
 
 /** Returns one line that describes binary content. */

@@ -1,15 +1,19 @@
 import type { CommandIo } from "./io.ts";
 
-/** The reasons to end a command early: Ctrl-C, or a closed stdout. */
+/** The reasons to end a command early: Ctrl-C, a closed stdout, or the end of `--timeout`. */
 export interface Stop {
-  /** Aborted by the first Ctrl-C, or when the reader of stdout closes the pipe. */
+  /** Aborted by the first Ctrl-C, when the reader of stdout closes the pipe, or when the time is over. */
   readonly signal: AbortSignal;
   /** Resolves at the second Ctrl-C. */
   readonly ended: Promise<void>;
-  readonly reason: "interrupted" | "broken_pipe" | undefined;
+  readonly reason: "interrupted" | "broken_pipe" | "timeout" | undefined;
   /** Acts as a Ctrl-C. For terminals that deliver it as a key. */
   interrupt(): void;
   breakPipe(): void;
+  /** Ends the command after a number of milliseconds. Undefined removes the limit. */
+  limit(ms: number | undefined): void;
+  /** Stops the time of the limit, for example while a user is asked. The returned function continues it. */
+  pause(): () => void;
   /** Stops listening to Ctrl-C. */
   dispose(): void;
 }
@@ -26,6 +30,9 @@ export function createStop(io: Pick<CommandIo, "onInterrupt">, onFirst: () => vo
     reason = why;
     controller.abort();
   };
+  const timer = new PausableTimer(() => {
+    if (reason === undefined) abort("timeout");
+  });
   const interrupt = (): void => {
     if (reason !== undefined) {
       reason = "interrupted";
@@ -35,6 +42,7 @@ export function createStop(io: Pick<CommandIo, "onInterrupt">, onFirst: () => vo
     onFirst();
     abort("interrupted");
   };
+  const stopListening = io.onInterrupt(interrupt);
   return {
     signal: controller.signal,
     ended,
@@ -45,6 +53,54 @@ export function createStop(io: Pick<CommandIo, "onInterrupt">, onFirst: () => vo
     breakPipe: () => {
       if (reason === undefined) abort("broken_pipe");
     },
-    dispose: io.onInterrupt(interrupt),
+    limit: (ms) => timer.set(ms),
+    pause: () => timer.pause(),
+    dispose: () => {
+      timer.set(undefined);
+      stopListening();
+    },
   };
+}
+
+/** The longest time of a timer of the platform, 24 days. A longer limit is none. */
+const longest = 2_147_483_647;
+
+/** Calls a function once after the time that was not spent in pauses. */
+class PausableTimer {
+  readonly #expire: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #left: number | undefined;
+  #startedAt = 0;
+  #pauses = 0;
+
+  constructor(expire: () => void) {
+    this.#expire = expire;
+  }
+
+  set(ms: number | undefined): void {
+    clearTimeout(this.#timer);
+    this.#left = ms === undefined || ms > longest ? undefined : ms;
+    if (this.#pauses === 0) this.#start();
+  }
+
+  pause(): () => void {
+    if (this.#pauses === 0 && this.#left !== undefined) {
+      clearTimeout(this.#timer);
+      this.#left = Math.max(0, this.#left - (performance.now() - this.#startedAt));
+    }
+    this.#pauses += 1;
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      this.#pauses -= 1;
+      if (this.#pauses === 0) this.#start();
+    };
+  }
+
+  #start(): void {
+    if (this.#left === undefined) return;
+    this.#startedAt = performance.now();
+    this.#timer = setTimeout(this.#expire, this.#left);
+  }
 }

@@ -1,32 +1,21 @@
-import stringWidth from "fast-string-width";
+import truncatedWidth from "fast-string-truncated-width";
+import { printable } from "mcparley";
 
-/**
- * Characters that control a terminal, or hide or reorder text on it: C0 and C1 controls, deletion, direction marks,
- * line and paragraph separators, and the invisible tag characters. Tab and line feed are allowed.
- */
-const unsafe =
-  // oxlint-disable-next-line no-control-regex -- these are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
-
-/** Makes untrusted text safe to show: escapes characters that control the terminal or reorder text. */
-export function visible(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(unsafe, escape);
-}
-
-/** Does the same on one line: line breaks and tabs become spaces. */
+/** Makes untrusted text safe to show on one line: white space becomes single spaces, and unsafe characters are escaped. */
 export function visibleLine(text: string): string {
-  return visible(text.replace(/\s+/g, " ").trim());
-}
-
-function escape(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  const hex = code.toString(16).padStart(2, "0");
-  return code <= 0xff ? `\\x${hex}` : `\\u{${hex}}`;
+  // U+2800 is an empty braille cell, which looks like a space.
+  return printable(text.replace(/[\s\u2800]+/g, " ").trim());
 }
 
 /** Returns the number of columns of a line on a terminal, in linear time. Colours take none. */
 export function widthOf(line: string): number {
-  return stringWidth(line);
+  return truncatedWidth(line).width;
+}
+
+/** Cuts a line to at most `width` columns, in linear time. The last column of a cut line is "…". */
+export function cut(line: string, width: number): string {
+  const { index, truncated } = truncatedWidth(line, { limit: width, ellipsis: "…", ellipsisWidth: 1 });
+  return truncated ? `${line.slice(0, index)}…` : line;
 }
 
 /**

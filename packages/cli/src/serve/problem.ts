@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import { visible } from "../client/terminal-text.ts";
+import { printable } from "mcparley";
 
 /** A problem in a file of the folder: its position, the message and the cure. */
 export interface Problem {
@@ -30,7 +30,7 @@ export class FolderProblem extends Error {
  */
 export function formatProblem({ file, line, column, message, cure }: Problem, shownFile: string = file): string {
   const place = column === undefined ? `${shownFile}:${line}` : `${shownFile}:${line}:${column}`;
-  return visible(`${place}: ${message} — ${cure}`).replaceAll(/[\t\n]+/g, " ");
+  return printable(`${place}: ${message} — ${cure}`).replaceAll(/[\t\n]+/g, " ");
 }
 
 /** Runs `load` and reports a `FolderProblem`. Any other error is a defect of this package and is rethrown. */

@@ -1,7 +1,7 @@
 import { isLoopback } from "./loopback.ts";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { LocalError } from "mcparley";
+import { LocalError, printableJson } from "mcparley";
 import type { ProtectedResource } from "mcparley/auth";
 import { type Listening, listen } from "mcparley/node";
 import { type Store, auditTo } from "mcparley/server";
@@ -9,6 +9,7 @@ import { serveStdio } from "mcparley/stdio";
 import { exitCodes } from "../client/report-error.ts";
 import { type CommandIo, UsageError } from "../client/io.ts";
 import { styleFor } from "../client/terminal-text.ts";
+import { writeText } from "../output.ts";
 import { banner, commandName } from "./banner.ts";
 import { type LiveFolder, openFolder } from "./live-folder.ts";
 import { FolderProblem, type ProblemReport, formatProblem, problemReport } from "./problem.ts";
@@ -29,11 +30,11 @@ export interface ServeIo extends Pick<
 export async function runServe(argv: readonly string[], io: ServeIo): Promise<number> {
   const options = readServeOptions(argv);
   if (options.help) {
-    io.stdout.write(serveHelp);
+    writeText(io.stdout, serveHelp);
     return exitCodes.ok;
   }
   await requireFolder(options.folder, io.cwd);
-  const tell = (line: string): void => void io.stderr.write(`${line}\n`);
+  const tell = (line: string): void => writeText(io.stderr, `${line}\n`);
   const kept = options.stdio ? undefined : await storeOf(options, io, tell);
   try {
     await serveFolder({ options, io, tell, store: kept?.store });
@@ -56,7 +57,7 @@ async function serveFolder({ options, io, tell, store }: FolderServing): Promise
     watch: options.watch,
     scoped: !options.stdio,
     ...(options.name !== undefined && { name: options.name }),
-    ...(options.audit && { observers: [auditTo((record) => tell(JSON.stringify(record)))] }),
+    ...(options.audit && { observers: [auditTo((record) => tell(printableJson(record)))] }),
     ...(store && { store }),
     onError: (error, what) => tell(`${what}: ${describeError(error)}`),
   });
@@ -100,9 +101,9 @@ async function overHttp({ live, auth, report, options, io }: HttpServing): Promi
     watching,
     command: commandName(io.env),
   };
-  io.stdout.write(`${banner(shown, styleFor(io.isTerminal.stdout, io.env))}\n`);
+  writeText(io.stdout, `${banner(shown, styleFor(io.isTerminal.stdout, io.env))}\n`);
   report.update(live.problems);
-  if (!isLoopback(host) && namesOf(live, options).length === 0) io.stderr.write(`${unnamedHost}\n`);
+  if (!isLoopback(host) && namesOf(live, options).length === 0) writeText(io.stderr, `${unnamedHost}\n`);
   await asked;
   // While requests are in flight, `/readyz` answers 503, so load balancers stop sending new ones.
   await listening.drain();

@@ -123,7 +123,8 @@ export interface ConnectOptions {
   timeout?: Timeouts | undefined;
   /**
    * Milliseconds to wait on a stream for the reply to the first, modern request before the client also sends the legacy
-   * `initialize`. The client uses the one that the server answers, however late. Default: 5,000.
+   * `initialize`. The client uses the one that the server answers, however late. At most half of the time limit for
+   * connecting. Default: 5,000.
    */
   probeTimeout?: number;
   /**

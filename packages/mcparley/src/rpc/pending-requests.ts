@@ -44,6 +44,8 @@ interface Waiting {
  * `"1"` never settles `1`.
  */
 export class PendingRequests {
+  /** A likely reason for a timeout, with a space before it. It ends the messages of timeouts. */
+  timeoutHint = "";
   readonly #waiting = new Map<RequestId, Waiting>();
   readonly #clock: Clock;
   #nextId = 0;
@@ -162,6 +164,10 @@ export class PendingRequests {
     waiting.reject(error);
   }
 
+  #expire(id: RequestId, what: string, limit: string): void {
+    this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.${this.timeoutHint}`));
+  }
+
   #startTimers(id: RequestId, waiting: Waiting): void {
     this.#restartIdle(id, waiting);
     const { what, totalTimeout } = waiting.options;
@@ -169,7 +175,7 @@ export class PendingRequests {
     waiting.totalEndsAt = this.#clock.now() + waiting.totalLeft;
     const expire = (): void => {
       const limit = `${totalTimeout} ms in all`;
-      this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.`));
+      this.#expire(id, what, limit);
     };
     waiting.totalTimer = startLimit(this.#clock, expire, waiting.totalLeft);
   }
@@ -180,7 +186,7 @@ export class PendingRequests {
     if (waiting.idleTimer !== undefined) this.#clock.clearTimeout(waiting.idleTimer);
     const expire = (): void => {
       const limit = `${idleTimeout} ms, and no progress was reported`;
-      this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.`));
+      this.#expire(id, what, limit);
     };
     waiting.idleTimer = startLimit(this.#clock, expire, idleTimeout);
   }

@@ -134,8 +134,8 @@ export class ServerCore {
     void this.observers?.then((observers) => observers.failed(error, call));
     const { onError, observers } = this.definition;
     if (onError) onError(error, call);
-    // oxlint-disable-next-line no-console -- the last resort, so that no defect goes unnoticed
-    else if (!observers?.some((observer) => observer.failed !== undefined)) console.error(error);
+    // Loaded with the first such error, to keep it out of the start of a server.
+    else void import("./observe/to-console.ts").then(({ toConsole }) => toConsole(error, observers));
   }
 
   #given(): AnyServerDefinition {

@@ -2,9 +2,11 @@ import { once } from "node:events";
 import net from "node:net";
 import { PassThrough, Writable } from "node:stream";
 import { expect, test } from "vitest";
+import { openClient } from "../client/connect/open-client.ts";
 import type { LocalError } from "../rpc/errors.ts";
 import { Prepared } from "../rpc/messages.ts";
 import type { Receiver, Transport } from "../rpc/transport.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
 import { streamTransport } from "./stream-transport.ts";
 
 interface Recorder extends Receiver {
@@ -207,3 +209,24 @@ async function socketPair(): Promise<{ ours: net.Socket; theirs: net.Socket; ser
   theirs.on("error", () => {});
   return { ours, theirs, server };
 }
+
+test("a timeout names the first line of the server that is not JSON", async () => {
+  const [input, clock] = [new PassThrough(), fakeClock()];
+  const problems: string[] = [];
+  const transports = {
+    kind: "stream",
+    target: "test",
+    identity: "test of stray lines",
+    once: true,
+    open: () => streamTransport(input, new PassThrough().resume()),
+  } as const;
+  const connecting = openClient(transports, { clock, onError: ({ message }) => void problems.push(message) });
+  connecting.catch(() => {});
+  input.write("Listening on port 3000\nReady\n");
+  await expect.poll(() => problems.length).toBe(2);
+  await clock.advance(60_000);
+  await expect(connecting).rejects.toMatchObject({
+    code: "timeout",
+    message: expect.stringContaining('The server sent something else: A line is not JSON: "Listening on port 3000".'),
+  });
+});

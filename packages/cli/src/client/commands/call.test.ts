@@ -128,10 +128,25 @@ describe("call", () => {
     const asked = await runWith({ server, terminal: true, answers: ["n"] }, `call ${url} destroy`);
     expect([asked.code, asked.io.out()]).toEqual([7, ""]);
     expect(asked.io.err()).toContain('The tool "destroy" may destroy something. Call it?');
-    for (const options of [{ terminal: true, answers: ["y"] }, {}]) {
-      expect((await runWith({ server, ...options }, `call ${url} destroy`)).io.out()).toBe("destroyed\n");
+    const agreed = await runWith({ server, terminal: true, answers: ["y"] }, `call ${url} destroy`);
+    expect(agreed.io.out()).toBe("destroyed\n");
+  });
+
+  test.each([
+    ["without a terminal", "", false],
+    ["with --no-input", " --no-input", true],
+    ["with --allow for another tool", " --allow add", false],
+  ])("a tool that destroys is refused with exit code 7 and the cure %s", async (_how, more, terminal) => {
+    const { code, io } = await runWith({ server, terminal }, `call ${url} destroy${more}`);
+    expect([code, io.out()]).toEqual([7, ""]);
+    expect(io.err().replaceAll(/\s+/g, " ")).toContain("Allow it with --allow destroy, or everything with --yes.");
+  });
+
+  test.each(["--yes", "--allow add --allow destroy"])("a tool that destroys is called with %s", async (options) => {
+    for (const terminal of [true, false]) {
+      const { code, io } = await runWith({ server, terminal }, `call ${url} destroy ${options}`);
+      expect([code, io.out()]).toEqual([0, "destroyed\n"]);
     }
-    expect((await runWith({ server, terminal: true }, `call ${url} destroy --yes`)).io.out()).toBe("destroyed\n");
   });
 
   test("arguments come from files and stdin", async () => {

@@ -4,7 +4,8 @@ import { type Given, readArguments, requireWord, sourcesOf } from "../arguments.
 import { UsageError } from "../io.ts";
 import { isObject } from "../json.ts";
 import { type View, printJson, printText } from "../screen.ts";
-import { binaryOf, saveBinaries, saveText, showContent, showText } from "../show-content.ts";
+import { binaryOf, saveBinaries, saveText, showContent, showJson } from "../show-content.ts";
+import { whyUnasked } from "../questions/prompter.ts";
 import type { ClientCommand, Session } from "../session.ts";
 import { visibleLine } from "../terminal-text.ts";
 import { toolArguments } from "../tool-arguments.ts";
@@ -86,14 +87,21 @@ async function callHidden(
 }
 
 /**
- * Asks for confirmation before a call of a tool with `destructiveHint`.
+ * Asks for confirmation before a call of a tool with `destructiveHint`. Refuses the call if nobody can be asked.
  *
- * Without a terminal there is no question, because the author of the command has named the tool.
+ * The hint is a claim of the server, so this protects against accidents and not against a hostile server.
  */
 async function confirmDestructive({ name, annotations }: Tool, { options, questions }: Session): Promise<void> {
-  if (!annotations?.destructiveHint || annotations.readOnlyHint || options.yes) return;
+  if (!annotations?.destructiveHint || annotations.readOnlyHint) return;
+  if (options.yes || options.allow.includes(name)) return;
   const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may destroy something. Call it?`);
-  if (agreed === false) throw new Declined(`The tool "${name}" was not called.`);
+  if (agreed) return;
+  const cure = agreed === undefined ? ` It may destroy something, and ${whyUnasked(options)}. ${cureFor(name)}` : "";
+  throw new Declined(`The tool "${name}" was not called.${cure}`);
+}
+
+function cureFor(name: string): string {
+  return `Allow it with --allow ${/^[\w.-]+$/.test(name) ? name : JSON.stringify(name)}, or everything with --yes.`;
 }
 
 function errorText({ content }: CallToolResult): string {
@@ -127,7 +135,7 @@ function resultText({ content, structuredContent }: CallToolResult, view: View):
   const blocks = own.map((block) => showContent(block, view));
   if (structuredContent === undefined) return blocks.join("\n");
   if (!own.some((block) => block.type === "text")) {
-    return [...blocks, showText(JSON.stringify(structuredContent, null, 2), view)].join("\n");
+    return [...blocks, showJson(structuredContent, view)].join("\n");
   }
   if (view.terminal) blocks.push(view.style.dim("[there is a structured result as well: --json shows it]"));
   return blocks.join("\n");

@@ -1,5 +1,6 @@
 import { LocalError } from "mcparley";
 import type { Change, ListenFilter, Subscription } from "mcparley/client";
+import { printJson } from "../screen.ts";
 import type { ClientCommand, Session } from "../session.ts";
 import { visibleLine } from "../terminal-text.ts";
 
@@ -17,7 +18,7 @@ export const watchCommand: ClientCommand = {
 };
 
 async function watch(uris: readonly string[], session: Session): Promise<void> {
-  const { client, request, screen } = session;
+  const { client, request, screen, stop } = session;
   const filter = uris.length > 0 ? { uris } : listsThatChange(session);
   requireAny(filter, uris);
   let failure: Error | undefined;
@@ -32,6 +33,8 @@ async function watch(uris: readonly string[], session: Session): Promise<void> {
     request,
   );
   requireAny(subscription.acknowledged, uris);
+  // `--timeout` limits the time until the watch is active.
+  stop.limit(undefined);
   screen.note(`Watching ${describe(subscription.acknowledged)}. Ctrl-C ends.`);
   await untilEnd(subscription, request.signal);
   if (failure) throw failure;
@@ -57,7 +60,7 @@ function describe({ tools, prompts, resources, uris = [] }: ListenFilter): strin
 
 async function report(change: Change, { options, screen }: Session): Promise<void> {
   const at = new Date();
-  if (options.json) return screen.print(`${JSON.stringify({ at: at.toISOString(), ...change })}\n`);
+  if (options.json) return printJson({ at: at.toISOString(), ...change }, { screen }, "line");
   const what = change.kind === "updated" ? `updated ${visibleLine(change.uri)}` : `${change.kind} changed`;
   return screen.print(`${at.toTimeString().slice(0, 8)} ${what}\n`);
 }

@@ -1,7 +1,9 @@
-import { readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
 import { UsageError } from "../io.ts";
 import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../json.ts";
+import { readTrusted } from "./trusted-file.ts";
 
 /** The configuration files of a folder, in their order of precedence. */
 export const configFileNames: readonly string[] = [
@@ -22,24 +24,36 @@ export interface ConfigEntry {
   lineOf(...path: string[]): number | undefined;
 }
 
-/** Maximum size of a file in bytes. The files are written by hand. */
-const maxBytes = 1024 * 1024;
-
 /**
- * Yields the servers of the configuration files, from `folder` upwards, the nearest first.
+ * Yields the servers of the configuration files, from `folder` upwards, the nearest first. The search ends at the home
+ * folder of `env`.
  *
  * A file is read when the iteration reaches it, so an invalid file further up does not affect a search that ends before
- * it. Throws `UsageError` with file and line for a file that cannot be read.
+ * it. Throws `UsageError` with file and line for a file that cannot be read, and for one that other users can write.
  */
-export function* configEntries(folder: string): Generator<ConfigEntry> {
+export function* configEntries(
+  folder: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Generator<ConfigEntry> {
+  const homes = homeFolders(env);
   for (let current = folder; ; current = dirname(current)) {
     for (const name of configFileNames) yield* entriesOf(join(current, name));
-    if (dirname(current) === current) return;
+    if (homes.has(current) || dirname(current) === current) return;
+  }
+}
+
+/** Returns the home folder, and its path without links. */
+function homeFolders(env: Readonly<Record<string, string | undefined>>): ReadonlySet<string> {
+  const home = resolve(env.HOME || homedir());
+  try {
+    return new Set([home, realpathSync(home)]);
+  } catch {
+    return new Set([home]);
   }
 }
 
 function* entriesOf(file: string): Generator<ConfigEntry> {
-  const text = readIfThere(file);
+  const text = readTrusted(file);
   if (text === undefined) return;
   const parsed = parse(text, file);
   const folder = dirname(file);
@@ -66,17 +80,4 @@ function parse(text: string, file: string): ParsedJson {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw new UsageError(`${file}:${error.line}:${error.column}: ${error.message}.`);
   }
-}
-
-function readIfThere(file: string): string | undefined {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "EISDIR") return undefined;
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
-  }
-  if (bytes.length > maxBytes) throw new UsageError(`${file} is larger than 1 MiB: that is no list of servers.`);
-  return bytes.toString("utf8");
 }

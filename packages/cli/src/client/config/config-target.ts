@@ -1,15 +1,16 @@
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
+import type { Origin } from "./approval.ts";
 import type { ConfigEntry } from "./config-files.ts";
+import { readTrusted } from "./trusted-file.ts";
 import { UsageError } from "../io.ts";
 import { isObject } from "../json.ts";
 
 /** A server to connect to, or a program to start. */
 export type Target =
-  | { kind: "url"; url: string; headers: Record<string, string> }
-  | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string };
+  | { kind: "url"; url: string; headers: Record<string, string>; origin?: Origin }
+  | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string; origin?: Origin };
 
 export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
@@ -26,27 +27,28 @@ export function configTarget(entry: ConfigEntry, env: Variables["env"]): Target 
   if (!isHttpUrl(url)) {
     throw reader.error(`has the "url" ${reader.written("url")}, which is not an http or https URL`, "url");
   }
-  return { kind: "url", url, headers: reader.texts("headers") };
+  return { kind: "url", url, headers: reader.texts("headers"), origin: reader.origin({}) };
 }
 
 function commandTarget(command: string, reader: EntryReader): Target {
   const { workspaceFolder } = reader.variables;
   const envFile = reader.text("envFile");
+  const fromFile = envFile === undefined ? {} : readEnvFile(resolve(workspaceFolder, envFile));
+  const cwd = resolve(workspaceFolder, reader.text("cwd") ?? ".");
   return {
     kind: "command",
     command,
     args: reader.list("args"),
-    env: { ...(envFile === undefined ? {} : readEnvFile(resolve(workspaceFolder, envFile))), ...reader.texts("env") },
-    cwd: resolve(workspaceFolder, reader.text("cwd") ?? "."),
+    env: { ...fromFile, ...reader.texts("env") },
+    cwd,
+    origin: reader.origin({ cwd, envFile: Object.keys(fromFile) }),
   };
 }
 
 function readEnvFile(file: string): Record<string, string> {
-  try {
-    return parseEnv(readFileSync(file, "utf8")) as Record<string, string>;
-  } catch (error) {
-    throw new UsageError(`The envFile ${file} cannot be read: ${(error as Error).message}`);
-  }
+  const text = readTrusted(file);
+  if (text === undefined) throw new UsageError(`The envFile ${file} does not exist, or is not a file.`);
+  return parseEnv(text) as Record<string, string>;
 }
 
 class EntryReader {
@@ -85,6 +87,33 @@ class EntryReader {
     // VS Code allows null for "not set".
     const given = Object.entries(value).filter(([, member]) => member !== null);
     return Object.fromEntries(given.map(([name, member]) => [name, this.#scalar(member, key, name)]));
+  }
+
+  /** Returns what the user approves: the entry as it is written. */
+  origin({ cwd, envFile = [] }: { cwd?: string; envFile?: string[] }): Origin {
+    const { file, name } = this.#entry;
+    const command = this.#get("command");
+    const args = this.#get("args");
+    const url = this.#get("url");
+    const [headers, env] = [this.#written("headers"), this.#written("env")];
+    return {
+      file,
+      name,
+      folder: this.variables.workspaceFolder,
+      ...(command !== undefined && { command: [command, ...(Array.isArray(args) ? args : [])].map(String) }),
+      ...(cwd !== undefined && { cwd }),
+      ...(typeof url === "string" && { url }),
+      headers,
+      env,
+      envFile,
+      sends: typeof url === "string" ? variablesIn([url, ...Object.values(headers)].join("\n")) : [],
+    };
+  }
+
+  #written(key: string): Record<string, string> {
+    const value = this.#get(key);
+    const members = Object.entries(isObject(value) ? value : {}).filter(([, member]) => member !== null);
+    return Object.fromEntries(members.map(([name, member]) => [name, String(member)]));
   }
 
   error(problem: string, ...path: string[]): UsageError {
@@ -145,6 +174,13 @@ function valueOf(name: string, { env, workspaceFolder }: Variables): string | un
   // As in a shell, `:-` also replaces a variable that is set to nothing.
   if (fallback !== undefined) return env[variable] || fallback;
   return env[variable];
+}
+
+/** Returns the names of the environment variables that a text refers to. */
+function variablesIn(text: string): string[] {
+  const names = [...text.matchAll(reference)].map(([, name = ""]) => /^(?:env:)?([A-Za-z_]\w*)/.exec(name)?.[1]);
+  const own = ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", undefined];
+  return [...new Set(names)].filter((name): name is string => !own.includes(name));
 }
 
 function whyUnset(name: string): string {

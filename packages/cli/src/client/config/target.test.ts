@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -39,6 +39,35 @@ describe("resolveTarget", () => {
     expect(started).toEqual({ kind: "command", command: "node", args: ["s.js", "-v"], env: { A: "b" }, cwd: root });
   });
 
+  test("--env passes variables of this environment, and --env-all all of them", () => {
+    const at = { cwd: root, env: { KEY: "k", OTHER: "o" } };
+    const command = ["node"];
+    const passed = (more: object): unknown => resolveTarget({ ...words, command, ...more }, at);
+    expect(passed({ env: { KEY: undefined, A: "b" } })).toMatchObject({ env: { KEY: "k", A: "b" } });
+    expect(passed({ envAll: true, env: { OTHER: "x" } })).toMatchObject({ env: { KEY: "k", OTHER: "x" } });
+    expect(() => passed({ env: { MISSING: undefined } })).toThrow("--env MISSING: this variable is not set here.");
+  });
+
+  test("the search ends at the home folder, and at the root for a folder outside of it", () => {
+    write("mcp.json", '{"mcpServers": {"above": {"url": "https://above/"}}}');
+    write("home/mcp.json", '{"mcpServers": {"mine": {"url": "https://mine/"}}}');
+    write("home/p/file", "");
+    write("other/file", "");
+    const env = { HOME: join(root, "home") };
+    expect(find("mine", { cwd: "home/p", env })).toMatchObject({ url: "https://mine/" });
+    expect(() => find("above", { cwd: "home/p", env })).toThrow('There is no server "above".');
+    expect(find("above", { cwd: "other", env })).toMatchObject({ url: "https://above/" });
+  });
+
+  test.skipIf(process.platform === "win32")("refuses a file, and an envFile, that other users can write", () => {
+    write("mcp.json", '{"servers": {"s": {"command": "a", "envFile": ".env"}}}');
+    write(".env", "A=1\n");
+    chmodSync(join(root, ".env"), 0o666);
+    expect(() => find("s")).toThrow(`${join(root, ".env")} can be written by other users`);
+    chmodSync(join(root, "mcp.json"), 0o666);
+    expect(() => find("other")).toThrow(`${join(root, "mcp.json")} can be written by other users`);
+  });
+
   test("refuses options that the target has no use for", () => {
     const at = { cwd: root, env: {} };
     expect(() => resolveTarget({ ...words, word: "http://a/", env: { A: "b" } }, at)).toThrow(
@@ -61,7 +90,7 @@ describe("resolveTarget", () => {
       `// servers\n{ "${dialect}": { "web": { "type": "http", "url": "https://a.example/mcp", "headers": { "X": "y" }, }, } }`,
     );
     write("sub/deep/file", "");
-    expect(find("web", { cwd: "sub/deep" })).toEqual({
+    expect(find("web", { cwd: "sub/deep" })).toMatchObject({
       kind: "url",
       url: "https://a.example/mcp",
       headers: { X: "y" },
@@ -83,7 +112,7 @@ describe("resolveTarget", () => {
       cwd: "sub",
     };
     write(".vscode/mcp.json", JSON.stringify({ servers: { s: entry } }));
-    expect(find("s", { env: { NAME: "n", TOKEN: "t", EMPTY: "" } })).toEqual({
+    expect(find("s", { env: { NAME: "n", TOKEN: "t", EMPTY: "" } })).toMatchObject({
       kind: "command",
       command: `${root}/bin/server`,
       args: ["--port", "80", "n", "x"],

@@ -11,9 +11,10 @@ export interface TargetWords {
   readonly word: string | undefined;
   /** The words after `--`. Undefined without `--`. */
   readonly command: readonly string[] | undefined;
-  /** `--header` and `--env`, read. */
+  /** `--header`, `--env` and `--env-all`, read. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly envAll?: boolean;
 }
 
 export interface Surroundings {
@@ -29,7 +30,7 @@ export interface Surroundings {
 export function resolveTarget(words: TargetWords, surroundings: Surroundings): Target {
   const target = find(words, surroundings);
   if (target.kind === "url") {
-    if (Object.keys(words.env).length > 0) {
+    if (words.envAll || Object.keys(words.env).length > 0) {
       throw new UsageError("--env is for servers that are started; this one is connected to.");
     }
     return { ...target, headers: { ...target.headers, ...words.headers } };
@@ -37,7 +38,25 @@ export function resolveTarget(words: TargetWords, surroundings: Surroundings): T
   if (Object.keys(words.headers).length > 0) {
     throw new UsageError(`--header is for servers at a URL; "${target.command}" is started as a program.`);
   }
-  return { ...target, env: { ...target.env, ...words.env } };
+  return { ...target, env: { ...shellOf(words, surroundings), ...target.env, ...namedOf(words, surroundings) } };
+}
+
+function shellOf({ envAll }: TargetWords, { env }: Surroundings): Record<string, string> {
+  if (!envAll) return {};
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** Returns the variables of `--env`. One without a value has that of this environment. */
+function namedOf({ env: named }: TargetWords, { env }: Surroundings): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(named).map(([name, given]) => {
+      const value = given ?? env[name];
+      if (value !== undefined) return [name, value];
+      throw new UsageError(`--env ${name}: this variable is not set here.`, `Set it, or write --env ${name}=VALUE.`);
+    }),
+  );
 }
 
 function find({ word, command }: TargetWords, surroundings: Surroundings): Target {
@@ -48,7 +67,7 @@ function find({ word, command }: TargetWords, surroundings: Surroundings): Targe
     return { kind: "url", url: word, headers: {} };
   }
   const names: string[] = [];
-  for (const entry of configEntries(surroundings.cwd)) {
+  for (const entry of configEntries(surroundings.cwd, surroundings.env)) {
     if (entry.name === word) return configTarget(entry, surroundings.env);
     names.push(entry.name);
   }
@@ -62,8 +81,8 @@ function started([command, ...args]: readonly string[], cwd: string): Target {
   return { kind: "command", command, args, env: {}, cwd };
 }
 
-function missingTarget({ cwd }: Surroundings): UsageError {
-  const names = knownNames(cwd);
+function missingTarget(surroundings: Surroundings): UsageError {
+  const names = knownNames(surroundings);
   const known = names.length > 0 ? ` Names known here: ${names.join(", ")}.` : "";
   return new UsageError(
     "Which server? TARGET is missing.",
@@ -72,9 +91,9 @@ function missingTarget({ cwd }: Surroundings): UsageError {
 }
 
 /** Returns the names of all configured servers. Leaves out the rest if a file is invalid. */
-function knownNames(cwd: string): string[] {
+function knownNames({ cwd, env }: Surroundings): string[] {
   const names = new Set<string>();
-  const entries: Iterator<ConfigEntry> = configEntries(cwd);
+  const entries: Iterator<ConfigEntry> = configEntries(cwd, env);
   try {
     for (let next = entries.next(); !next.done; next = entries.next()) names.add(next.value.name);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { type Interface, createInterface } from "node:readline";
 import type { ReadStream } from "node:tty";
+import { forTerminal, writeText } from "../../output.ts";
 import type { CommandIo } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import type { Screen } from "../screen.ts";
@@ -7,7 +8,7 @@ import type { Stop } from "../stop.ts";
 
 /** A line-based dialog with the user at the terminal: questions on stderr, answers on stdin. */
 export interface Prompter {
-  /** Shows lines. They must be safe to show. */
+  /** Shows lines. */
   say(text: string): void;
   /** Asks for one line. Throws `Dismissed` if the input ends or the question is withdrawn. */
   ask(prompt: string): Promise<string>;
@@ -35,10 +36,10 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
   signal.addEventListener("abort", withdraw, { once: true });
   if (signal.aborted) withdraw();
   return {
-    say: (text) => void io.stderr.write(`${text}\n`),
+    say: (text) => writeText(io.stderr, `${text}\n`),
     ask: (prompt) => {
       if (signal.aborted) return Promise.reject(new Dismissed());
-      lines.setPrompt(prompt);
+      lines.setPrompt(forTerminal(prompt));
       if (!answers.ended) lines.prompt();
       return answers.next();
     },
@@ -90,6 +91,11 @@ export function isAttended({ io, options }: { io: CommandIo; options: Pick<Clien
   return io.isTerminal.stdin && io.isTerminal.stderr && !options.noInput;
 }
 
+/** Returns why no user can be asked, as a clause. */
+export function whyUnasked({ noInput }: Pick<ClientOptions, "noInput">): string {
+  return noInput ? "--no-input was given" : "there is no terminal to ask at";
+}
+
 /** Opens the terminal for one dialog. Returns undefined if the user or the signal interrupts it. */
 export async function talk<T>(
   { io, screen, stop }: TalkSetting,
@@ -97,6 +103,8 @@ export async function talk<T>(
   run: (prompter: Prompter) => Promise<T>,
 ): Promise<T | undefined> {
   return screen.quietly(async () => {
+    // The user's time does not count for `--timeout`.
+    const resume = stop.pause();
     const prompter = openPrompter(io, AbortSignal.any([signal, stop.signal]), () => stop.interrupt());
     try {
       return await run(prompter);
@@ -107,6 +115,7 @@ export async function talk<T>(
       return undefined;
     } finally {
       prompter.close();
+      resume();
     }
   });
 }

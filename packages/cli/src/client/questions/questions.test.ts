@@ -46,6 +46,13 @@ describe("forms at the terminal", () => {
     }
   });
 
+  test("Enter alone sends nothing: the review needs a letter", async () => {
+    const { code, io } = await book(["", "1", "", "", " ", "/", "d"]);
+    expect(code).not.toBe(0);
+    expect([io.out(), io.unused]).toEqual(["", []]);
+    expect(io.err().match(/\[s\]end, \[e\]dit/g)).toHaveLength(4);
+  });
+
   test("can be edited before they are sent", async () => {
     const { io } = await book(["", "1", "", "e", "4", "", "", "s"]);
     expect(JSON.parse(io.out())).toEqual({ seats: 4, meal: "v" });

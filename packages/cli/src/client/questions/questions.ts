@@ -8,7 +8,7 @@ import { visibleLine } from "../terminal-text.ts";
 import { askForm, choose } from "./ask-form.ts";
 import { askUrl } from "./ask-url.ts";
 import { type Field, type FieldValue, InvalidField, fieldsOf } from "./form-fields.ts";
-import { type Prompter, isAttended, talk } from "./prompter.ts";
+import { type Prompter, isAttended, talk, whyUnasked } from "./prompter.ts";
 
 /** Answers the server's requests with the options or with the user at the terminal. */
 export interface Questions {
@@ -121,7 +121,7 @@ function declineUnseen(
   missing: readonly string[],
   { asker, asking }: { asker: Asker; asking: Asking },
 ): ElicitResult {
-  const why = asking.options.noInput ? "--no-input was given" : "there is no terminal to ask at";
+  const why = whyUnasked(asking.options);
   const cure = missing.length > 0 ? ` Answer it with ${missing.map((name) => `--answer ${name}=...`).join(" ")}` : "";
   asking.screen.note(visibleLine(`Declined ${nameOf(question)} of ${whoAsks(asker)}, since ${why}.${cure}`));
   return { action: "decline" };

@@ -44,7 +44,9 @@ export function sessionAuth(setting: AuthorizationSetting): SessionAuth {
     async challenged(refusal, signal) {
       const work = open().then((oauth) => oauth.challenged(refusal, signal));
       underWay = Promise.allSettled([underWay, work]);
-      const isNew = await work;
+      // The time of a sign-in does not count for `--timeout`.
+      const resume = setting.stop.pause();
+      const isNew = await work.finally(resume);
       if (!isNew || !asking || refusal.status !== 403) return isNew;
       asking.hasMore = true;
       return false;

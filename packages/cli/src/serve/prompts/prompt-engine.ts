@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Liquid, LiquidError } from "liquidjs";
-import { partsBelow } from "../files/inside-folder.ts";
+import { isShown, partsBelow } from "../files/inside-folder.ts";
 import { PlacedMark } from "./placed-mark.ts";
 import { FolderProblem } from "../problem.ts";
 import { readContents } from "../files/read-contents.ts";
@@ -16,14 +16,14 @@ const memoryLimit = 20_000_000;
 /**
  * Creates the template engine of a folder.
  *
- * Templates can only use the arguments of their prompt, and can only include files below `prompts/`. An unknown name is
- * an error and never an empty text.
+ * Templates can only use the arguments of their prompt, and can only include partials: files below `prompts/` that end in
+ * `.liquid` and are not hidden. An unknown name is an error and never an empty text.
  */
 export function promptEngine(folder: string): Liquid {
   const root = resolve(folder, "prompts");
   const engine = new Liquid({
     root: [root],
-    extname: ".liquid",
+    extname: partialEnding,
     relativeReference: true,
     fs: partialFiles(root),
     strictVariables: true,
@@ -75,11 +75,21 @@ function neverSync(): never {
   throw new Error("Templates are never rendered synchronously.");
 }
 
-/** The file access of templates, limited to files whose real path is below the root. */
+const partialEnding = ".liquid";
+
+function isPartial(root: string, path: string): boolean {
+  return path.endsWith(partialEnding) && (partsBelow(root, path)?.every(isShown) ?? false);
+}
+
+/**
+ * The file access of templates, limited to partials below the root, by their path and their real path. An argument of a
+ * caller can be the name of a template, so no other file of the folder can be named.
+ */
 function partialFiles(root: string): TemplateFiles {
   const inside = async (path: string): Promise<string | undefined> => {
+    if (!isPartial(root, path)) return undefined;
     const [top, real] = await Promise.all([root, path].map((part) => realpath(part).catch(() => undefined)));
-    return top !== undefined && real !== undefined && partsBelow(top, real) ? real : undefined;
+    return top !== undefined && real !== undefined && isPartial(top, real) ? real : undefined;
   };
   return {
     sep: "/",

@@ -40,6 +40,18 @@ describe("a value that would make an argument an option is refused", () => {
     expect(() => fill(elements, values)).toThrow(/must not begin with a hyphen/);
   });
 
+  test("unless each of its values may be an option", () => {
+    for (const values of [
+      { a: "-x", b: "" },
+      { a: "", b: "-x" },
+      { a: "-", b: "x" },
+    ]) {
+      expect(() => fill(["p", "{{a}}{{b}}"], values, ["a"])).toThrow(/must not begin with a hyphen/);
+      expect(() => fill(["p", "{{a}}{{b}}"], values, ["b"])).toThrow(/must not begin with a hyphen/);
+      expect(fill(["p", "{{a}}{{b}}"], values, ["a", "b"])).toEqual(["p", `${values.a}${values.b}`]);
+    }
+  });
+
   test("unless it stands after --, is declared as an option, or is part of one", () => {
     expect(fill(["p", "--", "{{a}}"], { a: "-rf" })).toEqual(["p", "--", "-rf"]);
     expect(fill(["p", "{{a}}"], { a: "-v" }, ["a"])).toEqual(["p", "-v"]);

@@ -126,7 +126,11 @@ export class Connection {
           end?.();
         };
       },
-      malformed: (error) => this.#handlers.report(error),
+      malformed: (error) => {
+        // The likely cause if a request is not answered: a server that prints to stdout.
+        this.#outbound.timeoutHint ||= ` The server sent something else: ${error.message}`;
+        this.#handlers.report(error);
+      },
       interrupted: (cause) => {
         this.#isInterrupted = cause !== undefined;
         this.#handlers.interrupted?.(cause, this);

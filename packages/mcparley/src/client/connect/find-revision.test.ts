@@ -208,12 +208,24 @@ describe("P5: a server that is silent", () => {
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { clock, probeTimeout: 100, timeout: { idle: 1000 } });
     connecting.catch(() => {});
-    await clock.advance(1200);
+    await clock.advance(1000);
     await expect(connecting).rejects.toMatchObject({ code: "timeout" });
     expect(clock.pending).toBe(0);
     expect(peer.isClosed).toBe(true);
     // `initialize` must not be cancelled.
     expect(peer.arrived.length).toBe(2);
+  });
+
+  test("a time limit below the probe's is the limit of connecting, and half of it is for initialize", async () => {
+    const clock = fakeClock();
+    const peer = scriptedPeer();
+    const connecting = openClient(peerTransports(peer), { clock, timeout: { idle: 2000 } });
+    connecting.catch(() => {});
+    await peer.request("server/discover");
+    await clock.advance(1000);
+    await peer.request("initialize");
+    await clock.advance(1000);
+    await expect(connecting).rejects.toMatchObject({ code: "timeout" });
   });
 
   test("P5: a server that dies of the probe is started again, once, and spoken to the legacy way", async () => {

@@ -20,20 +20,26 @@ const settle = (running: Promise<Agreed>): Promise<Settled> =>
  * asked in a legacy one on the same connection.
  *
  * A server on a stream may be silent because it is legacy or because it is slow to start. After a while it is asked both
- * ways, and the first good answer counts. A server that was modern before is only asked in that way.
+ * ways, and the first good answer counts. A server that was modern before is only asked in that way. All of it takes at
+ * most `timeout`.
  */
 export async function probeStream(connection: Connection, opening: Opening, wasModern: boolean): Promise<Agreed> {
-  const { clock, probeTimeout, timeout } = opening;
+  const { clock, timeout } = opening;
+  // A short limit leaves half of its time to `initialize`.
+  const probeTimeout = opening.probeTimeout === Infinity ? Infinity : Math.min(opening.probeTimeout, timeout / 2);
   const asking = link(opening.signal);
   const timing = link(opening.signal);
-  const limit = wasModern || probeTimeout === Infinity ? timeout : probeTimeout + timeout;
-  const request = { ...opening, revision: latestModern, timeout: limit, signal: asking.signal };
+  const request = { ...opening, revision: latestModern, signal: asking.signal };
   const discovering = settle(discover(connection, request));
   try {
     const silence = pause(clock, probeTimeout, timing.signal).catch(() => undefined);
     const first = await Promise.race(wasModern ? [discovering] : [discovering, silence]);
     if (first) return await afterAnswer(first, connection, opening);
-    return await bothWays(discovering, connection, { ...opening, signal: asking.signal });
+    return await bothWays(discovering, connection, {
+      ...opening,
+      timeout: timeout - probeTimeout,
+      signal: asking.signal,
+    });
   } finally {
     timing.abort(undefined);
     timing.unlink();

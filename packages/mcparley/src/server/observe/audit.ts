@@ -22,12 +22,14 @@ export type AuditRecord = CallRecord | RefusalRecord;
 /**
  * Makes an observer that writes an audit: one record for each finished call and each rejected request.
  *
+ * Records contain names as callers sent them. Use `printableJson` to write them to a terminal or a log.
+ *
  * @example
  * ```ts
  * const server = createServer({
  *   name: "bank",
  *   version: "1.0.0",
- *   observers: [auditTo((record) => console.error(JSON.stringify(record)))],
+ *   observers: [auditTo((record) => console.error(printableJson(record)))],
  * });
  * ```
  */

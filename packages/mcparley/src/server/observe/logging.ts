@@ -1,3 +1,4 @@
+import { printable, printableJson } from "../../rpc/printable.ts";
 import { redact } from "../../rpc/redact.ts";
 import type { CallEnd } from "../../mcp/observe.ts";
 import type { ServerCall, ServerObserver } from "./observer.ts";
@@ -27,7 +28,11 @@ export interface JsonLoggerOptions {
   now?: () => number;
 }
 
-/** Makes a logger that writes one line of JSON for each message: `time` (ISO 8601), `level`, `msg`, and the fields. */
+/**
+ * Makes a logger that writes one line of JSON for each message: `time` (ISO 8601), `level`, `msg`, and the fields.
+ *
+ * Characters that control a terminal, are invisible or reorder text are written as JSON escapes.
+ */
 export function jsonLogger(options: JsonLoggerOptions = {}): StructuredLogger {
   // oxlint-disable-next-line no-console -- stderr exists on every runtime, and a server on stdio does not use it
   const { level: least = "info", write = (line) => console.error(line), fields: always, now = Date.now } = options;
@@ -35,8 +40,7 @@ export function jsonLogger(options: JsonLoggerOptions = {}): StructuredLogger {
   const logger = {} as Record<LogLevel, (fields: object, message: string) => void>;
   for (const [rank, level] of levels.entries()) {
     logger[level] = (fields, msg) => {
-      if (rank >= from)
-        write(JSON.stringify({ time: new Date(now()).toISOString(), level, msg, ...always, ...fields }));
+      if (rank >= from) write(printableJson({ time: new Date(now()).toISOString(), level, msg, ...always, ...fields }));
     };
   }
   return logger;
@@ -48,7 +52,8 @@ const maxCauses = 5;
  * Makes an observer that logs each call (info, or warn if it was refused), each rejected request (warn), each ended
  * session (info), and each error that is hidden from clients (error). With it, errors are not written to the console.
  *
- * Each line of a call contains the request id and the trace id. No line contains arguments, results or secrets.
+ * Each line of a call contains the request id and the trace id. No line contains arguments, results or secrets. Characters
+ * that control a terminal, are invisible or reorder text are escaped in all fields.
  *
  * @example
  * ```ts
@@ -56,16 +61,27 @@ const maxCauses = 5;
  * ```
  */
 export function logTo(logger: StructuredLogger): ServerObserver {
+  const log = (level: LogLevel, fields: object, message: string): void => logger[level](shown(fields), message);
   return {
     started: (call) => ({
-      ended: (end) => logger[end.outcome === "refused" ? "warn" : "info"](callFields(call, end), "call"),
+      ended: (end) => log(end.outcome === "refused" ? "warn" : "info", callFields(call, end), "call"),
     }),
     refused: ({ what, status, code, reason, principal }) =>
-      logger.warn({ what, status, code, reason, issuer: principal?.issuer, subject: principal?.subject }, "refused"),
-    sessionEnded: (end) => logger.info(end, "session ended"),
+      log("warn", { what, status, code, reason, issuer: principal?.issuer, subject: principal?.subject }, "refused"),
+    sessionEnded: (end) => log("info", end, "session ended"),
     failed: (error, call) =>
-      logger.error({ method: call?.method, requestId: call?.id, err: errorFields(error) }, "error"),
+      log("error", { method: call?.method, requestId: call?.id, err: errorFields(error) }, "error"),
   };
+}
+
+/** Returns fields whose strings are safe to show. A caller chooses many of them, such as names and its request id. */
+function shown(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]: [string, unknown]) => [key, shownValue(value)]));
+}
+
+function shownValue(value: unknown): unknown {
+  if (typeof value === "string") return printable(value);
+  return typeof value === "object" && value !== null ? shown(value) : value;
 }
 
 function callFields(call: ServerCall, { outcome, durationMs, code, message }: CallEnd): object {

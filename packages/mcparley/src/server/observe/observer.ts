@@ -10,6 +10,7 @@ import type { Call } from "../dispatch/call.ts";
 import type { Peer, Principal } from "../dispatch/context.ts";
 import { methodTable } from "../dispatch/methods.ts";
 import type { AnyServerDefinition } from "../options.ts";
+import { toConsole } from "./to-console.ts";
 
 /** A call that a server received. */
 export interface ServerCall extends ObservedCall {
@@ -91,8 +92,7 @@ const maxArguments = 50;
 export function observersOf({ observers = [], onError }: AnyServerDefinition, clock: Clock): Observers {
   const report = (error: unknown): void => {
     if (onError) onError(error, undefined);
-    // oxlint-disable-next-line no-console -- without `onError`, a defect of an observer would go unnoticed
-    else console.error(error);
+    else toConsole(error);
   };
   const notify = (event: (observer: ServerObserver) => void): void => {
     for (const observer of observers) guarded(() => event(observer), report);

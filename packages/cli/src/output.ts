@@ -1,0 +1,32 @@
+import type { Writable } from "node:stream";
+import { printable } from "mcparley";
+
+/** The escape sequences of this command itself: the colours of `styleFor`, and the removal of a line of progress. */
+// oxlint-disable-next-line no-control-regex -- these are what is looked for
+const own = /(\u001b\[(?:1|2|7|22|27|31|33|39)m|\r\u001b\[2K)/;
+
+/** Removes the line of progress. */
+export const eraseLine = "\r\u001b[2K";
+
+/** Returns text that cannot control the terminal, except for the escape sequences of this command itself. */
+export function forTerminal(text: string): string {
+  // The sequences and the text between them alternate.
+  return text
+    .split(own)
+    .map((part, index) => (index % 2 === 1 ? part : printable(part)))
+    .join("");
+}
+
+/** Writes text for a person, on a terminal or in a log. All such text goes through this function. */
+export function writeText(stream: Writable, text: string, done?: (error?: Error | null) => void): void {
+  stream.write(forTerminal(text), done);
+}
+
+/** Writes results to a file or a pipe, which must have each byte. `stream` must not be a terminal. */
+export function writeExactly(
+  stream: Writable,
+  chunk: string | Uint8Array,
+  done?: (error?: Error | null) => void,
+): void {
+  stream.write(chunk, done);
+}

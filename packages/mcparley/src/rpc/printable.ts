@@ -1,0 +1,40 @@
+/**
+ * Characters that control a terminal, are invisible, or reorder the text around them: C0 and C1 controls, deletion, line
+ * and paragraph separators, direction marks, fillers, variation selectors, tags, and other format characters.
+ *
+ * Excluded are tab and line feed, variation selectors and joiners inside emoji, and joiners between letters of scripts
+ * that are written with them.
+ */
+const unsafe =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u{13430}-\u{1343f}](?<![\t\n]|\p{Extended_Pictographic}[\ufe0e\ufe0f])(?<![\d#*]\ufe0f(?=\u20e3)|\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?\u200d(?=\p{Extended_Pictographic})|[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3][\u200c\u200d](?=[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3]))/gu;
+
+/** Unicode escapes of JSON need two units for a character above U+FFFF. */
+const jsonEscape = (text: string): string =>
+  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
+
+function textEscape(character: string): string {
+  const code = character.codePointAt(0)!;
+  return code > 0xff ? `\\u{${code.toString(16)}}` : `\\x${code.toString(16).padStart(2, "0")}`;
+}
+
+/**
+ * Escapes the characters of a text that control a terminal, are invisible, or reorder the text around them.
+ *
+ * For text of others that a terminal or a log shows, such as the error message of a server or the name of a client. Escape
+ * sequences become visible: `\x1b[2J`. Tabs and line breaks are kept, and CR LF becomes LF. Emoji are kept.
+ */
+export function printable(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(unsafe, textEscape);
+}
+
+/**
+ * Returns a value as JSON that is safe to show on a terminal or in a log. The default is one line; `indent` spaces more
+ * for each level, if it is given.
+ *
+ * It parses to the same value as the output of `JSON.stringify`, which leaves deletion, C1 controls, direction marks and
+ * invisible characters unescaped.
+ */
+export function printableJson(value: unknown, indent?: number): string {
+  // `undefined` and functions have no JSON.
+  return (JSON.stringify(value, null, indent) ?? "null").replace(unsafe, (found) => jsonEscape(found));
+}

@@ -1,0 +1,38 @@
+import path from "node:path";
+import { expect, test } from "vitest";
+import { withoutComments } from "../../scripts/house/functions.mjs";
+import { parseFolder } from "../../scripts/house/syntax.mjs";
+import { root, sourceFiles } from "./source-files.ts";
+
+/** Code that writes to a standard stream, or passes one on to code that does. */
+const writing =
+  /(?<![-\w])console\s*[.[]|std(?:out|err)!?\s*\.\s*(?:write|end)\b|\.pipe\(|output:\s*\w+\.std\w+|\bstdio:\s*"inherit"/g;
+
+function writersIn(files: readonly { name: string; code: string }[]): string[] {
+  const found = files.flatMap(({ name, code }) => [...code.matchAll(writing)].map(([match]) => `${name}: ${match}`));
+  return [...new Set(found)].toSorted();
+}
+
+test("the command writes to the terminal through output.ts alone", () => {
+  const sources = parseFolder(path.join(root, "packages/cli/src"))
+    .filter(({ name }) => !name.includes("testing/"))
+    .map((source) => ({ name: source.name, code: withoutComments(source) }));
+  expect(sources.length).toBeGreaterThan(50);
+  expect(writersIn(sources)).toEqual([
+    // The prompts of readline, which `forTerminal` escapes, and the protocol.
+    "client/questions/prompter.ts: output: io.stderr",
+    "serve/serve.ts: output: io.stdout",
+  ]);
+  const writers = sources.filter(({ code }) => /\bwriteExactly\(/.test(code)).map(({ name }) => name);
+  expect(writers.toSorted()).toEqual(["client/screen.ts", "output.ts"]);
+});
+
+test("the library writes to the console in as few places", () => {
+  expect(writersIn(sourceFiles())).toEqual([
+    "server/observe/logging.ts: console.",
+    "server/observe/to-console.ts: console.",
+    "stdio/child-process.ts: stderr.write",
+    "stdio/serve-stdio.ts: stderr.write",
+    "stdio/serve-stdio.ts: stdout.write",
+  ]);
+});
