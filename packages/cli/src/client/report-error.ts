@@ -10,28 +10,44 @@ interface Reporting {
   verbose: boolean;
   /** The kind of revision of the connection. Undefined if none was opened. */
   era?: "modern" | "legacy" | undefined;
+  /** The method of the request that failed, if known. */
+  method?: string | undefined;
+}
+
+/** Ends a command with an exit code. Its errors are already reported. */
+export class Reported extends Error {
+  override readonly name = "Reported";
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super("The errors of this command are already reported.");
+    this.exitCode = exitCode;
+  }
 }
 
 /** Reports an error as a JSON document or as lines on stderr, and returns the exit code. */
-export async function reportError(error: unknown, { screen, json, verbose, era }: Reporting): Promise<number> {
+export async function reportError(error: unknown, reporting: Reporting): Promise<number> {
+  const { screen, json, verbose } = reporting;
   const exitCode = exitCodeOf(error);
-  const hint = era === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error);
   screen.endProgress();
+  if (error instanceof Reported) return exitCode;
   if (json) {
-    await printJson({ error: errorDocument(error, { exitCode, hint }) }, { screen }, json);
+    await printJson({ error: errorDocument(error, reporting) }, { screen }, json);
     return exitCode;
   }
   const prefix = error instanceof ToolError ? "The tool failed:" : "mcparley:";
-  const text = paragraph(`${prefix} ${messageOf(error)}`, screen.err);
+  const text = paragraph(`${prefix} ${messageOf(error, reporting.method)}`, screen.err);
   screen.note(screen.err.style.red(prefix) + text.slice(prefix.length));
+  const hint = hintOf(error, reporting.era);
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
   const causes = details(error);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
   return exitCode;
 }
 
-function errorDocument(error: unknown, { exitCode, hint }: { exitCode: number; hint: string | undefined }): object {
-  const base = { message: messageOf(error), hint, exitCode };
+/** Returns an error as the member `error` of a JSON document. */
+export function errorDocument(error: unknown, { era, method }: Pick<Reporting, "era" | "method">): object {
+  const base = { message: messageOf(error, method), hint: hintOf(error, era), exitCode: exitCodeOf(error) };
   if (error instanceof UsageError) return { code: "usage", ...base };
   if (error instanceof ToolError) return { code: error.code, ...base, result: error.result };
   if (error instanceof ProtocolError) return { code: error.code, ...base, data: error.data };
@@ -39,9 +55,14 @@ function errorDocument(error: unknown, { exitCode, hint }: { exitCode: number; h
   return { code: "internal", ...base };
 }
 
-function messageOf(error: unknown): string {
+function messageOf(error: unknown, method: string | undefined): string {
   const text = error instanceof Error ? error.message : String(error);
-  return error instanceof ProtocolError ? `The server answered ${error.code}: ${text}` : text;
+  if (!(error instanceof ProtocolError)) return text;
+  return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
+}
+
+function hintOf(error: unknown, era: Reporting["era"]): string | undefined {
+  return era === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error);
 }
 
 function hintFor(error: unknown): string | undefined {
@@ -156,6 +177,7 @@ const localCodes: Record<LocalErrorCode, number> = {
 
 /** Returns the exit code of an error. */
 export function exitCodeOf(error: unknown): number {
+  if (error instanceof Reported) return error.exitCode;
   if (error instanceof UsageError) return exitCodes.usage;
   if (error instanceof ToolError) return exitCodes.toolError;
   if (error instanceof ProtocolError) return exitCodes.protocol;

@@ -41,7 +41,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   const json: JsonForm | undefined = own.includes("--json") ? (name === "watch" ? "line" : "document") : undefined;
   const shown = { json, verbose: own.includes("--verbose") || own.includes("-v") };
-  const connected: Connected = { era: undefined };
+  const connected: Connected = { era: undefined, method: undefined };
   const screen = new Screen(io, () => stop.breakPipe());
   const stop = createStop(io, () => {
     screen.endProgress();
@@ -79,6 +79,8 @@ interface Context {
 /** The connection of a command, for the report of its error. */
 interface Connected {
   era: "modern" | "legacy" | undefined;
+  /** The method of the last request that failed. */
+  method: string | undefined;
 }
 
 async function runCommand(name: string, argv: readonly string[], context: Context): Promise<void> {
@@ -99,7 +101,8 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
     return;
   }
   const action = await command.prepare(rest, io);
-  const setting = { io, screen, options, stop };
+  const onRefused = (method: string): void => void (connected.method = method);
+  const setting = { io, screen, options, stop, onRefused };
   const auth = authOf(target, setting);
   try {
     const session = await openSession(target, setting, auth);

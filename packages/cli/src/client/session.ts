@@ -60,6 +60,8 @@ interface Setting {
   readonly screen: Screen;
   readonly options: ClientOptions;
   readonly stop: Stop;
+  /** Called with the method of each request that fails. */
+  readonly onRefused: (method: string) => void;
 }
 
 /** The lowest level of log messages that are shown, and requested if the revision supports it. */
@@ -84,6 +86,9 @@ export async function openSession(target: Target, setting: Setting, auth: Sessio
     ...limits(options),
     signal: stop.signal,
     onLog: (message) => showLog(message, setting),
+    onCall: ({ outcome, method }) => {
+      if (outcome === "error") setting.onRefused(method);
+    },
     onError: (error) => {
       if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
     },

@@ -51,9 +51,15 @@ async function save(contents: readonly ResourceContents[], file: string, session
 /** Adds a suggestion to the error for an unknown URI, because the cause is most often a typing error. */
 async function explain(error: unknown, uri: string, { client, request }: Session): Promise<never> {
   if (!isResourceNotFound(error)) throw error;
-  const uris: string[] = [];
-  for await (const resource of client.listResources(request)) uris.push(resource.uri);
-  const meant = nearest(uri, uris);
+  // The suggestion is optional: a server that cannot list its resources has no effect on the error.
+  const listed = await client
+    .listResources(request)
+    .all()
+    .catch(() => []);
+  const meant = nearest(
+    uri,
+    listed.map((resource) => resource.uri),
+  );
   throw new UsageError(
     `The server has no resource ${JSON.stringify(uri)}.`,
     meant === undefined ? "mcparley list TARGET resources shows them." : `Did you mean ${JSON.stringify(meant)}?`,
