@@ -1,6 +1,8 @@
 import { ErrorCode, LocalError, type LocalErrorCode, ProtocolError, ToolError } from "mcparley";
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
+import { type KnownTarget, withTarget } from "./known-target.ts";
+import { accessHint, statusMessage } from "./refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import { visibleLine } from "./terminal-text.ts";
 
@@ -12,6 +14,8 @@ interface Reporting {
   era?: "modern" | "legacy" | undefined;
   /** The method of the request that failed, if known. */
   method?: string | undefined;
+  /** Undefined if the words of the command could not be read. */
+  target?: KnownTarget | undefined;
 }
 
 /** Ends a command with an exit code. Its errors are already reported. */
@@ -38,7 +42,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   const prefix = error instanceof ToolError ? "The tool failed:" : "mcparley:";
   const text = paragraph(`${prefix} ${messageOf(error, reporting.method)}`, screen.err);
   screen.note(screen.err.style.red(prefix) + text.slice(prefix.length));
-  const hint = hintOf(error, reporting.era);
+  const hint = hintOf(error, reporting);
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
   const causes = details(error);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
@@ -46,8 +50,9 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
 }
 
 /** Returns an error as the member `error` of a JSON document. */
-export function errorDocument(error: unknown, { era, method }: Pick<Reporting, "era" | "method">): object {
-  const base = { message: messageOf(error, method), hint: hintOf(error, era), exitCode: exitCodeOf(error) };
+export function errorDocument(error: unknown, context: Pick<Reporting, "era" | "method" | "target">): object {
+  const message = messageOf(error, context.method);
+  const base = { message, hint: hintOf(error, context), exitCode: exitCodeOf(error) };
   if (error instanceof UsageError) return { code: "usage", ...base };
   if (error instanceof ToolError) return { code: error.code, ...base, result: error.result };
   if (error instanceof ProtocolError) return { code: error.code, ...base, data: error.data };
@@ -57,20 +62,21 @@ export function errorDocument(error: unknown, { era, method }: Pick<Reporting, "
 
 function messageOf(error: unknown, method: string | undefined): string {
   const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof LocalError) return statusMessage(error);
   if (!(error instanceof ProtocolError)) return text;
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
 }
 
-function hintOf(error: unknown, era: Reporting["era"]): string | undefined {
-  return era === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error);
+function hintOf(error: unknown, { era, target }: Pick<Reporting, "era" | "target">): string | undefined {
+  const hint = era === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error, target);
+  return hint === undefined ? undefined : withTarget(hint, target);
 }
 
-function hintFor(error: unknown): string | undefined {
+function hintFor(error: unknown, target: KnownTarget | undefined): string | undefined {
   if (error instanceof UsageError) return error.hint;
   if (error instanceof ProtocolError && wantsModel(error)) return "--sample TEXT answers in the place of a model.";
   if (!(error instanceof LocalError)) return undefined;
-  if (error.code === "unauthorized")
-    return 'Sign in: mcparley login TARGET. Or give a token: --header "Authorization: ..."';
+  if (error.code === "unauthorized" || error.code === "authorization_failed") return accessHint(error, target);
   if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
   if (error.code === "sign_in_failed") return "Sign in once more: mcparley login TARGET";
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";

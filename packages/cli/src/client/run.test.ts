@@ -46,10 +46,10 @@ describe("Ctrl-C and broken pipes", () => {
 
 describe("errors", () => {
   test.each([
-    ["unauthorized", 3, "mcparley login TARGET"],
-    ["unauthorized", 3, '--header "Authorization: ..."'],
-    ["sign_in_required", 3, "mcparley login TARGET"],
-    ["sign_in_failed", 3, "mcparley login TARGET"],
+    ["unauthorized", 3, `mcparley login ${url}`],
+    ["unauthorized", 3, '--header "Authorization: Bearer TOKEN"'],
+    ["sign_in_required", 3, `mcparley login ${url}`],
+    ["sign_in_failed", 3, `mcparley login ${url}`],
     ["unreachable", 4, ""],
     ["timeout", 6, "--timeout"],
   ] as const)("%s exits with %i", async (reason, exitCode, hint) => {

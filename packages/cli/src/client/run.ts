@@ -10,6 +10,7 @@ import { exitCodes, reportError } from "./report-error.ts";
 import { commandHelp } from "./help.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type AccountCommand, type Action, type ClientCommand, type Session, authOf, openSession } from "./session.ts";
+import type { KnownTarget } from "./known-target.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, Screen, printText } from "./screen.ts";
 import { type Stop, createStop } from "./stop.ts";
@@ -41,7 +42,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   const json: JsonForm | undefined = own.includes("--json") ? (name === "watch" ? "line" : "document") : undefined;
   const shown = { json, verbose: own.includes("--verbose") || own.includes("-v") };
-  const connected: Connected = { era: undefined, method: undefined };
+  const connected: Connected = { era: undefined, method: undefined, target: undefined };
   const screen = new Screen(io, () => stop.breakPipe());
   const stop = createStop(io, () => {
     screen.endProgress();
@@ -81,6 +82,8 @@ interface Connected {
   era: "modern" | "legacy" | undefined;
   /** The method of the last request that failed. */
   method: string | undefined;
+  /** Undefined until the words of the command are read. */
+  target: KnownTarget | undefined;
 }
 
 async function runCommand(name: string, argv: readonly string[], context: Context): Promise<void> {
@@ -95,7 +98,9 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   }
   // A command after `--` replaces TARGET.
   const [word, rest] = started === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
+  connected.target = { word, command: started, headerNames: Object.keys(options.headers) };
   const target = resolveTarget({ word, command: started, headers: options.headers, env: options.env }, io);
+  if (target.kind === "url") connected.target = { ...connected.target, headerNames: Object.keys(target.headers) };
   if ("run" in command) {
     await command.run(rest, { target, io, screen, options, stop });
     return;
