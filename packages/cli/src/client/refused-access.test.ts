@@ -8,7 +8,7 @@ const url = "https://notes.example/mcp";
 
 function refusing(code: "unauthorized" | "authorization_failed", body: string): CommandIo["connect"] {
   const message = `The server asks for a sign-in (401) for server/discover: ${body}`;
-  return (() => Promise.reject(new LocalError(code, message, { data: { status: 401, body } }))) as never;
+  return () => Promise.reject(new LocalError(code, message, { data: { status: 401, body } }));
 }
 
 describe("a server that refuses access", () => {

@@ -1,4 +1,4 @@
-import { ErrorCode, LocalError, type LocalErrorCode, ProtocolError, ToolError } from "mcparley";
+import { LocalError, type LocalErrorCode, ProtocolError, ToolError } from "mcparley";
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
 import { type KnownTarget, withTarget } from "./known-target.ts";
@@ -74,7 +74,9 @@ function hintOf(error: unknown, { era, target }: Pick<Reporting, "era" | "target
 
 function hintFor(error: unknown, target: KnownTarget | undefined): string | undefined {
   if (error instanceof UsageError) return error.hint;
-  if (error instanceof ProtocolError && wantsModel(error)) return "--sample TEXT answers in the place of a model.";
+  if (error instanceof ProtocolError && wants("sampling", error))
+    return "--sample TEXT answers in the place of a model.";
+  if (error instanceof ProtocolError && wants("roots", error)) return "--root DIR tells the server where it may work.";
   if (!(error instanceof LocalError)) return undefined;
   if (error.code === "unauthorized" || error.code === "authorization_failed") return accessHint(error, target);
   if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
@@ -111,9 +113,9 @@ function atUrl(url: string | undefined): string {
   return url === undefined || !URL.canParse(url) ? "" : ` (at ${new URL(url).host})`;
 }
 
-function wantsModel({ code, data }: ProtocolError): boolean {
-  if (code !== ErrorCode.MissingRequiredClientCapability || !isObject(data)) return false;
-  return isObject(data.requiredCapabilities) && "sampling" in data.requiredCapabilities;
+/** Whether a server refused a request because the client lacks a capability. Earlier revisions have no code of their own. */
+function wants(capability: string, { data }: ProtocolError): boolean {
+  return isObject(data) && isObject(data.requiredCapabilities) && capability in data.requiredCapabilities;
 }
 
 /** Returns the causes of an error, and the stack of an unexpected one. */

@@ -91,7 +91,7 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   const command = clientCommands.get(name);
   if (!command)
     throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
-  const { positionals, command: started, options } = readWords(argv);
+  const { positionals, command: started, options } = readWords(argv, name);
   if (options.help) {
     await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
     return;
@@ -107,7 +107,7 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   }
   const action = await command.prepare(rest, io);
   const onRefused = (method: string): void => void (connected.method = method);
-  const setting = { io, screen, options, stop, onRefused };
+  const setting = { io, screen, options, stop, onRefused, callsTools: command.callsTools ?? false };
   const auth = authOf(target, setting);
   try {
     const session = await openSession(target, setting, auth);
@@ -124,6 +124,9 @@ async function useSession(session: Session, action: Action): Promise<void> {
   try {
     await action(session);
     for (const name of questions.unasked()) screen.note(`--answer ${name}=... was not asked for.`);
+  } catch (error) {
+    await session.tasks?.cancelAfter(error, client);
+    throw error;
   } finally {
     screen.endProgress();
     await client.close();

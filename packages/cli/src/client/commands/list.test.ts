@@ -1,3 +1,4 @@
+import { createServer } from "mcparley/server";
 import { describe, expect, test } from "vitest";
 import { runWith } from "../testing/fake-io.ts";
 import { connectToScript, oneOfEach } from "../testing/refusing-peer.ts";
@@ -98,3 +99,39 @@ const refused = { error: { code: -32603, message: "It is out of order" } };
 function memberOf(method: keyof typeof entries): string {
   return method === "resources/templates/list" ? "resourceTemplates" : kindOf[method];
 }
+
+describe("the instructions of a server", () => {
+  const long = Array.from({ length: 40 }, (_, index) => `${index}: Use this tool with care.`).join("\n");
+  const serverWith = (instructions: string) => createServer({ name: "careful", version: "1.0.0", instructions });
+
+  test("are shortened to three lines, and --instructions shows all", async () => {
+    for (const terminal of [true, false]) {
+      const server = serverWith(long);
+      const env = { NO_COLOR: "1" };
+      const { io } = await runWith({ server, terminal, env }, `list ${url}`);
+      expect(io.out()).toContain("2: Use this tool with care. ...");
+      expect(io.out()).not.toContain("3: Use");
+      expect(io.out()).toContain(`[${long.length} characters of instructions: --instructions shows all]`);
+      expect(io.out().split("\n").length).toBeLessThan(10);
+      const all = await runWith({ server, terminal, env }, `list ${url} --instructions`);
+      expect(all.io.out()).toContain("39: Use this tool with care.");
+      expect(all.io.out()).not.toContain("--instructions");
+    }
+  });
+
+  test("one long line is cut between words", async () => {
+    const { io } = await runWith({ server: serverWith("many words ".repeat(100)) }, `list ${url}`);
+    expect(io.out()).toMatch(/many words(?: many words)* (?:many )?\.\.\.\n\[1099 characters/);
+  });
+
+  test("are shown as a whole if they are short", async () => {
+    const { io } = await runWith({ server: serverWith("Use it with care.") }, `list ${url}`);
+    expect(io.out()).toContain("\nUse it with care.\n");
+    expect(io.out()).not.toContain("--instructions");
+  });
+
+  test("are part of the JSON document with --instructions", async () => {
+    const { io } = await runWith({ server: serverWith(long) }, `list ${url} --json --instructions`);
+    expect(JSON.parse(io.out())).toMatchObject({ instructions: long });
+  });
+});

@@ -18,7 +18,10 @@ const kinds = {
 export const listCommand: ClientCommand = {
   usage: "TARGET [tools|prompts|resources|templates]",
   summary: "show what a server offers",
-  details: ["Without a kind, everything that the server says it has is listed."],
+  details: [
+    "Without a kind, everything that the server declares is listed. A list that the server refuses is reported on stderr, and " +
+      "the others are printed.",
+  ],
   examples: ["mcparley list http://127.0.0.1:3333/mcp", "mcparley list handbook tools --json"],
   prepare(words) {
     const [word, ...more] = words;
@@ -41,11 +44,14 @@ async function list(kind: keyof Offer | undefined, session: Session): Promise<vo
   if (first && Object.keys(offer).length === 0 && (options.json || !(first.error instanceof ProtocolError))) {
     throw first.error;
   }
-  const { info, revision, era } = client.server;
+  const { info, revision, era, instructions } = client.server;
   if (options.json) {
     const errors = failures.map(({ method, error }) => ({ method, ...errorDocument(error, { era, method }) }));
     const lists = errors.length > 0 ? { ...offer, errors } : offer;
-    await printJson(kind === undefined ? { server: info, revision, ...lists } : lists, session);
+    await printJson(
+      kind === undefined ? { server: info, revision, ...(options.instructions && { instructions }), ...lists } : lists,
+      session,
+    );
   } else {
     const lists = showOffer(offer, screen.out);
     await printText(kind === undefined ? [header(session), lists].filter(Boolean).join("\n\n") : lists, session);
@@ -101,7 +107,8 @@ function isUnknownMethod(error: unknown): boolean {
   return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
 }
 
-function header({ client, screen }: Session): string {
+function header(session: Session): string {
+  const { client, screen } = session;
   const { info, revision, instructions } = client.server;
   const { bold, dim } = screen.out.style;
   const name = info === undefined ? "A server without a name" : `${info.title ?? info.name} ${info.version}`;
@@ -109,6 +116,24 @@ function header({ client, screen }: Session): string {
     `${bold(visibleLine(name))} ${dim(`at ${visibleLine(client.target)}, revision ${visibleLine(revision)}`)}`,
   ];
   if (info?.description) lines.push(paragraph(info.description, screen.out));
-  if (instructions) lines.push("", paragraph(instructions, screen.out));
+  if (instructions) lines.push("", ...showInstructions(instructions, session));
   return lines.join("\n");
+}
+
+/** Maximum number of characters and lines of the instructions without `--instructions`. */
+const shortest = { length: 240, lines: 3 };
+
+/** Returns the instructions for the model, or their start. They are often much longer than the lists. */
+function showInstructions(instructions: string, { options, screen }: Session): string[] {
+  const whole = paragraph(instructions, screen.out);
+  const start = paragraph(cutAtWord(instructions.trim()), screen.out).split("\n").slice(0, shortest.lines).join("\n");
+  if (options.instructions || start === whole) return [whole];
+  const count = instructions.trim().length;
+  return [`${start} ...`, screen.out.style.dim(`[${count} characters of instructions: --instructions shows all]`)];
+}
+
+function cutAtWord(text: string): string {
+  if (text.length <= shortest.length) return text;
+  const cut = text.slice(0, shortest.length);
+  return cut.slice(0, Math.max(cut.search(/\s\S*$/), 0)) || cut;
 }

@@ -10,10 +10,13 @@ export const readCommand: ClientCommand = {
   usage: "TARGET URI",
   summary: "read a resource",
   details: [
-    "Text goes to stdout as it is. Binary data goes to stdout only where that is a file or a pipe; on a terminal save it " +
+    "Text goes to stdout unchanged. Binary data goes to stdout only if that is a file or a pipe; at a terminal, save it " +
       "with --output FILE.",
   ],
-  examples: ["mcparley read handbook handbook:///oncall.md", "mcparley read handbook handbook:///map.png -o map.png"],
+  examples: [
+    "mcparley read handbook handbook://resources/on-call.md",
+    "mcparley read handbook handbook://resources/incidents.csv -o incidents.csv",
+  ],
   prepare(words) {
     const [word, ...more] = words;
     const uri = requireWord(word, "Which resource? URI is missing.", "mcparley list TARGET resources shows them.");
