@@ -9,6 +9,8 @@ export interface BannerInput {
   problems: number;
   /** The watched folder as the user typed it. Undefined without a watch. */
   watching: string | undefined;
+  /** The URL for clients of the HTTP+SSE transport. Undefined if it is not served. */
+  legacySse?: string | undefined;
   /** The command that starts this program here, such as `npx @mcparley/cli`. */
   command: string;
 }
@@ -16,7 +18,8 @@ export interface BannerInput {
 const width = 80;
 
 /** Returns the text that is printed when a folder is served over HTTP: its URL, its contents and client setups. */
-export function banner({ url, contents, problems, watching, command }: BannerInput, style: Style): string {
+export function banner(input: BannerInput, style: Style): string {
+  const { url, contents, problems, watching, command, legacySse } = input;
   const { name, version, title } = contents.settings;
   const titled = title === undefined || title === name ? "" : ` (${title})`;
   const setups = clientSetups(name, url).flatMap(({ client, where, lines }) => [
@@ -28,10 +31,11 @@ export function banner({ url, contents, problems, watching, command }: BannerInp
     `${style.bold(`${name} ${version}`)}${titled} is served at`,
     "",
     `  ${style.bold(url)}`,
+    ...(legacySse === undefined ? [] : [`  ${legacySse} (HTTP+SSE, for clients of 2024-11-05)`]),
     "",
     ...offered(contents),
     ...(problems > 0
-      ? ["", style.yellow(`${count(problems, "problem")} in the folder; what is named at the end is not served.`)]
+      ? ["", style.yellow(`${count(problems, "problem")} in the folder; see the end of this output.`)]
       : []),
     "",
     "Add it to your client",
