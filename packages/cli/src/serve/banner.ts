@@ -137,7 +137,7 @@ export function tryLine({ tools }: FolderContents, url: string, command: string)
 }
 
 function exampleArguments({ input }: Tool): string[] | undefined {
-  const { properties = {}, required = [] } = (input ?? {}) as {
+  const { properties = {}, required = [] } = jsonSchemaOf(input) as {
     properties?: Record<string, unknown>;
     required?: string[];
   };
@@ -149,6 +149,18 @@ function exampleArguments({ input }: Tool): string[] | undefined {
     words.push(/^[\w.,-]+$/.test(example) ? `${name}=${example}` : `${name}="${example}"`);
   }
   return words;
+}
+
+/** Returns the JSON Schema of a tool's input. Empty if it is a schema of a library that cannot be converted. */
+function jsonSchemaOf(input: Tool["input"]): object {
+  if (!input || !("~standard" in input)) return input ?? {};
+  const { jsonSchema } = input["~standard"] as { jsonSchema?: { input(options: { target: string }): object } };
+  try {
+    return jsonSchema?.input({ target: "draft-2020-12" }) ?? {};
+  } catch {
+    // The example is optional. The server reports the schema.
+    return {};
+  }
 }
 
 /** Returns the command that starts this program here. Uses the form of npm if npm started the process. */
