@@ -10,6 +10,13 @@ export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 const minimum = [20, 19];
 
+/** Without these limits npm tries for minutes, and prints nothing, if the registry is unavailable. */
+const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=30000"];
+/** Milliseconds for an installation. */
+const installLimit = 10 * 60_000;
+const offlineCure =
+  "The packages come from the npm registry. Check the network with `npm ping`; behind a proxy, set `npm config set https-proxy URL`.";
+
 /**
  * Installs and builds missing or stale parts, so that a fresh clone needs one command. Uses Node and npm alone.
  *
@@ -19,7 +26,7 @@ export function makeReady() {
   checkNode();
   const lock = digest(["package.json", "package-lock.json", ...manifests()]);
   // Not `npm ci`, which fails if a registry lacks a tool's binary for some other platform that the lock file names.
-  const install = ["install", "--no-save", "--no-audit", "--no-fund"];
+  const install = ["install", "--no-save", "--no-audit", "--no-fund", ...patience];
   step("install", { wanted: lock, product: "node_modules/.package-lock.json" }, () => npm(install));
   const sources = digest(sourceFiles());
   step("build", { wanted: `${lock}-${sources}`, product: "packages/cli/dist/main.js" }, () => {
@@ -52,7 +59,8 @@ function step(name, { wanted, product }, action) {
 
 /** @param {readonly string[]} args */
 function npm(args) {
-  run(process.platform === "win32" ? "npm.cmd" : "npm", args, process.platform === "win32");
+  const isWindows = process.platform === "win32";
+  run(isWindows ? "npm.cmd" : "npm", args, { shell: isWindows, timeout: installLimit, cure: offlineCure });
 }
 
 /** @param {string} file a program of an installed package, run with this Node */
@@ -65,13 +73,15 @@ function node(file) {
  *
  * @param {string} program
  * @param {readonly string[]} args
- * @param {boolean} shell
+ * @param {{ shell?: boolean; timeout?: number; cure?: string }} options the time limit is in milliseconds
  */
-function run(program, args, shell = false) {
+function run(program, args, { shell = false, timeout, cure = "" } = {}) {
   const isScript = program.startsWith(root);
   const [command, all] = isScript ? [process.execPath, [program, ...args]] : [program, args];
-  const result = spawnSync(command, all, { cwd: root, stdio: ["ignore", 2, 2], shell });
-  if (result.status !== 0) fail(`${path.basename(program)} ${args.join(" ")} failed.`);
+  const result = spawnSync(command, all, { cwd: root, stdio: ["ignore", 2, 2], shell, timeout });
+  if (result.status === 0) return;
+  const isLate = result.error !== undefined && "code" in result.error && result.error.code === "ETIMEDOUT";
+  fail(`${path.basename(program)} ${args[0] ?? ""} ${isLate ? "took too long" : "failed"}. ${cure}`.trimEnd());
 }
 
 /** @param {readonly string[]} files */

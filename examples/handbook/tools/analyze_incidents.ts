@@ -1,4 +1,5 @@
 import { ToolError, tool } from "mcparley/server";
+import { z } from "zod";
 import { type Incident, minutes, quantile, readIncidents } from "../lib/incidents.ts";
 
 const groupings = ["service", "trigger", "severity", "detectedBy", "month"] as const;
@@ -14,20 +15,14 @@ export default tool({
     "median time until each was detected and mitigated. With `confidence` it also says how sure each median is, by " +
     "drawing it again some thousand times; that takes a few seconds and reports its progress.",
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-  input: {
-    type: "object",
-    properties: {
-      by: { type: "string", enum: [...groupings], description: "What to group by" },
-      from: { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "First day, such as 2026-03-01" },
-      to: { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "Last day" },
-      confidence: { type: "boolean", description: "Add the 90 % range of each median" },
-    },
-    required: ["by"],
-    additionalProperties: false,
-  },
-  call: async (input, ctx) => {
-    const { by, from, to, confidence = false } = input;
-    const [first, last] = [day(from, "from"), day(to, "to")];
+  input: z.strictObject({
+    by: z.enum(groupings).describe("What to group by"),
+    from: z.iso.date().optional().describe("First day, such as 2026-03-01"),
+    to: z.iso.date().optional().describe("Last day"),
+    confidence: z.boolean().default(false).describe("Add the 90 % range of each median"),
+  }),
+  call: async ({ by, from, to, confidence }, ctx) => {
+    const [first, last] = [from, to].map((date) => (date === undefined ? undefined : Date.parse(date)));
     if (first !== undefined && last !== undefined && first > last) {
       throw new ToolError(`"from" (${from}) is after "to" (${to}). Swap the two.`);
     }
@@ -52,13 +47,6 @@ export default tool({
     return [header(by, confidence), ...rows, "", ...remarks(count, groups, confidence)].join("\n");
   },
 });
-
-function day(value: string | undefined, name: string): number | undefined {
-  if (value === undefined) return undefined;
-  const time = Date.parse(value);
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(value)) return time;
-  throw new ToolError(`"${name}" is not a day of the calendar: ${value}`);
-}
 
 function customerMinutes(incidents: readonly Incident[]): number {
   return incidents.reduce((sum, { customers, began, mitigated }) => sum + customers * minutes(began, mitigated), 0);

@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError, tool } from "mcparley/server";
+import { z } from "zod";
 
 const drawer = join(import.meta.dirname, "..", "var", "incidents");
 
@@ -10,40 +11,29 @@ export default tool({
     "Writes the record of a new incident into var/incidents. Asks the user for the severity, who leads, and whether to " +
     "file it at all; nothing is written without their word.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  input: {
-    type: "object",
-    properties: {
-      title: { type: "string", description: "What users notice, in one line", minLength: 5, maxLength: 120 },
-      service: {
-        type: "string",
-        enum: ["booking-api", "notifier", "payments", "platform", "reports", "search", "warehouse-sync", "web"],
-      },
-      notes: { type: "string", description: "What is known so far", maxLength: 10_000 },
-    },
-    required: ["title", "service"],
-    additionalProperties: false,
-  },
-  call: async (input, ctx) => {
-    const { title, service, notes = "" } = input as { title: string; service: string; notes?: string };
-    const answer = await ctx.elicit({
+  input: z.strictObject({
+    title: z.string().min(5).max(120).describe("What users notice, in one line"),
+    service: z.enum(["booking-api", "notifier", "payments", "platform", "reports", "search", "warehouse-sync", "web"]),
+    notes: z.string().max(10_000).default("").describe("What is known so far"),
+  }),
+  call: async ({ title, service, notes }, ctx) => {
+    const { severity, lead, confirm } = await ctx.elicit({
       key: "severity",
       message: `File the incident "${title}" (${service})?`,
-      schema: {
-        type: "object",
-        properties: {
-          severity: {
-            type: "string",
-            title: "Severity",
-            description: "SEV1: most users, or data or money. SEV2: many. SEV3: some. SEV4: nobody yet.",
-            enum: ["SEV1", "SEV2", "SEV3", "SEV4"],
-          },
-          lead: { type: "string", title: "Lead", description: "Who decides, by name", minLength: 1, maxLength: 60 },
-          confirm: { type: "boolean", title: "File it now", default: true },
-        },
-        required: ["severity", "confirm"],
-      },
+      schema: z.object({
+        severity: z.enum(["SEV1", "SEV2", "SEV3", "SEV4"]).meta({
+          title: "Severity",
+          description: "SEV1: most users, or data or money. SEV2: many. SEV3: some. SEV4: nobody yet.",
+        }),
+        lead: z
+          .string()
+          .min(1)
+          .max(60)
+          .optional()
+          .meta({ title: "Lead", description: "Name of the person who decides" }),
+        confirm: z.boolean().default(true).meta({ title: "File it now" }),
+      }),
     });
-    const { severity, lead, confirm } = answer as { severity: string; lead?: string; confirm: boolean };
     if (!confirm) throw new ToolError("The user decided not to file the incident. Nothing was written.");
     // On protocols without sessions the handler runs again after each answer: this must happen once.
     const file = await ctx.once("file", () =>

@@ -1,4 +1,5 @@
 import { link, tool, toolResult } from "mcparley/server";
+import { z } from "zod";
 import { allSections } from "../lib/documents.ts";
 import { type Hit, rank } from "../lib/rank.ts";
 
@@ -7,44 +8,27 @@ export default tool({
   description:
     "Finds the passages of the handbook that answer a question, best first, each with a snippet and a link to its document.",
   annotations: { readOnlyHint: true, openWorldHint: false },
-  input: {
-    type: "object",
-    properties: {
-      query: {
-        type: "string",
-        description: "Words to look for, or a question",
-        examples: ["who decides in an incident?"],
-        minLength: 1,
-        maxLength: 500,
-      },
-      limit: { type: "integer", description: "How many passages at most; 5 unless given", minimum: 1, maximum: 20 },
-    },
-    required: ["query"],
-    additionalProperties: false,
-  },
-  output: {
-    type: "object",
-    properties: {
-      hits: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            document: { type: "string" },
-            heading: { type: "string" },
-            line: { type: "integer" },
-            uri: { type: "string" },
-            score: { type: "number" },
-            snippet: { type: "string" },
-          },
-          required: ["document", "heading", "line", "uri", "score", "snippet"],
-        },
-      },
-    },
-    required: ["hits"],
-  },
-  call: async (input) => {
-    const { query, limit = 5 } = input;
+  input: z.strictObject({
+    query: z
+      .string()
+      .min(1)
+      .max(500)
+      .meta({ description: "Words to look for, or a question", examples: ["who decides in an incident?"] }),
+    limit: z.int().min(1).max(20).default(5).describe("Maximum number of passages"),
+  }),
+  output: z.object({
+    hits: z.array(
+      z.object({
+        document: z.string(),
+        heading: z.string(),
+        line: z.int(),
+        uri: z.string(),
+        score: z.number(),
+        snippet: z.string(),
+      }),
+    ),
+  }),
+  call: async ({ query, limit }) => {
     const hits = rank(query, await allSections(), limit);
     const text = hits.length === 0 ? `The handbook says nothing about "${query}".` : hits.map(show).join("\n\n");
     return toolResult({

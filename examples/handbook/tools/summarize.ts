@@ -1,4 +1,5 @@
 import { ToolError, tool } from "mcparley/server";
+import { z } from "zod";
 import { documentPaths, readDocument, uriOf } from "../lib/documents.ts";
 
 export default tool({
@@ -7,18 +8,12 @@ export default tool({
     "Has the client's own model summarize a document of the handbook for a kind of reader. Needs a client that lets " +
     "servers ask its model (sampling).",
   annotations: { readOnlyHint: true, openWorldHint: false },
-  input: {
-    type: "object",
-    properties: {
-      document: { type: "string", description: "Its path, such as on-call.md or incidents/2026-05-27-search-index.md" },
-      reader: { type: "string", description: "Who will read it, such as a new colleague", maxLength: 100 },
-      sentences: { type: "integer", minimum: 1, maximum: 12, description: "How long; 3 sentences unless given" },
-    },
-    required: ["document"],
-    additionalProperties: false,
-  },
-  call: async (input, ctx) => {
-    const { document, reader = "a colleague in a hurry", sentences = 3 } = input;
+  input: z.strictObject({
+    document: z.string().describe("Its path, such as on-call.md or incidents/2026-05-27-search-index.md"),
+    reader: z.string().max(100).default("a colleague in a hurry").describe("Who will read it, such as a new colleague"),
+    sentences: z.int().min(1).max(12).default(3).describe("Maximum length"),
+  }),
+  call: async ({ document, reader, sentences }, ctx) => {
     const paths = await documentPaths();
     if (!paths.includes(document)) {
       throw new ToolError(`There is no document "${document}". There are:\n${paths.join("\n")}`);

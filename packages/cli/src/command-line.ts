@@ -29,13 +29,15 @@ Usage
   mcparley prompt TARGET NAME k=v    get a prompt
   mcparley read TARGET URI           read a resource
   mcparley complete TARGET ...       complete an argument
-  mcparley watch TARGET              show what changes, as it changes
+  mcparley watch TARGET              print changes as they occur
   mcparley login TARGET              sign in to a server
   mcparley logout TARGET             sign out of it
-  mcparley whoami TARGET             show as whom you are signed in
+  mcparley whoami TARGET             show your account at a server
+  mcparley help COMMAND|TOPIC        describe a command, or one of the topics
+                                     targets, options, questions, signing-in,
+                                     exit-codes
 
 TARGET is a URL, a name from mcp.json, or a command after --.
-mcparley COMMAND --help says more of each.
 
 Options
   -h, --help     show this
@@ -46,6 +48,7 @@ Options
 export async function run(argv: readonly string[], io: ProgramIo): Promise<number> {
   const [command, ...rest] = argv;
   try {
+    if (command === "help" && rest[0] !== undefined) return await printHelp(rest[0], io);
     if (command === undefined || command === "--help" || command === "-h" || command === "help") {
       writeText(io.stdout, help);
       return command === undefined ? exitCodes.usage : exitCodes.ok;
@@ -63,6 +66,19 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
   } catch (error) {
     return explain(error, io);
   }
+}
+
+/** Prints the help of a command or a topic. */
+async function printHelp(word: string, io: ProgramIo): Promise<number> {
+  if (word === "serve" || clientCommandNames.includes(word)) return run([word, "--help"], io);
+  const { helpTopics } = await import("./client/help.ts");
+  const topic = helpTopics.get(word);
+  if (!topic) {
+    const known = ["serve", ...clientCommandNames, ...helpTopics.keys()];
+    throw new UsageError(`There is no help for "${word}".`, didYouMean(word, known));
+  }
+  io.stdout.write(`${topic(Math.min(io.columns() ?? 80, 100))}\n`);
+  return exitCodes.ok;
 }
 
 function explain(error: unknown, io: ProgramIo): number {

@@ -50,4 +50,39 @@ describe("readArguments", () => {
   test("stdin is taken by one argument only", async () => {
     await expect(read("a=@-", "b:=@-")).rejects.toThrow("only one argument may be @-");
   });
+
+  test("a JSON object, typed, in a file or on stdin, holds all arguments", async () => {
+    const all = [
+      { key: "a", form: "json", value: 1 },
+      { key: "b", form: "json", value: "x=y" },
+    ];
+    const text = '{"a": 1, "b": "x=y"}';
+    const given = { file: async () => text, stdin: async () => text };
+    for (const word of [text, `  ${text}`, "@file.json", "@-"]) expect(await readArguments([word], given)).toEqual(all);
+  });
+
+  test("key=value replaces a member of the object, wherever it is written", async () => {
+    const given = [
+      { key: "b", form: "json", value: 2 },
+      { key: "a", form: "text", value: "3" },
+    ];
+    expect(await readArguments(['{"a":1,"b":2}', "a=3"], sources)).toEqual(given);
+    expect(await readArguments(["a=3", '{"a":1,"b":2}'], sources)).toEqual(given);
+  });
+
+  test("a name that begins with @ is a key if a value follows", async () => {
+    expect(await readArguments(["@type=Person"], sources)).toEqual([{ key: "@type", form: "text", value: "Person" }]);
+  });
+
+  test.each([
+    [["{a: 1}"], "The arguments are not JSON"],
+    [["[1]"], "The arguments must be a JSON object"],
+    [["@list.json"], "The arguments must be a JSON object"],
+    [['{"a":1}', '{"b":1}'], "only one JSON object"],
+    [["@-", "a=@-"], "stdin can be read once"],
+    [["@"], "names no file after the @"],
+  ])("%j is refused", async (words, message) => {
+    const list = { file: async () => "[1]", stdin: async () => "{}" };
+    await expect(readArguments(words, list)).rejects.toThrow(message);
+  });
 });

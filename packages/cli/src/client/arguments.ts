@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import type { Prompt } from "mcparley";
 import { didYouMean } from "../did-you-mean.ts";
 import { type CommandIo, UsageError } from "./io.ts";
+import { isObject } from "./json.ts";
 
 /** One `key=value` of the command line, after its file or stdin is read. */
 export interface Given {
@@ -20,19 +21,43 @@ interface Sources {
 }
 
 /**
- * Reads `key=text`, `key:=json`, `key=@file`, `key:=@file.json`, and `@-` for stdin.
+ * Reads `key=text`, `key:=json`, `key=@file`, `key:=@file.json`, and `@-` for stdin. One word may be a JSON object with any
+ * number of arguments, typed or as `@file.json` or `@-`.
  *
  * A key is everything before the first `=`. Dots in it do not nest. Keys keep their order and may repeat. The schema
- * decides whether a repeated key is an array.
+ * decides whether a repeated key is an array. `key=value` replaces a member of the JSON object.
  */
 export async function readArguments(words: readonly string[], sources: Sources): Promise<Given[]> {
-  if (words.filter((word) => /^[^=]+=@-$/s.test(word)).length > 1) {
+  if (words.filter((word) => /^(?:[^=]+=)?@-$/s.test(word)).length > 1) {
     throw new UsageError("stdin can be read once: only one argument may be @-.");
   }
+  const objects = words.filter(isObjectWord);
+  if (objects.length > 1) throw new UsageError("There can be only one JSON object of arguments.");
   const given: Given[] = [];
-  for (const word of words) given.push(await readArgument(word, sources));
-  return given;
+  for (const word of words) if (!isObjectWord(word)) given.push(await readArgument(word, sources));
+  const replaced = new Set(given.map(({ key }) => key));
+  const members = objects[0] === undefined ? [] : await readObject(objects[0], sources);
+  return [...members.filter(({ key }) => !replaced.has(key)), ...given];
 }
+
+/** Whether a word is a JSON object of arguments. A list is also read as one, so that the error says what is expected. */
+function isObjectWord(word: string): boolean {
+  return /^\s*\{|^\s*\[[^=]*$|^@[^=]*$/s.test(word);
+}
+
+async function readObject(word: string, sources: Sources): Promise<Given[]> {
+  const text = word.startsWith("@") ? await readSource(word.slice(1), word, sources) : word;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`The arguments are not JSON: ${(error as Error).message}`, objectForm);
+  }
+  if (!isObject(value)) throw new UsageError("The arguments must be a JSON object.", objectForm);
+  return Object.entries(value).map(([key, member]) => ({ key, form: "json", value: member }));
+}
+
+const objectForm = "Such as '{\"a\": 1}', @arguments.json or @- for stdin.";
 
 async function readArgument(word: string, sources: Sources): Promise<Given> {
   const [, key, colon, raw] = /^(?!:=)([^=]+?)(:?)=(.*)$/s.exec(word) ?? [];
@@ -51,9 +76,10 @@ async function readArgument(word: string, sources: Sources): Promise<Given> {
 
 async function readSource(path: string, word: string, sources: Sources): Promise<string> {
   if (path === "") {
+    const at = word.indexOf("=");
     throw new UsageError(
       `"${word}" names no file after the @.`,
-      `For a text that begins with @ write it as JSON: ${word.slice(0, word.indexOf("="))}:='"@..."'`,
+      at === -1 ? objectForm : `For a text that begins with @ write it as JSON: ${word.slice(0, at)}:='"@..."'`,
     );
   }
   return path === "-" ? sources.stdin() : sources.file(path);
@@ -62,7 +88,7 @@ async function readSource(path: string, word: string, sources: Sources): Promise
 function notAnArgument(word: string): UsageError {
   return new UsageError(
     `${JSON.stringify(word)} is not an argument.`,
-    "Arguments are key=text, key:=json, key=@file or key=@- for stdin.",
+    "Arguments are key=text, key:=json, key=@file or key=@- for stdin, or one JSON object.",
   );
 }
 

@@ -1,5 +1,5 @@
 import { exitCodeMeanings } from "./report-error.ts";
-import { type OptionDefinition, optionDefinitions } from "./options.ts";
+import { type OptionDefinition, hasOption, isSpecific, optionDefinitions } from "./options.ts";
 import type { AccountCommand, ClientCommand } from "./session.ts";
 import { wrap } from "./terminal-text.ts";
 
@@ -13,34 +13,71 @@ const targetHelp = [
 ].join("\n");
 
 const questionsHelp =
-  "A server may ask you something while it works. You are asked at the terminal, and see the whole answer before it is " +
+  "A server may ask you for input while it works. You are asked at the terminal, and see the complete answer before it is " +
   "sent. Without a terminal, or with --no-input, questions are declined, unless --answer gives what a form requires; " +
-  "its other fields then have their defaults. A URL is opened only when you say so at the terminal.";
+  "its other fields then have their defaults. A URL is opened only if you agree at the terminal.";
+
+const capabilitiesHelp =
+  "Some servers offer a tool only to clients that have a model or folders. Such tools are not listed unless --sample or " +
+  "--root is given. The server receives the path of each --root; it can ask for nothing else in your file system, but a " +
+  "server that you start has all your rights in any case.";
 
 const signInHelp =
-  "A server at a URL may want you to sign in: you are asked at the terminal, and a browser is opened when you say so; " +
-  "without a terminal the command fails with exit code 3. What signing in gives is kept, encrypted, for the next time.";
+  "A server at a URL may require a sign-in. You are asked at the terminal, and a browser is opened if you agree. Without a " +
+  "terminal the command fails with exit code 3. The credentials are stored, encrypted, for the next time.";
 
-/** The options that apply to account commands, which send no MCP request. */
-const accountOptions: ReadonlySet<string> = new Set(["json", "timeout", "no-input", "verbose", "help"]);
+/** The pages of `mcparley help`, by name. Each is wrapped to a number of columns. */
+export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new Map<
+  string,
+  (columns: number) => string
+>([
+  ["targets", () => targetHelp],
+  [
+    "options",
+    (columns) =>
+      `Options of all commands that use a server\n${optionTable((one) => !isSpecific(one) && !one.topic, columns)}`,
+  ],
+  [
+    "questions",
+    (columns) => {
+      const own = ["answer", "sample", "root", "yes", "no-input"];
+      const options = optionTable(({ name }) => own.includes(name), columns);
+      return (
+        [questionsHelp, capabilitiesHelp].map((text) => wrap(text, columns).join("\n")).join("\n\n") + `\n\n${options}`
+      );
+    },
+  ],
+  [
+    "signing-in",
+    (columns) =>
+      `${wrap(signInHelp, columns).join("\n")}\n\n${optionTable(({ topic }) => topic === "sign-in", columns)}`,
+  ],
+  [
+    "exit-codes",
+    (columns) => {
+      const rows = exitCodeMeanings.map(([code, meaning]) => [String(code), meaning] as const);
+      return `Exit codes\n${table(rows, columns)}`;
+    },
+  ],
+]);
 
 /** Returns the output of `mcparley COMMAND --help`, wrapped to `width` columns. */
 export function commandHelp(name: string, command: ClientCommand | AccountCommand, width: number): string {
   const columns = Math.min(width, 100);
   const isAboutAccount = "run" in command;
+  const has = (one: OptionDefinition): boolean => hasOption(name, one);
+  const isOwn = (one: OptionDefinition): boolean => has(one) && (isSpecific(one) || (isAboutAccount && !!one.topic));
+  const own = optionTable(isOwn, columns);
+  const common = optionDefinitions.filter((one) => has(one) && !isOwn(one) && !one.topic).map(optionLabel);
+  const topics = [...helpTopics.keys()].filter((topic) => !isAboutAccount || topic !== "questions");
   return [
     wrap(`mcparley ${name} ${command.usage}`, columns).join("\n"),
     sentence(command.summary),
     ...command.details.map((text) => wrap(text, columns).join("\n")),
     `Examples\n${command.examples.map((line) => `  ${line}`).join("\n")}`,
-    targetHelp,
-    ...(isAboutAccount ? [] : [`Questions\n${indented(questionsHelp, columns)}`]),
-    `Options\n${optionTable((one) => !one.topic && (!isAboutAccount || accountOptions.has(one.name)), columns)}`,
-    `Signing in\n${indented(signInHelp, columns)}\n\n${optionTable(({ topic }) => topic === "sign-in", columns)}`,
-    `Exit codes\n${table(
-      exitCodeMeanings.map(([code, meaning]) => [String(code), meaning]),
-      columns,
-    )}`,
+    ...(own === "" ? [] : [`Options\n${own}`]),
+    `Common options\n${indented(common.map((label) => label.trim()).join("   "), columns)}`,
+    wrap(`More: mcparley help TOPIC, where TOPIC is ${topics.join(", ")}.`, columns).join("\n"),
   ].join("\n\n");
 }
 
@@ -53,11 +90,11 @@ function indented(text: string, columns: number): string {
 function optionTable(isWanted: (option: OptionDefinition) => boolean, columns: number): string {
   const rows = optionDefinitions
     .filter(isWanted)
-    .map(({ name, short, value, description }): [string, string] => [optionLabel(name, short, value), description]);
+    .map((option): [string, string] => [optionLabel(option), option.description]);
   return table(rows, columns);
 }
 
-function optionLabel(name: string, short: string | undefined, value: string | undefined): string {
+function optionLabel({ name, short, value }: OptionDefinition): string {
   const long = value === undefined ? `--${name}` : `--${name} ${value}`;
   return short === undefined ? `    ${long}` : `-${short}, ${long}`;
 }

@@ -30,6 +30,10 @@ describe("readWords", () => {
     expect(readWords(["--timeout", text]).options.timeout).toBe(timeout);
   });
 
+  test.each(["2026-07-28", "2024-11-05", "2024-10-07"])("--revision %s is accepted", (version) => {
+    expect(readWords(["--revision", version]).options.revision).toBe(version);
+  });
+
   test("--verbose shows every log message unless a level is given", () => {
     expect(readWords(["-v"]).options.logLevel).toBe("debug");
     expect(readWords(["-v", "--log-level", "error"]).options.logLevel).toBe("error");

@@ -23,6 +23,10 @@ export interface ClientOptions {
   /** Answers to elicitations, by the name of the field. */
   answers: Record<string, string>;
   sample: string | undefined;
+  /** The folders that the server may know as roots, as they were typed. */
+  roots: readonly string[];
+  /** Whether `list` shows all instructions of the server. */
+  instructions: boolean;
   /** Shows the sign-in URL instead of opening a browser, and reads the redirect URL from the user. */
   noBrowser: boolean;
   clientId: string | undefined;
@@ -44,8 +48,11 @@ interface CommandWords {
   options: ClientOptions;
 }
 
-/** Reads the words after a command's name. Throws `UsageError` for an unknown option or a missing value. */
-export function readWords(argv: readonly string[]): CommandWords {
+/**
+ * Reads the words after a command's name. Throws `UsageError` for a missing value, an unknown option, and an option that the
+ * command does not have. Without a name all options are accepted.
+ */
+export function readWords(argv: readonly string[], name?: string): CommandWords {
   const end = argv.indexOf("--");
   const own = end === -1 ? argv : argv.slice(0, end);
   const { tokens } = parseArgs({
@@ -60,7 +67,7 @@ export function readWords(argv: readonly string[]): CommandWords {
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
-    const value = readOption(token);
+    const value = readOption(token, name);
     values.set(token.name, [...(values.get(token.name) ?? []), value]);
   }
   return { positionals, command: end === -1 ? undefined : argv.slice(end + 1), options: toOptions(values) };
@@ -83,7 +90,7 @@ interface OptionToken {
   inlineValue?: boolean | undefined;
 }
 
-function readOption({ name, rawName: typed, value, inlineValue }: OptionToken): string {
+function readOption({ name, rawName: typed, value, inlineValue }: OptionToken, command: string | undefined): string {
   const definition = optionDefinitions.find((one) => one.name === name);
   if (!definition) {
     const near = nearest(
@@ -92,6 +99,10 @@ function readOption({ name, rawName: typed, value, inlineValue }: OptionToken): 
     );
     const hint = near === undefined ? "--help shows the options." : `Did you mean --${near}?`;
     throw new UsageError(`There is no option ${typed}.`, `${hint} Options of the server's program go after --.`);
+  }
+  if (command !== undefined && !hasOption(command, definition)) {
+    const others = commandsOf(definition).map((one) => `mcparley ${one}`);
+    throw new UsageError(`mcparley ${command} has no option ${typed}.`, `It is an option of ${others.join(", ")}.`);
   }
   if (definition.value === undefined) {
     if (value !== undefined) throw new UsageError(`${typed} takes no value; "${value}" was given.`);
@@ -122,6 +133,8 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     output: last("output"),
     answers: Object.fromEntries((values.get("answer") ?? []).map((text) => readPair(text, "--answer"))),
     sample: last("sample"),
+    roots: values.get("root") ?? [],
+    instructions: values.has("instructions"),
     noBrowser: values.has("no-browser"),
     clientId: last("client-id"),
     clientSecretEnv: last("client-secret-env"),
@@ -162,12 +175,15 @@ function readPair(text: string, option: string): [string, string] {
   throw new UsageError(`${option} needs NAME=VALUE.`, `Such as ${option} NAME=VALUE`);
 }
 
+/** The pre-release is never negotiated, but a server that has only this version can be used. */
+const spokenVersions: readonly string[] = [...supportedVersions, "2024-10-07"];
+
 function readRevision(text: string | undefined): string | undefined {
   if (text === undefined || text === "auto") return undefined;
-  if (supportedVersions.includes(text)) return text;
+  if (spokenVersions.includes(text)) return text;
   throw new UsageError(
     `${JSON.stringify(text)} is not a revision of the protocol that mcparley speaks.`,
-    didYouMean(text, supportedVersions),
+    didYouMean(text, spokenVersions),
   );
 }
 
@@ -187,77 +203,148 @@ export interface OptionDefinition {
   readonly description: string;
   /** The help shows options of a topic together. */
   readonly topic?: "sign-in";
+  /** The commands that have the option. Undefined: all commands that use a server. */
+  readonly commands?: readonly string[];
+}
+
+/** The commands that connect to a server. */
+const connecting: readonly string[] = ["list", "call", "prompt", "read", "complete", "watch"];
+/** The commands during which a server may ask for input. */
+const asked: readonly string[] = ["call", "prompt", "read"];
+const signingIn: readonly string[] = [...connecting, "login"];
+
+function commandsOf({ commands = [...signingIn, "logout", "whoami"] }: OptionDefinition): readonly string[] {
+  return commands;
+}
+
+/** Whether a command has an option. */
+export function hasOption(command: string, definition: OptionDefinition): boolean {
+  return commandsOf(definition).includes(command);
+}
+
+/** Whether an option belongs to a few commands, so that their help describes it. */
+export function isSpecific({ commands, topic }: OptionDefinition): boolean {
+  return topic === undefined && commands !== undefined && commands !== connecting;
 }
 
 export const optionDefinitions: readonly OptionDefinition[] = [
   { name: "json", description: 'print exactly one JSON document to stdout; errors as {"error": {...}}' },
-  { name: "output", short: "o", value: "FILE", description: "write images, audio and binary data to FILE" },
+  {
+    name: "output",
+    short: "o",
+    value: "FILE",
+    commands: asked,
+    description: "write images, audio and binary data to FILE",
+  },
+  {
+    name: "instructions",
+    commands: ["list"],
+    description: "show all instructions of the server, not only their start",
+  },
   {
     name: "timeout",
     value: "TIME",
-    description: "stop after this time in all: 30 (seconds), 500ms, 2m; your answers do not count",
+    description: "time limit of the whole command: 30 (seconds), 500ms, 2m; your answers do not count",
   },
-  { name: "header", short: "H", value: '"NAME: VALUE"', description: "send this HTTP header; may come again" },
+  {
+    name: "header",
+    short: "H",
+    value: '"NAME: VALUE"',
+    commands: connecting,
+    description: "send this HTTP header; repeatable",
+  },
   {
     name: "env",
     short: "e",
     value: "NAME[=VALUE]",
+    commands: connecting,
     description: "pass this variable to a server that is started: its value here, or VALUE; repeatable",
   },
-  { name: "env-all", description: "pass all variables of this shell to a server that is started" },
-  { name: "revision", value: "VERSION", description: "speak this revision of the protocol only" },
-  { name: "answer", value: "NAME=VALUE", description: "answer the server's question for NAME; may come again" },
-  { name: "sample", value: "TEXT", description: "answer with TEXT when the server asks for a model" },
-  { name: "allow", value: "TOOL", description: "call this tool without asking, even if it is destructive; repeatable" },
+  {
+    name: "env-all",
+    commands: connecting,
+    description: "pass all variables of this shell to a server that is started",
+  },
+  { name: "revision", value: "VERSION", commands: connecting, description: "use this revision of the protocol only" },
+  {
+    name: "root",
+    value: "DIR",
+    commands: connecting,
+    description: "tell the server that it may work in this folder; repeatable",
+  },
+  {
+    name: "answer",
+    value: "NAME=VALUE",
+    commands: asked,
+    description: "answer the server's question for NAME; repeatable",
+  },
+  { name: "sample", value: "TEXT", commands: asked, description: "answer with TEXT when the server asks for a model" },
+  {
+    name: "allow",
+    value: "TOOL",
+    commands: ["call"],
+    description: "call this tool without asking, even if it is destructive; repeatable",
+  },
   {
     name: "yes",
     short: "y",
+    commands: signingIn,
     description: "never ask: call destructive tools, start commands of configuration files, send complete answers",
   },
   { name: "no-input", description: "never ask: refuse what needs a yes, and decline questions without an --answer" },
-  { name: "log-level", value: "LEVEL", description: "show the server's log messages from this level on (warning)" },
+  {
+    name: "log-level",
+    value: "LEVEL",
+    commands: connecting,
+    description: "minimum level of the server's log messages that are shown (warning)",
+  },
   {
     name: "verbose",
     short: "v",
     description: "show the connection, all log messages, and the stderr of a started server",
   },
-  { name: "help", short: "h", description: "show this" },
+  { name: "help", short: "h", description: "show this help" },
   ...signInOptions(),
 ];
 
 function signInOptions(): OptionDefinition[] {
   const topic = "sign-in";
   return [
-    { topic, name: "no-browser", description: "show where to sign in, and ask for the address that a browser ends at" },
+    {
+      topic,
+      name: "no-browser",
+      commands: signingIn,
+      description: "show the address of the sign-in, and ask for the address at which the browser ends",
+    },
     {
       topic,
       name: "scope",
       value: '"SCOPE ..."',
-      description: "ask for these scopes, and not for those the server names",
+      commands: signingIn,
+      description: "request these scopes instead of those that the server names",
     },
-    { topic, name: "client-id", value: "ID", description: "sign in as this client, which is registered already" },
+    { topic, name: "client-id", value: "ID", commands: signingIn, description: "sign in as this registered client" },
     {
       topic,
       name: "client-secret-env",
       value: "NAME",
-      description: "the environment variable NAME holds the secret of this client",
+      commands: signingIn,
+      description: "the environment variable that holds the secret of this client",
     },
     {
       topic,
       name: "issuer",
       value: "URL",
-      description: "the authorization server, where the MCP server names several",
+      commands: signingIn,
+      description: "the authorization server, if the MCP server names several",
     },
     {
       topic,
       name: "resource",
       value: "URL",
+      commands: signingIn,
       description: "accept this resource identifier, if it is shorter than the server's URL",
     },
-    {
-      topic,
-      name: "keychain",
-      description: "from now on keep what signing in gives with a key of the system's keychain",
-    },
+    { topic, name: "keychain", description: "store the key of the credentials in the system's keychain from now on" },
   ];
 }

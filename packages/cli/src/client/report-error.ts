@@ -1,6 +1,8 @@
-import { ErrorCode, LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
+import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
+import { type KnownTarget, withTarget } from "./known-target.ts";
+import { accessHint, statusMessage } from "./refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import type { ProgramOutput } from "./program-output.ts";
 import { visibleLine } from "./terminal-text.ts";
@@ -11,28 +13,43 @@ interface Reporting {
   verbose: boolean;
   /** The kind of revision of the connection. Undefined if none was opened. */
   era?: "modern" | "legacy" | undefined;
+  /** The method of the request that failed, if known. */
+  method?: string | undefined;
   /** The output of a server that the command started. */
   program?: Pick<ProgramOutput, "tail"> | undefined;
   /** The variables of this environment that a started server does not receive. */
   hidden?: readonly string[] | undefined;
+  /** Undefined if the words of the command could not be read. */
+  target?: KnownTarget | undefined;
+}
+
+/** Ends a command with an exit code. Its errors are already reported. */
+export class Reported extends Error {
+  override readonly name = "Reported";
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super("The errors of this command are already reported.");
+    this.exitCode = exitCode;
+  }
 }
 
 /** Reports an error as a JSON document or as lines on stderr, and returns the exit code. */
 export async function reportError(error: unknown, reporting: Reporting): Promise<number> {
-  const { screen, json, verbose, era } = reporting;
+  const { screen, json, verbose } = reporting;
   const exitCode = exitCodeOf(error);
-  const stderr = failures.has(exitCode) ? (reporting.program?.tail() ?? "") : "";
-  const environment = failures.has(exitCode) ? environmentHint(error, stderr, reporting.hidden) : undefined;
-  const hint = environment ?? (era === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error));
   screen.endProgress();
+  if (error instanceof Reported) return exitCode;
   if (json) {
-    await printJson({ error: errorDocument(error, { exitCode, hint, stderr: stderr || undefined }) }, { screen }, json);
+    await printJson({ error: errorDocument(error, reporting) }, { screen }, json);
     return exitCode;
   }
   const prefix = error instanceof ToolError ? "The tool failed:" : "mcparley:";
-  const text = paragraph(`${prefix} ${messageOf(error)}`, screen.err);
+  const text = paragraph(`${prefix} ${messageOf(error, reporting.method)}`, screen.err);
   screen.note(screen.err.style.red(prefix) + text.slice(prefix.length));
+  const hint = hintOf(error, reporting);
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
+  const stderr = stderrOf(error, reporting);
   // The error of a process that has ended contains the same lines, and `--verbose` has shown them.
   if (stderr !== "" && !verbose && !hasExited(error)) {
     screen.note(`  The end of the server's stderr:\n${indented(stderr)}`);
@@ -42,14 +59,14 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   return exitCode;
 }
 
-interface Details {
-  exitCode: number;
-  hint: string | undefined;
-  stderr: string | undefined;
-}
+/** The facts that explain an error. */
+type ErrorContext = Pick<Reporting, "era" | "method" | "target" | "program" | "hidden">;
 
-function errorDocument(error: unknown, details: Details): object {
-  const base = { message: messageOf(error), ...details };
+/** Returns an error as the member `error` of a JSON document. */
+export function errorDocument(error: unknown, context: ErrorContext): object {
+  const message = messageOf(error, context.method);
+  const stderr = stderrOf(error, context) || undefined;
+  const base = { message, hint: hintOf(error, context), exitCode: exitCodeOf(error), stderr };
   if (error instanceof UsageError) return { code: "usage", ...base };
   if (error instanceof ToolError) return { code: error.code, ...base, result: error.result };
   if (error instanceof ProtocolError) return { code: error.code, ...base, data: error.data };
@@ -57,19 +74,34 @@ function errorDocument(error: unknown, details: Details): object {
   return { code: "internal", ...base };
 }
 
-function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return error instanceof ProtocolError ? `The server answered ${error.code}: ${text}` : text;
+/** Returns the end of the stderr of a started server, if it may name the cause of the error. */
+function stderrOf(error: unknown, { program }: Pick<Reporting, "program">): string {
+  return failures.has(exitCodeOf(error)) ? (program?.tail() ?? "") : "";
 }
 
-function hintFor(error: unknown): string | undefined {
+function messageOf(error: unknown, method: string | undefined): string {
+  const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof LocalError) return statusMessage(error);
+  if (!(error instanceof ProtocolError)) return text;
+  return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
+}
+
+function hintOf(error: unknown, context: ErrorContext): string | undefined {
+  const { era, target } = context;
+  const environment = failures.has(exitCodeOf(error)) ? environmentHint(error, context) : undefined;
+  const hint = environment ?? (era === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error, target));
+  return hint === undefined ? undefined : withTarget(hint, target);
+}
+
+function hintFor(error: unknown, target: KnownTarget | undefined): string | undefined {
   if (error instanceof UsageError) return error.hint;
-  if (error instanceof ProtocolError && wantsModel(error)) return "--sample TEXT answers in the place of a model.";
+  if (error instanceof ProtocolError && wants("sampling", error))
+    return "--sample TEXT answers in the place of a model.";
+  if (error instanceof ProtocolError && wants("roots", error)) return "--root DIR tells the server where it may work.";
   if (!(error instanceof LocalError)) return undefined;
-  if (error.code === "unauthorized")
-    return 'Sign in: mcparley login TARGET. Or give a token: --header "Authorization: ..."';
   if (error.code === "authorization_failed" && isObject(error.data) && typeof error.data.resource === "string")
     return `Accept it: --resource ${visibleLine(error.data.resource)}`;
+  if (error.code === "unauthorized" || error.code === "authorization_failed") return accessHint(error, target);
   if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
   if (error.code === "sign_in_failed") return "Sign in once more: mcparley login TARGET";
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
@@ -88,8 +120,11 @@ function hasExited(error: unknown): boolean {
 }
 
 /** Returns a hint if a started server may have failed because it does not receive the variables of this shell. */
-function environmentHint(error: unknown, stderr: string, hidden: readonly string[] = []): string | undefined {
-  const words = new Set(`${messageOf(error)}\n${stderr}`.match(/\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/g));
+function environmentHint(error: unknown, context: ErrorContext): string | undefined {
+  const { hidden = [], method } = context;
+  const words = new Set(
+    `${messageOf(error, method)}\n${stderrOf(error, context)}`.match(/\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/g),
+  );
   const missing = hidden.filter((name) => words.has(name));
   if (missing.length > 0) {
     const options = missing.map((name) => `--env ${name}`).join(" ");
@@ -127,9 +162,9 @@ function atUrl(url: string | undefined): string {
   return url === undefined || !URL.canParse(url) ? "" : ` (at ${new URL(url).host})`;
 }
 
-function wantsModel({ code, data }: ProtocolError): boolean {
-  if (code !== ErrorCode.MissingRequiredClientCapability || !isObject(data)) return false;
-  return isObject(data.requiredCapabilities) && "sampling" in data.requiredCapabilities;
+/** Whether a server refused a request because the client lacks a capability. Earlier revisions have no code of their own. */
+function wants(capability: string, { data }: ProtocolError): boolean {
+  return isObject(data) && isObject(data.requiredCapabilities) && capability in data.requiredCapabilities;
 }
 
 /** Returns the causes of an error, and the stack of an unexpected one. */
@@ -207,6 +242,7 @@ const failures: ReadonlySet<number> = new Set([
 
 /** Returns the exit code of an error. */
 export function exitCodeOf(error: unknown): number {
+  if (error instanceof Reported) return error.exitCode;
   if (error instanceof UsageError) return exitCodes.usage;
   if (error instanceof ToolError) return exitCodes.toolError;
   if (error instanceof ProtocolError) return exitCodes.protocol;

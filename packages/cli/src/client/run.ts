@@ -13,6 +13,7 @@ import { exitCodes, reportError } from "./report-error.ts";
 import { commandHelp } from "./help.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type AccountCommand, type Action, type ClientCommand, type Session, authOf, openSession } from "./session.ts";
+import type { KnownTarget } from "./known-target.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, Screen, printText } from "./screen.ts";
 import { type Stop, createStop } from "./stop.ts";
@@ -83,6 +84,10 @@ interface Context {
 /** The connection of a command, for the report of its error. */
 interface Connected {
   era?: "modern" | "legacy";
+  /** The method of the last request that failed. */
+  method?: string;
+  /** Undefined until the words of the command are read. */
+  target?: KnownTarget;
   program?: ProgramOutput;
   /** The variables of this environment that a started server does not receive. */
   hidden?: readonly string[];
@@ -102,7 +107,7 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   const command = clientCommands.get(name);
   if (!command)
     throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
-  const { positionals, command: started, options } = readWords(argv);
+  const { positionals, command: started, options } = readWords(argv, name);
   if (options.help) {
     await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
     return;
@@ -110,14 +115,17 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   // A command after `--` replaces TARGET.
   const [word, rest] = started === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
   const { headers, env, envAll } = options;
+  connected.target = { word, command: started, headerNames: Object.keys(headers) };
   const target = resolveTarget({ word, command: started, headers, env, envAll }, io);
+  if (target.kind === "url") connected.target = { ...connected.target, headerNames: Object.keys(target.headers) };
   if (target.origin) await approve(target.origin, { io, screen, options, stop });
   if ("run" in command) {
     await command.run(rest, { target, io, screen, options, stop });
     return;
   }
   const action = await command.prepare(rest, io);
-  const setting = { io, screen, options, stop };
+  const onRefused = (method: string): void => void (connected.method = method);
+  const setting = { io, screen, options, stop, onRefused, callsTools: command.callsTools ?? false };
   const auth = authOf(target, setting);
   const program = target.kind === "command" ? programOutput(screen, options.verbose) : undefined;
   if (target.kind === "command") connected.hidden = Object.keys(io.env).filter((name) => !isPassed(name, target.env));
@@ -144,6 +152,9 @@ async function useSession(session: Session, action: Action): Promise<void> {
   try {
     await action(session);
     for (const name of questions.unasked()) screen.note(`--answer ${name}=... was not asked for.`);
+  } catch (error) {
+    await session.tasks?.cancelAfter(error, client);
+    throw error;
   } finally {
     screen.endProgress();
     const closed = client.close();

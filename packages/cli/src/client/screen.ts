@@ -68,7 +68,11 @@ export class Screen {
 
   /** Shows the progress that the server reports for the current call. */
   progress(report: Progress): void {
-    const text = progressText(report);
+    this.status(progressText(report));
+  }
+
+  /** Shows what the current call does, in the line of its progress. `text` is safe to show. */
+  status(text: string): void {
     if (!this.#io.isTerminal.stderr) {
       this.note(`progress: ${text}`);
       return;

@@ -6,7 +6,9 @@ import { type Questions, createQuestions } from "./questions/questions.ts";
 import { type Screen, paragraph } from "./screen.ts";
 import { type SessionAuth, sessionAuth } from "./sign-in/session-auth.ts";
 import type { ProgramOutput } from "./program-output.ts";
+import { readRoots } from "./roots.ts";
 import type { Stop } from "./stop.ts";
+import { type TaskSupport, taskSupport } from "./task-status.ts";
 import type { Target } from "./config/config-target.ts";
 import { visibleLine } from "./terminal-text.ts";
 
@@ -22,6 +24,8 @@ export interface Session {
   readonly auth: SessionAuth | undefined;
   /** The options of every request: its cancellation and its progress display. */
   readonly request: RequestOptions;
+  /** Undefined for commands that call no tools. */
+  readonly tasks: TaskSupport | undefined;
 }
 
 /** The part of a command that runs after the connection is open. */
@@ -41,6 +45,8 @@ interface Described {
 export interface ClientCommand extends Described {
   /** Reads the words after TARGET, before anything is connected. Throws `UsageError`. */
   prepare(words: readonly string[], io: CommandIo): Action | Promise<Action>;
+  /** Whether the command calls tools. Default: false. */
+  readonly callsTools?: boolean;
 }
 
 /** The context of a command that opens no connection. */
@@ -62,6 +68,10 @@ interface Setting {
   readonly screen: Screen;
   readonly options: ClientOptions;
   readonly stop: Stop;
+  /** Called with the method of each request that fails. */
+  readonly onRefused: (method: string) => void;
+  /** Whether the command calls tools, which may be tasks. */
+  readonly callsTools: boolean;
 }
 
 /** The setting of a session. */
@@ -84,15 +94,22 @@ export async function openSession(target: Target, setting: SessionSetting): Prom
     ...limits(options),
     onProgress: (progress: Parameters<Screen["progress"]>[0]) => screen.progress(progress),
   } as const;
+  const roots = readRoots(options.roots, io);
+  const tasks = setting.callsTools ? await taskSupport(screen) : undefined;
   const client = await io.connect(connectTarget(target, program), {
     ...(auth && { auth }),
     info: { name: "mcparley", version },
     elicit: questions.elicit,
     ...(questions.sample ? { sample: questions.sample } : {}),
+    ...(roots.length > 0 && { roots }),
+    ...(tasks && { extensions: [tasks.extension] }),
     ...(options.revision === undefined ? {} : { revision: options.revision }),
     ...limits(options),
     signal: stop.signal,
     onLog: (message) => showLog(message, setting),
+    onCall: ({ outcome, method }) => {
+      if (outcome === "error") setting.onRefused(method);
+    },
     onError: (error) => {
       program?.problem(error);
       if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
@@ -107,7 +124,7 @@ export async function openSession(target: Target, setting: SessionSetting): Prom
   }
   // Legacy servers choose a level until it is set. Modern servers receive it with each request.
   if (options.logLevel && era === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
-  return { client, io, screen, options, questions, stop, auth, request };
+  return { client, io, screen, options, questions, stop, auth, request, tasks };
 }
 
 /** `--timeout` limits the whole call, with or without progress. */

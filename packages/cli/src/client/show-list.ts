@@ -1,6 +1,5 @@
-import type { JsonObject, Prompt, Resource, ResourceTemplate, Tool } from "mcparley";
-import { isObject } from "./json.ts";
-import { resolveReference, typesOf } from "./schema-types.ts";
+import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley";
+import { type ArgumentSummary, summarizeArguments } from "./schema-summary.ts";
 import { type View, paragraph } from "./screen.ts";
 import { showSize } from "./show-content.ts";
 import { visibleLine, widthOf, wrap } from "./terminal-text.ts";
@@ -18,7 +17,7 @@ interface Entry {
   name: string;
   marks: string[];
   description: string | undefined;
-  parts: { name: string; facts: string; description: string | undefined }[];
+  parts: readonly ArgumentSummary[];
 }
 
 const titles = {
@@ -50,26 +49,38 @@ function showEntry({ name, marks, description, parts }: Entry, view: View): stri
   const about = marks.length > 0 ? `[${marks.map(visibleLine).join(", ")}]` : "";
   const heading = `  ${bold(visibleLine(name))}`;
   const fits = widthOf(`${heading} ${about}`) <= view.width;
-  const lines = fits ? [[heading, dim(about)].filter(Boolean).join(" ")] : [heading, hanging(about, view, dim)];
+  const lines = fits
+    ? [[heading, dim(about)].filter(Boolean).join(" ")]
+    : [heading, hanging(about, view, { mark: dim })];
   if (description) lines.push(paragraph(description, view, "    "));
-  const shown = parts.map((part) => ({ label: `${visibleLine(part.name)} (${visibleLine(part.facts)})`, part }));
-  for (const { label, part } of shown) lines.push(showPart(label, part.description, view));
+  lines.push(...parts.map((part) => showPart(part, view, "    ")));
   return lines.join("\n");
 }
 
-/** Formats a part. It starts on the label's line if its first words fit there. Further lines are indented. */
-function showPart(label: string, description: string | undefined, view: View): string {
+/**
+ * Formats a part and, below it, its fields. The description starts on the label's line if its first words fit there.
+ * Further lines are indented.
+ */
+function showPart({ name, facts, description, fields = [] }: ArgumentSummary, view: View, indent: string): string {
   const text = description === undefined ? "" : visibleLine(description);
+  const label = facts === "" ? visibleLine(name) : `${visibleLine(name)} (${visibleLine(facts)})`;
   const start = text === "" ? `- ${label}` : `- ${label}:`;
-  const line = `    ${start} ${text}`.trimEnd();
-  if (widthOf(line) <= view.width) return line;
-  const first = hanging(start, view);
-  return text === "" ? first : `${first}\n${paragraph(text, view, "        ")}`;
+  const line = `${indent}${start} ${text}`.trimEnd();
+  const lines = [line];
+  if (widthOf(line) > view.width) {
+    lines.splice(0, 1, hanging(start, view, { indent }));
+    if (text !== "") lines.push(paragraph(text, view, `${indent}    `));
+  }
+  lines.push(...fields.map((field) => showPart(field, view, `${indent}  `)));
+  return lines.join("\n");
 }
 
 /** Wraps one line and indents all of its parts. */
-function hanging(line: string, view: View, mark = (text: string): string => text): string {
-  const indent = "    ";
+function hanging(
+  line: string,
+  view: View,
+  { indent = "    ", mark = (text) => text }: { indent?: string; mark?: (text: string) => string } = {},
+): string {
   return wrap(line, view.width - indent.length)
     .map((part) => indent + mark(part))
     .join("\n");
@@ -106,58 +117,4 @@ function resourceEntry({ uri, name, title, description, mimeType, size }: Resour
 function templateEntry({ uriTemplate, name, title, description, mimeType }: ResourceTemplate): Entry {
   const marks = [title ?? name, mimeType].filter((mark) => mark !== undefined);
   return { name: uriTemplate, marks, description, parts: [] };
-}
-
-/** The summary of one argument of a tool. */
-interface ArgumentSummary {
-  readonly name: string;
-  /** Such as `string, required` or `"red" | "blue", default "red"`. */
-  readonly facts: string;
-  readonly description: string | undefined;
-}
-
-/** Maximum number of shown choices. A longer list is only counted. */
-const mostChoices = 8;
-
-/** Returns the arguments of an input schema, in its order. */
-function summarizeArguments(schema: JsonObject): ArgumentSummary[] {
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  return Object.entries(properties).map(([name, property]) => {
-    const resolved = resolveReference(property, schema);
-    const known = isObject(resolved) ? resolved : {};
-    const facts = [typeLabel(property, schema), rangeOf(known)];
-    if (required.has(name)) facts.push("required");
-    if (known.default !== undefined) facts.push(`default ${JSON.stringify(known.default)}`);
-    const description = isObject(property) ? (property.description ?? known.description) : undefined;
-    return {
-      name,
-      facts: facts.filter(Boolean).join(", "),
-      description: typeof description === "string" ? description : undefined,
-    };
-  });
-}
-
-function typeLabel(schema: unknown, root: JsonObject, depth = 0): string {
-  const resolved = resolveReference(schema, root);
-  if (!isObject(resolved) || depth > 3) return "any";
-  if (Array.isArray(resolved.enum)) return choicesLabel(resolved.enum);
-  if ("const" in resolved) return JSON.stringify(resolved.const);
-  const types = typesOf(resolved, root);
-  if (!types || types.size === 0) return "any";
-  if (types.has("array") && types.size === 1) return `${typeLabel(resolved.items, root, depth + 1)}[]`;
-  const format = types.size === 1 && types.has("string") ? resolved.format : undefined;
-  const names = [...types].join(" | ");
-  return typeof format === "string" ? `${names} (${format})` : names;
-}
-
-function choicesLabel(choices: readonly unknown[]): string {
-  if (choices.length <= mostChoices) return choices.map((choice) => JSON.stringify(choice)).join(" | ");
-  return `one of ${choices.length}`;
-}
-
-function rangeOf({ minimum, maximum }: JsonObject): string {
-  if (typeof minimum === "number" && typeof maximum === "number") return `${minimum} to ${maximum}`;
-  if (typeof minimum === "number") return `at least ${minimum}`;
-  return typeof maximum === "number" ? `at most ${maximum}` : "";
 }

@@ -9,6 +9,8 @@ export interface BannerInput {
   problems: number;
   /** The watched folder as the user typed it. Undefined without a watch. */
   watching: string | undefined;
+  /** The URL for clients of the HTTP+SSE transport. Undefined if it is not served. */
+  legacySse?: string | undefined;
   /** The command that starts this program here, such as `npx @mcparley/cli`. */
   command: string;
 }
@@ -16,7 +18,8 @@ export interface BannerInput {
 const width = 80;
 
 /** Returns the text that is printed when a folder is served over HTTP: its URL, its contents and client setups. */
-export function banner({ url, contents, problems, watching, command }: BannerInput, style: Style): string {
+export function banner(input: BannerInput, style: Style): string {
+  const { url, contents, problems, watching, command, legacySse } = input;
   const { name, version, title } = contents.settings;
   const titled = title === undefined || title === name ? "" : ` (${title})`;
   const setups = clientSetups(name, url).flatMap(({ client, where, lines }) => [
@@ -28,10 +31,11 @@ export function banner({ url, contents, problems, watching, command }: BannerInp
     `${style.bold(`${name} ${version}`)}${titled} is served at`,
     "",
     `  ${style.bold(url)}`,
+    ...(legacySse === undefined ? [] : [`  ${legacySse} (HTTP+SSE, for clients of 2024-11-05)`]),
     "",
     ...offered(contents),
     ...(problems > 0
-      ? ["", style.yellow(`${count(problems, "problem")} in the folder; what is named at the end is not served.`)]
+      ? ["", style.yellow(`${count(problems, "problem")} in the folder; see the end of this output.`)]
       : []),
     "",
     "Add it to your client",
@@ -133,7 +137,7 @@ export function tryLine({ tools }: FolderContents, url: string, command: string)
 }
 
 function exampleArguments({ input }: Tool): string[] | undefined {
-  const { properties = {}, required = [] } = (input ?? {}) as {
+  const { properties = {}, required = [] } = jsonSchemaOf(input) as {
     properties?: Record<string, unknown>;
     required?: string[];
   };
@@ -145,6 +149,18 @@ function exampleArguments({ input }: Tool): string[] | undefined {
     words.push(/^[\w.,-]+$/.test(example) ? `${name}=${example}` : `${name}="${example}"`);
   }
   return words;
+}
+
+/** Returns the JSON Schema of a tool's input. Empty if it is a schema of a library that cannot be converted. */
+function jsonSchemaOf(input: Tool["input"]): object {
+  if (!input || !("~standard" in input)) return input ?? {};
+  const { jsonSchema } = input["~standard"] as { jsonSchema?: { input(options: { target: string }): object } };
+  try {
+    return jsonSchema?.input({ target: "draft-2020-12" }) ?? {};
+  } catch {
+    // The example is optional. The server reports the schema.
+    return {};
+  }
 }
 
 /** Returns the command that starts this program here. Uses the form of npm if npm started the process. */

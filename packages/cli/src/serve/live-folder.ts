@@ -48,8 +48,18 @@ export async function openFolder(path: string, options: LiveOptions = {}): Promi
   let contents = await loader.load();
   const offered = skills();
   const server = makeServer(() => contents, offered, options);
-  const apply = follow(server, offered);
-  let problems = [...contents.problems, ...apply(contents)];
+  const follows = follow(server, offered);
+  const apply = (next: FolderContents): Problem[] => {
+    const refused = follows(next);
+    // The contents are what clients can use.
+    contents = {
+      ...next,
+      tools: next.tools.filter(({ name }) => server.tools.has(name)),
+      prompts: next.prompts.filter(({ name }) => server.prompts.has(name)),
+    };
+    return [...next.problems, ...refused];
+  };
+  let problems = apply(contents);
   return {
     server,
     folder: loader.folder,
@@ -60,8 +70,7 @@ export async function openFolder(path: string, options: LiveOptions = {}): Promi
       return problems;
     },
     async reload(changed) {
-      contents = await loader.load(changed);
-      problems = [...contents.problems, ...apply(contents)];
+      problems = apply(await loader.load(changed));
     },
   };
 }

@@ -4,6 +4,7 @@ import { dirname } from "node:path/posix";
 import type { Prompt, Resource, Tool } from "mcparley/server";
 import type { Skill } from "mcparley/skills";
 import { codeFile, codeModules } from "./tools/code-modules.ts";
+import { findIgnored } from "./ignored-files.ts";
 import type { ServedRoot } from "./files/inside-folder.ts";
 import { listFiles, loadEach, readText } from "./files/load-files.ts";
 import { type FoundTools, loadTools } from "./tools/load-tools.ts";
@@ -42,6 +43,8 @@ export interface LoaderOptions {
   /** Replaces the name in `server.yaml`. */
   name?: string;
   env?: NodeJS.ProcessEnv;
+  /** Called with the number of files that are read so far, after each 2,000. */
+  onProgress?: (files: number) => void;
   /**
    * Whether `auth.needs` applies. It does not apply over stdio, because the user who starts the process can read the
    * files anyway.
@@ -72,10 +75,13 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     if (toolsChanged || !found) found = await loadTools(folder, modules, options.env ?? process.env);
     problems.push(...found.problems);
 
-    const listed = await findResourceFiles(settings.roots, settings.files, files);
+    const listed = await findResourceFiles(settings.roots, settings.files, {
+      known: files,
+      onProgress: options.onProgress,
+    });
     files = new Map(listed.files.map((file) => [nameOf(file), file]));
     problems.push(...listed.problems);
-    if (listed.more) report(tooMany(settings.files));
+    if (listed.more) report(tooMany(settings, listed.more));
     const notes = await readNotes(folder, new Set(files.keys()), report);
     const reading = { scheme: schemeOf(settings.name), fileSize: settings.fileSize, rules: needed };
     // Files that need scopes are never suggested, because completion does not know the client's scopes.
@@ -88,6 +94,9 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     const skills = await loadSkills(settings, report);
     const served = [...found.tools, ...prompts, ...resources, ...skills].map(({ file }) => file);
     problems.push(...needed.unused(served));
+    const others = new Set(settings.roots.map(({ name }) => name));
+    const known = served.filter((file) => !others.has(file));
+    problems.push(...(await findIgnored(folder, { files: known, broken: problems.map(({ file }) => file) })));
     return {
       settings,
       tools: found.tools.map((tool) => scoped(tool, needed.of(tool.file))),
@@ -132,7 +141,11 @@ function scoped<D extends { scopes?: readonly string[] | undefined }>(
   return { ...loaded, definition: { ...definition, scopes: all } };
 }
 
-function tooMany(limit: number): Problem {
-  const message = `there are more than ${limit} files, and the others are not listed`;
-  return { file: settingsFile, line: 1, message, cure: "Raise limits.files there, or serve a smaller folder." };
+function tooMany(
+  { files, filesPlace = { file: "resources" } }: ServerSettings,
+  { total, first }: { total: number; first: string },
+): Problem {
+  const message = `there are ${total} files, and ${files} of them are listed: ${first} and those after it are not`;
+  const cure = `Raise limits.files in ${settingsFile}, or serve a smaller folder.`;
+  return { ...filesPlace, message, cure };
 }

@@ -5,8 +5,8 @@ import { printable } from "mcparley";
 export interface Problem {
   /** Relative to the folder, with `/` between its parts. */
   readonly file: string;
-  /** From 1. */
-  readonly line: number;
+  /** From 1. Undefined if the problem is not in the contents of a file. */
+  readonly line?: number;
   /** From 1. */
   readonly column?: number;
   readonly message: string;
@@ -25,11 +25,11 @@ export class FolderProblem extends Error {
 }
 
 /**
- * Formats a problem as one line, `file:line:column: message — cure`. Terminals and editors turn the position into a
+ * Formats a problem as one line, `file:line:column: message — cure`, as far as the place is known. Terminals and editors turn the position into a
  * link. Characters that control a terminal or reorder text are escaped.
  */
 export function formatProblem({ file, line, column, message, cure }: Problem, shownFile: string = file): string {
-  const place = column === undefined ? `${shownFile}:${line}` : `${shownFile}:${line}:${column}`;
+  const place = [shownFile, line, column].filter((part) => part !== undefined).join(":");
   return printable(`${place}: ${message} — ${cure}`).replaceAll(/[\t\n]+/g, " ");
 }
 
@@ -58,7 +58,8 @@ export function problemReport(folder: string, cwd: string, write: (line: string)
   const pathOf = (file: string): string => {
     const path = join(folder, file);
     const fromHere = relative(cwd, path);
-    return fromHere.startsWith("..") ? path : fromHere;
+    if (fromHere === "") return ".";
+    return fromHere.startsWith("..") ? path : fromHere + (file.endsWith("/") ? "/" : "");
   };
   return {
     update(problems) {

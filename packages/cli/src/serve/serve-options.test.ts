@@ -16,6 +16,7 @@ test("the defaults: HTTP on loopback, port 3333, at /mcp, watching", () => {
     name: undefined,
     store: undefined,
     audit: false,
+    legacySse: false,
     help: false,
   });
 });

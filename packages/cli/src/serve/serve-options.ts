@@ -15,6 +15,8 @@ export interface ServeOptions {
   name: string | undefined;
   store: string | undefined;
   audit: boolean;
+  /** Whether the HTTP+SSE transport of 2024-11-05 is served as well. */
+  legacySse: boolean;
   help: boolean;
 }
 
@@ -31,6 +33,7 @@ const flags = {
   name: { type: "string" },
   store: { type: "string" },
   audit: { type: "boolean" },
+  "legacy-sse": { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -54,9 +57,9 @@ export function readServeOptions(argv: readonly string[]): ServeOptions {
     );
   }
   const stdio = values.stdio === true;
-  const unused = (["host", "port", "path", "allow-host", "allow-origin", "trust-proxy", "store"] as const).find(
-    (name) => stdio && values[name],
-  );
+  const unused = (
+    ["host", "port", "path", "allow-host", "allow-origin", "trust-proxy", "store", "legacy-sse"] as const
+  ).find((name) => stdio && values[name]);
   if (unused) throw new UsageError(`--${unused} means nothing with --stdio.`, "Leave one of the two out.");
   if (values.watch && values["no-watch"])
     throw new UsageError("--watch and --no-watch exclude each other.", "Leave one of the two out.");
@@ -73,6 +76,7 @@ export function readServeOptions(argv: readonly string[]): ServeOptions {
     name: filled("name", values.name),
     store: filled("store", values.store),
     audit: values.audit === true,
+    legacySse: values["legacy-sse"] === true,
     help,
   };
 }
@@ -138,10 +142,10 @@ Options
       --host HOST          listen on this address (127.0.0.1)
   -p, --port PORT          listen on this port (3333); 0 for any that is free
       --path PATH          the path of the endpoint (/mcp)
-      --watch, --no-watch  read the folder again when it changes, and tell
+      --watch, --no-watch  read the folder again when it changes, and notify
                            clients (on over HTTP, off with --stdio)
-      --allow-host NAME    answer requests for this name too; may come again
-      --allow-origin URL   answer web pages of this origin too; may come again
+      --allow-host NAME    also answer requests for this host name; repeatable
+      --allow-origin URL   also answer web pages of this origin; repeatable
       --trust-proxy HEADER read the client's address from this header, which a
                            proxy in front sets, such as x-forwarded-for
       --name NAME          the server's name, in place of the one in server.yaml
@@ -149,6 +153,7 @@ Options
                            several processes behind one address, which all have
                            the same name: redis://HOST:PORT (needs the package
                            redis); or MCPARLEY_STORE in the environment
+      --legacy-sse         also serve HTTP+SSE of 2024-11-05, at /sse
       --audit              write one JSON line for each call to stderr
   -h, --help               show this
 

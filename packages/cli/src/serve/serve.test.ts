@@ -56,7 +56,7 @@ test("a port that is taken is a usage error that names it and the way out", asyn
   await expect(runServe([".", "--port", String(port)], io)).rejects.toMatchObject({
     name: "UsageError",
     message: expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`),
-    hint: "--port takes the number, as in --port 0.",
+    hint: "Stop the program that uses the port, or choose another port, such as any that is free: --port 0",
   });
   expect(io.out()).toBe("");
 });
@@ -160,3 +160,55 @@ function postWithHost(port: number, host: string): Promise<number> {
     sent.end(JSON.stringify(initialize));
   });
 }
+
+test("--legacy-sse serves clients of 2024-11-05 beside the endpoint", async () => {
+  const cwd = await temporaryFolder({ "tools/t.ts": tool });
+  const io = fakeServeIo({ cwd });
+  const ended = runServe([".", "--port", "0", "--no-watch", "--legacy-sse"], io);
+  await io.seen("Ctrl-C ends it");
+  const url = /http:\/\/\S+\/sse/.exec(io.out())?.[0];
+  const client = await connect(url!, { revision: "2024-11-05" });
+  onTestFinished(() => client.close());
+  expect(await client.callTool("t")).toBe("ok");
+  await client.close();
+  io.pressCtrlC();
+  expect(await ended).toBe(0);
+});
+
+test("without --legacy-sse there is no second address", async () => {
+  const cwd = await temporaryFolder({ "tools/t.ts": tool });
+  const io = fakeServeIo({ cwd });
+  const ended = runServe([".", "--port", "0", "--no-watch"], io);
+  await io.seen("Ctrl-C ends it");
+  expect(io.out()).not.toContain("/sse");
+  expect((await fetch(new URL("/sse", urlIn(io)))).status).toBe(404);
+  io.pressCtrlC();
+  expect(await ended).toBe(0);
+});
+
+test.each([
+  [{}, ": --port 0"],
+  [{ npm_lifecycle_event: "start" }, ": npm start -- --port 0"],
+])("the cure for a port in use can be typed as it is, with the environment %j", async (env, cure) => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void taken.close());
+  await new Promise((resolve) => taken.once("listening", resolve));
+  const { port } = taken.address() as AddressInfo;
+  const io = fakeServeIo({ cwd: await temporaryFolder({ "tools/t.ts": tool }), env });
+  await expect(runServe([".", "--port", String(port), "--no-watch"], io)).rejects.toMatchObject({
+    hint: expect.stringContaining(cure) as string,
+  });
+});
+
+test("problems stand at the end, with their number", async () => {
+  const cwd = await temporaryFolder({ "tools/t.ts": tool, "tools/run.sh": "", "prompts/bad.md": "{{ x }}" });
+  const io = fakeServeIo({ cwd });
+  const ended = runServe([".", "--port", "0", "--no-watch"], io);
+  await io.seen("2 problems. The rest is served at http");
+  const lines = io.err().trimEnd().split("\n");
+  expect(lines).toHaveLength(3);
+  expect(lines.join("\n")).toContain("tools/run.sh: this file is ignored");
+  expect(lines.at(-1)).toBe(`2 problems. The rest is served at ${urlIn(io)}`);
+  io.pressCtrlC();
+  expect(await ended).toBe(0);
+});

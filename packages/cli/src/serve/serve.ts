@@ -57,6 +57,7 @@ async function serveFolder({ options, io, tell, store }: FolderServing): Promise
     watch: options.watch,
     scoped: !options.stdio,
     ...(options.name !== undefined && { name: options.name }),
+    onProgress: (files) => tell(`Reading ${options.folder}: ${files} files so far`),
     ...(options.audit && { observers: [auditTo((record) => tell(printableJson(record)))] }),
     ...(store && { store }),
     onError: (error, what) => tell(`${what}: ${describeError(error)}`),
@@ -89,7 +90,7 @@ interface HttpServing {
 async function overHttp({ live, auth, report, options, io }: HttpServing): Promise<void> {
   const { host } = options;
   const { asked, stopListening } = ending(io);
-  const listening = await open({ live, auth, options }).catch((error: unknown) => {
+  const listening = await open({ live, auth, options, io }).catch((error: unknown) => {
     stopListening();
     throw error;
   });
@@ -100,9 +101,13 @@ async function overHttp({ live, auth, report, options, io }: HttpServing): Promi
     problems: live.problems.length,
     watching,
     command: commandName(io.env),
+    legacySse: options.legacySse ? new URL("/sse", listening.url).href : undefined,
   };
   writeText(io.stdout, `${banner(shown, styleFor(io.isTerminal.stdout, io.env))}\n`);
   report.update(live.problems);
+  const { length } = live.problems;
+  const problems = `${length} problem${length === 1 ? "" : "s"}`;
+  if (length > 0) writeText(io.stderr, `${problems}. The rest is served at ${listening.url}\n`);
   if (!isLoopback(host) && namesOf(live, options).length === 0) writeText(io.stderr, `${unnamedHost}\n`);
   await asked;
   // While requests are in flight, `/readyz` answers 503, so load balancers stop sending new ones.
@@ -110,23 +115,24 @@ async function overHttp({ live, auth, report, options, io }: HttpServing): Promi
   await listening.close();
 }
 
-type Opening = Pick<HttpServing, "live" | "auth" | "options">;
+type Opening = Pick<HttpServing, "live" | "auth" | "options" | "io">;
 
-async function open({ live, auth, options }: Opening): Promise<Listening> {
-  const { host, port, path, allowOrigins, trustProxy } = options;
+async function open({ live, auth, options, io }: Opening): Promise<Listening> {
+  const { host, port, path, allowOrigins, trustProxy, legacySse } = options;
   const allowHosts = namesOf(live, options);
   try {
     return await listen(live.server, {
       host,
       port,
       path,
+      legacySse,
       ...(auth && { auth }),
       ...(trustProxy && { trustProxy }),
       ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
       ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),
     });
   } catch (error) {
-    if (error instanceof LocalError) throw new UsageError(error.message, hintFor(port));
+    if (error instanceof LocalError) throw new UsageError(error.message, hintFor(port, io.env));
     throw error;
   }
 }
@@ -162,8 +168,11 @@ async function protection({ contents }: LiveFolder, { env }: ServeIo): Promise<P
 const unnamedHost =
   "Only requests for localhost are answered so far. Name this machine as others call it: --allow-host NAME.";
 
-function hintFor(port: number): string {
-  return port === 0 ? "Give another --host." : "--port takes the number, as in --port 0.";
+/** Returns the cure for an address that is not available, as it can be typed after the command that the user typed. */
+function hintFor(port: number, { npm_lifecycle_event: script }: ServeIo["env"]): string {
+  if (port === 0) return "Give another --host.";
+  const options = script === "start" ? "npm start -- --port 0" : "--port 0";
+  return `Stop the program that uses the port, or choose another port, such as any that is free: ${options}`;
 }
 
 /**

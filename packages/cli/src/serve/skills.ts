@@ -65,15 +65,15 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
     };
   }
 
-  return async ({ files: limit, fileSize }, report) => {
+  return async ({ files: limit, filesPlace, fileSize }, report) => {
     const root = await skillsRoot(folder);
-    const { files, more, problems } = await findResourceFiles(root ? [root] : [], limit, known);
+    const { files, more, problems } = await findResourceFiles(root ? [root] : [], limit, { known });
     problems.forEach(report);
     known = new Map(files.map((file) => [nameOf(file), file]));
     for (const path of digests.keys()) if (!known.has(`skills/${path}`)) digests.delete(path);
     // Files are found folder by folder. If the limit is exceeded, the folder of the last file may be incomplete.
     const cut = more ? files.at(-1)?.path : undefined;
-    if (cut !== undefined) report(tooMany(limit));
+    if (cut !== undefined) report(tooMany(limit, filesPlace));
     const manifests = files
       .map(({ path }) => path)
       .filter((path) => basename(path) === "SKILL.md" && !cut?.startsWith(`${dirname(path)}/`));
@@ -104,9 +104,9 @@ const atTop = new FolderProblem({
   cure: "Move the file into skills/NAME/, with the skill's name for NAME.",
 });
 
-function tooMany(limit: number): Problem {
+function tooMany(limit: number, place: ServerSettings["filesPlace"] = { file: "skills/" }): Problem {
   const message = `there are more than ${limit} files in skills/, and the last skills are not offered`;
-  return { file: settingsFile, line: 1, message, cure: "Raise limits.files there, or keep fewer files." };
+  return { ...place, message, cure: `Raise limits.files in ${settingsFile}, or keep fewer files.` };
 }
 
 /** A skill file with the digest from the last reading. Each read checks the path again and reads the file again. */

@@ -11,16 +11,16 @@ export const loginCommand: AccountCommand = {
   usage: "TARGET",
   summary: "sign in to a server",
   details: [
-    "A browser is opened where you sign in and say what mcparley may do for you; it comes back to a port of this " +
-      "machine, for which the command waits. With --no-browser you visit the address that is shown, on any machine, and " +
-      "paste the one that the browser ends at. Who is signed in already signs in anew, such as to get other scopes.",
-    "A client's secret is read from the environment, since other programs can see the words of a command. It is kept " +
-      "with the tokens, until logout.",
+    "Opens a browser in which you sign in and grant scopes. The browser redirects to a port of this machine, for which the " +
+      "command waits. With --no-browser, visit the address that is shown, on any machine, and paste the address at which " +
+      "the browser ends. If you are signed in already, you sign in again, for example to get other scopes.",
+    "The secret of a client is read from the environment, because other programs can see the words of a command. It is " +
+      "stored with the tokens until logout.",
   ],
   examples: [
     "mcparley login https://example.com/mcp",
-    'mcparley login example --scope "notes:read notes:write"',
-    "mcparley login example --client-id mine --client-secret-env SECRET",
+    'mcparley login notes --scope "notes:read notes:write"',
+    "mcparley login notes --client-id ID --client-secret-env SECRET",
   ],
   async run(words, setting) {
     requireNoMore(words, "login takes a TARGET");
@@ -48,7 +48,7 @@ export const logoutCommand: AccountCommand = {
   usage: "TARGET",
   summary: "sign out of a server",
   details: [
-    "The tokens are revoked at the authorization server, where it can do that, and forgotten here. Your browser may stay " +
+    "Revokes the tokens at the authorization server, if it supports that, and deletes them here. Your browser may stay " +
       "signed in at the authorization server.",
   ],
   examples: ["mcparley logout https://example.com/mcp"],
@@ -81,10 +81,10 @@ async function forget(
 
 export const whoamiCommand: AccountCommand = {
   usage: "TARGET",
-  summary: "show as whom you are signed in to a server",
+  summary: "show your account at a server",
   details: [
-    "Nothing is asked of the server: this is what was given when you signed in. Tokens are never shown. Exits with 3 where " +
-      "you are not signed in.",
+    "Shows what was stored when you signed in, without a request to the server. Tokens are never shown. Exits with 3 if you " +
+      "are not signed in.",
   ],
   examples: ["mcparley whoami https://example.com/mcp", "mcparley whoami https://example.com/mcp --json"],
   async run(words, setting) {

@@ -155,6 +155,16 @@ describe("call", () => {
     expect(JSON.parse(io.out())).toEqual({ sum: 42 });
   });
 
+  test("a JSON object holds all arguments, typed, in a file or on stdin", async () => {
+    writeFileSync(join(folder, "arguments.json"), '{"a": 40, "b": 2}');
+    for (const word of ['{"a": 40, "b": 2}', "@arguments.json", "@-"]) {
+      const { io } = await runWith({ server, cwd: folder, stdin: '{"a": 40, "b": 2}' }, ["call", url, "add", word]);
+      expect(JSON.parse(io.out())).toEqual({ sum: 42 });
+    }
+    const unknown = await runWith({ server }, ["call", url, "add", '{"a": 1, "x": 2}']);
+    expect([unknown.code, unknown.io.err()]).toEqual([1, expect.stringContaining('no argument "x"')]);
+  });
+
   test("a model is there only with --sample", async () => {
     const without = await runWith({ server }, `call ${url} think`);
     expect(without.code).toBe(2);

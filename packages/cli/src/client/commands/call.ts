@@ -11,16 +11,19 @@ import { visibleLine } from "../terminal-text.ts";
 import { toolArguments } from "../tool-arguments.ts";
 
 export const callCommand: ClientCommand = {
-  usage: "TARGET TOOL [key=text | key:=json | key=@file ...]",
+  usage: "TARGET TOOL [key=text | key:=json | key=@file | JSON ...]",
   summary: "call a tool",
+  callsTools: true,
   details: [
-    "The tool's input schema decides what a text means: for an integer, number, boolean, null, array or object it is " +
-      "read as that, where nothing else is allowed and it can be; otherwise it stays text. For an array, a key may come " +
-      "again, once for each item. Dots in a key mean nothing: give an object as key:='{\"a\": 1}'.",
-    "key=@file takes a file's text, key:=@file.json its JSON, and @- reads stdin.",
-    "--output FILE saves the images, audio and binary data of the result, or its text where it has none.",
+    "key=text becomes a number, boolean, null, array or object if the tool's schema does not accept a string. For an " +
+      "array, repeat the key. key:=json passes JSON, key=@file the text of a file, key:=@file.json its JSON; @- is stdin.",
+    'One word may hold all arguments: \'{"a": 1, "b": [2, 3]}\', @arguments.json or @-. key=text replaces a member of it.',
   ],
-  examples: ["mcparley call handbook search query=backup limit=3", "mcparley call add a=1 b=2 -- node server.js"],
+  examples: [
+    "mcparley call handbook search_documents query=backup limit=3",
+    `mcparley call handbook search_documents '{"query": "backup"}'`,
+    "mcparley call add a=1 b=2 -- node server.js",
+  ],
   async prepare(words, io) {
     const [word, ...rest] = words;
     const name = requireWord(word, "Which tool? TOOL is missing.", "mcparley list TARGET tools shows them.");

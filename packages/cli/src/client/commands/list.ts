@@ -1,6 +1,7 @@
-import type { Client } from "mcparley/client";
+import { ErrorCode, ProtocolError } from "mcparley";
 import { didYouMean } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
+import { Reported, errorDocument, exitCodeOf, reportError } from "../report-error.ts";
 import { paragraph, printJson, printText } from "../screen.ts";
 import type { ClientCommand, Session } from "../session.ts";
 import { type Offer, showOffer } from "../show-list.ts";
@@ -17,7 +18,10 @@ const kinds = {
 export const listCommand: ClientCommand = {
   usage: "TARGET [tools|prompts|resources|templates]",
   summary: "show what a server offers",
-  details: ["Without a kind, everything that the server says it has is listed."],
+  details: [
+    "Without a kind, everything that the server declares is listed. A list that the server refuses is reported on stderr, and " +
+      "the others are printed.",
+  ],
   examples: ["mcparley list http://127.0.0.1:3333/mcp", "mcparley list handbook tools --json"],
   prepare(words) {
     const [word, ...more] = words;
@@ -34,39 +38,77 @@ function readKind(word: string): keyof Offer {
 
 async function list(kind: keyof Offer | undefined, session: Session): Promise<void> {
   const { client, options, screen } = session;
-  const offer = await fetchOffer(kind, session);
-  const { info, revision } = client.server;
+  const { offer, failures } = await fetchOffer(kind, session);
+  const [first] = failures;
+  // A document without any list would hide that nothing could be listed.
+  if (first && Object.keys(offer).length === 0 && (options.json || !(first.error instanceof ProtocolError))) {
+    throw first.error;
+  }
+  const { info, revision, era, instructions } = client.server;
   if (options.json) {
-    await printJson(kind === undefined ? { server: info, revision, ...offer } : offer, session);
-    return;
+    const errors = failures.map(({ method, error }) => ({ method, ...errorDocument(error, { era, method }) }));
+    const lists = errors.length > 0 ? { ...offer, errors } : offer;
+    await printJson(
+      kind === undefined ? { server: info, revision, ...(options.instructions && { instructions }), ...lists } : lists,
+      session,
+    );
+  } else {
+    const lists = showOffer(offer, screen.out);
+    await printText(kind === undefined ? [header(session), lists].filter(Boolean).join("\n\n") : lists, session);
+    const { verbose } = options;
+    for (const { method, error } of failures)
+      await reportError(error, { screen, json: undefined, verbose, era, method });
   }
-  const lists = showOffer(offer, screen.out);
-  await printText(kind === undefined ? [header(session), lists].filter(Boolean).join("\n\n") : lists, session);
+  if (first) throw new Reported(exitCodeOf(first.error));
 }
 
-async function fetchOffer(kind: keyof Offer | undefined, { client, request }: Session): Promise<Offer> {
+/** A list that the server did not return. */
+interface Failure {
+  readonly method: string;
+  readonly error: unknown;
+}
+
+interface Fetched {
+  readonly offer: Offer;
+  readonly failures: readonly Failure[];
+}
+
+/** Reads the requested lists. The failure of one does not affect the others. */
+async function fetchOffer(kind: keyof Offer | undefined, { client, request }: Session): Promise<Fetched> {
   const { tools, prompts, resources } = client.server.capabilities;
-  const wanted = (name: keyof Offer): boolean => kind === undefined || kind === name;
-  const offer: Offer = {};
-  if (wanted("tools") && (tools || kind)) offer.tools = tools ? await client.listTools(request).all() : [];
-  if (wanted("prompts") && (prompts || kind)) offer.prompts = prompts ? await client.listPrompts(request).all() : [];
-  if (wanted("resources") && (resources || kind)) {
-    offer.resources = resources ? await client.listResources(request).all() : [];
+  const parts = [
+    { name: "tools", method: "tools/list", isOffered: tools, list: () => client.listTools(request) },
+    { name: "prompts", method: "prompts/list", isOffered: prompts, list: () => client.listPrompts(request) },
+    { name: "resources", method: "resources/list", isOffered: resources, list: () => client.listResources(request) },
+    {
+      name: "resourceTemplates",
+      method: "resources/templates/list",
+      isOffered: resources,
+      list: () => client.listResourceTemplates(request),
+    },
+  ] as const;
+  const offer: Record<string, unknown[]> = {};
+  const failures: Failure[] = [];
+  for (const { name, method, isOffered, list } of parts) {
+    if (kind === undefined ? !isOffered : kind !== name) continue;
+    try {
+      offer[name] = isOffered ? await list().all() : [];
+    } catch (error) {
+      if (request.signal?.aborted) throw error;
+      if (isUnknownMethod(error)) offer[name] = [];
+      else failures.push({ method, error });
+    }
   }
-  if (wanted("resourceTemplates") && (resources || kind)) {
-    offer.resourceTemplates = resources ? await templatesOf(client, request) : [];
-  }
-  return offer;
+  return { offer, failures };
 }
 
-async function templatesOf(
-  client: Client,
-  request: Session["request"],
-): Promise<NonNullable<Offer["resourceTemplates"]>> {
-  return client.listResourceTemplates(request).all();
+/** Whether the server lacks the method. Servers with resources and no templates often declare `resources` and answer so. */
+function isUnknownMethod(error: unknown): boolean {
+  return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
 }
 
-function header({ client, screen }: Session): string {
+function header(session: Session): string {
+  const { client, screen } = session;
   const { info, revision, instructions } = client.server;
   const { bold, dim } = screen.out.style;
   const name = info === undefined ? "A server without a name" : `${info.title ?? info.name} ${info.version}`;
@@ -74,6 +116,24 @@ function header({ client, screen }: Session): string {
     `${bold(visibleLine(name))} ${dim(`at ${visibleLine(client.target)}, revision ${visibleLine(revision)}`)}`,
   ];
   if (info?.description) lines.push(paragraph(info.description, screen.out));
-  if (instructions) lines.push("", paragraph(instructions, screen.out));
+  if (instructions) lines.push("", ...showInstructions(instructions, session));
   return lines.join("\n");
+}
+
+/** Maximum number of characters and lines of the instructions without `--instructions`. */
+const shortest = { length: 240, lines: 3 };
+
+/** Returns the instructions for the model, or their start. They are often much longer than the lists. */
+function showInstructions(instructions: string, { options, screen }: Session): string[] {
+  const whole = paragraph(instructions, screen.out);
+  const start = paragraph(cutAtWord(instructions.trim()), screen.out).split("\n").slice(0, shortest.lines).join("\n");
+  if (options.instructions || start === whole) return [whole];
+  const count = instructions.trim().length;
+  return [`${start} ...`, screen.out.style.dim(`[${count} characters of instructions: --instructions shows all]`)];
+}
+
+function cutAtWord(text: string): string {
+  if (text.length <= shortest.length) return text;
+  const cut = text.slice(0, shortest.length);
+  return cut.slice(0, Math.max(cut.search(/\s\S*$/), 0)) || cut;
 }

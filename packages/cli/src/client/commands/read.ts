@@ -10,10 +10,13 @@ export const readCommand: ClientCommand = {
   usage: "TARGET URI",
   summary: "read a resource",
   details: [
-    "Text goes to stdout as it is. Binary data goes to stdout only where that is a file or a pipe; on a terminal save it " +
+    "Text goes to stdout unchanged. Binary data goes to stdout only if that is a file or a pipe; at a terminal, save it " +
       "with --output FILE.",
   ],
-  examples: ["mcparley read handbook handbook:///oncall.md", "mcparley read handbook handbook:///map.png -o map.png"],
+  examples: [
+    "mcparley read handbook handbook://resources/on-call.md",
+    "mcparley read handbook handbook://resources/incidents.csv -o incidents.csv",
+  ],
   prepare(words) {
     const [word, ...more] = words;
     const uri = requireWord(word, "Which resource? URI is missing.", "mcparley list TARGET resources shows them.");
@@ -51,9 +54,15 @@ async function save(contents: readonly ResourceContents[], file: string, session
 /** Adds a suggestion to the error for an unknown URI, because the cause is most often a typing error. */
 async function explain(error: unknown, uri: string, { client, request }: Session): Promise<never> {
   if (!isResourceNotFound(error)) throw error;
-  const uris: string[] = [];
-  for await (const resource of client.listResources(request)) uris.push(resource.uri);
-  const meant = nearest(uri, uris);
+  // The suggestion is optional: a server that cannot list its resources has no effect on the error.
+  const listed = await client
+    .listResources(request)
+    .all()
+    .catch(() => []);
+  const meant = nearest(
+    uri,
+    listed.map((resource) => resource.uri),
+  );
   throw new UsageError(
     `The server has no resource ${JSON.stringify(uri)}.`,
     meant === undefined ? "mcparley list TARGET resources shows them." : `Did you mean ${JSON.stringify(meant)}?`,

@@ -6,12 +6,12 @@ import { visibleLine } from "../terminal-text.ts";
 
 export const watchCommand: ClientCommand = {
   usage: "TARGET [URI ...]",
-  summary: "print changes as they come, until Ctrl-C",
+  summary: "print changes as they occur, until Ctrl-C",
   details: [
-    "With URIs, changes of these resources are printed; without, changes of the lists of tools, prompts and resources. " +
-      'With --json each change is a line of its own: {"at", "kind", "uri"}.',
+    "With URIs, prints changes of these resources; without, changes of the lists of tools, prompts and resources. " +
+      'With --json each change is one line: {"at", "kind", "uri"}.',
   ],
-  examples: ["mcparley watch handbook", "mcparley watch handbook handbook:///oncall.md"],
+  examples: ["mcparley watch handbook", "mcparley watch handbook handbook://resources/on-call.md"],
   prepare(words) {
     return (session) => watch(words, session);
   },

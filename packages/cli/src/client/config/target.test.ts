@@ -171,10 +171,20 @@ describe("resolveTarget", () => {
     ["ftp://example.com", "Only http and https URLs"],
     ["server.js", "-- node server.js"],
     ["folder", "-- mcparley serve folder --stdio"],
+    ["./server.js", "last: -- node ./server.js"],
+    ["./missing.js", "There is no file ./missing.js here."],
+    ["missing.js", "-- node missing.js"],
+    ["../tools/missing.py", "-- python ../tools/missing.py"],
+    ["server.ts", "-- node server.ts"],
+    ["./bin/missing", "-- ./bin/missing"],
+    ["program", "-- ./program"],
+    ["server.sh", "-- sh server.sh"],
+    ["127.0.0.1:3333/mcp", "Did you mean http://127.0.0.1:3333/mcp?"],
   ])("%s is not known; the hint says what was meant", (word, hint) => {
     write("mcp.json", '{"mcpServers": {"handbook": {"url": "https://a/"}}}');
     write("server.js", "");
     write("folder/file", "");
+    write("program", "");
     expect(() => find(word)).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
   });
 

@@ -109,16 +109,36 @@ function unknownTarget(word: string, names: readonly string[], cwd: string): Usa
 
 function hintFor(word: string, names: readonly string[], cwd: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word)) return "Only http and https URLs can be connected to.";
-  if (/^(localhost|\[?[\da-f.:]+\]?|[\w-]+(\.[\w-]+)+):?\d*(\/|$)/i.test(word) && /[:./]/.test(word)) {
-    if (!existsSync(resolve(cwd, word))) return `Did you mean http${isLocal(word) ? "" : "s"}://${word}?`;
-  }
   const path = resolve(cwd, word);
   if (existsSync(path)) {
-    const command = statSync(path).isDirectory() ? `mcparley serve ${word} --stdio` : `node ${word}`;
+    const command = statSync(path).isDirectory() ? `mcparley serve ${word} --stdio` : commandFor(word);
     return `To start a server, write the command after two dashes, last: -- ${command}`;
+  }
+  if (isPath(word)) {
+    return `There is no file ${word} here. To start a server, write the command after two dashes, last: -- ${commandFor(word)}`;
+  }
+  if (/^(localhost|\[?[\da-f.:]+\]?|[\w-]+(\.[\w-]+)+):?\d*(\/|$)/i.test(word) && /[:./]/.test(word)) {
+    return `Did you mean http${isLocal(word) ? "" : "s"}://${word}?`;
   }
   if (names.length > 0) return didYouMean(word, names);
   return `No ${configFileNames.join(", ")} here or above names a server. Give a URL, or a command after --.`;
+}
+
+/** The program that runs a file, by the end of its name. */
+const runners: readonly (readonly [end: RegExp, command: string])[] = [
+  [/\.[cm]?[jt]s$/i, "node"],
+  [/\.py$/i, "python"],
+  [/\.sh$/i, "sh"],
+];
+
+function isPath(word: string): boolean {
+  return /^(?:\.{0,2}[\\/]|~)/.test(word) || runners.some(([end]) => end.test(word));
+}
+
+function commandFor(word: string): string {
+  const runner = runners.find(([end]) => end.test(word))?.[1];
+  if (runner !== undefined) return `${runner} ${word}`;
+  return /[\\/]/.test(word) ? word : `./${word}`;
 }
 
 function isLocal(word: string): boolean {

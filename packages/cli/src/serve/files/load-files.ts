@@ -1,5 +1,6 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { decodeText } from "./file-types.ts";
 import { isShown } from "./inside-folder.ts";
 import { FolderProblem, type Loaded, type Problem, orProblem } from "../problem.ts";
 
@@ -36,12 +37,29 @@ export async function listFiles(folder: string, sub: string, wanted: RegExp): Pr
   return files;
 }
 
-/** Returns the text of a file in the folder. Throws `FolderProblem` if the file cannot be read. */
+/** Returns the text of a file in the folder. Throws `FolderProblem` if the file cannot be read, or is not text. */
 export async function readText(folder: string, file: string): Promise<string> {
+  let bytes: Buffer;
   try {
-    return await readFile(join(folder, file), "utf8");
+    bytes = await readFile(join(folder, file));
   } catch (cause) {
     const cure = "Check that this process may read it.";
     throw new FolderProblem({ file, line: 1, message: "the file cannot be read", cure }, { cause });
   }
+  const text = decodeText(bytes);
+  if (text !== undefined) return text;
+  const cure = "Save it as UTF-8, or move it to resources/ if it is not text.";
+  throw new FolderProblem({ file, line: lineOfNoText(bytes), message: "the file is not UTF-8 text", cure });
+}
+
+/** Returns the number of the first line that is not UTF-8 text. */
+function lineOfNoText(bytes: Buffer): number {
+  let line = 1;
+  for (let start = 0; start < bytes.length; line++) {
+    const end = bytes.indexOf(0x0a, start);
+    const stop = end === -1 ? bytes.length : end;
+    if (decodeText(bytes.subarray(start, stop)) === undefined) return line;
+    start = stop + 1;
+  }
+  return 1;
 }

@@ -294,3 +294,17 @@ test("a prompt that comes out empty is an error and no empty list of messages", 
   expect(String(errors[0]?.error)).toContain("prompts/p.md:1: the prompt came out empty");
   expect((await client.getPrompt("p", { a: "1" })).messages).toHaveLength(1);
 });
+
+test("a prompt that is not text is a problem at the line of the first byte that is none", async () => {
+  const bytes = Buffer.concat([Buffer.from("# One\nTwo\n"), Buffer.from([0xff, 0xfe])]);
+  const { live } = await serveFiles({
+    "prompts/binary.md": bytes,
+    "prompts/nul.md": "a\0b",
+    "prompts/fine.md": "Fine",
+  });
+  expect(live.problems.map((problem) => formatProblem(problem))).toEqual([
+    expect.stringContaining("prompts/binary.md:3: the file is not UTF-8 text"),
+    expect.stringContaining("prompts/nul.md:1: the file is not UTF-8 text"),
+  ]);
+  expect(live.contents.prompts.map(({ name }) => name)).toEqual(["fine"]);
+});

@@ -27,11 +27,20 @@ export interface ResourceFile {
 
 interface FoundFiles {
   files: ResourceFile[];
-  /** Whether there are more than the limit. */
-  more: boolean;
+  /** The number of files, and the first one over the limit, if there are more than the limit. */
+  more: { total: number; first: string } | undefined;
   /** The problems of files and folders whose names cannot be served. */
   problems: Problem[];
 }
+
+interface Finding {
+  /** The files of the last reading. */
+  readonly known?: ReadonlyMap<string, ResourceFile>;
+  /** Called after each 2,000 files. */
+  readonly onProgress?: ((files: number) => void) | undefined;
+}
+
+const progressStep = 2_000;
 
 /**
  * Lists the files of the roots, at most `limit` of them, ordered by path.
@@ -42,16 +51,22 @@ interface FoundFiles {
 export async function findResourceFiles(
   roots: readonly ServedRoot[],
   limit: number,
-  known: ReadonlyMap<string, ResourceFile> = new Map(),
+  { known = new Map(), onProgress }: Finding = {},
 ): Promise<FoundFiles> {
-  const found: FoundFiles = { files: [], more: false, problems: [] };
+  const found: FoundFiles = { files: [], more: undefined, problems: [] };
   const skip = (root: ServedRoot, path: string): void =>
     void found.problems.push(deceptiveName(nameOf({ root, path })));
   for (const root of roots) {
     for await (const path of walk(root, { real: root.real, prefix: "", around: [] }, skip)) {
-      if (found.files.length >= limit) return { ...found, more: true };
+      if (found.files.length >= limit) {
+        found.more ??= { total: limit, first: nameOf({ root, path }) };
+        found.more.total++;
+        continue;
+      }
       const file = await describe(root, path, known);
-      if (file) found.files.push(file);
+      if (!file) continue;
+      found.files.push(file);
+      if (found.files.length % progressStep === 0) onProgress?.(found.files.length);
     }
   }
   return found;

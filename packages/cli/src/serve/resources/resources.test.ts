@@ -2,6 +2,7 @@ import { appendFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isResourceNotFound } from "mcparley";
 import { describe, expect, test } from "vitest";
+import { formatProblem } from "../problem.ts";
 import { serveFiles, serveFolder } from "../testing/served-folder.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 
@@ -162,7 +163,22 @@ test("hidden files and packages are left out, and a limit on files is told", asy
   });
   const names = (await client.listResources().all()).map(({ name }) => name);
   expect(names).toEqual(["resources/a.md", "resources/b/c.md"]);
-  expect(live.problems.map(({ message }) => message)).toEqual([
-    "there are more than 2 files, and the others are not listed",
+  expect(live.problems.map((problem) => formatProblem(problem))).toEqual([
+    "server.yaml:1:10: there are 3 files, and 2 of them are listed: resources/d.md and those after it are not — " +
+      "Raise limits.files in server.yaml, or serve a smaller folder.",
   ]);
+});
+
+test("without server.yaml the limit on files is reported at the folder, and progress is reported", async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 10_002 }, (_, index) => [`resources/${index + 10_000}.txt`, ""]),
+  );
+  const counts: number[] = [];
+  const folder = await temporaryFolder(files);
+  const { live } = await serveFolder(folder, { live: { onProgress: (count) => counts.push(count) } });
+  expect(live.problems.map((problem) => formatProblem(problem))).toEqual([
+    "resources: there are 10002 files, and 10000 of them are listed: resources/20000.txt and those after it are not — " +
+      "Raise limits.files in server.yaml, or serve a smaller folder.",
+  ]);
+  expect(counts).toEqual([2000, 4000, 6000, 8000, 10_000]);
 });

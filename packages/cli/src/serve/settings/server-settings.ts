@@ -7,7 +7,17 @@ import { type AuthSettings, readAuth } from "./auth-settings.ts";
 import { bytes, duration, icons } from "../yaml/values.ts";
 import { type ServedRoot, readRoots, resourcesRoot } from "../files/inside-folder.ts";
 import { type Problem, orProblem } from "../problem.ts";
-import { type Field, boolean, isMapping, members, number, readYaml, text, wrong } from "../yaml/yaml-fields.ts";
+import {
+  type Field,
+  boolean,
+  isMapping,
+  members,
+  number,
+  placeOf,
+  readYaml,
+  text,
+  wrong,
+} from "../yaml/yaml-fields.ts";
 
 /** The settings in `server.yaml`, with defaults for the absent ones. */
 export interface ServerSettings {
@@ -23,6 +33,8 @@ export interface ServerSettings {
   fileSize: number;
   /** Maximum number of listed files in all roots together. */
   files: number;
+  /** The place of this limit, for a problem. Undefined without `server.yaml`. */
+  filesPlace?: Pick<Problem, "file" | "line" | "column">;
   /** False if calls are not limited. */
   rateLimit: RateLimitOptions | false;
   /** `resources/` if it exists, then the configured roots. */
@@ -67,6 +79,7 @@ export async function readSettings(folder: string, report: (problem: Problem) =>
   if (resources) settings.roots.push(resources);
   const source = await readFile(join(folder, settingsFile), "utf8").catch(() => undefined);
   if (source === undefined) return settings;
+  settings.filesPlace = { file: settingsFile, line: 1 };
   const unread = (problem: Problem): void => {
     // A file that cannot be parsed may still be intended to protect the server.
     if (/^\s*["']?auth["']?\s*:/m.test(source)) settings.authProblem = problem;
@@ -106,7 +119,10 @@ function takeLimits(settings: ServerSettings, field: Field): void {
   const given = members(field, ["fileSize", "files", ...counts, ...sizes, ...durations]);
   const [fileSize, files] = [given.get("fileSize"), given.get("files")];
   if (fileSize) settings.fileSize = bytes(fileSize);
-  if (files) settings.files = number(files, 1);
+  if (files) {
+    settings.files = number(files, 1);
+    settings.filesPlace = placeOf(files);
+  }
   for (const key of counts) {
     const limit = given.get(key);
     if (limit) settings.limits[key] = number(limit, 1);

@@ -35,7 +35,9 @@ describe("a value that would make an argument an option is refused", () => {
     [["p", "{{a}}"], { a: "-rf" }],
     [["p", "{{a}}{{b}}"], { a: "", b: "--output=/etc/x" }],
     [["p", "{{a}}"], { a: ["ok", "--bad"] }],
-    [["p", "{{a}}"], { a: -5 }],
+    [["p", "{{a}}"], { a: "-5" }],
+    [["p", "{{a}}{{b}}"], { a: -5, b: "x" }],
+    [["p", "{{a}}"], { a: [1, "-x"] }],
   ])("%j with %j", (elements, values) => {
     expect(() => fill(elements, values)).toThrow(/must not begin with a hyphen/);
   });
@@ -58,6 +60,10 @@ describe("a value that would make an argument an option is refused", () => {
     expect(fill(["p", "--level={{a}}", "-n{{a}}"], { a: "-1" })).toEqual(["p", "--level=-1", "-n-1"]);
     expect(() => fill(["p", "{{a}}", "--", "{{a}}"], { a: "-x" })).toThrow(/hyphen/);
   });
+});
+
+test("a negative number is an argument, because it cannot be an option with a name", () => {
+  expect(fill(["p", "{{a}}", "{{list}}"], { a: -5, list: [-1.5, 2] })).toEqual(["p", "-5", "-1.5", "2"]);
 });
 
 test("a NUL is refused, since it would end the argument", () => {

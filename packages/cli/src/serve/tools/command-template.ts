@@ -27,7 +27,7 @@ export interface Filling {
  * omitted. An element that is only a placeholder for a list becomes one argument for each entry.
  *
  * A value that would make an argument start with a hyphen is rejected, because the program would read it as an option.
- * It is allowed if it is declared in `options` or follows the element `--`.
+ * It is allowed if it is a number, is declared in `options`, or follows the element `--`.
  */
 export function fillArguments(elements: readonly Element[], filling: Filling): string[] {
   const filled: string[] = [];
@@ -49,12 +49,15 @@ export function fillText(text: string, values: Record<string, unknown>): string 
 function fillOne(part: string, { values, options }: Filling, afterOptions: boolean): string[] {
   const only = whole.exec(part)?.[1];
   const value = only === undefined ? undefined : values[only];
-  const filled = Array.isArray(value) ? value.map(asText) : [fillText(part, values)];
-  for (const argument of filled) {
+  const given = Array.isArray(value) ? value : undefined;
+  const filled = given?.map(asText) ?? [fillText(part, values)];
+  for (const [index, argument] of filled.entries()) {
     if (argument.includes("\0"))
       throw new ToolError("An argument holds a NUL character, which no program can be given.");
     const names = placeholdersIn(part);
     const written = part.startsWith("-");
+    // A number contains only digits, so it cannot name an option of the author's choice.
+    if (typeof (given ? given[index] : value) === "number") continue;
     if (argument.startsWith("-") && !written && !afterOptions && !names.every((name) => options.has(name))) {
       throw new ToolError(`The argument ${names[0]} must not begin with a hyphen: "${argument.slice(0, 60)}".`);
     }

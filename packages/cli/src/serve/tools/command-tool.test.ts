@@ -72,14 +72,12 @@ test("failure and too long a time are tool errors that say so; nothing of them i
     "tools/fail.yaml": "command: [node, report.mjs, fail]\n",
     "tools/slow.yaml": 'command: [node, -e, "setInterval(() => {}, 1000)"]\ntimeout: 100ms\n',
     "tools/loud.yaml": "command: [node, -e, \"process.stdout.write('x'.repeat(2000))\"]\nmaxOutput: 1 KiB\n",
-    "tools/gone.yaml": "command: [no-such-program-here]\n",
     "tools/fine.yaml": "command: [node, report.mjs, fail]\nexitCodes: [0, 4]\n",
     "report.mjs": report,
   });
   await expect(client.callTool("fail")).rejects.toThrow("failed with exit code 4:\nbad luck");
   await expect(client.callTool("slow")).rejects.toThrow("took longer than 100 ms");
   await expect(client.callTool("loud")).rejects.toThrow("wrote more than 1 KiB");
-  await expect(client.callTool("gone")).rejects.toThrow("is not installed");
   expect(await client.callTool("fine")).toBe("");
   expect(errors).toEqual([]);
 });
@@ -102,8 +100,21 @@ describe("a broken file is a problem at its line", () => {
     ["command: [echo]\ncwd: nowhere\n", "there is no folder nowhere"],
     ["command: [echo]\noutput: xml\n", '"output" cannot be "xml"'],
     ["command: [echo]\nannotations: {readonlyHint: true}\n", 'Did you mean "readOnlyHint"?'],
-    ["command: [echo]\ninput: {type: array}\n", "its input must be an object"],
     ["command: [echo\n", "tools/t.yaml:2:1: "],
+    ["command: [no-such-program-here]\n", 'tools/t.yaml:1:11: the program "no-such-program-here" is not installed'],
+    ["command: [tools/missing.sh]\n", 'tools/t.yaml:1:11: there is no program "tools/missing.sh"'],
+    ["title: x\ncommand: [./tools/t.yaml]\n", 'tools/t.yaml:2:11: "./tools/t.yaml" is not executable'],
+    ["command: [echo]\nallowOptions: [zzz]\n", 'tools/t.yaml:2:16: "zzz" in allowOptions is no property of input'],
+    [
+      'command: [echo, "{{a}}"]\nallowOptions: [A]\ninput: {properties: {a: {}}}\n',
+      '"A" in allowOptions is no property of input — Did you mean "a"?',
+    ],
+    [
+      "command: [echo]\ninput:\n  type: object\n  properties:\n    a: {type: strin}\n",
+      'tools/t.yaml:5:9: The schema has "strin" at #/properties/a/type',
+    ],
+    ["command: [echo]\noutput:\n  type: object\n  required: yes\n", "tools/t.yaml:4:3: The schema has"],
+    ["command: [echo]\ninput:\n  type: array\n", "tools/t.yaml:2:1: its input must be an object"],
   ])("%j", async (source, expected) => {
     const { live } = await serveFiles({ "tools/t.yaml": source });
     const [problem, ...more] = live.problems.map((found) => formatProblem(found));

@@ -5,7 +5,8 @@ import { icons } from "../yaml/values.ts";
 import { FolderProblem, type Loaded } from "../problem.ts";
 import { type Command, readCommand } from "./read-command.ts";
 import { runProgram } from "./run-program.ts";
-import { type Field, boolean, members, plain, readYaml, text } from "../yaml/yaml-fields.ts";
+import { schemaOf } from "./check-schema.ts";
+import { type Field, boolean, members, readYaml, text } from "../yaml/yaml-fields.ts";
 
 const keys =
   "title description icons annotations input output command stdin cwd env timeout maxOutput allowOptions exitCodes";
@@ -29,7 +30,7 @@ export async function commandTool(
   const command = await readCommand({ root, fields, folder, env, properties });
   const listed = {
     ...describe(fields),
-    ...(input && { input: plain(input) as JsonObject }),
+    ...(input && { input: schemaOf(input, "input") }),
     ...(typeof command.output === "object" && { output: command.output }),
   };
   const definition = tool({

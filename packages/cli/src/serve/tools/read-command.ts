@@ -3,6 +3,8 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { JsonObject } from "mcparley";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Element, placeholdersIn } from "./command-template.ts";
+import { schemaOf } from "./check-schema.ts";
+import { requireProgram } from "./find-program.ts";
 import { partsBelow } from "../files/inside-folder.ts";
 import { bytes, duration } from "../yaml/values.ts";
 import {
@@ -13,7 +15,6 @@ import {
   members,
   number,
   oneOf,
-  plain,
   text,
   texts,
   wrong,
@@ -61,14 +62,17 @@ export async function readCommand(reading: CommandReading): Promise<Command> {
     return field ? read(field) : otherwise;
   };
   const cwd = fields.get("cwd");
+  const program = programFile(elements[0] as string, folder);
+  const set = environment(reading);
+  await requireProgram(items(command)[0]!, program, set);
   return {
-    elements: elements.with(0, programFile(elements[0] as string, folder)),
+    elements: elements.with(0, program),
     stdin: get("stdin", (field) => checkedText(field, properties), ""),
     cwd: cwd ? await insideFolder(cwd, folder) : folder,
-    env: environment(reading),
+    env: set,
     timeLimit: get("timeout", duration, 30_000),
     outputLimit: get("maxOutput", bytes, 1024 ** 2),
-    options: new Set(get("allowOptions", texts, [])),
+    options: new Set(get("allowOptions", (field) => namesIn(field, properties), [])),
     success: get("exitCodes", (field) => items(field).map((item) => number(item)), [0]),
     output: get<Command["output"]>("output", outputOf, "text"),
   };
@@ -101,6 +105,14 @@ function checkedText(field: Field, properties: readonly string[]): string {
   return value;
 }
 
+function namesIn(field: Field, properties: readonly string[]): string[] {
+  return items(field).map((item) => {
+    const name = text(item);
+    if (properties.includes(name)) return name;
+    throw wrong(item, `"${name}" in allowOptions is no property of input`, didYouMean(name, properties));
+  });
+}
+
 /** Returns the program to start. A path is relative to the folder. Any other name is searched on the PATH. */
 function programFile(program: string, folder: string): string {
   return /[\\/]/.test(program) && !isAbsolute(program) ? join(folder, program) : program;
@@ -125,5 +137,5 @@ function environment({ fields, env }: CommandReading): Record<string, string> {
 }
 
 function outputOf(field: Field): Command["output"] {
-  return isMapping(field) ? (plain(field) as JsonObject) : oneOf(field, ["text", "json"]);
+  return isMapping(field) ? schemaOf(field, "output") : oneOf(field, ["text", "json"]);
 }

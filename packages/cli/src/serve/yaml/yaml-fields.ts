@@ -11,7 +11,7 @@ import {
   parseDocument,
 } from "yaml";
 import { didYouMean } from "../../did-you-mean.ts";
-import { FolderProblem } from "../problem.ts";
+import { FolderProblem, type Problem } from "../problem.ts";
 
 export interface YamlSource {
   file: string;
@@ -63,8 +63,28 @@ export function readYaml({ file, text, firstLine = 1 }: YamlSource): Field {
 
 /** Returns a problem at the position of a field. */
 export function wrong(field: Field, message: string, cure: string): FolderProblem {
-  const { file, place } = field.origin;
-  return new FolderProblem({ file, ...place(field.offset), message, cure });
+  return new FolderProblem({ ...placeOf(field), message, cure });
+}
+
+/** Returns the position of a field, for problems. */
+export function placeOf({ origin: { file, place }, offset }: Field): Pick<Problem, "file" | "line" | "column"> {
+  return { file, ...place(offset) };
+}
+
+/** Returns the member that a JSON pointer without its `#/` names, or the nearest one around it. */
+export function fieldAt(field: Field, pointer: string): Field {
+  let current = field;
+  for (const part of pointer.split("/")) {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    const next = isList(current)
+      ? items(current)[Number(key)]
+      : isMapping(current)
+        ? members(current).get(key)
+        : undefined;
+    if (!next) return current;
+    current = next;
+  }
+  return current;
 }
 
 /** Returns the members of a mapping by key. With `known`, any other key is a problem. An absent mapping is empty. */

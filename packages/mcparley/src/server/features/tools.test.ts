@@ -8,6 +8,8 @@ import { audio, embed, image, link, text } from "./content.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { resourceNotFound } from "./resources.ts";
 import { createServer } from "../create-server.ts";
+import { connect } from "../../connect.ts";
+import { supportedVersions } from "../../mcp/revisions/index.ts";
 import { toolResult } from "./tools.ts";
 
 const modern = "2026-07-28";
@@ -74,9 +76,34 @@ describe("what a tool returns", () => {
     await openSession(peer, "2025-11-25");
     expect(await callTool(peer)).toEqual({ content: [{ type: "text", text: "[1,2]" }] });
     expect((await peer.request("tools/list")).result.tools).toEqual([
-      { name: "t", inputSchema: { type: "object", additionalProperties: false } },
+      { name: "t", inputSchema: { type: "object", properties: {}, additionalProperties: false } },
     ]);
   });
+
+  test.each(supportedVersions)(
+    "every input schema has properties on %s, because model providers require them",
+    async (revision) => {
+      const call = (): string => "";
+      const tools = {
+        none: tool({ call }),
+        open: tool({ input: { type: "object" }, call }),
+        composed: tool({ input: { anyOf: [{ required: ["a"] }, { required: ["b"] }] }, call }),
+        library: tool({ input: z.object({}), call }),
+        full: tool({ input: { type: "object", properties: { a: { type: "string" } } }, call }),
+      };
+      const server = createServer({ name: "x", version: "1", tools });
+      const client = await connect(server, { revision });
+      const listed = await client.listTools().all();
+      await client.close();
+      expect(listed.map(({ inputSchema }) => [inputSchema.type, inputSchema.properties])).toEqual([
+        ["object", {}],
+        ["object", {}],
+        ["object", {}],
+        ["object", {}],
+        ["object", { a: { type: "string" } }],
+      ]);
+    },
+  );
 
   test("toolResult says both what is shown and what is structured", async () => {
     const call = () => toolResult({ content: [text("one")], structuredContent: { n: 1 } });

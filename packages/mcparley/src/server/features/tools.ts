@@ -23,7 +23,7 @@ export interface ToolEntry extends Entry<Tool> {
 }
 
 /** The input schema of a tool that declares none. */
-const noInput: JsonObject = { type: "object", additionalProperties: false };
+const noInput: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
 /** Compiles the schemas of a tool and builds its entry of `tools/list`. Throws `invalid_definition`, naming the tool. */
 export function prepareTool(entry: Entry<Tool>): ToolEntry {
@@ -41,11 +41,14 @@ export function prepareTool(entry: Entry<Tool>): ToolEntry {
   });
 }
 
-/** Adds `type: "object"` to a schema without a type, such as a composition (server/tools, Tool). */
+/**
+ * Adds `type: "object"` to a schema without a type, such as a composition (server/tools, Tool), and `properties` to one without
+ * any, because some model providers refuse all tools if one schema has no `properties`.
+ */
 function asObjectSchema(json: JsonObject): JsonObject {
-  if (json.type === "object") return json;
-  if (json.type === undefined) return { type: "object", ...json };
-  throw new TypeError(`its input must be an object, not ${JSON.stringify(json.type)}`);
+  const { type = "object", properties } = json;
+  if (type !== "object") throw new TypeError(`its input must be an object, not ${JSON.stringify(type)}`);
+  return json.type && properties ? json : { type, properties: {}, ...json };
 }
 
 /**

@@ -1,0 +1,137 @@
+import { createServer } from "mcparley/server";
+import { describe, expect, test } from "vitest";
+import { runWith } from "../testing/fake-io.ts";
+import { connectToScript, oneOfEach } from "../testing/refusing-peer.ts";
+
+const url = "http://127.0.0.1:1/mcp";
+const entries = {
+  "tools/list": "a_tool",
+  "prompts/list": "a_prompt",
+  "resources/list": "note://a_resource",
+  "resources/templates/list": "note://{a_template}",
+};
+const methods = Object.keys(entries) as (keyof typeof entries)[];
+const kindOf = {
+  "tools/list": "tools",
+  "prompts/list": "prompts",
+  "resources/list": "resources",
+  "resources/templates/list": "templates",
+};
+
+describe.each(methods)("a server that refuses %s", (method) => {
+  const others = methods.filter((one) => one !== method);
+  const refuse = (code: number) =>
+    connectToScript({ ...oneOfEach, [method]: { error: { code, message: "It is out of order" } } });
+
+  test("has no such entries if the method is unknown to it", async () => {
+    const { code, io } = await runWith({ connect: refuse(-32601) }, `list ${url}`);
+    expect([code, io.err()]).toEqual([0, ""]);
+    for (const one of others) expect(io.out()).toContain(entries[one]);
+    const json = await runWith({ connect: refuse(-32601) }, `list ${url} --json`);
+    expect(JSON.parse(json.io.out())).toMatchObject({ [memberOf(method)]: [] });
+    const alone = await runWith({ connect: refuse(-32601) }, `list ${url} ${kindOf[method]}`);
+    expect([alone.code, alone.io.out()]).toEqual([0, expect.stringContaining("(0)")]);
+  });
+
+  test("is listed without that part, which is named on stderr with exit code 2", async () => {
+    const { code, io } = await runWith({ connect: refuse(-32603) }, `list ${url}`);
+    expect(code).toBe(2);
+    expect(io.err()).toBe(`mcparley: The server answered ${method} with -32603: It is out of order\n`);
+    for (const one of others) expect(io.out()).toContain(entries[one]);
+    expect(io.out()).not.toContain(entries[method]);
+  });
+
+  test("is one JSON document that contains the error", async () => {
+    const { code, io } = await runWith({ connect: refuse(-32603) }, `list ${url} --json`);
+    const document = JSON.parse(io.out());
+    expect(code).toBe(2);
+    expect(document.errors).toEqual([
+      {
+        method,
+        code: -32603,
+        message: `The server answered ${method} with -32603: It is out of order`,
+        exitCode: 2,
+      },
+    ]);
+    for (const one of others) expect(document[memberOf(one)]).toHaveLength(1);
+    expect(document).not.toHaveProperty(memberOf(method));
+  });
+
+  test("fails if only that part is requested", async () => {
+    const { code, io } = await runWith({ connect: refuse(-32603) }, `list ${url} ${kindOf[method]}`);
+    expect([code, io.out()]).toEqual([2, ""]);
+    expect(io.err()).toContain(`The server answered ${method} with -32603: It is out of order`);
+  });
+});
+
+test("a server that refuses every list fails with each of the methods", async () => {
+  const error = { code: -32603, message: "It is out of order" };
+  const connect = connectToScript(Object.fromEntries(methods.map((method) => [method, { error }])));
+  const { code, io } = await runWith({ connect }, `list ${url}`);
+  expect(code).toBe(2);
+  for (const method of methods) expect(io.err()).toContain(`answered ${method} with -32603`);
+});
+
+test("a refused request is reported with its method", async () => {
+  const error = { code: -32603, message: "It is out of order" };
+  const answers = { ...oneOfEach, "tools/call": { error }, "resources/read": { error }, "prompts/get": { error } };
+  for (const [words, method] of [
+    ["call a_tool", "tools/call"],
+    ["read note://a_resource", "resources/read"],
+    ["prompt a_prompt", "prompts/get"],
+  ] as const) {
+    const [command, word] = words.split(" ");
+    const { io } = await runWith({ connect: connectToScript(answers) }, `${command} ${url} ${word}`);
+    expect(io.err()).toBe(`mcparley: The server answered ${method} with -32603: It is out of order\n`);
+  }
+});
+
+test("an unknown URI is reported also if the server cannot list its resources", async () => {
+  const missing = { code: -32602, message: "No such resource", data: { uri: "note://b" } };
+  const connect = connectToScript({ ...oneOfEach, "resources/read": { error: missing }, "resources/list": refused });
+  const { code, io } = await runWith({ connect }, `read ${url} note://b`);
+  expect(code).toBe(1);
+  expect(io.err()).toContain('The server has no resource "note://b".');
+});
+
+const refused = { error: { code: -32603, message: "It is out of order" } };
+
+function memberOf(method: keyof typeof entries): string {
+  return method === "resources/templates/list" ? "resourceTemplates" : kindOf[method];
+}
+
+describe("the instructions of a server", () => {
+  const long = Array.from({ length: 40 }, (_, index) => `${index}: Use this tool with care.`).join("\n");
+  const serverWith = (instructions: string) => createServer({ name: "careful", version: "1.0.0", instructions });
+
+  test("are shortened to three lines, and --instructions shows all", async () => {
+    for (const terminal of [true, false]) {
+      const server = serverWith(long);
+      const env = { NO_COLOR: "1" };
+      const { io } = await runWith({ server, terminal, env }, `list ${url}`);
+      expect(io.out()).toContain("2: Use this tool with care. ...");
+      expect(io.out()).not.toContain("3: Use");
+      expect(io.out()).toContain(`[${long.length} characters of instructions: --instructions shows all]`);
+      expect(io.out().split("\n").length).toBeLessThan(10);
+      const all = await runWith({ server, terminal, env }, `list ${url} --instructions`);
+      expect(all.io.out()).toContain("39: Use this tool with care.");
+      expect(all.io.out()).not.toContain("--instructions");
+    }
+  });
+
+  test("one long line is cut between words", async () => {
+    const { io } = await runWith({ server: serverWith("many words ".repeat(100)) }, `list ${url}`);
+    expect(io.out()).toMatch(/many words(?: many words)* (?:many )?\.\.\.\n\[1099 characters/);
+  });
+
+  test("are shown as a whole if they are short", async () => {
+    const { io } = await runWith({ server: serverWith("Use it with care.") }, `list ${url}`);
+    expect(io.out()).toContain("\nUse it with care.\n");
+    expect(io.out()).not.toContain("--instructions");
+  });
+
+  test("are part of the JSON document with --instructions", async () => {
+    const { io } = await runWith({ server: serverWith(long) }, `list ${url} --json --instructions`);
+    expect(JSON.parse(io.out())).toMatchObject({ instructions: long });
+  });
+});

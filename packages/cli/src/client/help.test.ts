@@ -1,0 +1,104 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { run } from "../command-line.ts";
+import { openFolder } from "../serve/live-folder.ts";
+import { temporaryFolder } from "../serve/testing/temporary-folder.ts";
+import { helpTopics } from "./help.ts";
+import { hasOption, optionDefinitions, readWords } from "./options.ts";
+import { clientCommands } from "./run.ts";
+import { fakeIo, runWith } from "./testing/fake-io.ts";
+
+const names = [...clientCommands.keys()];
+const handbook = fileURLToPath(new URL("../../../../examples/handbook", import.meta.url));
+
+async function helpOf(name: string): Promise<string> {
+  const { code, io } = await runWith({ terminal: true }, `${name} --help`);
+  expect(code).toBe(0);
+  return io.out();
+}
+
+describe.each(names)("mcparley %s --help", (name) => {
+  test("is at most 50 lines of 80 columns", async () => {
+    const lines = (await helpOf(name)).split("\n");
+    expect(lines[0]).toContain(`mcparley ${name} TARGET`);
+    expect(lines.length).toBeLessThanOrEqual(50);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test("shows only options that the command accepts", async () => {
+    const shown = new Set((await helpOf(name)).match(/--[a-z-]+(?=[ ,\n])/g));
+    expect(shown).toContain("--json");
+    for (const definition of optionDefinitions) {
+      const words = [`--${definition.name}`, ...(definition.value === undefined ? [] : [valueOf(definition.name)])];
+      if (hasOption(name, definition)) expect(() => readWords(words, name)).not.toThrow();
+      else {
+        expect(shown).not.toContain(`--${definition.name}`);
+        expect(() => readWords(words, name)).toThrow(`mcparley ${name} has no option --${definition.name}.`);
+      }
+    }
+  });
+});
+
+function valueOf(option: string): string {
+  const values: Record<string, string> = {
+    timeout: "1s",
+    header: "a: b",
+    env: "A=b",
+    answer: "a=b",
+    revision: "2025-11-25",
+    "log-level": "info",
+  };
+  return values[option] ?? "value";
+}
+
+test("each option is described in one place", async () => {
+  const pages = await Promise.all(names.map(helpOf));
+  const topics = [...helpTopics.values()].map((topic) => topic(80));
+  for (const { name, description } of optionDefinitions) {
+    const start = description.slice(0, 20);
+    const inTopics = topics.filter((page) => page.includes(start)).length;
+    const inCommands = pages.filter((page) => page.includes(start)).length;
+    expect(inTopics + inCommands, name).toBeGreaterThan(0);
+    if (inTopics === 0) expect(inCommands, name).toBeLessThanOrEqual(3);
+  }
+});
+
+describe("mcparley help", () => {
+  test.each([...helpTopics.keys()])("%s fits 80 columns", async (topic) => {
+    const io = fakeIo({ terminal: true });
+    expect(await run(["help", topic], { ...io, onTerminate: () => () => {} })).toBe(0);
+    for (const line of io.out().split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test("shows the help of a command, and suggests a topic", async () => {
+    const io = fakeIo({ terminal: true });
+    expect(await run(["help", "call"], { ...io, onTerminate: () => () => {} })).toBe(0);
+    expect(io.out()).toBe(await helpOf("call"));
+    expect(await run(["help", "option"], { ...io, onTerminate: () => () => {} })).toBe(1);
+    expect(io.err()).toContain('There is no help for "option".\n  Did you mean "options"?');
+  });
+
+  test("exit-codes lists each code", () => {
+    expect(helpTopics.get("exit-codes")!(80)).toMatch(/\n {2}130 +ended with Ctrl-C/);
+  });
+});
+
+test("the examples for the handbook work with the handbook", async () => {
+  const cwd = await temporaryFolder({
+    "main.ts": "export const one = 1;\n",
+    "mcp.json": '{ "mcpServers": { "handbook": { "url": "http://127.0.0.1:1/mcp" } } }',
+  });
+  const { server } = await openFolder(handbook, {});
+  const examples = [...clientCommands.values()].flatMap((command) => command.examples);
+  const tried = examples.filter((line) => line.includes(" handbook") && !line.startsWith("mcparley watch"));
+  expect(tried.length).toBeGreaterThan(6);
+  for (const line of tried) {
+    const words = line.match(/'[^']*'|\S+/g)!.map((word) => word.replaceAll("'", ""));
+    const { code, io } = await runWith({ server, cwd }, words.slice(1));
+    expect(`${line}: ${code} ${io.err()}`).toBe(`${line}: 0 ${io.err()}`);
+  }
+  for (const uri of examples.flatMap((line) => line.match(/handbook:\/\/\S+/g) ?? [])) {
+    expect((await runWith({ server, cwd }, ["read", "handbook", uri])).code, uri).toBe(0);
+  }
+  await server.close();
+});

@@ -1,0 +1,81 @@
+import { LocalError } from "mcparley";
+import { describe, expect, test } from "vitest";
+import type { CommandIo } from "./io.ts";
+import { withTarget } from "./known-target.ts";
+import { runWith } from "./testing/fake-io.ts";
+
+const url = "https://notes.example/mcp";
+
+function refusing(code: "unauthorized" | "authorization_failed", body: string): CommandIo["connect"] {
+  const message = `The server asks for a sign-in (401) for server/discover: ${body}`;
+  return () => Promise.reject(new LocalError(code, message, { data: { status: 401, body } }));
+}
+
+describe("a server that refuses access", () => {
+  test("a header that was given is named, and not asked for again", async () => {
+    const connect = refusing("unauthorized", "");
+    const words = ["list", url, "--header", "Authorization: Bearer secret-token"];
+    const { code, io } = await runWith({ connect }, words);
+    expect(code).toBe(3);
+    expect(io.err()).toContain("The server did not accept the header Authorization that you gave.");
+    expect(io.err()).toContain(`Without it, you can sign in: mcparley login ${url}`);
+    expect(io.err()).not.toContain("--header");
+    expect(io.err()).not.toContain("secret-token");
+  });
+
+  test("a key in another header is named also if a sign-in was tried", async () => {
+    for (const reason of ["unauthorized", "authorization_failed"] as const) {
+      const { io } = await runWith({ connect: refusing(reason, "") }, ["list", url, "-H", "X-API-Key: secret"]);
+      expect(io.err()).toContain("did not accept the header X-API-Key that you gave");
+      expect(io.err()).not.toContain("login");
+    }
+  });
+
+  test("without a header the cure is a sign-in or a token", async () => {
+    const { io } = await runWith({ connect: refusing("unauthorized", "") }, ["list", url]);
+    expect(io.err()).toContain(
+      `Sign in: mcparley login ${url}. Or send the token: --header "Authorization: Bearer TOKEN"`,
+    );
+    const failed = await runWith({ connect: refusing("authorization_failed", "") }, ["list", url]);
+    expect(failed.io.err()).toContain("in place of the sign-in");
+  });
+
+  test.each([
+    [
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"The token has expired"}}',
+      ": The token has expired\n",
+    ],
+    ['{"error":"invalid_token","error_description":"The token has expired"}', ": The token has expired\n"],
+    ['{"detail":"Not authenticated"}', ": Not authenticated\n"],
+    ['{"error":"invalid_token"}', ": invalid_token\n"],
+    ['{"status":401}', "for server/discover.\n"],
+    ['{"message":"cut o', "for server/discover.\n"],
+    ["Go away", ": Go away\n"],
+  ])("the explanation in the body %s is shown in place of JSON", async (body, shown) => {
+    const { io } = await runWith({ connect: refusing("unauthorized", body) }, ["list", url]);
+    expect(io.err()).toContain(shown);
+    expect(io.err()).not.toContain("{");
+  });
+});
+
+describe("a hint names the target", () => {
+  const hint = "mcparley list TARGET tools shows them.";
+  const known = (word: string | undefined, command?: string[]) => ({ word, command, headerNames: [] });
+
+  test.each([
+    [known("handbook"), "mcparley list handbook tools shows them."],
+    [known("https://a.example/mcp"), "mcparley list https://a.example/mcp tools shows them."],
+    [known(undefined, ["./server"]), "mcparley list tools -- ./server shows them."],
+    [known(undefined, ["node", "server.js", "--key", "secret"]), "mcparley list tools -- node ... shows them."],
+    [known("https://a.example/mcp?key=secret"), hint],
+    [known("https://user:secret@a.example/mcp"), hint],
+    [undefined, hint],
+  ])("%j", (target, expected) => {
+    expect(withTarget(hint, target)).toBe(expected);
+  });
+
+  test("in the errors of a command", async () => {
+    const { io } = await runWith({}, ["call", "https://a.example/mcp"]);
+    expect(io.err()).toContain("Which tool? TOOL is missing.\n  mcparley list https://a.example/mcp tools shows them.");
+  });
+});

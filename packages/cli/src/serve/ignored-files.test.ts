@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { formatProblem } from "./problem.ts";
+import { serveFiles } from "./testing/served-folder.ts";
+
+const tool = 'import { tool } from "mcparley/server";\nexport default tool({ call: () => "ok" });\n';
+
+async function problemsOf(files: Record<string, string | Uint8Array>): Promise<string[]> {
+  const { live } = await serveFiles(files);
+  return live.problems.map((problem) => formatProblem(problem));
+}
+
+test("a folder without anything to serve says what is expected and what is ignored", async () => {
+  const [problem, ...more] = await problemsOf({ "README.md": "# Hi", "x.py": "", "src/main.c": "", ".git/config": "" });
+  expect(more).toEqual([]);
+  expect(problem).toContain(".: there is nothing to serve in this folder; README.md, src/, x.py are ignored");
+  expect(problem).toContain("prompts/**/*.md, resources/**, skills/**/SKILL.md");
+  expect(problem).toContain("tools/**/*.ts, .js or .yaml");
+});
+
+test("an empty folder says what is expected", async () => {
+  const [problem] = await problemsOf({});
+  expect(problem).toContain(".: there is nothing to serve in this folder — ");
+});
+
+test("many ignored names are counted", async () => {
+  const names = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index + 10}.txt`, ""]));
+  const [problem] = await problemsOf(names);
+  expect(problem).toContain("f15.txt and 24 more are ignored");
+});
+
+test("scripts in tools/ are reported with the file that would describe them", async () => {
+  const problems = await problemsOf({
+    "tools/t.ts": tool,
+    "tools/run.sh": "",
+    "tools/deep/x.py": "",
+    "tools/README.md": "",
+    "tools/tsconfig.json": "{}",
+    "tools/_part.sh": "",
+    "tools/t.test.ts": "",
+  });
+  expect(problems).toEqual([
+    "tools/deep/x.py: this file is ignored — Describe it in tools/deep/x.yaml, with `command: [python3, tools/deep/x.py]`, or write a module (.ts, .js).",
+    "tools/run.sh: this file is ignored — Describe it in tools/run.yaml, with `command: [sh, tools/run.sh]`, or write a module (.ts, .js).",
+  ]);
+});
+
+test("text files in prompts/ and folders in skills/ without SKILL.md are reported", async () => {
+  const problems = await problemsOf({
+    "prompts/a.txt": "",
+    "prompts/b.md": "Hello",
+    "prompts/part.liquid": "",
+    "prompts/words.ts": "export default () => [];\n",
+    "prompts/picture.png": new Uint8Array([0x89, 0x50]),
+    "skills/review/README.md": "",
+  });
+  expect(problems).toEqual([
+    "prompts/a.txt: this file is ignored — A prompt is a Markdown file: rename it to prompts/a.md.",
+    "skills/review/: this folder is ignored — A skill has a file SKILL.md: add skills/review/SKILL.md.",
+  ]);
+});
+
+test("a folder with almost the right name is reported", async () => {
+  const problems = await problemsOf({ "tool/t.ts": tool, "Prompts/p.md": "Hello", "resources/a.md": "A" });
+  expect(problems).toEqual([
+    "Prompts/: this folder is ignored — Rename it to prompts/.",
+    "tool/: this folder is ignored — Rename it to tools/.",
+  ]);
+});
+
+test("a file that is corrected is not reported any more", async () => {
+  const { live } = await serveFiles({ "x.py": "" });
+  expect(live.problems).toHaveLength(1);
+  const { writeFile, mkdir } = await import("node:fs/promises");
+  await mkdir(`${live.folder}/resources`);
+  await writeFile(`${live.folder}/resources/a.md`, "A");
+  await live.reload(["resources/a.md"]);
+  expect(live.contents.settings.roots).toHaveLength(1);
+  expect(live.problems).toEqual([]);
+});
