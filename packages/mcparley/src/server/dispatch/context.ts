@@ -4,7 +4,7 @@ import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { Root } from "../../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../../mcp/sampling.ts";
 import type { ObjectFromJsonSchema } from "../../schema/infer-json-schema.ts";
-import type { InferOutput, Schema, SchemaCheck, StandardSchema } from "../../schema/standard-schema.ts";
+import type { InferOutput, Schema, SchemaCheck, TypedSchema } from "../../schema/standard-schema.ts";
 
 /** The identity of a caller, from a verified credential. */
 export interface Principal {
@@ -61,7 +61,7 @@ export interface UrlQuestion {
 }
 
 /** The result type of an elicitation: the output type of the schema. */
-export type Answer<S> = S extends StandardSchema ? InferOutput<S> : ObjectFromJsonSchema<S>;
+export type Answer<S> = S extends TypedSchema ? InferOutput<S> : ObjectFromJsonSchema<S>;
 
 /**
  * The context of a handler. It is the same for every revision and transport.
