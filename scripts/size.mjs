@@ -24,6 +24,16 @@ const withoutReader = {
     bundler.onResolve({ filter: /json-schema-reader-/ }, ({ path }) => ({ path, external: true }));
   },
 };
+/** Names the map of each file of `dist` in the file, because published files do not name theirs. */
+const withMaps = {
+  name: "with-maps",
+  setup: (/** @type {import("esbuild").PluginBuild} */ bundler) => {
+    bundler.onLoad({ filter: /packages[\\/]mcparley[\\/]dist[\\/].*\.js$/ }, ({ path: file }) => ({
+      contents: `${readFileSync(file, "utf8")}\n//# sourceMappingURL=${path.basename(file)}.map\n`,
+      loader: "js",
+    }));
+  },
+};
 const kib = 1000;
 
 const serverOf = (/** @type {string} */ serve) => `
@@ -101,7 +111,7 @@ async function bundled({ code, platform }, plugins) {
     format: "esm",
     target: "es2022",
     platform,
-    plugins,
+    plugins: [...plugins, withMaps],
   });
   const [map, file] = outputFiles;
   if (!map || !file) throw new Error("esbuild returned no file");

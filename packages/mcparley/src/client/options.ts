@@ -56,7 +56,9 @@ export function checkTimeouts(timeout: Timeouts | undefined): void {
 
 /** Options of one request. */
 export interface RequestOptions {
+  /** Cancels the request. It then rejects with `LocalError` `aborted`. Default: none. */
   signal?: AbortSignal | undefined;
+  /** Time limits of this request. Default: those of `connect`. */
   timeout?: Timeouts | undefined;
   /** Called for each report of progress, in order, before the result. */
   onProgress?: ((progress: Progress) => void) | undefined;
@@ -76,17 +78,21 @@ export interface ConnectOptions {
   info?: Implementation;
   /** The protocol revision. `auto` negotiates it. With a fixed revision, connecting fails if the server does not support it. */
   revision?: "auto" | (string & {});
+  /** Answers elicitations of the server. If omitted, the client does not declare the capability. */
   elicit?: ElicitHandler;
   /** The elicitation modes that `elicit` can show. Default: both. */
   elicitModes?: readonly ("form" | "url")[];
+  /** Answers sampling requests of the server. If omitted, the client does not declare the capability. */
   sample?: SampleHandler;
   /** Whether `sample` can give the model tools to call. */
   sampleTools?: boolean;
+  /** The roots to share with the server, or a function that returns them. Default: none. */
   roots?: RootsHandler;
   /** Extensions that this client supports: a list of implementations, or a record of settings by extension identifier. */
   extensions?: readonly ClientExtension[] | Record<string, JsonObject>;
   /** Called before each tool call. The call is refused if it returns false. Default: every call is allowed. */
   confirm?: (call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>;
+  /** Receives the log messages of the server. Default: they are ignored. */
   onLog?: (message: LoggingMessage) => void;
   /** Called with the record of each finished call, including calls answered from the cache. */
   onCall?: (record: CallRecord) => void;
@@ -94,6 +100,7 @@ export interface ConnectOptions {
   observers?: readonly ClientObserver[];
   /** Called with each error that fails no call: malformed messages, skipped list entries, reconnects. */
   onError?: (error: Error) => void;
+  /** Time limits of every request. Options of a request have precedence. */
   timeout?: Timeouts | undefined;
   /**
    * Milliseconds to wait on a stream for the reply to the first, modern request before the client also sends the legacy
@@ -107,5 +114,6 @@ export interface ConnectOptions {
   cache?: boolean;
   /** Aborts connecting. It has no effect on a connected client. */
   signal?: AbortSignal | undefined;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }

@@ -8,8 +8,11 @@ import type { Connection } from "../connect/connection.ts";
 
 /** The changes to subscribe to. */
 export interface ListenFilter {
+  /** Receive changes of the list of tools. Default: false. */
   tools?: boolean;
+  /** Receive changes of the list of prompts. Default: false. */
   prompts?: boolean;
+  /** Receive changes of the lists of resources and templates. Default: false. */
   resources?: boolean;
   /** The URIs of the resources whose updates to subscribe to. */
   uris?: readonly string[];
@@ -19,7 +22,16 @@ export interface ListenFilter {
 export type ListKind = "tools" | "prompts" | "resources";
 
 /** A change on the server that a client subscribed to. */
-export type Change = { kind: ListKind } | { kind: "updated"; uri: string };
+export type Change =
+  | {
+      /** The list that changed. */
+      kind: ListKind;
+    }
+  | {
+      kind: "updated";
+      /** URI of the resource that changed. */
+      uri: string;
+    };
 
 /** A subscription to changes. */
 export interface Subscription {
