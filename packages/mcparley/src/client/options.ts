@@ -75,45 +75,47 @@ export interface RequestOptions {
 /** Options of a client connection, for every kind of target. */
 export interface ConnectOptions {
   /** The name, version and description that the client sends to the server. */
-  info?: Implementation;
+  info?: Implementation | undefined;
   /** The protocol revision. `auto` negotiates it. With a fixed revision, connecting fails if the server does not support it. */
-  revision?: "auto" | (string & {});
+  revision?: "auto" | (string & {}) | undefined;
   /** Answers elicitations of the server. If omitted, the client does not declare the capability. */
-  elicit?: ElicitHandler;
+  elicit?: ElicitHandler | undefined;
   /** The elicitation modes that `elicit` can show. Default: both. */
-  elicitModes?: readonly ("form" | "url")[];
+  elicitModes?: readonly ("form" | "url")[] | undefined;
   /** Answers sampling requests of the server. If omitted, the client does not declare the capability. */
-  sample?: SampleHandler;
+  sample?: SampleHandler | undefined;
   /** Whether `sample` can give the model tools to call. */
-  sampleTools?: boolean;
+  sampleTools?: boolean | undefined;
   /** The roots to share with the server, or a function that returns them. Default: none. */
-  roots?: RootsHandler;
+  roots?: RootsHandler | undefined;
   /** Extensions that this client supports: a list of implementations, or a record of settings by extension identifier. */
-  extensions?: readonly ClientExtension[] | Record<string, JsonObject>;
+  extensions?: readonly ClientExtension[] | Record<string, JsonObject> | undefined;
   /** Called before each tool call. The call is refused if it returns false. Default: every call is allowed. */
-  confirm?: (call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>;
+  confirm?:
+    | ((call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>)
+    | undefined;
   /** Receives the log messages of the server. Default: they are ignored. */
-  onLog?: (message: LoggingMessage) => void;
+  onLog?: ((message: LoggingMessage) => void) | undefined;
   /** Called with the record of each finished call, including calls answered from the cache. */
-  onCall?: (record: CallRecord) => void;
+  onCall?: ((record: CallRecord) => void) | undefined;
   /** Observers of each call that is sent to the server, such as `telemetry()` of `mcparley/otel`. The first is outermost. */
-  observers?: readonly ClientObserver[];
+  observers?: readonly ClientObserver[] | undefined;
   /** Called with each error that fails no call: malformed messages, skipped list entries, reconnects. */
-  onError?: (error: Error) => void;
+  onError?: ((error: Error) => void) | undefined;
   /** Time limits of every request. Options of a request have precedence. */
   timeout?: Timeouts | undefined;
   /**
    * Milliseconds to wait on a stream for the reply to the first, modern request before the client also sends the legacy
    * `initialize`. The client uses the one that the server answers, however late. Default: 5,000.
    */
-  probeTimeout?: number;
+  probeTimeout?: number | undefined;
   /**
    * Whether to cache results for the lifetime that the server sets: at most 256 results and 16 MiB. A private result is only
    * used with the credentials that it was requested with. Default: true.
    */
-  cache?: boolean;
+  cache?: boolean | undefined;
   /** Aborts connecting. It has no effect on a connected client. */
   signal?: AbortSignal | undefined;
   /** Source of time and timers. For tests. Default: the clock of the system. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }

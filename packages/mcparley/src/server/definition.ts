@@ -124,10 +124,11 @@ export interface Argument {
 
 /** The values of a prompt's arguments: all are text, and those that are not `required` may be missing. */
 export type ArgumentValues<A> = Flat<
-  { -readonly [K in keyof A as A[K] extends { readonly required: true } ? K : never]: string } & {
-    -readonly [K in keyof A as A[K] extends { readonly required: true } ? never : K]?: string;
-  }
+  { [K in RequiredArgument<A>]: string } & { [K in Exclude<keyof A, RequiredArgument<A>>]?: string }
 >;
+
+// A mapped type over `keyof A` would keep the declarations in `A`, which TypeScript 7 writes into declaration files.
+type RequiredArgument<A> = { [K in keyof A]: A[K] extends { readonly required: true } ? K : never }[keyof A];
 
 type PromptReturn =
   | string

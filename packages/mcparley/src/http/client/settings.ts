@@ -68,18 +68,18 @@ export interface HttpTarget {
   /** The http or https URL of the endpoint. */
   url: string | URL;
   /** Headers of each request. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Sends the requests, for example through a proxy. Default: on Node, a client that keeps connections open and has no time
    * limits, unless the program has replaced the global `fetch` or its dispatcher; otherwise the global `fetch`.
    */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
   /** Authorizes the requests, for example `oauth()` of `mcparley/auth`. */
-  auth?: HttpAuth;
+  auth?: HttpAuth | undefined;
   /** Limits on what the server may send. Each has a default. */
-  limits?: Partial<HttpClientLimits>;
+  limits?: Partial<HttpClientLimits> | undefined;
   /** Source of time and timers. For tests. Default: the clock of the system. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 /** A checked target, with the state that its transports share. */
