@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { declaredEntries, unreachable } from "./declarations.mjs";
 import { makeReady, root } from "./ready.mjs";
 
 /**
@@ -60,6 +61,13 @@ function pack(folder) {
 function checkFiles({ folder, files }) {
   const stray = files.filter((name) => /\.test\.|\.test-d\.|fixtures|\.tsbuildinfo|^src\//.test(name));
   check(`${folder} packs nothing of its tests`, stray.length === 0, stray.join(", "));
+  const maps = files.filter((name) => name.endsWith(".map"));
+  check(`${folder} packs no source maps`, maps.length === 0, maps.join(", "));
+  const dist = path.join(root, folder, "dist");
+  const unused = unreachable(dist, declaredEntries(path.join(root, folder))).filter((name) =>
+    files.includes(`dist/${name}`),
+  );
+  check(`${folder} packs only declarations that an entry point reaches`, unused.length === 0, unused.join(", "));
   check(
     `${folder} packs its code`,
     files.some((name) => name.endsWith(".js")) && files.includes("package.json"),
@@ -113,6 +121,8 @@ export default { b, listen, serveStdio, toFetch, LocalError };
     module,
     moduleResolution: resolution,
     types: ["node"],
+    // Reports a declaration file that is imported and missing.
+    skipLibCheck: false,
   };
   writeFileSync(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["src"] }));
   execFileSync(process.execPath, [path.join(project, "node_modules/typescript/bin/tsc"), "-p", project], {

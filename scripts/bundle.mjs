@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
+import { declaredEntries, excludeUnreachable } from "./declarations.mjs";
 import { root } from "./ready.mjs";
 
 /**
@@ -117,7 +118,8 @@ for (const { folder, entries, together } of packages) {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    sourcemap: true,
+    // Maps are read by `npm run size` and are not published. A comment in the code that names a missing map makes bundlers warn.
+    sourcemap: "hidden",
     // They are in the declarations and in the source maps, and would be nearly a fifth of the code that a start reads.
     comments: { jsdoc: false },
     codeSplitting: {
@@ -131,6 +133,7 @@ for (const { folder, entries, together } of packages) {
     },
   });
   await bundle.close();
+  excludeUnreachable(outdir, declaredEntries(path.join(root, folder)));
 }
 
 /**

@@ -1,6 +1,6 @@
 // @ts-check
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -22,6 +22,16 @@ const withoutReader = {
   name: "without-json-schema-reader",
   setup: (/** @type {import("esbuild").PluginBuild} */ bundler) => {
     bundler.onResolve({ filter: /json-schema-reader-/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+/** Names the map of each file of `dist` in the file, because published files do not name theirs. */
+const withMaps = {
+  name: "with-maps",
+  setup: (/** @type {import("esbuild").PluginBuild} */ bundler) => {
+    bundler.onLoad({ filter: /packages[\\/]mcparley[\\/]dist[\\/].*\.js$/ }, ({ path: file }) => ({
+      contents: `${readFileSync(file, "utf8")}\n//# sourceMappingURL=${path.basename(file)}.map\n`,
+      loader: "js",
+    }));
   },
 };
 const kib = 1000;
@@ -101,7 +111,7 @@ async function bundled({ code, platform }, plugins) {
     format: "esm",
     target: "es2022",
     platform,
-    plugins,
+    plugins: [...plugins, withMaps],
   });
   const [map, file] = outputFiles;
   if (!map || !file) throw new Error("esbuild returned no file");

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { expect, test } from "vitest";
+import { publicMembers } from "../../scripts/house/public-members.mjs";
 import { publicNames } from "../../scripts/house/public-names.mjs";
 import { parseFolder, parseSource } from "../../scripts/house/syntax.mjs";
 import { root, sourceFiles } from "./source-files.ts";
@@ -10,6 +11,28 @@ test("every name that the library exports has a docstring", () => {
   const names = publicNames(sourceFiles(), isEntry);
   expect(names.length).toBeGreaterThan(300);
   expect(names.filter(({ isDocumented }) => !isDocumented).map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
+});
+
+test("every member of an exported interface or class has a docstring", () => {
+  const members = publicMembers(sourceFiles(), isEntry);
+  expect(members.length).toBeGreaterThan(800);
+  expect(members.filter(({ isDocumented }) => !isDocumented).map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
+});
+
+test("members are those of interfaces, classes and object types, without private, literal and inherited ones", () => {
+  const text = `export interface A { /** Of a. */ a: string; b: { inner: string }; c(given: { in: string }): void; kind: "a" }
+export class B extends C { #a = 1; private b = 1; override c = 1; constructor() {} d() { return {} as { e: string }; } }
+export type D = { /** Of a. */ a: string } | { b: string };
+interface Hidden { a: string }`;
+  const members = publicMembers([parseSource("index.ts", text)], isEntry);
+  expect(members.map(({ name, isDocumented }) => [name, isDocumented])).toEqual([
+    ["A.a", true],
+    ["A.b", false],
+    ["A.c", false],
+    ["B.d", false],
+    ["D.a", true],
+    ["D.b", false],
+  ]);
 });
 
 test("every name that the store for Redis exports has a docstring", () => {

@@ -11,7 +11,7 @@ const programs = fileURLToPath(new URL("./declarations/", import.meta.url));
 const resolutions = { nodenext: "nodenext", node16: "node16", bundler: "esnext" };
 
 /**
- * Makes a project in which `mcparley` is installed as a user has it: a copy, since the compiler can name any file of a linked
+ * Makes a project in which `mcparley` is installed as a user has it: a copy of the published declarations, since the compiler can name any file of a linked
  * package. Returns its programs, one for each entry point.
  *
  * @param {string} folder a folder below the repository, whose other packages the programs resolve
@@ -22,9 +22,13 @@ export function makeProject(folder) {
   mkdirSync(installed, { recursive: true });
   const library = path.join(root, "packages/mcparley");
   cpSync(path.join(library, "package.json"), path.join(installed, "package.json"));
-  cpSync(path.join(library, "dist"), path.join(installed, "dist"), {
+  const dist = path.join(library, "dist");
+  const excluded = new Set(readFileSync(path.join(dist, ".npmignore"), "utf8").split("\n"));
+  const isExcluded = (/** @type {string} */ file) =>
+    excluded.has(`/${path.relative(dist, file).split(path.sep).join("/")}`);
+  cpSync(dist, path.join(installed, "dist"), {
     recursive: true,
-    filter: (file) => !/\.(js|map|tsbuildinfo)$/.test(file),
+    filter: (file) => !/\.(js|map|tsbuildinfo)$/.test(file) && !isExcluded(file),
   });
   writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
   const files = readdirSync(programs).filter((name) => name.endsWith(".ts"));

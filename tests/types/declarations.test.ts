@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
+import path from "node:path";
 import { compileDeclarations, makeProject } from "./declaration-project.mjs";
 
 const folder = fileURLToPath(new URL("./.generated/declarations/", import.meta.url));
@@ -28,6 +29,15 @@ test.each(["node16", "bundler"] as const)(
     expect(compileDeclarations(tsc, { folder, entries: all, resolution })).toBe("");
   },
 );
+
+test("a declaration has the types of values and not those of the schemas that they come from", () => {
+  expect(compileDeclarations(tsc, { folder, entries: ["server"], resolution: "nodenext" })).toBe("");
+  const text = readFileSync(path.join(folder, "types/nodenext-server/server.d.ts"), "utf8").replaceAll(/\s+/g, " ");
+  expect(text).toContain(
+    'promptWithPlainArgument: import("mcparley/server").Prompt<{ language?: string | undefined; }',
+  );
+  expect(text).toMatch(/toolOfAnyValue: [^;]*[^}]*value\?: unknown;/);
+});
 
 test("the declarations of the client and the server need no types of Node", () => {
   expect(compileDeclarations(tsc, { folder, entries: ["client", "server"], resolution: "bundler", types: [] })).toBe(

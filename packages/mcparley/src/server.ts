@@ -62,7 +62,7 @@ export {
   tool,
   withContext,
 } from "./server/definition.ts";
-export type { None, Schema, StandardSchema } from "./schema/standard-schema.ts";
+export type { None, Schema, StandardSchema, TypedSchema } from "./schema/standard-schema.ts";
 export type { JsonSchema } from "./schema/schema.ts";
 export type { ExtensionMethod, ExtensionSubscription, ServerExtension, ToolExtension } from "./server/extension.ts";
 export { type InputRequired, inputRequired } from "./server/input/input-required.ts";

@@ -52,6 +52,11 @@ export const promptWithArguments = prompt({
   arguments: { code: { required: true }, language: { complete: ["ts", "js"] } },
   get: ({ code }) => user(code),
 });
+export const promptWithPlainArgument = prompt({ arguments: { language: {} }, get: ({ language }) => String(language) });
+export const toolOfAnyValue = tool({
+  input: { type: "object", properties: { name: { type: "string" }, value: {} }, required: ["name"] },
+  call: () => "a",
+});
 export const promptWithout = prompt({ get: () => [assistant("a"), "b"] });
 export const singleResource = resource("note://one", { read: () => "one" });
 export const template = resource("note://{id}{?tags*}", { read: ({ id, tags }) => id + String(tags) });

@@ -6,8 +6,11 @@ import type { Revision } from "../mcp/revisions/revision.ts";
 
 /** A call of the user before it is sent. */
 export interface PreparedRequest {
+  /** The JSON-RPC method. */
   readonly method: string;
+  /** The params of the request, without those that extensions add. */
   readonly params: JsonObject;
+  /** The protocol revision of the connection. */
   readonly revision: Revision;
   /** The capabilities that the server has declared. */
   readonly capabilities: ServerCapabilities;
@@ -17,12 +20,15 @@ export interface PreparedRequest {
 
 /** A call of the user whose result is not the final one. */
 export interface FollowedRequest {
+  /** The JSON-RPC method. */
   readonly method: string;
   /** The method and the name in the params, for error messages. */
   readonly what: string;
+  /** The protocol revision of the connection. */
   readonly revision: Revision;
   /** Aborted when the call is cancelled. */
   readonly signal: AbortSignal;
+  /** The clock of the client. */
   readonly clock: Clock;
   /** The milliseconds left of the total timeout. Infinity if the user has set none. */
   readonly left: number;

@@ -62,7 +62,9 @@ export function checkTimeouts(timeout: Timeouts | undefined): void {
 
 /** Options of one request. */
 export interface RequestOptions {
+  /** Cancels the request. It then rejects with `LocalError` `aborted`. Default: none. */
   signal?: AbortSignal | undefined;
+  /** Time limits of this request. Default: those of `connect`. */
   timeout?: Timeouts | undefined;
   /** Called for each report of progress, in order, before the result. */
   onProgress?: ((progress: Progress) => void) | undefined;
@@ -79,65 +81,73 @@ export interface RequestOptions {
 /** Options of a client connection, for every kind of target. */
 export interface ConnectOptions {
   /** The name, version and description that the client sends to the server. */
-  info?: Implementation;
+  info?: Implementation | undefined;
   /** The protocol revision. `auto` negotiates it. With a fixed revision, connecting fails if the server does not support it. */
-  revision?: "auto" | (string & {});
-  elicit?: ElicitHandler;
+  revision?: "auto" | (string & {}) | undefined;
+  /** Answers elicitations of the server. If omitted, the client does not declare the capability. */
+  elicit?: ElicitHandler | undefined;
   /** The elicitation modes that `elicit` can show. Default: both. */
-  elicitModes?: readonly ("form" | "url")[];
-  sample?: SampleHandler;
+  elicitModes?: readonly ("form" | "url")[] | undefined;
+  /** Answers sampling requests of the server. If omitted, the client does not declare the capability. */
+  sample?: SampleHandler | undefined;
   /** Whether `sample` can give the model tools to call. */
-  sampleTools?: boolean;
+  sampleTools?: boolean | undefined;
   /** Whether `sample` can include the context of servers, which a request asks for with `includeContext`. */
-  sampleContext?: boolean;
-  roots?: RootsHandler;
+  sampleContext?: boolean | undefined;
+  /** The roots to share with the server, or a function that returns them. Default: none. */
+  roots?: RootsHandler | undefined;
   /** Extensions that this client supports: a list of implementations, or a record of settings by extension identifier. */
-  extensions?: readonly ClientExtension[] | Record<string, JsonObject>;
+  extensions?: readonly ClientExtension[] | Record<string, JsonObject> | undefined;
   /** Experimental capabilities to declare, by name. Those of the server are in `client.server.capabilities.experimental`. */
-  experimental?: Record<string, JsonObject>;
+  experimental?: Record<string, JsonObject> | undefined;
   /**
    * Milliseconds between two pings of the server, and the time that it has to answer one. If it does not answer two in a row,
    * the connection is closed, and the next call opens a new one. Modern servers over HTTP are not pinged, because they have
    * no connection. Default: no pings.
    */
-  pingInterval?: number;
+  pingInterval?: number | undefined;
   /** Called before each tool call. The call is refused if it returns false. Default: every call is allowed. */
-  confirm?: (call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>;
-  onLog?: (message: LoggingMessage) => void;
+  confirm?:
+    | ((call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>)
+    | undefined;
+  /** Receives the log messages of the server. Default: they are ignored. */
+  onLog?: ((message: LoggingMessage) => void) | undefined;
   /**
    * Called with each notification of the server that MCP does not define. Nothing of it is validated. Notifications are
    * handled one after another: the next one waits for the returned promise. Further ones are dropped if 100 wait.
    */
-  onNotification?: (notification: CustomNotification) => Awaitable<unknown>;
+  onNotification?: ((notification: CustomNotification) => Awaitable<unknown>) | undefined;
   /**
    * Called with the `elicitationId` of a visit to a URL when the server announces that the visit is complete. Ids that the
    * server has not asked this client for, and ids that are complete already, are ignored. Only 2025-11-25 has such ids.
    */
-  onElicitationComplete?: (elicitationId: string) => void;
+  onElicitationComplete?: ((elicitationId: string) => void) | undefined;
   /** Called with the record of each finished call, including calls answered from the cache. */
-  onCall?: (record: CallRecord) => void;
+  onCall?: ((record: CallRecord) => void) | undefined;
   /** Observers of each call that is sent to the server, such as `telemetry()` of `mcparley/otel`. The first is outermost. */
-  observers?: readonly ClientObserver[];
+  observers?: readonly ClientObserver[] | undefined;
   /** Called with each error that fails no call: malformed messages, skipped list entries, reconnects. */
-  onError?: (error: Error) => void;
+  onError?: ((error: Error) => void) | undefined;
+  /** Time limits of every request. Options of a request have precedence. */
   timeout?: Timeouts | undefined;
   /**
    * Milliseconds to wait on a stream for the reply to the first, modern request before the client also sends the legacy
    * `initialize`. The client uses the one that the server answers, however late. At most half of the time limit for
    * connecting. Default: 5,000.
    */
-  probeTimeout?: number;
+  probeTimeout?: number | undefined;
   /**
    * Whether to cache results for the lifetime that the server sets: at most 256 results and 16 MiB. A private result is only
    * used with the credentials that it was requested with. Default: true.
    */
-  cache?: boolean;
+  cache?: boolean | undefined;
   /**
    * Maximum size of a list with several pages, in bytes of JSON. A longer one fails with `too_large` when the limit is
    * exceeded. Default: 64 MiB.
    */
-  maxListBytes?: number;
+  maxListBytes?: number | undefined;
   /** Aborts connecting. It has no effect on a connected client. */
   signal?: AbortSignal | undefined;
-  clock?: Clock;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
+  clock?: Clock | undefined;
 }

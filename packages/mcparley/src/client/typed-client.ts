@@ -10,19 +10,21 @@ interface Typed {
 type Carried<S> = S extends { readonly "~types"?: infer T } ? NonNullable<T> : never;
 
 /** Arguments may be omitted if all of them are optional. */
-type Args<A> = {} extends A ? [args?: A, options?: RequestOptions] : [args: A, options?: RequestOptions];
+type Call<A, R> = {} extends A
+  ? (args?: A, options?: RequestOptions) => Promise<R>
+  : (args: A, options?: RequestOptions) => Promise<R>;
 
 /** The tools of a server as functions. */
 export type ToolCalls<T> = {
   readonly [K in keyof T]: T[K] extends { readonly "~types"?: { input: infer I; output: infer O } }
-    ? (...args: Args<I>) => Promise<O>
+    ? Call<I, O>
     : never;
 };
 
 /** The prompts of a server as functions. */
 export type PromptGets<P> = {
   readonly [K in keyof P]: P[K] extends { readonly "~types"?: { arguments: infer A } }
-    ? (...args: Args<A>) => Promise<GetPromptResult>
+    ? Call<A, GetPromptResult>
     : never;
 };
 
@@ -37,18 +39,16 @@ export type TypedClient<S> = S extends Typed
   : unknown;
 
 /** The arguments and options of `callTool` for a tool: those of the server's type, if the client has it. */
-export type CallArgs<C, N extends string> = C extends {
-  readonly tools: { readonly [K in N]: (...args: infer A extends [args?: any, options?: RequestOptions]) => unknown };
-}
-  ? A
-  : [args?: object, options?: RequestOptions];
+export type CallArgs<C, N extends string> =
+  ToolCall<C, N> extends (...args: infer A extends [args?: any, options?: RequestOptions | undefined]) => unknown
+    ? A
+    : [args?: object, options?: RequestOptions];
+
+/** The function of a tool in the type of a client. `unknown` if the type of the server is not known. */
+type ToolCall<C, N extends string> = C extends { readonly tools: { readonly [K in N]: infer F } } ? F : unknown;
 
 /** The value that `callTool` returns for a tool: that of the server's type, if the client has it. */
-export type CallValue<C, N extends string> = C extends {
-  readonly tools: { readonly [K in N]: (...args: never) => Promise<infer V> };
-}
-  ? V
-  : any;
+export type CallValue<C, N extends string> = ToolCall<C, N> extends (...args: never) => Promise<infer V> ? V : any;
 
 /** Looked up by `await`, by `JSON.stringify`, and by programs that print or compare values. */
 const lookedUp: ReadonlySet<string> = new Set(["then", "toJSON", "inspect", "asymmetricMatch", "nodeType", "$$typeof"]);

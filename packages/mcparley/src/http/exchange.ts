@@ -105,7 +105,9 @@ export interface Exchange extends RequestHead, RequestSource {
 export interface ResponseStream {
   /** Bytes that were written and that the client has not read yet. */
   readonly backlog: number;
+  /** Adds text to the body, encoded as UTF-8. */
   write(chunk: string): void;
+  /** Ends the body. */
   end(): void;
   /** Aborts the connection, so that the client can detect an incomplete response. */
   destroy(): void;

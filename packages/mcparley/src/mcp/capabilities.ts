@@ -6,33 +6,50 @@ import type { CacheHint } from "./resources.ts";
 
 /** The name of a client or a server, as it describes itself. Not verified: display it, but do not trust it. */
 export interface Implementation {
+  /** Name for programs. It should not change between versions. */
   name: string;
+  /** Version of the implementation. */
   version: string;
+  /** Name for people. Default: `name`. */
   title?: string;
+  /** Purpose, in one or two sentences for people. */
   description?: string;
+  /** URL of a page about the implementation. */
   websiteUrl?: string;
+  /** Icons to show for it. A client chooses one by size and theme. */
   icons?: readonly Icon[];
 }
 
 /** The capabilities that a client declares. */
 export interface ClientCapabilities {
+  /** Set if the client shares its roots. `listChanged`: it notifies of changes. */
   roots?: { listChanged?: boolean };
+  /** Set if the client answers sampling requests; `tools` and `context` if they may contain those. */
   sampling?: { context?: JsonObject; tools?: JsonObject };
   /** An empty object means form mode only. */
   elicitation?: { form?: JsonObject; url?: JsonObject };
+  /** Capabilities that are not part of the specification, by name. */
   experimental?: Record<string, JsonObject>;
+  /** Settings of the supported extensions, by identifier such as `io.modelcontextprotocol/tasks`. */
   extensions?: Record<string, JsonObject>;
   [other: string]: unknown;
 }
 
 /** The capabilities that a server declares. */
 export interface ServerCapabilities {
+  /** Set if the server has tools. `listChanged`: it notifies of changes of the list. */
   tools?: { listChanged?: boolean };
+  /** Set if the server has prompts. `listChanged`: it notifies of changes of the list. */
   prompts?: { listChanged?: boolean };
+  /** Set if the server has resources. `subscribe`: clients can subscribe to a resource. */
   resources?: { listChanged?: boolean; subscribe?: boolean };
+  /** Set if the server suggests values of arguments. */
   completions?: JsonObject;
+  /** Set if the server sends log messages. */
   logging?: JsonObject;
+  /** Capabilities that are not part of the specification, by name. */
   experimental?: Record<string, JsonObject>;
+  /** Settings of the supported extensions, by identifier such as `io.modelcontextprotocol/tasks`. */
   extensions?: Record<string, JsonObject>;
   [other: string]: unknown;
 }
@@ -53,18 +70,27 @@ export interface InitializeParams {
 
 /** The result of `initialize`. */
 export interface InitializeResult {
+  /** The protocol revision that the server chose. */
   protocolVersion: string;
+  /** The capabilities of the server. */
   capabilities: ServerCapabilities;
+  /** Name and version of the server. Not verified. */
   serverInfo: Implementation;
+  /** Instructions for the model on how to use the server. */
   instructions?: string;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
 /** The result of `server/discover`. */
 export interface DiscoverResult extends CacheHint {
+  /** The protocol revisions that the server supports. */
   supportedVersions: string[];
+  /** The capabilities of the server. */
   capabilities: ServerCapabilities;
+  /** Instructions for the model on how to use the server. */
   instructions?: string;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 

@@ -3,7 +3,17 @@ import { type JsonObject, isObject } from "../rpc/messages.ts";
 import { readStrings } from "./prompts.ts";
 
 /** The prompt or resource template whose argument is completed. */
-export type CompletionReference = { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
+export type CompletionReference =
+  | {
+      type: "ref/prompt";
+      /** Name of the prompt. */
+      name: string;
+    }
+  | {
+      type: "ref/resource";
+      /** URI template of the resource template. */
+      uri: string;
+    };
 
 export interface CompleteParams {
   ref: CompletionReference;
@@ -14,12 +24,14 @@ export interface CompleteParams {
 
 /** The result of `completion/complete`. */
 export interface CompleteResult {
+  /** The suggested values, at most 100. `total` counts all matches, also those that were not sent. */
   completion: {
     /** At most 100, the best first. */
     values: string[];
     total?: number;
     hasMore?: boolean;
   };
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 

@@ -4,25 +4,33 @@ import { type JsonObject, isObject } from "../rpc/messages.ts";
 /** The schema of a form: a flat object whose properties are strings, numbers, booleans or choices. */
 export interface RequestedSchema {
   type: "object";
+  /** A schema for each field: text, a number, a boolean, or a choice. */
   properties: Record<string, JsonObject>;
+  /** Names of the fields that the user must fill in. Default: none. */
   required?: string[];
 }
 
 /** Params of an elicitation that shows a form. */
 export interface ElicitFormParams {
   mode?: "form";
+  /** The question to show to the user. */
   message: string;
+  /** The fields of the form. */
   requestedSchema: RequestedSchema;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
 /** Params of an elicitation that sends the user to a URL. */
 export interface ElicitUrlParams {
   mode: "url";
+  /** The reason to visit the page, for the user. */
   message: string;
+  /** The URL to visit. Show it to the user before it is opened. */
   url: string;
   /** 2025-11-25 only: identifies the interaction in `notifications/elicitation/complete`. */
   elicitationId?: string;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
@@ -31,8 +39,11 @@ export type ElicitParams = ElicitFormParams | ElicitUrlParams;
 
 /** The answer of the user to an elicitation. */
 export interface ElicitResult {
+  /** `accept`: the user answered. `decline`: the user refused. `cancel`: the user gave no answer. */
   action: "accept" | "decline" | "cancel";
+  /** The values of the form, if the user accepted one. */
   content?: Record<string, string | number | boolean | string[]>;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 

@@ -24,6 +24,7 @@ export const ErrorCode: typeof RpcErrorCode & typeof McpErrorCode = { ...RpcErro
  */
 export class ToolError extends RpcError {
   override readonly name: string = "ToolError";
+  /** Always `tool_error`. */
   readonly code = "tool_error";
   /** On a client: the complete result of the tool. */
   readonly result: object | undefined;

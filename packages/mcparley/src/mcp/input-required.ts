@@ -4,16 +4,20 @@ import { Method } from "./methods.ts";
 
 /** An input request in a result: elicitation, sampling or roots. */
 export interface InputRequest {
+  /** The method: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
   method: string;
+  /** The params of the method. */
   params?: JsonObject;
 }
 
 /** The result of a call that needs input first (2026-07-28, basic/patterns/mrtr). */
 export interface InputRequiredResult {
   resultType: "input_required";
+  /** The requests to answer, by key. The next call sends the answers under the same keys. */
   inputRequests?: Record<string, InputRequest>;
   /** Opaque to the client, which sends it back unchanged. */
   requestState?: string;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 

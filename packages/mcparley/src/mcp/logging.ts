@@ -9,7 +9,9 @@ export type LoggingLevel = (typeof loggingLevels)[number];
 
 /** A log message that a server sends to a client. */
 export interface LoggingMessage {
+  /** The severity, from `debug` to `emergency`. */
   level: LoggingLevel;
+  /** Name of the component that wrote the message. */
   logger?: string;
   /** Any JSON value. */
   data: unknown;

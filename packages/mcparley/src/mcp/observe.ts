@@ -10,12 +10,15 @@ export type Outcome = "ok" | "tool_error" | "input_required" | "refused" | "erro
 
 /** A call when it starts, on either side. It never contains the values of arguments. */
 export interface ObservedCall {
+  /** The side that observes the call. */
   readonly side: "client" | "server";
   /** Start of the call, in milliseconds since the epoch. */
   readonly at: number;
+  /** The JSON-RPC method. */
   readonly method: string;
   /** Tool, prompt or URI that the call names. A server keeps the first 500 characters. */
   readonly name: string | undefined;
+  /** The protocol revision of the call. */
   readonly revision: string;
   /** Kind of connection. Undefined if client and server are in one process. */
   readonly network: "tcp" | "pipe" | undefined;
@@ -23,7 +26,9 @@ export interface ObservedCall {
 
 /** The end of a call. */
 export interface CallEnd {
+  /** The kind of end. `refused`: the call was not allowed to run. `error`: it failed, other than by a tool error. */
   readonly outcome: Outcome;
+  /** Milliseconds from the start of the call to its end. */
   readonly durationMs: number;
   /** JSON-RPC code of the error, or on a client also the code of a `LocalError`, such as `timeout`. */
   readonly code: number | string | undefined;
@@ -52,7 +57,9 @@ export interface CallRecord {
   kind: "call";
   /** Start of the call, in milliseconds since the epoch. */
   at: number;
+  /** Milliseconds from the start of the call to its end. */
   durationMs: number;
+  /** The JSON-RPC method. */
   method: string;
   /** Tool, prompt or URI that the call names. */
   name: string | undefined;
@@ -64,6 +71,7 @@ export interface CallRecord {
   target?: string;
   /** Undefined on a client that has no connection. */
   revision: string | undefined;
+  /** The kind of end. `refused`: the call was not allowed to run. `error`: it failed, other than by a tool error. */
   outcome: Outcome;
   /** JSON-RPC code of the error, or on a client also the code of a `LocalError`, such as `timeout`. */
   code: number | string | undefined;

@@ -7,7 +7,9 @@ export type ProgressToken = string | number;
 export interface Progress {
   /** The progress so far. It grows with each notification. */
   progress: number;
+  /** The value of `progress` at the end, if known. */
   total?: number;
+  /** The current step, for people. */
   message?: string;
   _meta?: JsonObject;
 }

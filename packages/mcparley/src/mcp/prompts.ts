@@ -4,32 +4,47 @@ import type { ContentBlock, Icon, Role } from "./content.ts";
 
 /** An argument of a prompt, as a client sees it. */
 export interface PromptArgument {
+  /** Key of the argument in `getPrompt`. */
   name: string;
+  /** Name for people. Default: `name`. */
   title?: string;
+  /** The expected value, for people. */
   description?: string;
+  /** Whether a call without the argument is refused. Default: false. */
   required?: boolean;
 }
 
 /** A prompt in a list. */
 export interface Prompt {
+  /** Name for `getPrompt`. Unique on a server. */
   name: string;
+  /** Name for people. Default: `name`. */
   title?: string;
+  /** Purpose of the prompt, for people. */
   description?: string;
+  /** The arguments, all of which are text. Default: none. */
   arguments?: PromptArgument[];
+  /** Icons to show for the prompt. */
   icons?: readonly Icon[];
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
 /** A message of a prompt. */
 export interface PromptMessage {
+  /** The speaker: `user` or `assistant`. */
   role: Role;
+  /** One block: text, an image, audio, or a resource. */
   content: ContentBlock;
 }
 
 /** The result of `prompts/get`. */
 export interface GetPromptResult {
+  /** Purpose of the prompt. */
   description?: string;
+  /** The messages to send to the model, in this order. */
   messages: PromptMessage[];
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 

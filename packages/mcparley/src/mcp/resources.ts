@@ -4,31 +4,45 @@ import type { Annotations, Icon, ResourceContents, ResourceDescription } from ".
 
 /** A resource in a list. */
 export interface Resource extends ResourceDescription {
+  /** Hints about the audience, priority and age of the contents. */
   annotations?: Annotations;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
 /** A resource template in a list. */
 export interface ResourceTemplate {
+  /** URI template (RFC 6570), such as `note://{id}`. */
   uriTemplate: string;
+  /** Name for programs. */
   name: string;
+  /** Name for people. Default: `name`. */
   title?: string;
+  /** The resources that the template addresses, for the model. */
   description?: string;
+  /** MIME type, if all matching resources have the same one. */
   mimeType?: string;
+  /** Hints about the audience, priority and age of the contents. */
   annotations?: Annotations;
+  /** Icons to show for the resources. */
   icons?: readonly Icon[];
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
 /** The time for which a result may be cached, in milliseconds, and whether other users may receive it. */
 export interface CacheHint {
+  /** Milliseconds for which the result may be used again. 0 means not at all. */
   ttlMs: number;
+  /** `public`: the result is the same for all callers. `private`: only for this caller. */
   cacheScope: "public" | "private";
 }
 
 /** The result of `resources/read`. */
 export interface ReadResourceResult extends Partial<CacheHint> {
+  /** The contents. A resource can have several parts, each with its URI. */
   contents: ResourceContents[];
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 

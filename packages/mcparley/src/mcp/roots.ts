@@ -5,7 +5,9 @@ import { type JsonObject, isObject } from "../rpc/messages.ts";
 export interface Root {
   /** A `file://` URI. */
   uri: string;
+  /** Name for people. Default: none. */
   name?: string;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 

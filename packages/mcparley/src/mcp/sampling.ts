@@ -6,19 +6,28 @@ import type { Tool } from "./tools.ts";
 /** A tool call that the model requests. */
 export interface ToolUseContent {
   type: "tool_use";
+  /** Identifies the call. Its result has the same value in `toolUseId`. */
   id: string;
+  /** Name of the tool. */
   name: string;
+  /** Arguments of the call. Not validated. */
   input: JsonObject;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
 /** The result of a tool use. A message with one contains only tool results. */
 export interface ToolResultContent {
   type: "tool_result";
+  /** The `id` of the tool call. */
   toolUseId: string;
+  /** The content of the result, for the model. */
   content: ContentBlock[];
+  /** The result as data, if the tool has an output schema. */
   structuredContent?: unknown;
+  /** Whether the tool failed. Default: false. */
   isError?: boolean;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
@@ -27,40 +36,63 @@ export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUs
 
 /** A message that is sent to the client's model, or that the model returned. */
 export interface SamplingMessage {
+  /** The speaker: `user` or `assistant`. */
   role: Role;
+  /** One block, or several: text, images, audio, tool calls and their results. */
   content: SamplingContent | SamplingContent[];
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
 /** The preferences of the server, with priorities from 0 to 1. The client decides. */
 export interface ModelPreferences {
+  /** Names of models or parts of them, the preferred first. */
   hints?: { name?: string }[];
+  /** Importance of a low price, from 0 to 1. */
   costPriority?: number;
+  /** Importance of a fast answer, from 0 to 1. */
   speedPriority?: number;
+  /** Importance of a capable model, from 0 to 1. */
   intelligencePriority?: number;
 }
 
 /** Params of `sampling/createMessage`. */
 export interface CreateMessageParams {
+  /** The conversation, the oldest message first. */
   messages: SamplingMessage[];
+  /** Maximum tokens of the answer. The client may use fewer. */
   maxTokens: number;
+  /** System prompt. The client may change or ignore it. */
   systemPrompt?: string;
+  /** Preferences for the choice of the model. The client may ignore them. */
   modelPreferences?: ModelPreferences;
+  /** Randomness of the answer, in the range of the model. Default: that of the client. */
   temperature?: number;
+  /** Texts at which the model stops. */
   stopSequences?: string[];
+  /** Context of MCP servers to add. Requires the client capability `sampling.context` unless `none`. Default: none. */
   includeContext?: "none" | "thisServer" | "allServers";
+  /** Tools that the model may call. Requires the client capability `sampling.tools`. Default: none. */
   tools?: Tool[];
+  /** Whether the model must call a tool. Default mode: `auto`, the model decides. */
   toolChoice?: { mode?: "auto" | "required" | "none" };
+  /** Settings for the provider of the model. Their format is that of the provider. */
   metadata?: JsonObject;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
 /** The result of `sampling/createMessage`: a message of the client's model. */
 export interface CreateMessageResult {
+  /** The speaker, `assistant`. */
   role: Role;
+  /** The answer: one block, or several if it has tool calls. */
   content: SamplingContent | SamplingContent[];
+  /** Name of the model that answered. */
   model: string;
+  /** The reason of the end, such as `endTurn`, `maxTokens` or `toolUse`. */
   stopReason?: string;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 

@@ -3,8 +3,11 @@ import { type JsonObject, isObject } from "../rpc/messages.ts";
 
 /** The changes that a client subscribes to. Omitted ones are not sent. */
 export interface SubscriptionFilter {
+  /** Receive `notifications/tools/list_changed`. Default: false. */
   toolsListChanged?: boolean;
+  /** Receive `notifications/prompts/list_changed`. Default: false. */
   promptsListChanged?: boolean;
+  /** Receive `notifications/resources/list_changed`. Default: false. */
   resourcesListChanged?: boolean;
   /** The URIs of resources to receive updates of. */
   resourceSubscriptions?: string[];

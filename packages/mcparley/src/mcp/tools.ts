@@ -4,32 +4,47 @@ import type { ContentBlock, Icon } from "./content.ts";
 
 /** Hints about the behavior of a tool. A client must not trust them unless it trusts the server. */
 export interface ToolAnnotations {
+  /** Name for people. `title` of the tool has precedence. */
   title?: string;
+  /** Whether the tool changes nothing. Default: false. */
   readOnlyHint?: boolean;
+  /** Whether the tool may delete or overwrite. Meaningful if it is not read-only. Default: true. */
   destructiveHint?: boolean;
+  /** Whether a repeated call with the same arguments has no further effect. Default: false. */
   idempotentHint?: boolean;
+  /** Whether the tool uses systems outside of the server, such as the web. Default: true. */
   openWorldHint?: boolean;
 }
 
 /** A tool in a list. */
 export interface Tool {
+  /** Name for `callTool`. Unique on a server. */
   name: string;
+  /** Name for people. Default: `annotations.title`, then `name`. */
   title?: string;
+  /** Purpose of the tool, for the model. */
   description?: string;
+  /** JSON Schema of the arguments. Its type is `object`. */
   inputSchema: JsonObject;
+  /** JSON Schema of `structuredContent`. Default: none. */
   outputSchema?: JsonObject;
+  /** Hints about the behaviour of the tool. Not verified. */
   annotations?: ToolAnnotations;
+  /** Icons to show for the tool. */
   icons?: readonly Icon[];
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 
 /** The result of `tools/call`. */
 export interface CallToolResult {
+  /** Content for the model. It can be empty. */
   content: ContentBlock[];
   /** Any JSON value. It matches the tool's output schema, if there is one. */
   structuredContent?: unknown;
   /** Whether the tool failed. `content` then explains the failure to the model. */
   isError?: boolean;
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 

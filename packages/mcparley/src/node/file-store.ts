@@ -8,6 +8,7 @@ import { StoreLog } from "./store-log.ts";
 export interface FileStoreOptions {
   /** Maximum size of the folder in bytes. Writes beyond it fail with `too_large`. Default: 256 MiB. */
   maxBytes?: number;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 

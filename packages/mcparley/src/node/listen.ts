@@ -28,6 +28,7 @@ export interface ListenOptions extends HttpOptions {
 export interface Listening {
   /** The URL for clients on this machine. */
   readonly url: string;
+  /** The port in use, also if port 0 was requested. */
   readonly port: number;
   /**
    * Prepares for the shutdown. Requests are still answered, but `/readyz` answers 503, no session or stream is opened, and

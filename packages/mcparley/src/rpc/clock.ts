@@ -4,6 +4,7 @@ export interface Clock {
   now(): number;
   /** Calls `fn` once after `ms` milliseconds, unless cleared. */
   setTimeout(fn: () => void, ms: number): unknown;
+  /** Cancels a timer. `handle` is the value that `setTimeout` returned. */
   clearTimeout(handle: unknown): void;
 }
 

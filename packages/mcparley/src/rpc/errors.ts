@@ -29,8 +29,11 @@ export interface ProtocolErrorOptions {
  */
 export class ProtocolError extends RpcError {
   override readonly name: string = "ProtocolError";
+  /** The JSON-RPC error code, such as -32602. */
   readonly code: number;
+  /** The `data` of the error, as the peer sent it or as it will be sent. */
   readonly data: unknown;
+  /** The HTTP status of the response, if it is not the default for the code. */
   readonly status: number | undefined;
 
   constructor(code: number, message: string, options: ProtocolErrorOptions = {}) {
@@ -40,12 +43,14 @@ export class ProtocolError extends RpcError {
     this.status = options.status;
   }
 
+  /** Returns the `error` member of a JSON-RPC response. */
   toBody(): JsonRpcErrorBody {
     const body: JsonRpcErrorBody = { code: this.code, message: this.message };
     if (this.data !== undefined) body.data = this.data;
     return body;
   }
 
+  /** Makes an error of the `error` member of a JSON-RPC response. */
   static from(body: JsonRpcErrorBody): ProtocolError {
     return new ProtocolError(body.code, body.message, { data: body.data });
   }
@@ -108,7 +113,9 @@ export type LocalErrorCode =
 /** An error on this side of the connection. It is never sent as a JSON-RPC error. */
 export class LocalError extends RpcError {
   override readonly name: string = "LocalError";
+  /** The reason of the failure. Compare this and not the message. */
   readonly code: LocalErrorCode;
+  /** Details of some codes, such as `url` of `sign_in_required`. Otherwise undefined. */
   readonly data: unknown;
 
   constructor(code: LocalErrorCode, message: string, options: { cause?: unknown; data?: unknown } = {}) {

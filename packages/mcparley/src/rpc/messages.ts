@@ -7,22 +7,29 @@ export type RequestId = string | number;
 /** A JSON-RPC request. */
 export interface JsonRpcRequest {
   jsonrpc: "2.0";
+  /** The id that the response repeats. Unique among open requests of the sender. */
   id: RequestId;
+  /** The method, such as `tools/call`. */
   method: string;
+  /** The params of the request. Default: none. */
   params?: JsonObject;
 }
 
 /** A JSON-RPC notification, which has no response. */
 export interface JsonRpcNotification {
   jsonrpc: "2.0";
+  /** The method, such as `notifications/progress`. */
   method: string;
+  /** The params of the notification. Default: none. */
   params?: JsonObject;
 }
 
 /** A JSON-RPC response with a result. */
 export interface JsonRpcSuccess {
   jsonrpc: "2.0";
+  /** The id of the request. */
   id: RequestId;
+  /** The result, an object. A server may pass it already serialised. */
   result: JsonObject | Prepared;
 }
 
@@ -35,7 +42,9 @@ export interface JsonRpcErrorBody {
 /** An error response. It has no `id` if the id of the request could not be read. */
 export interface JsonRpcFailure {
   jsonrpc: "2.0";
+  /** The id of the request. Missing if the request could not be read. */
   id?: RequestId;
+  /** The code, message and data of the error. */
   error: JsonRpcErrorBody;
 }
 

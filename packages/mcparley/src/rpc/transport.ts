@@ -35,6 +35,7 @@ export interface Receiver {
 
 /** Data for the transport of one message, such as HTTP headers. Transports ignore the data that does not concern them. */
 export interface Envelope {
+  /** HTTP headers to add to the message. Transports other than HTTP ignore them. */
   headers?: Readonly<Record<string, string>>;
   /**
    * Maximum size of the reply in bytes, if it is more than the default limit of the transport. A limit that the user has

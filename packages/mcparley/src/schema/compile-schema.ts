@@ -13,7 +13,13 @@ import {
   shorten,
 } from "./schema.ts";
 import { isObject } from "../rpc/messages.ts";
-import { type StandardIssue, type StandardResult, type StandardSchema, isStandardSchema } from "./standard-schema.ts";
+import {
+  type Schema,
+  type StandardIssue,
+  type StandardResult,
+  type StandardSchema,
+  isStandardSchema,
+} from "./standard-schema.ts";
 
 /** "input": the value comes from the peer and goes to our code; "output": it comes from our code and goes to the peer. */
 export type Direction = "input" | "output";
@@ -52,11 +58,13 @@ const compiled: Record<Direction, WeakMap<object, CompiledSchema>> = { input: ne
  *
  * Throws a SchemaError: `no_json_schema` if the library cannot convert the schema, otherwise as `readDocument` does.
  */
-export function compileSchema(schema: StandardSchema | JsonSchema, direction: Direction): CompiledSchema {
+export function compileSchema(schema: Schema, direction: Direction): CompiledSchema {
   const cache = compiled[direction];
   const known = isObject(schema) || typeof schema === "function" ? cache.get(schema) : undefined;
   if (known) return known;
-  const fresh = isStandardSchema(schema) ? compileStandard(schema, direction) : compilePlain(schema, direction);
+  const fresh = isStandardSchema(schema)
+    ? compileStandard(schema, direction)
+    : compilePlain(schema as JsonSchema, direction);
   cache.set(schema, fresh);
   return fresh;
 }

@@ -65,10 +65,11 @@ type FromObject<S> = S extends { readonly properties: infer P }
         ? Record<string, FromJsonSchema<V>>
         : JsonObject;
 
+// A mapped type over `keyof P` would keep the declarations in `P`, which TypeScript 7 writes into declaration files.
 type FromProperties<P, Required> = string extends keyof P
   ? JsonObject
   : Flat<
-      { -readonly [K in keyof P as K extends Required ? K : never]: FromJsonSchema<P[K]> } & {
-        -readonly [K in keyof P as K extends Required ? never : K]?: FromJsonSchema<P[K]>;
+      { [K in Extract<keyof P, Required>]: FromJsonSchema<P[K]> } & {
+        [K in Exclude<keyof P, Required>]?: FromJsonSchema<P[K]>;
       } & { [K in Exclude<Required, keyof P> & string]: unknown }
     >;

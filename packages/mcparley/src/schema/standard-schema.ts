@@ -33,14 +33,25 @@ export interface StandardSchema<In = Anything, Out = In> {
   };
 }
 
+/**
+ * A schema of a library, known by the members that types are inferred from. `tool` and the other functions with type
+ * parameters accept this type: the compiler compares it with a schema in two thirds of the steps of `StandardSchema`.
+ */
+export interface TypedSchema {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly types?: { readonly input: Anything; readonly output: Anything } | undefined;
+  };
+}
+
 /** The type of the values that a schema accepts. */
-export type InferInput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["input"];
+export type InferInput<S extends TypedSchema> = NonNullable<S["~standard"]["types"]>["input"];
 
 /** The type of the values that a schema returns after validation, with defaults and transformations applied. */
-export type InferOutput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["output"];
+export type InferOutput<S extends TypedSchema> = NonNullable<S["~standard"]["types"]>["output"];
 
 /** A Standard Schema or a JSON Schema. */
-export type Schema = StandardSchema | JsonSchema;
+export type Schema = TypedSchema | JsonSchema;
 
 declare const none: unique symbol;
 /** The type of an omitted schema. */
@@ -73,12 +84,12 @@ type Keyword =
  * Refuses an object that is no schema: one whose properties are schemas of a library, and one without a keyword of JSON
  * Schema. For a schema it is `unknown`, so that `S & SchemaCheck<S>` is `S`.
  */
-export type SchemaCheck<S> = S extends StandardSchema
+export type SchemaCheck<S> = S extends TypedSchema
   ? unknown
   : string extends keyof S
     ? unknown
     : {
-        [K in keyof S]: S[K] extends StandardSchema
+        [K in keyof S]: S[K] extends TypedSchema
           ? "Make this object one schema, as z.object({ ... }) does."
           : keyof S & Keyword extends never
             ? 'Write { type: "object", properties: { ... } }, or make this object one schema of a library.'

@@ -27,10 +27,15 @@ export type Prefixed<T, N extends string> = { readonly [K in keyof T & string as
  * `T`, `P` and `R` are the types of its tools, prompts and resources. `connect<typeof server>` makes a client typed by them.
  */
 export interface Server<T = object, P = object, R = object, C = any> extends MethodsOfOthers {
+  /** The `name` of the definition. */
   readonly name: string;
+  /** The `version` of the definition. */
   readonly version: string;
+  /** The tools of the server. Changes apply at once. */
   readonly tools: Registry<Tool<any, any, C>>;
+  /** The prompts of the server. Changes apply at once. */
   readonly prompts: Registry<Prompt<any, C>>;
+  /** The resources and resource templates of the server. Changes apply at once. */
   readonly resources: ResourceRegistry<C>;
   /**
    * Adds middleware for every method, or for methods by name. It runs inside the middleware that was added before. Throws

@@ -97,6 +97,18 @@ test("a factory of tools takes a schema of any values", () => {
   expectTypeOf(wrap(z.object({ a: z.string() }), ({ a }) => a)).not.toBeAny();
 });
 
+test("a factory of tools keeps the types of a schema that it is called with", async () => {
+  const search = <Out, In>(input: z.ZodType<Out, In>, run: (value: Out) => string) =>
+    tool({ input, call: (value) => run(value) });
+  const report = <Out, In>(output: z.ZodType<Out, In>, make: () => In) => tool({ output, call: () => make() });
+  const tools = {
+    search: search(z.object({ a: z.string(), b: z.number().default(1) }), ({ a, b }) => a + b.toFixed()),
+    report: report(z.object({ n: z.number() }), () => ({ n: 1 })),
+  };
+  expectTypeOf(tools.search).toEqualTypeOf<Tool<{ a: string; b?: number | undefined }, string, object>>();
+  expectTypeOf(tools.report).toEqualTypeOf<Tool<Record<string, never>, { n: number }, object>>();
+});
+
 test("names of other libraries are refused with the name to use", () => {
   // @ts-expect-error Write "input" in place of "inputSchema".
   tool({ inputSchema: z.object({}), call: () => "a" });

@@ -47,9 +47,14 @@ export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends 
   input?: I & SchemaCheck<I>;
   /** Schema of the `structuredContent` that the tool returns. Default: none. */
   output?: O & SchemaCheck<O>;
+  /** Hints for clients, such as `{ readOnlyHint: true }`. Default: none. */
   annotations?: ToolAnnotations | undefined;
   /** The parts of extensions that apply to this tool. */
   extensions?: readonly ToolExtension[] | undefined;
+  /**
+   * Runs the tool. Receives the validated arguments and the context of the call. Throw `ToolError` for an error that the
+   * model can correct.
+   */
   call: (
     input: ToolInput<I>,
     ctx: Context & C,
@@ -61,10 +66,15 @@ export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends 
 /** A tool: plain data to pass to `createServer` under its name. */
 export interface Tool<I = any, O = any, C = any> extends Described {
   readonly kind: "tool";
+  /** The schema of the arguments, as it was passed to `tool`. */
   readonly input: Schema | undefined;
+  /** The schema of the result, as it was passed to `tool`. */
   readonly output: Schema | undefined;
+  /** Hints about the behaviour of the tool. */
   readonly annotations?: ToolAnnotations | undefined;
+  /** The parts of extensions that apply to this tool. */
   readonly extensions?: readonly ToolExtension[] | undefined;
+  /** The handler, as it was passed to `tool`. */
   readonly call: (input: never, ctx: Context & C) => unknown;
   readonly "~feature": Feature;
   readonly "~types"?: { input: I; output: O };
@@ -89,12 +99,24 @@ export function tool<
 /** Returns suggestions for a partly typed value. `others` contains the arguments that are already filled in. */
 export type Complete = (typed: string, others: Record<string, string>) => Awaitable<Completions>;
 /** Suggested values. The first 100 are sent. Set `total` if the list is incomplete. */
-export type Completions = readonly string[] | { values: readonly string[]; total?: number; hasMore?: boolean };
+export type Completions =
+  | readonly string[]
+  | {
+      /** The suggestions, the best first. */
+      values: readonly string[];
+      /** The number of all matches. Default: not stated. */
+      total?: number;
+      /** Whether there are more matches than `values`. Default: not stated. */
+      hasMore?: boolean;
+    };
 
 /** An argument of a prompt. */
 export interface Argument {
+  /** Name for people. Default: the key of the argument. */
   title?: string;
+  /** The expected value, for people. */
   description?: string;
+  /** Whether a call without the argument is refused. Default: false. */
   required?: boolean;
   /** A function, or a list of all values. From a list, the values that start with the typed text are suggested. */
   complete?: Complete | readonly string[];
@@ -102,10 +124,11 @@ export interface Argument {
 
 /** The values of a prompt's arguments: all are text, and those that are not `required` may be missing. */
 export type ArgumentValues<A> = Flat<
-  { -readonly [K in keyof A as A[K] extends { readonly required: true } ? K : never]: string } & {
-    -readonly [K in keyof A as A[K] extends { readonly required: true } ? never : K]?: string;
-  }
+  { [K in RequiredArgument<A>]: string } & { [K in Exclude<keyof A, RequiredArgument<A>>]?: string }
 >;
+
+// A mapped type over `keyof A` would keep the declarations in `A`, which TypeScript 7 writes into declaration files.
+type RequiredArgument<A> = { [K in keyof A]: A[K] extends { readonly required: true } ? K : never }[keyof A];
 
 type PromptReturn =
   | string
@@ -116,6 +139,7 @@ type PromptReturn =
 
 /** Definition of a prompt. */
 export interface PromptDefinition<A, C> extends Described, PromptNamesOfOthers {
+  /** The arguments, by name. All values are text. Default: none. */
   arguments?: A | undefined;
   /** Returns the messages. A string or a content block becomes a message of the user. */
   get: (args: ArgumentValues<A>, ctx: Context & C) => Awaitable<PromptReturn | InputRequired>;
@@ -124,7 +148,9 @@ export interface PromptDefinition<A, C> extends Described, PromptNamesOfOthers {
 /** A prompt: plain data to pass to `createServer` under its name. */
 export interface Prompt<A = any, C = any> extends Described {
   readonly kind: "prompt";
+  /** The declared arguments, by name. */
   readonly arguments: Record<string, Argument> | undefined;
+  /** The handler, as it was passed to `prompt`. */
   readonly get: (args: never, ctx: Context & C) => unknown;
   readonly "~feature": Feature;
   readonly "~types"?: { arguments: A };
@@ -153,9 +179,11 @@ type ReadReturn =
 
 /** Definition of a resource or a resource template. */
 export interface ResourceDefinition<U extends string, C> extends Described {
+  /** MIME type of the contents. Default: not stated. */
   mimeType?: string | undefined;
   /** Size in bytes, before any encoding. */
   size?: number | undefined;
+  /** Hints about the audience, priority and age of the contents. */
   annotations?: Annotations | undefined;
   /** How long a client may cache the contents. Default: 0 ms and private. */
   cache?: Partial<CacheHint> | undefined;

@@ -17,6 +17,7 @@ export interface ExtensionMethod {
   eras?: readonly ("modern" | "legacy")[];
   /** Name of the param that HTTP clients must mirror in the `Mcp-Name` header. Default: none. */
   mirroredName?: string;
+  /** Returns the result of a request. Throw `ProtocolError` for an error response. */
   answer(call: Call): Awaitable<JsonObject | Prepared | InputRequired>;
 }
 
@@ -24,6 +25,7 @@ export interface ExtensionMethod {
 export interface ExtensionSubscription {
   /** The part of the filter that the extension accepted. It is sent in the acknowledgment. */
   acknowledged: JsonObject;
+  /** Called when the stream ends. */
   end(): void;
 }
 
@@ -41,6 +43,7 @@ export interface ServerExtension {
    * defines in another form.
    */
   legacyCapabilities?(session: { revision: Revision; principal: Principal | undefined }): ServerCapabilities;
+  /** Methods that the extension answers, by name. Default: none. */
   readonly methods?: Readonly<Record<string, ExtensionMethod>>;
   /** Wraps every method, inside the middleware of the server. It can return custom result types. */
   readonly middleware?: (call: Call, next: () => Promise<JsonObject>) => Promise<JsonObject> | JsonObject;

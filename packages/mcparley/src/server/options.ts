@@ -89,9 +89,13 @@ type ByName<T, D> = Record<string, D> &
 export interface ServerDefinition<T, P, R, C extends object> extends Implementation {
   /** Instructions for the model on how to use this server. */
   instructions?: string;
+  /** The tools by name. Default: none. */
   tools?: T & ByName<T, Tool<any, any, NoInfer<C>>>;
+  /** The prompts by name. Default: none. */
   prompts?: P & ByName<P, Prompt<any, NoInfer<C>>>;
+  /** The resources and resource templates by name. Default: none. */
   resources?: R & ByName<R, Resource<any, NoInfer<C>>>;
+  /** Extensions of the protocol, such as `tasks()`, `skills()` and `apps()`. Default: none. */
   extensions?: readonly ServerExtension[];
   /** The optional capabilities that the server leaves out, such as `{ listChanged: false }`. Default: it has all. */
   capabilities?: CapabilityChoice;
@@ -111,6 +115,7 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
   context?: (call: Context) => C | Promise<C>;
   /** How long clients may cache lists. Default: 0 ms and public. A list with entries that require scopes is always private. */
   listCache?: Partial<CacheHint>;
+  /** Limits on the resources that clients can use. Each has a default. */
   limits?: Partial<ServerLimits>;
   /**
    * Receives each error of a handler that is hidden from the client, which gets "Internal error", and each error of an
@@ -161,6 +166,7 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
    * `store` and replaced every day; without a store, a random key for each process.
    */
   stateKeys?: readonly Uint8Array[];
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 

@@ -23,8 +23,11 @@ export interface Feature<D = any, E extends Entry<D> = any> {
  * The tools, prompts or resources of a live server, by name. A change applies at once and notifies subscribed clients.
  */
 export interface Registry<D> extends Iterable<[string, D]> {
+  /** The number of definitions. */
   readonly size: number;
+  /** Returns a definition, or undefined if the name does not exist. */
   get(name: string): D | undefined;
+  /** Returns whether the name exists. */
   has(name: string): boolean;
   /** Adds a definition, or replaces the one with the same name. Throws `LocalError` `invalid_definition` if it is invalid. */
   set(name: string, definition: D): void;

@@ -20,6 +20,7 @@ export interface StreamTransportOptions {
   keepOutput?: boolean;
   /** Milliseconds that `close` waits for the peer to read the messages that were sent before. Default: 2,000. */
   closeTimeout?: number;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 

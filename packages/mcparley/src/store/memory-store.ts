@@ -6,6 +6,7 @@ import { Tables } from "./tables.ts";
 export interface MemoryStoreOptions {
   /** Maximum number of keys, and of logs. Beyond it, the least recently written one is removed. Default: 100,000. */
   maxKeys?: number;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 

@@ -2,6 +2,7 @@
 export interface LogEntry {
   /** Opaque. Greater than the position of every earlier entry. */
   readonly position: string;
+  /** The appended text. */
   readonly value: string;
 }
 
@@ -36,6 +37,7 @@ export interface AppendOptions extends Lifetime {
 export interface Store {
   /** Returns the value, or undefined if there is none or it has expired. */
   get(key: string): Promise<string | undefined>;
+  /** Sets a value, also if the key has one. It expires after the given lifetime. */
   set(key: string, value: string, options: Lifetime): Promise<void>;
   /**
    * Sets the value if the current one is `expected`; undefined means no value. A `value` of undefined deletes. Returns

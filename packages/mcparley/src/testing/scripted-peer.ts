@@ -14,7 +14,9 @@ import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 
 /** A message that a client sent, with its envelope. */
 export interface Arrived {
+  /** The received message. */
   message: JsonRpcMessage;
+  /** Headers and limits that were sent with the message. */
   envelope: Envelope | undefined;
 }
 
@@ -36,8 +38,11 @@ export interface ScriptedPeer {
   notification(method: string): Promise<JsonRpcNotification>;
   /** The same for any message. */
   next(): Promise<JsonRpcMessage>;
+  /** Sends a successful response to a request. */
   answer(request: { id: RequestId }, result: JsonObject): void;
+  /** Sends an error response to a request. */
   refuse(request: { id: RequestId }, error: JsonRpcErrorBody): void;
+  /** Sends a notification. */
   notify(method: string, params?: JsonObject): void;
   /** Sends the client a request. */
   ask(id: RequestId, method: string, params?: JsonObject): void;

@@ -4,6 +4,7 @@
  * Several clients and processes may share one storage. They synchronize with `exclusively`.
  */
 export interface CredentialStorage {
+  /** Returns the value of a key, or undefined if it has none. */
   get(key: string): Promise<string | undefined>;
   /** Sets the value, or deletes it if undefined, if the present value is `expected`. Returns whether it did. */
   compareAndSet(key: string, expected: string | undefined, value: string | undefined): Promise<boolean>;

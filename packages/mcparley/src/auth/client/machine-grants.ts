@@ -63,6 +63,7 @@ export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
 
 /** The identity provider of an organization. */
 export interface IdentityProvider {
+  /** The issuer identifier, an https URL. Its metadata is read from there. */
   issuer: string;
   /** Default: the one in its metadata. */
   tokenEndpoint?: string;
@@ -72,6 +73,7 @@ export interface IdentityProvider {
 
 /** The proof that a user has signed in to the client with the identity provider. */
 export interface IdentityAssertion {
+  /** The encoded token. It is a secret. */
   token: string;
   /** `id_token` of OpenID Connect, or `saml2`. */
   type: "id_token" | "saml2";
@@ -81,6 +83,7 @@ export interface IdentityAssertion {
 export interface EnterpriseManagedOptions extends MachineOptions {
   /** The credentials of the client that is registered at the issuer. */
   client: ClientCredential;
+  /** The identity provider of the organization, which issues the assertion. */
   identityProvider: IdentityProvider;
   /**
    * Returns the identity assertion of the user. A string is an ID token. Called for each token.

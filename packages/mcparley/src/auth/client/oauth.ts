@@ -42,6 +42,7 @@ export interface AuthorizationOptions {
   fetch?: typeof fetch;
   /** Receives errors that fail no request, such as a token that could not be renewed in time. */
   onError?: (error: Error) => void;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 
@@ -51,10 +52,13 @@ export interface Account {
   readonly server: string;
   /** The identifier of the MCP server for which the tokens were issued. */
   readonly resource: string;
+  /** The issuer identifier of the authorization server. */
   readonly issuer: string;
+  /** The client ID at the authorization server. */
   readonly clientId: string;
   /** The user, if the authorization server names one. Not verified: for display only. */
   readonly subject: string | undefined;
+  /** The granted scopes. Undefined if the authorization server did not name them. */
   readonly scopes: readonly string[] | undefined;
   /** Milliseconds since 1970. Undefined if the authorization server does not state it. */
   readonly expiresAt: number | undefined;

@@ -11,12 +11,14 @@ export interface SignIn {
 
 /** One attempt to sign in. The caller of `prepare` must always close it. */
 export interface SignInAttempt {
+  /** The URI to which the authorization server must redirect. */
   readonly redirectUri: string;
   /**
    * Sends the user to the URL and resolves with the URL to which the user was redirected. The caller checks its content.
    * Rejects with `LocalError` `sign_in_required` if no sign-in is possible here; its `data.url` is the URL to visit.
    */
   visit(authorizationUrl: URL, signal: AbortSignal): Promise<URL>;
+  /** Releases the attempt, such as its listening port. Called in every case. */
   close(): Promise<void>;
 }
 

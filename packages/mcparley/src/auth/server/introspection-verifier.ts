@@ -32,6 +32,7 @@ export interface IntrospectionVerifierOptions {
   scopesOf?: ScopesOf;
   /** Sends the requests, for example through a proxy. */
   fetch?: typeof fetch;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 

@@ -37,6 +37,7 @@ export interface JwtVerifierOptions {
   scopesOf?: ScopesOf;
   /** Fetches metadata and keys, for example through a proxy. */
   fetch?: typeof fetch;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 

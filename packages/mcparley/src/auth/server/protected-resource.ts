@@ -33,6 +33,7 @@ export interface ProtectedResourceOptions extends ResourceDescription {
   scopeHierarchy?: ScopeHierarchy;
   /** The checks of tokens that are bound to a key (RFC 9449). Default: both bound and unbound tokens are accepted. */
   dpop?: DpopOptions;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 

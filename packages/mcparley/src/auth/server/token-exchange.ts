@@ -28,12 +28,15 @@ export interface TokenExchangeOptions {
   cacheSize?: number;
   /** Sends the requests, for example through a proxy. */
   fetch?: typeof fetch;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 
 /** A token for an upstream service, on behalf of the caller. */
 export interface UpstreamToken {
+  /** The access token. It is a secret. */
   readonly token: string;
+  /** The granted scopes. Undefined if the authorization server did not name them. */
   readonly scopes: readonly string[] | undefined;
 }
 

@@ -6,11 +6,13 @@ import type { Principal } from "../../server/dispatch/context.ts";
 export interface VerifiedToken {
   /** The issuer, exactly as the token names it. */
   readonly issuer: string;
+  /** The subject of the token, unique for the issuer. */
   readonly subject: string;
   /** The recipients of the token. It is refused unless the resource is one of them. */
   readonly audience: readonly string[];
   /** The granted scopes, before any hierarchy is applied. */
   readonly scopes: readonly string[];
+  /** The client to which the token was issued, if the token names it. */
   readonly clientId?: string;
   /** Seconds since 1970. */
   readonly expiresAt?: number;

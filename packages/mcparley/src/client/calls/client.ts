@@ -82,14 +82,17 @@ export class Client {
     return listTools(this.#core, options);
   }
 
+  /** Lists the prompts of the server. See `listTools`. */
   listPrompts(options: RequestOptions = {}): List<Prompt> {
     return listPrompts(this.#core, options);
   }
 
+  /** Lists the resources of the server, without templates. See `listTools`. */
   listResources(options: RequestOptions = {}): List<Resource> {
     return listResources(this.#core, options);
   }
 
+  /** Lists the resource templates of the server. See `listTools`. */
   listResourceTemplates(options: RequestOptions = {}): List<ResourceTemplate> {
     return listResourceTemplates(this.#core, options);
   }
@@ -122,6 +125,7 @@ export class Client {
     return requireArray<GetPromptResult>(Method.getPrompt, result, "messages");
   }
 
+  /** Reads a resource. Rejects with a `ProtocolError` if it does not exist; see `isResourceNotFound`. */
   async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
     // A file of 16 MiB in base64, with its envelope: the largest file of a skill that hosts support.
     const limited: CallOptions = { maxReply: 25_165_824, ...options };

@@ -4,6 +4,7 @@ import { type JsonObject, isObject } from "../../rpc/messages.ts";
 
 /** A list of the server. Iterate over it page by page, or read all of it. Each use sends new requests. */
 export interface List<T> extends AsyncIterable<T> {
+  /** Resolves with all entries. Rejects with `LocalError` `too_large` if the list exceeds the limits. */
   all(): Promise<T[]>;
 }
 

@@ -9,11 +9,13 @@ import type { Connection } from "./connection.ts";
 export interface ServerInfo {
   /** Its name and version; not verified. */
   readonly info: Implementation | undefined;
+  /** The capabilities that the server declared. */
   readonly capabilities: ServerCapabilities;
   /** How to use the server, for the model. */
   readonly instructions: string | undefined;
   /** The negotiated protocol version. */
   readonly revision: string;
+  /** `modern`: stateless, since 2026-07-28. `legacy`: an older revision, with `initialize`. */
   readonly era: "modern" | "legacy";
   /** The versions that the server supports. A legacy server names one. */
   readonly supportedVersions: readonly string[];

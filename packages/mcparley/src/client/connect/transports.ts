@@ -45,9 +45,13 @@ export interface TransportFactory {
 
 /** A server program to start as a child process, found by its name or path. No shell reads the command. */
 export interface CommandTarget {
+  /** The program to start, a path or a name on `PATH`. It is not run in a shell. */
   command: string;
+  /** Arguments of the program. Default: none. */
   args?: readonly string[];
+  /** Environment variables to add to the few that are passed by default. See the guide "Connecting". */
   env?: Readonly<Record<string, string>>;
+  /** Working directory of the program. Default: that of this process. */
   cwd?: string;
   /** Receives the output of the server on stderr. Its end is also part of errors. Default: "ignore". */
   stderr?: "inherit" | "ignore" | ((chunk: string) => void);
@@ -57,7 +61,9 @@ export interface CommandTarget {
 
 /** A server that can be connected to a transport: of this library, or a custom one. */
 export interface Attachable {
+  /** Serves one transport. Called for each connection. */
   attach(transport: Transport): Promise<unknown>;
+  /** Name of the server, for error messages. */
   readonly name?: unknown;
 }
 

@@ -8,8 +8,11 @@ import type { Connection } from "../connect/connection.ts";
 
 /** The changes to subscribe to. */
 export interface ListenFilter {
+  /** Receive changes of the list of tools. Default: false. */
   tools?: boolean;
+  /** Receive changes of the list of prompts. Default: false. */
   prompts?: boolean;
+  /** Receive changes of the lists of resources and templates. Default: false. */
   resources?: boolean;
   /** The URIs of the resources whose updates to subscribe to. */
   uris?: readonly string[];
@@ -31,7 +34,17 @@ export interface ListenExtension {
 export type ListKind = "tools" | "prompts" | "resources";
 
 /** A change on the server that a client subscribed to. */
-export type Change = ({ kind: ListKind } | { kind: "updated"; uri: string }) & {
+export type Change = (
+  | {
+      /** The list that changed. */
+      kind: ListKind;
+    }
+  | {
+      kind: "updated";
+      /** URI of the resource that changed. */
+      uri: string;
+    }
+) & {
   /** The `_meta` of the notification, without the members that belong to the subscription. */
   readonly _meta?: JsonObject;
 };

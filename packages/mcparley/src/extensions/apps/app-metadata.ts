@@ -31,6 +31,7 @@ export interface AppOrigins {
 
 /** The `_meta.ui` of an app. The host grants nothing that is not listed here, and may grant less. */
 export interface AppUi {
+  /** The origins that the app may use. Default: none. */
   csp?: AppOrigins;
   /** The browser permissions that the app requests, each with an empty object. */
   permissions?: Partial<Record<"camera" | "microphone" | "geolocation" | "clipboardWrite", Record<string, never>>>;

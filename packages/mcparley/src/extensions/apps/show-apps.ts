@@ -18,13 +18,17 @@ import {
 /** The part of a listed tool that holds its metadata. */
 /** A tool with its metadata, as a server lists it. */
 export interface Listed {
+  /** The `_meta` of the listed tool or resource. */
   readonly _meta?: JsonObject;
 }
 
 /** An app as the server sent it. Its code is untrusted: run it in a sandbox that allows only the entries of `ui`. */
 export interface App {
+  /** The `ui://` URI of the app. */
   uri: string;
+  /** The HTML document to show in a sandbox. */
   html: string;
+  /** The security settings that the server declared for the app. */
   ui: AppUi;
 }
 

@@ -21,6 +21,7 @@ export const skillLimits: { readonly files: number; readonly bytes: number } = {
 
 /** One file of a skill, with its digest and size. */
 export interface SkillResource {
+  /** URI of the file. */
   uri: string;
   /** `sha256:` and 64 hexadecimal digits, of the file's bytes. */
   digest: string;
@@ -30,7 +31,9 @@ export interface SkillResource {
 
 /** The front matter of a `SKILL.md`, as JSON, with all its fields. */
 export interface SkillFrontMatter extends JsonObject {
+  /** Name of the skill: lower-case letters, digits and hyphens. */
   name: string;
+  /** Purpose of the skill and when to use it, for the model. */
   description: string;
 }
 
@@ -38,9 +41,11 @@ export interface SkillFrontMatter extends JsonObject {
 export interface SkillEntry {
   /** The URI of its `SKILL.md`. */
   uri: string;
+  /** The metadata at the start of `SKILL.md`. */
   frontmatter: SkillFrontMatter;
   /** `dynamic` if files are generated when they are read, so that they have no digest. */
   resources: SkillResource[] | "dynamic";
+  /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }
 

@@ -29,12 +29,15 @@ export type TaskStatus = "working" | "input_required" | "completed" | "failed" |
 
 /** A task without its result. */
 export interface Task {
+  /** Identifies the task. On a server without authorization it is a secret, because it gives access to the task. */
   taskId: string;
+  /** The state of the task. `completed`, `failed` and `cancelled` are final. */
   status: TaskStatus;
   /** The current step, or the reason of the end. */
   statusMessage?: string;
   /** ISO 8601. */
   createdAt: string;
+  /** Time of the last change of status, ISO 8601. */
   lastUpdatedAt: string;
   /** Milliseconds from its creation for which the task is kept. Null means without a limit. */
   ttlMs: number | null;
@@ -53,8 +56,11 @@ export type DetailedTask = Task &
 
 /** A task as a client receives it, with the details that the server has sent. */
 export interface SeenTask extends Task {
+  /** The requests to answer, by key, if the status is `input_required`. */
   inputRequests?: Record<string, InputRequest>;
+  /** The result, if the status is `completed`. */
   result?: JsonObject;
+  /** The error, if the status is `failed`. */
   error?: JsonRpcErrorBody;
 }
 

@@ -8,6 +8,7 @@ import { SharedAuth } from "./auth.ts";
 export interface HttpAuthRequest {
   /** The URL of the request: the endpoint, a redirect target, or the POST endpoint of HTTP+SSE. */
   readonly url: URL;
+  /** The HTTP method. */
   readonly method: string;
   /** The MCP endpoint that the client is connected to. */
   readonly server: URL;
@@ -17,7 +18,9 @@ export interface HttpAuthRequest {
 export interface HttpAuthRefusal {
   /** 401, or 403 with a challenge. */
   readonly status: number;
+  /** The headers of the response, such as `WWW-Authenticate`. */
   readonly headers: Headers;
+  /** The refused request. */
   readonly request: HttpAuthRequest;
   /** The authorization headers of the refused request. */
   readonly shown: Readonly<Record<string, string>>;
@@ -62,18 +65,21 @@ export interface HttpClientLimits {
 
 /** An MCP endpoint on the web, and the settings of the connection to it. */
 export interface HttpTarget {
+  /** The http or https URL of the endpoint. */
   url: string | URL;
   /** Headers of each request. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Sends the requests, for example through a proxy. Default: on Node, a client that keeps connections open and has no time
    * limits, unless the program has replaced the global `fetch` or its dispatcher; otherwise the global `fetch`.
    */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
   /** Authorizes the requests, for example `oauth()` of `mcparley/auth`. */
-  auth?: HttpAuth;
-  limits?: Partial<HttpClientLimits>;
-  clock?: Clock;
+  auth?: HttpAuth | undefined;
+  /** Limits on what the server may send. Each has a default. */
+  limits?: Partial<HttpClientLimits> | undefined;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
+  clock?: Clock | undefined;
 }
 
 /** A checked target, with the state that its transports share. */

@@ -4,6 +4,7 @@ import type { Exchange, ResponseHeaders } from "../exchange.ts";
 
 /** Options of an `HttpRefusal`. */
 export interface RefusalOptions {
+  /** Headers to add to the response, such as `WWW-Authenticate`. */
   headers?: ResponseHeaders;
   /** The JSON-RPC code in the body. Default: `InvalidRequest`. */
   code?: number;
@@ -20,7 +21,9 @@ export interface RefusalOptions {
  */
 export class HttpRefusal extends Error {
   override readonly name: string = "HttpRefusal";
+  /** The HTTP status, from 400 to 599. */
   readonly status: number;
+  /** Headers and the JSON-RPC code of the response. */
   readonly options: RefusalOptions;
 
   constructor(status: number, message: string, options: RefusalOptions = {}) {

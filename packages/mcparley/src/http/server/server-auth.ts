@@ -19,13 +19,17 @@ export type Authenticate = (request: AskedRequest, store?: Store) => MaybePromis
 
 /** A complete response that anyone may read. */
 export interface PublicDocument {
+  /** HTTP status of the response. */
   readonly status: number;
+  /** Headers of the response. */
   readonly headers: ResponseHeaders;
+  /** Body of the response, as text. Default: empty. */
   readonly body?: string;
 }
 
 /** The authentication of an endpoint. `protectedResource` of `mcparley/auth` makes one for OAuth. */
 export interface HttpServerAuth {
+  /** Verifies the credentials of each request before its body is read. See `Authenticate`. */
   readonly authenticate: Authenticate;
   /**
    * Returns the public document at a path, such as the metadata that names the authorization server. Undefined if there is

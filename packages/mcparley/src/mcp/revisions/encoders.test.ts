@@ -4,7 +4,14 @@ import type { ElicitParams } from "../elicitation.ts";
 import type { SamplingContent } from "../sampling.ts";
 import type { Tool } from "../tools.ts";
 import { legacyEncoderOf } from "./legacy-encoders.ts";
-import { findRevision, legacyRevisions, modernEncoderOf, negotiateLegacy, revisions, supportedVersions } from "./index.ts";
+import {
+  findRevision,
+  legacyRevisions,
+  modernEncoderOf,
+  negotiateLegacy,
+  revisions,
+  supportedVersions,
+} from "./index.ts";
 import type { Encoder } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 

@@ -8,6 +8,7 @@ import { unusable } from "./private-folder.ts";
 export interface KeyKeeper {
   /** Returns the key, or undefined if none was set yet. */
   get(): Promise<Uint8Array | undefined>;
+  /** Stores the key. Called once, when there is none. */
   set(key: Uint8Array): Promise<void>;
 }
 

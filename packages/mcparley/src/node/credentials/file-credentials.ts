@@ -9,6 +9,7 @@ import { isPrivateFolder, makePrivateFolder, unusable } from "./private-folder.t
 
 /** Options of `fileCredentials`. */
 export interface FileCredentialsOptions extends KeySource {
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 

@@ -3,6 +3,7 @@ import type { KeyKeeper } from "./credential-key.ts";
 
 /** The part of the package `@napi-rs/keyring` that is used. */
 export interface KeyringModule {
+  /** The class of an entry of the keychain. */
   AsyncEntry: new (
     service: string,
     account: string,

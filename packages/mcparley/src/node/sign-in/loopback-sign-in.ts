@@ -11,6 +11,7 @@ export interface LoopbackSignInOptions {
   open?: (url: URL) => void | Promise<void>;
   /** Milliseconds until the user must have returned. Default: 10 minutes. */
   timeLimit?: number;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 
@@ -78,7 +79,9 @@ function tooLate(timeLimit: number): LocalError {
 export interface OpenUrlOptions {
   /** Starts a program without a shell, and settles when it runs. */
   launch?: (command: string, args: readonly string[]) => Promise<void>;
+  /** The operating system. Default: `process.platform`. */
   platform?: NodeJS.Platform;
+  /** The environment variables. Default: `process.env`. */
   env?: Readonly<Record<string, string | undefined>>;
 }
 

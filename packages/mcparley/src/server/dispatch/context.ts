@@ -5,14 +5,19 @@ import type { Progress } from "../../mcp/progress.ts";
 import type { Root } from "../../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../../mcp/sampling.ts";
 import type { ObjectFromJsonSchema } from "../../schema/infer-json-schema.ts";
-import type { InferOutput, Schema, SchemaCheck, StandardSchema } from "../../schema/standard-schema.ts";
+import type { InferOutput, Schema, SchemaCheck, TypedSchema } from "../../schema/standard-schema.ts";
 
 /** The identity of a caller, from a verified credential. */
 export interface Principal {
+  /** The issuer of the credentials. */
   readonly issuer: string;
+  /** Identifies the caller at the issuer. */
   readonly subject: string;
+  /** The granted scopes. `requireScopes` and `scopes` of definitions compare them. */
   readonly scopes: readonly string[];
+  /** The OAuth client that calls, if the credentials name it. */
   readonly clientId?: string;
+  /** Other verified claims of the credentials. */
   readonly claims?: JsonObject;
 }
 
@@ -25,6 +30,7 @@ export function principalKey(principal: Principal | undefined): string {
 export interface Peer {
   /** Name and version of the client. Undefined if it did not send them. */
   readonly info: Implementation | undefined;
+  /** The capabilities that the client declared. */
   readonly capabilities: ClientCapabilities;
   /** Protocol revision of the call. */
   readonly revision: string;
@@ -64,6 +70,7 @@ export type Logger = { readonly [Level in LoggingLevel]: LogFunction };
 
 /** An elicitation that shows a form. */
 export interface FormQuestion<S extends Schema> {
+  /** The question to show to the user. */
   message: string;
   /** A flat object of strings, numbers, booleans and choices (client/elicitation, Requested Schema). */
   schema: S & SchemaCheck<S>;
@@ -77,9 +84,11 @@ export interface FormQuestion<S extends Schema> {
 
 /** An elicitation that sends the user to a URL. */
 export interface UrlQuestion {
+  /** The reason to visit the page, for the user. */
   message: string;
   /** The URL that the user should visit. It must not contain a secret. */
   url: string;
+  /** Identifies the request when the handler runs again. Default: its position among the requests. */
   key?: string;
   /**
    * Identifies the visit in `server.elicitationComplete`. 1 to 256 characters that no other visit has. Only 2025-11-25 has
@@ -101,7 +110,7 @@ export interface SampleQuestion extends CreateMessageParams {
 }
 
 /** The result type of an elicitation: the output type of the schema. */
-export type Answer<S> = S extends StandardSchema ? InferOutput<S> : ObjectFromJsonSchema<S>;
+export type Answer<S> = S extends TypedSchema ? InferOutput<S> : ObjectFromJsonSchema<S>;
 
 /**
  * The context of a handler. It is the same for every revision and transport.
@@ -109,11 +118,13 @@ export type Answer<S> = S extends StandardSchema ? InferOutput<S> : ObjectFromJs
 export interface Context {
   /** Aborted when the client cancels the call or disconnects, or when the server closes. */
   readonly signal: AbortSignal;
+  /** The client, as it describes itself. Not verified. */
   readonly peer: Peer;
   /** The verified caller. Undefined if the server does not require credentials. */
   readonly principal: Principal | undefined;
   /** The request's `_meta`. */
   readonly meta: JsonObject;
+  /** Sends log messages to the client, if it requested their level. */
   readonly log: Logger;
   /**
    * The client's responses to `inputRequired`, by the key of their request. They are not validated. If `requestState` is set,

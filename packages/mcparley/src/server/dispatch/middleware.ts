@@ -29,7 +29,9 @@ interface ListParams {
 
 /** The call that middleware receives. Its params are an object, and are not validated further. */
 export type MiddlewareCall<M extends string = string> = Context & {
+  /** The JSON-RPC method. */
   readonly method: M;
+  /** The params of the request. Only their type is checked. */
   readonly params: M extends keyof MethodParams ? MethodParams[M] : JsonObject;
 };
 

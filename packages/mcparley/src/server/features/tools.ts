@@ -156,6 +156,7 @@ function asObject(result: CallToolResult): JsonObject {
 
 /** A whole result of a tool. Made by `toolResult`. */
 export class ToolResult {
+  /** The result, as it was passed to `toolResult`. */
   readonly result: CallToolResult;
 
   constructor(result: CallToolResult) {

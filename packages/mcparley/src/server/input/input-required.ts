@@ -7,7 +7,9 @@ const questions: ReadonlySet<string> = /* @__PURE__ */ (() =>
 
 /** A handler's result that requests input from the client. Made by `inputRequired`. */
 export class InputRequired {
+  /** The requests that the client must answer, by key. */
   readonly inputRequests: Record<string, InputRequest>;
+  /** State for the next round. It is sealed before it is sent. */
   readonly requestState: string | undefined;
 
   constructor(inputRequests: Record<string, InputRequest>, requestState: string | undefined) {

@@ -8,9 +8,11 @@ export interface RefusalRecord {
   at: number;
   /** The JSON-RPC method, or the method and path of an HTTP request: `POST /mcp`. */
   what: string;
+  /** The verified caller. Undefined if the request had no valid credentials. */
   principal: CallRecord["principal"];
   /** HTTP status. Undefined if the request did not come over HTTP. */
   status: number | undefined;
+  /** JSON-RPC code of the response. Undefined if it has none. */
   code: number | undefined;
   /** The reason, as the client received it, with secrets redacted. */
   reason: string;

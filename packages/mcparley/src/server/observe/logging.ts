@@ -5,9 +5,13 @@ import type { ServerCall, ServerObserver } from "./observer.ts";
 
 /** A logger whose methods accept an object of fields and a message, such as those of pino, or `console`. */
 export interface StructuredLogger {
+  /** Writes a message of level `debug`. `logTo` writes none. */
   debug(fields: object, message: string): void;
+  /** Writes a message of level `info`: calls and ended sessions. */
   info(fields: object, message: string): void;
+  /** Writes a message of level `warn`: refused requests. */
   warn(fields: object, message: string): void;
+  /** Writes a message of level `error`: errors that are hidden from clients. */
   error(fields: object, message: string): void;
 }
 

@@ -15,13 +15,16 @@ import { toConsole } from "./to-console.ts";
 /** A call that a server received. */
 export interface ServerCall extends ObservedCall {
   readonly side: "server";
+  /** The id of the request. Unique only among the open requests of its client. */
   readonly id: RequestId;
   /**
    * Whether the method exists, and the tool or prompt that the call names. If false, do not use the method or name as the
    * name of a metric or span: clients can send any number of different names.
    */
   readonly known: boolean;
+  /** The client, as it describes itself. Not verified. */
   readonly peer: Peer;
+  /** The verified caller. Undefined if the server does not require credentials. */
   readonly principal: Principal | undefined;
   /** The request's `_meta`, which can carry trace context. */
   readonly meta: Readonly<Record<string, unknown>>;
@@ -35,6 +38,7 @@ export interface Refusal {
   readonly at: number;
   /** The JSON-RPC method, or the method and path of an HTTP request: `POST /mcp`. */
   readonly what: string;
+  /** The verified caller. Undefined if the request had no valid credentials. */
   readonly principal: Principal | undefined;
   /** HTTP status. Undefined if the request did not come over HTTP. */
   readonly status: number | undefined;
@@ -46,8 +50,11 @@ export interface Refusal {
 
 /** A session of a legacy revision that ended. */
 export interface SessionEnd {
+  /** Milliseconds from the start of the session to its end. */
   readonly durationMs: number;
+  /** The protocol revision of the session. */
   readonly revision: string;
+  /** The reason of the end, as text for a log. */
   readonly reason: string;
 }
 
@@ -57,7 +64,9 @@ export interface SessionEnd {
  * If an observer throws, the error goes to the server's `onError` and changes no response.
  */
 export interface ServerObserver extends CallObserver<ServerCall> {
+  /** Called when a request was rejected before a call started. */
   refused?(refusal: Refusal): void;
+  /** Called when a session of a legacy revision ended. */
   sessionEnded?(end: SessionEnd): void;
   /**
    * Receives each error that is hidden from the client. A server with such an observer does not write errors to the

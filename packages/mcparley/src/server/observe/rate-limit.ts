@@ -19,6 +19,7 @@ export interface RateLimitOptions {
   methods?: readonly string[];
   /** Key of the caller that a call counts for. Default: its principal, or the network of its address if it is anonymous. */
   key?: (call: MiddlewareCall) => string;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 

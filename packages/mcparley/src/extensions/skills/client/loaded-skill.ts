@@ -13,10 +13,13 @@ import { type OfferedSkill, SkillRefused } from "./offered-skill.ts";
 
 /** A file of a skill, read and verified. */
 export interface SkillContent {
+  /** URI of the file. */
   readonly uri: string;
+  /** MIME type, if the server stated it. */
   readonly mimeType?: string;
   /** Undefined if the bytes are not UTF-8. */
   readonly text: string | undefined;
+  /** The content. Its digest was verified. */
   readonly bytes: Uint8Array;
   /** Whether size and digest were checked. False only for files of dynamic skills. */
   readonly isVerified: boolean;

@@ -31,7 +31,9 @@ export type SkillRefusal = "unlisted" | "size" | "digest" | "frontmatter" | "dyn
 /** A skill failed its verification. Its content must not reach a model. */
 export class SkillRefused extends LocalError {
   override readonly name: string = "SkillRefused";
+  /** The check that failed. */
   readonly reason: SkillRefusal;
+  /** URI of the skill or of its file. */
   readonly uri: string;
 
   constructor(reason: SkillRefusal, uri: string, message: string) {

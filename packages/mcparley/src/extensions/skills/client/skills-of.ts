@@ -23,7 +23,9 @@ export interface ApprovalRequest {
  * Both are opaque.
  */
 export interface Approvals {
+  /** Returns the stored value of a key, or undefined. */
   get(key: string): string | undefined | Promise<string | undefined>;
+  /** Stores a value. A returned promise is awaited. */
   set(key: string, value: string): unknown;
 }
 
@@ -44,6 +46,7 @@ export interface SkillHostOptions {
   server?: string;
   /** Store for approvals. Default: in memory, for this object alone. */
   approvals?: Approvals;
+  /** Limits on the number and size of skills. Each has a default. */
   limits?: Partial<SkillLimits>;
   /** Whether to load skills whose files cannot be verified. Each load then needs an approval. Default: false. */
   dynamic?: boolean;

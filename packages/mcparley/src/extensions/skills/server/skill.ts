@@ -11,7 +11,9 @@ export interface StoredFile {
   digest: string;
   /** Bytes. */
   size: number;
+  /** MIME type. Default: derived from the extension of the name. */
   mimeType?: string;
+  /** Returns the content. Called for each request. */
   read(): Content | Promise<Content>;
 }
 
@@ -31,9 +33,11 @@ export interface PreparedFile {
 /** The definition of a skill, for `skills`. */
 export interface Skill {
   readonly kind: "skill";
+  /** The metadata at the start of `SKILL.md`. */
   readonly frontmatter: SkillFrontMatter;
   /** By path below its folder. */
   readonly files: ReadonlyMap<string, PreparedFile>;
+  /** Scopes that a caller needs. The skill is hidden from other callers. */
   readonly scopes?: readonly string[];
 }
 

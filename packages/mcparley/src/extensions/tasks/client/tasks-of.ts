@@ -9,7 +9,17 @@ import { type SeenTask, type Task, TaskMethod, taskType } from "../task.ts";
 import { fromRequested, readTask } from "./task-follower.ts";
 
 /** The reply to a tool call: its result, or a task. */
-export type Started = { task: Task; result?: undefined } | { task?: undefined; result: CallToolResult };
+export type Started =
+  | {
+      /** The task that the server created. */
+      task: Task;
+      result?: undefined;
+    }
+  | {
+      task?: undefined;
+      /** The result, if the server answered without a task. */
+      result: CallToolResult;
+    };
 
 /** The tasks of a client's server, one step at a time. */
 export interface ClientTasks {
