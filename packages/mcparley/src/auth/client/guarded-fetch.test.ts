@@ -54,6 +54,7 @@ describe("redirects", () => {
     ["a private address", "GET", "https://10.0.0.1/"],
     ["nowhere", "GET", "http://"],
     ["the same origin with a user in the URL", "GET", "https://user@as.example/"],
+    ["the same origin with a password in the URL", "GET", "https://:secret@as.example/"],
     ["the same origin after a POST, whose credentials would go along", "POST", "/token"],
   ])("are not followed to %s", async (_, method, location) => {
     const { fetch, next, waiting } = guarded();
