@@ -26,7 +26,7 @@ function portableClient() {
     world.migrate(issuer);
     accept();
   };
-  return { world, start, call, migrate };
+  return { world, storage, start, call, migrate };
 }
 
 test.each(["the same process", "a new process"])(
@@ -60,4 +60,19 @@ test("a server that names two authorization servers is asked with the tokens of 
     "refresh_token",
   ]);
   expect(world.asked.filter((line) => line.includes("other.example"))).toEqual([]);
+});
+
+test("a stored token of another issuer than the option `issuer` is not sent", async () => {
+  const { world, start, call, storage } = portableClient();
+  expect(await call(start())).toBe(202);
+  const { server } = (await start().whoami(serverUrl)) ?? {};
+  const only = oauth({
+    storage,
+    clientMetadataUrl,
+    issuer: "https://as2.example",
+    signIn: world.person(),
+    fetch: world.fetch,
+  });
+  expect(await only.headers({ server: new URL(server ?? ""), url: new URL(server ?? ""), method: "POST" })).toEqual({});
+  expect(await only.whoami(serverUrl)).toBeUndefined();
 });
