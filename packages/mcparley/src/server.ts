@@ -55,7 +55,7 @@ export type { ExtensionMethod, ExtensionSubscription, ServerExtension, ToolExten
 export { type InputRequired, inputRequired } from "./server/input/input-required.ts";
 export type { MethodMiddleware, Middleware, MiddlewareCall } from "./server/dispatch/middleware.ts";
 export type { Refusal, ServerCall, ServerObserver, SessionEnd } from "./server/observe/observer.ts";
-export type { ServerDefinition, ServerLimits } from "./server/options.ts";
+export type { CapabilityChoice, ServerDefinition, ServerLimits } from "./server/options.ts";
 export { type RateLimitOptions, rateLimit } from "./server/observe/rate-limit.ts";
 export { resourceNotFound } from "./server/features/resources.ts";
 export type { Registry } from "./server/registry.ts";

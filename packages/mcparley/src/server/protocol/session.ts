@@ -1,8 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../../rpc/messages.ts";
-import { PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
-import { Notification } from "../../mcp/methods.ts";
 import { legacyEncoderOf } from "../../mcp/revisions/legacy-encoders.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
@@ -14,6 +12,7 @@ import { mayReceive } from "../features/resource-access.ts";
 import { checkKept } from "./kept.ts";
 import { startPings } from "./pings.ts";
 import { changeSession } from "./session-methods.ts";
+import { type SendOptions, SessionRequests } from "./session-requests.ts";
 
 export interface SessionInit {
   core: ServerCore;
@@ -27,13 +26,6 @@ export interface SessionInit {
   size?: number;
   /** Whether the session ends with its request, because the endpoint has no sessions. Default: false. */
   isTransient?: boolean;
-}
-
-interface SendOptions {
-  link: Link;
-  signal: AbortSignal;
-  /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
-  timeout?: number;
 }
 
 /** Set if other processes serve the session as well. Changes then come from the owner of its stream. */
@@ -55,9 +47,6 @@ export interface SessionState {
   subscriptions: readonly string[];
 }
 
-/** Milliseconds that input requests wait for `notifications/initialized`. Then they are sent without it. */
-const READY_WAIT_MS = 1_000;
-
 /**
  * A session of a legacy client. It holds the client's identity, revision, log level and subscriptions, and the input
  * requests that wait for a response.
@@ -78,15 +67,12 @@ export class Session implements Listener {
   readonly #size: number;
   /** Characters of the subscribed URIs. */
   #uriSize = 0;
-  // Most sessions need none of these four, and there may be many sessions.
+  // Most sessions need none of these three, and there may be many sessions.
   /** The calls that are not answered yet, by id. */
   #calls: Map<RequestId, Call> | undefined;
   #subscriptions: Set<string> | undefined;
-  #questions: PendingRequests | undefined;
-  /** Input requests that wait until the client is ready. */
-  #early: Set<() => void> | undefined;
-  #forgotten: unknown;
-  #mayAsk = false;
+  #requests: SessionRequests | undefined;
+  #isReady = false;
   #leave: (() => void) | undefined;
   #endPings: (() => void) | undefined;
   readonly #since: number;
@@ -111,14 +97,15 @@ export class Session implements Listener {
   ready(): void {
     if (this.#ended) return;
     if (!this.#shared) this.#leave ??= this.core.changes.add(this);
-    this.#ask();
+    this.#isReady = true;
+    this.#requests?.start();
     this.startPings();
   }
 
   /** Pings the client from now on, if the server has `pingInterval` and the client is ready. Ends while the link is closed. */
   startPings(): void {
     const { pingInterval = Infinity } = this.core.definition;
-    if (pingInterval === Infinity || this.#ended || !this.#mayAsk || this.isTransient) return;
+    if (pingInterval === Infinity || this.#ended || !this.#isReady || this.isTransient) return;
     this.#endPings ??= startPings(this, this.#link, pingInterval);
   }
 
@@ -132,7 +119,7 @@ export class Session implements Listener {
     this.logLevel = logLevel;
     this.#subscriptions = new Set(subscriptions);
     this.#uriSize = subscriptions.join("").length;
-    if (ready && !this.#mayAsk) this.ready();
+    if (ready && !this.#isReady) this.ready();
   }
 
   /** Answers a request that changes the state of the session. */
@@ -182,49 +169,21 @@ export class Session implements Listener {
   /** Sends the client a request on `link` once it is ready (2025-11-25, basic/lifecycle). Resolves with its result. */
   request(method: string, params: JsonObject, way: SendOptions): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
-    this.#questions ??= new PendingRequests(this.core.clock);
-    const number = this.#questions.nextId();
-    const id = this.#shared ? `${this.#shared.questions}${number}` : number;
-    let isSent = false;
-    const send = (): void => {
-      isSent = true;
-      way.link.send({ jsonrpc: "2.0", id, method, params });
-    };
-    const answer = this.#questions.wait(id, {
-      what: method,
-      idleTimeout: way.timeout ?? this.core.limits.askTimeout,
-      signal: way.signal,
-      onAbandoned: (reason) => {
-        // A request that was never sent needs no cancellation.
-        if (this.#early?.delete(send) || !isSent) return;
-        way.link.send(notification(Notification.cancelled, { requestId: id, reason }));
-      },
-    });
-    const ask = (): void => (this.#mayAsk ? send() : this.#askLater(send));
-    if (typeof id === "string") this.#askShared(id, answer, ask);
-    else ask();
-    return answer;
+    if (!this.#requests) {
+      this.#requests = new SessionRequests(this.core, this.#shared);
+      if (this.#isReady) this.#requests.start();
+    }
+    return this.#requests.send(method, params, way);
   }
 
-  /** Sends an input request after the other processes know of it, because any of them may receive the response. */
-  #askShared(id: string, answer: Promise<unknown>, ask: () => void): void {
-    let isOver = false;
-    const over = (): void => {
-      isOver = true;
-      this.#shared?.settled(id);
-    };
-    answer.then(over, over);
-    void this.#shared?.asking(id).then(() => isOver || ask());
-  }
-
-  /** Settles the input request of a response. A response to an unknown request is ignored. */
+  /** Settles the request of a response. A response to an unknown request is ignored. */
   answered(response: JsonRpcResponse): void {
-    this.#questions?.settle(response);
+    this.#requests?.pending.settle(response);
   }
 
   /** Restarts the time limit of the input request on which the client reports progress. */
   progressed(params: JsonObject): void {
-    this.#questions?.progress(params.progressToken, params);
+    this.#requests?.pending.progress(params.progressToken, params);
   }
 
   /**
@@ -258,7 +217,7 @@ export class Session implements Listener {
 
   /** Fails the pending input requests. Called when the client can send nothing more. */
   cannotBeAsked(cause: Error): void {
-    this.#questions?.failAll(cause);
+    this.#requests?.pending.failAll(cause);
   }
 
   /** Ends the session. Cancels its calls and fails its input requests. A second call does nothing. */
@@ -267,26 +226,10 @@ export class Session implements Listener {
     this.#ended = cause;
     this.#leave?.();
     this.endPings();
-    this.core.clock.clearTimeout(this.#forgotten);
     for (const call of this.#calls?.values() ?? []) call.cancel(cause);
-    this.#questions?.failAll(cause);
+    this.#requests?.end(cause);
     const { core, revision } = this;
     const durationMs = core.clock.now() - this.#since;
     core.sessionEnded({ durationMs, revision: revision.version, reason: cause.message });
-  }
-
-  #askLater(send: () => void): void {
-    this.#early ??= new Set();
-    this.#early.add(send);
-    this.#forgotten ??= this.core.clock.setTimeout(() => this.#ask(), READY_WAIT_MS);
-  }
-
-  /** Sends the input requests that waited. Later ones are sent at once. */
-  #ask(): void {
-    this.#mayAsk = true;
-    this.core.clock.clearTimeout(this.#forgotten);
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const send of early) send();
   }
 }
