@@ -73,6 +73,8 @@ const packages = [
       client: { neededBy: ["client.ts"] },
       // The next chunks are loaded with the first message, of any revision or of a legacy one, and with an endpoint.
       answering: { neededBy: ["server/protocol/connection.ts"] },
+      // Used by legacy sessions of a server, and by a client that describes itself to one.
+      "legacy-encoders": { neededBy: ["mcp/revisions/legacy-encoders.ts"] },
       legacy: { neededBy: ["server/protocol/legacy.ts"] },
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
       // Used by sealed state, the cluster and the OAuth flow, each of which is loaded without the others.

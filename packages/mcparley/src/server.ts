@@ -69,7 +69,7 @@ export { type InputRequired, inputRequired } from "./server/input/input-required
 export { spendState } from "./server/input/spend-state.ts";
 export type { MethodMiddleware, Middleware, MiddlewareCall } from "./server/dispatch/middleware.ts";
 export type { Refusal, ServerCall, ServerObserver, SessionEnd } from "./server/observe/observer.ts";
-export type { ServerDefinition, ServerLimits } from "./server/options.ts";
+export type { CapabilityChoice, ServerDefinition, ServerLimits } from "./server/options.ts";
 export { type RateLimitOptions, rateLimit } from "./server/observe/rate-limit.ts";
 export { resourceNotFound } from "./server/features/resources.ts";
 export type { Registry } from "./server/registry.ts";

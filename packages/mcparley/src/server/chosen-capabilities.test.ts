@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
+import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { connect } from "../connect.ts";
 import { toFetch } from "../http/to-fetch.ts";
@@ -163,7 +163,7 @@ describe("the revisions that a server serves", () => {
     const http = rawHttp("http://localhost/mcp", toFetch(serverWith({ revisions: ["2025-11-25"] })).fetch);
     const answer = await http.post({ jsonrpc: "2.0", id: 1, method: "ping" }, { "mcp-protocol-version": "2025-06-18" });
     expect(answer.status).toBe(400);
-    expect(((await answer.json()) as RawMessage).error.message).toContain("Supported: 2025-11-25.");
+    expect((await answer.json()).error.message).toContain("Supported: 2025-11-25.");
   });
 
   test.each([

@@ -21,7 +21,7 @@ interface Page {
 
 async function pageOf(peer: RawPeer, method: string, from?: string): Promise<Page> {
   const { result } = await peer.request(method, from === undefined ? {} : { cursor: from });
-  const member = method.split("/")[0]!;
+  const [member = ""] = method.split("/");
   const listed = result[member] as { name: string }[];
   return {
     names: listed.map(({ name }) => name),
@@ -102,7 +102,7 @@ describe("lists of several callers", () => {
   const secret = tool({ scopes: ["admin"], call: () => "" });
 
   /** Serves tools to callers whose scopes are in a header. Returns the names that one of them sees, and the cache scope. */
-  function serve(tools: AnyServerDefinition["tools"]) {
+  function serve(tools: NonNullable<AnyServerDefinition["tools"]>) {
     const server = serverWith({ tools });
     const auth = (request: { header(name: string): string | undefined }) => {
       const scopes = (request.header("x-scopes") ?? "").split(" ").filter(Boolean);

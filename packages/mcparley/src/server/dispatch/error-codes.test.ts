@@ -55,7 +55,7 @@ describe("an error code that a handler throws", () => {
 });
 
 test("a missing client capability is an invalid request on a revision without a code for it", async () => {
-  const ask = tool({ call: async (_, { roots }) => String(await roots()) });
+  const ask = tool({ call: async (_, { roots }) => (await roots()).length });
   const peer = await rawPeer(createServer({ name: "x", version: "1", tools: { ask } }));
   await openSession(peer, "2025-11-25");
   expect((await peer.request("tools/call", { name: "ask" })).error.code).toBe(-32600);

@@ -223,9 +223,9 @@ describe("messages", () => {
 });
 
 describe("batches", () => {
-  test.each(["2024-11-05", "2025-03-26"])("%s understands them", async (version) => {
+  test("2025-03-26 understands them", async () => {
     const peer = await rawPeer(example());
-    await openSession(peer, version);
+    await openSession(peer, "2025-03-26");
     peer.send([
       { jsonrpc: "2.0", id: "x", method: "ping" },
       { jsonrpc: "2.0", method: "notifications/nope" },
@@ -237,7 +237,7 @@ describe("batches", () => {
     });
   });
 
-  test.each(["2025-06-18", "2025-11-25"])("%s has none", async (version) => {
+  test.each(["2024-11-05", "2025-06-18", "2025-11-25"])("%s has none", async (version) => {
     const peer = await rawPeer(example());
     await openSession(peer, version);
     peer.send([{ jsonrpc: "2.0", id: "x", method: "ping" }]);

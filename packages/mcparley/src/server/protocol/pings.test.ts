@@ -27,7 +27,7 @@ test("a connection is closed if the client answers none of two pings in a row", 
   await clock.advance(2999);
   expect(errors).toEqual([]);
   await clock.advance(1);
-  await connections[0]!.closed;
+  await connections[0]?.closed;
   expect(pingsIn(peer.received)).toHaveLength(2);
   expect(errors.map(({ message }) => message)).toEqual(["The client answered none of 2 pings."]);
   expect(clock.pending).toBe(0);

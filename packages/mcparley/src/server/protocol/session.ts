@@ -1,12 +1,8 @@
 import { checkCustom } from "../../mcp/custom-notifications.ts";
 import { checkMetaKeys } from "../../mcp/check-metadata.ts";
-import { type Progress, readProgress } from "../../mcp/progress.ts";
-import { guarded } from "../../rpc/guarded.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../../rpc/messages.ts";
-import { PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
-import { Method, Notification } from "../../mcp/methods.ts";
 import { legacyEncoderOf } from "../../mcp/revisions/legacy-encoders.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
@@ -18,6 +14,7 @@ import { mayReceive } from "../features/resource-access.ts";
 import { checkKept } from "./kept.ts";
 import { startPings } from "./pings.ts";
 import { changeSession } from "./session-methods.ts";
+import { type RequestWay, SessionRequests } from "./session-requests.ts";
 import { visitsOf } from "./url-visits.ts";
 
 export interface SessionInit {
@@ -46,18 +43,6 @@ export interface SharedBy {
   visiting(elicitationId: string): Promise<void>;
 }
 
-/** The connection of an input request, and its options. */
-export interface RequestWay {
-  link: Link;
-  signal: AbortSignal;
-  /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
-  timeout?: number;
-  onProgress?: ((progress: Progress) => void) | undefined;
-}
-
-/** The input requests that take time, because a user or a model answers them. Clients can report their progress. */
-const slow: ReadonlySet<string> = new Set([Method.elicit, Method.createMessage]);
-
 /** The state of a session that the client set after it was opened. */
 export interface SessionState {
   /** Whether the client has sent `notifications/initialized`. */
@@ -66,9 +51,6 @@ export interface SessionState {
   /** The URIs that it subscribed to. */
   subscriptions: readonly string[];
 }
-
-/** Milliseconds that input requests wait for `notifications/initialized`. Then they are sent without it. */
-const READY_WAIT_MS = 1_000;
 
 /**
  * A session of a legacy client. It holds the client's identity, revision, log level and subscriptions, and the input
@@ -90,15 +72,12 @@ export class Session implements Listener, ClientSession {
   readonly #size: number;
   /** Characters of the subscribed URIs. */
   #uriSize = 0;
-  // Most sessions need none of these four, and there may be many sessions.
+  // Most sessions need none of these three, and there may be many sessions.
   /** The calls that are not answered yet, by id. */
   #calls: Map<RequestId, Call> | undefined;
   #subscriptions: Set<string> | undefined;
-  #questions: PendingRequests | undefined;
-  /** Input requests that wait until the client is ready. */
-  #early: Set<() => void> | undefined;
-  #forgotten: unknown;
-  #mayAsk = false;
+  #requests: SessionRequests | undefined;
+  #isReady = false;
   #leave: (() => void) | undefined;
   #endPings: (() => void) | undefined;
   readonly #since: number;
@@ -123,14 +102,15 @@ export class Session implements Listener, ClientSession {
   ready(): void {
     if (this.#ended) return;
     if (!this.#shared) this.#leave ??= this.core.changes.add(this);
-    this.#ask();
+    this.#isReady = true;
+    this.#requests?.start();
     this.startPings();
   }
 
   /** Pings the client from now on, if the server has `pingInterval` and the client is ready. Ends while the link is closed. */
   startPings(): void {
     const { pingInterval = Infinity } = this.core.definition;
-    if (pingInterval === Infinity || this.#ended || !this.#mayAsk || this.isTransient) return;
+    if (pingInterval === Infinity || this.#ended || !this.#isReady || this.isTransient) return;
     this.#endPings ??= startPings(this, this.#link, pingInterval);
   }
 
@@ -144,7 +124,7 @@ export class Session implements Listener, ClientSession {
     this.logLevel = logLevel;
     this.#subscriptions = new Set(subscriptions);
     this.#uriSize = subscriptions.join("").length;
-    if (ready && !this.#mayAsk) this.ready();
+    if (ready && !this.#isReady) this.ready();
   }
 
   /** Answers a request that changes the state of the session. */
@@ -199,59 +179,13 @@ export class Session implements Listener, ClientSession {
   }
 
   /** Sends the client a request on `link` once it is ready (2025-11-25, basic/lifecycle). Resolves with its result. */
-  request(method: string, given: JsonObject, way: RequestWay): Promise<JsonObject> {
+  request(method: string, params: JsonObject, way: RequestWay): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
-    this.#questions ??= new PendingRequests(this.core.clock);
-    const number = this.#questions.nextId();
-    const id = this.#shared ? `${this.#shared.questions}${number}` : number;
-    // The id is also the progress token.
-    const params = slow.has(method) ? { ...given, _meta: { ...(given._meta as object), progressToken: id } } : given;
-    let isSent = false;
-    const send = (): void => {
-      isSent = true;
-      way.link.send({ jsonrpc: "2.0", id, method, params });
-    };
-    const answer = this.#questions.wait(id, {
-      what: method,
-      idleTimeout: way.timeout ?? this.core.limits.askTimeout,
-      signal: way.signal,
-      onProgress: this.#progressOf(way),
-      onAbandoned: (reason) => {
-        // A request that was never sent needs no cancellation.
-        if (this.#early?.delete(send) || !isSent) return;
-        way.link.send(notification(Notification.cancelled, { requestId: id, reason }));
-      },
-    });
-    const ask = (): void => (this.#mayAsk ? send() : this.#askLater(send));
-    if (typeof id === "string") this.#askShared(id, answer, ask);
-    else ask();
-    return answer;
-  }
-
-  /** Returns the function that passes the progress of an input request to its handler. Progress that does not grow is ignored. */
-  #progressOf({ onProgress }: RequestWay): ((params: JsonObject) => void) | undefined {
-    if (!onProgress) return undefined;
-    let last = -Infinity;
-    return (params) => {
-      const progress = readProgress(params);
-      if (!progress || !(progress.progress > last)) return;
-      last = progress.progress;
-      guarded(
-        () => onProgress(progress),
-        (error) => this.core.report(error, undefined),
-      );
-    };
-  }
-
-  /** Sends an input request after the other processes know of it, because any of them may receive the response. */
-  #askShared(id: string, answer: Promise<unknown>, ask: () => void): void {
-    let isOver = false;
-    const over = (): void => {
-      isOver = true;
-      this.#shared?.settled(id);
-    };
-    answer.then(over, over);
-    void this.#shared?.asking(id).then(() => isOver || ask());
+    if (!this.#requests) {
+      this.#requests = new SessionRequests(this.core, this.#shared);
+      if (this.#isReady) this.#requests.start();
+    }
+    return this.#requests.send(method, params, way);
   }
 
   /** Called before the client is asked to visit a URL, so that its completion is sent to this session. */
@@ -260,14 +194,14 @@ export class Session implements Listener, ClientSession {
     visitsOf(this.core).add(elicitationId, this);
   }
 
-  /** Settles the input request of a response. A response to an unknown request is ignored. */
+  /** Settles the request of a response. A response to an unknown request is ignored. */
   answered(response: JsonRpcResponse): void {
-    this.#questions?.settle(response);
+    this.#requests?.pending.settle(response);
   }
 
   /** Restarts the time limit of the input request on which the client reports progress. */
   progressed(params: JsonObject): void {
-    this.#questions?.progress(params.progressToken, params);
+    this.#requests?.pending.progress(params.progressToken, params);
   }
 
   /**
@@ -301,7 +235,7 @@ export class Session implements Listener, ClientSession {
 
   /** Fails the pending input requests. Called when the client can send nothing more. */
   cannotBeAsked(cause: Error): void {
-    this.#questions?.failAll(cause);
+    this.#requests?.pending.failAll(cause);
   }
 
   /** Ends the session. Cancels its calls and fails its input requests. A second call does nothing. */
@@ -310,27 +244,11 @@ export class Session implements Listener, ClientSession {
     this.#ended = cause;
     this.#leave?.();
     this.endPings();
-    this.core.clock.clearTimeout(this.#forgotten);
     for (const call of this.#calls?.values() ?? []) call.cancel(cause);
-    this.#questions?.failAll(cause);
+    this.#requests?.end(cause);
     visitsOf(this.core).forget(this);
     const { core, revision } = this;
     const durationMs = core.clock.now() - this.#since;
     core.sessionEnded({ durationMs, revision: revision.version, reason: cause.message });
-  }
-
-  #askLater(send: () => void): void {
-    this.#early ??= new Set();
-    this.#early.add(send);
-    this.#forgotten ??= this.core.clock.setTimeout(() => this.#ask(), READY_WAIT_MS);
-  }
-
-  /** Sends the input requests that waited. Later ones are sent at once. */
-  #ask(): void {
-    this.#mayAsk = true;
-    this.core.clock.clearTimeout(this.#forgotten);
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const send of early) send();
   }
 }

@@ -1,0 +1,115 @@
+import { Method, Notification } from "../../mcp/methods.ts";
+import { type Progress, readProgress } from "../../mcp/progress.ts";
+import { guarded } from "../../rpc/guarded.ts";
+import { type JsonObject, type RequestId, notification } from "../../rpc/messages.ts";
+import { PendingRequests } from "../../rpc/pending-requests.ts";
+import type { ServerCore } from "../core.ts";
+import type { Link } from "../dispatch/call.ts";
+import type { SharedBy } from "./session.ts";
+
+/** The connection of a request to the client, and its options. */
+export interface RequestWay {
+  link: Link;
+  signal: AbortSignal;
+  /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
+  timeout?: number;
+  onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** The input requests that take time, because a user or a model answers them. Clients can report their progress. */
+const slow: ReadonlySet<string> = new Set([Method.elicit, Method.createMessage]);
+
+/** Milliseconds that requests wait for `notifications/initialized`. Then they are sent without it. */
+const READY_WAIT_MS = 1_000;
+
+/** The requests of a server to the client of one session: input requests and pings. They wait until the client is ready. */
+export class SessionRequests {
+  readonly pending: PendingRequests;
+  readonly #core: ServerCore;
+  readonly #shared: SharedBy | undefined;
+  /** Sends the requests that wait until the client is ready. Undefined once it is. */
+  #early: Set<() => void> | undefined = new Set();
+  #timer: unknown;
+
+  constructor(core: ServerCore, shared: SharedBy | undefined) {
+    this.#core = core;
+    this.#shared = shared;
+    this.pending = new PendingRequests(core.clock);
+  }
+
+  /** Sends the requests that waited. Later ones are sent at once. */
+  start(): void {
+    this.#core.clock.clearTimeout(this.#timer);
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const send of early) send();
+  }
+
+  /** Sends a request when the client is ready. Resolves with its result. */
+  send(method: string, given: JsonObject, { link, signal, timeout, onProgress }: RequestWay): Promise<JsonObject> {
+    const id = this.#nextId();
+    // The id is also the progress token.
+    const params = slow.has(method) ? { ...given, _meta: { ...(given._meta as object), progressToken: id } } : given;
+    let isSent = false;
+    const send = (): void => {
+      isSent = true;
+      link.send({ jsonrpc: "2.0", id, method, params });
+    };
+    const answer = this.pending.wait(id, {
+      what: method,
+      idleTimeout: timeout ?? this.#core.limits.askTimeout,
+      signal,
+      onProgress: onProgress && this.#increasing(onProgress),
+      onAbandoned: (reason) => {
+        // A request that was never sent needs no cancellation.
+        if (this.#early?.delete(send) || !isSent) return;
+        link.send(notification(Notification.cancelled, { requestId: id, reason }));
+      },
+    });
+    const sendWhenReady = (): void => (this.#early ? this.#sendLater(send) : send());
+    if (typeof id === "string") this.#sendShared(id, answer, sendWhenReady);
+    else sendWhenReady();
+    return answer;
+  }
+
+  /** Fails all requests. */
+  end(cause: Error): void {
+    this.#core.clock.clearTimeout(this.#timer);
+    this.pending.failAll(cause);
+  }
+
+  #nextId(): RequestId {
+    const number = this.pending.nextId();
+    return this.#shared ? `${this.#shared.questions}${number}` : number;
+  }
+
+  /** Sends a request after the other processes know of it, because any of them may receive the response. */
+  #sendShared(id: string, answer: Promise<unknown>, send: () => void): void {
+    let isOver = false;
+    const over = (): void => {
+      isOver = true;
+      this.#shared?.settled(id);
+    };
+    answer.then(over, over);
+    void this.#shared?.asking(id).then(() => isOver || send());
+  }
+
+  /** Returns the function that passes the progress of an input request to its handler. Progress that does not grow is ignored. */
+  #increasing(onProgress: (progress: Progress) => void): (params: JsonObject) => void {
+    let last = -Infinity;
+    return (params) => {
+      const progress = readProgress(params);
+      if (!progress || !(progress.progress > last)) return;
+      last = progress.progress;
+      guarded(
+        () => onProgress(progress),
+        (error) => this.#core.report(error, undefined),
+      );
+    };
+  }
+
+  #sendLater(send: () => void): void {
+    this.#early?.add(send);
+    this.#timer ??= this.#core.clock.setTimeout(() => this.start(), READY_WAIT_MS);
+  }
+}
