@@ -16,6 +16,7 @@ export default defineConfig({
   },
   test: {
     include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts", "benchmarks/**/*.test.ts"],
+    globalSetup: "tests/support/separate-folders.ts",
     // One fewer than the cores is what there would be otherwise, which on two is one.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Timeouts only guard against tests that never end. A busy machine can take a minute for what takes a second otherwise.
