@@ -6,9 +6,11 @@ import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { judge, staleEntries, unknownEntries } from "../tests/conformance/suite/judge.mjs";
 import { allRuns, narrow } from "../tests/conformance/suite/plan.mjs";
+import { passedWhenRepeated, repeatFailed } from "../tests/conformance/suite/repeat.mjs";
 import { failureList, suiteTable, table } from "../tests/conformance/suite/report.mjs";
 import { listScenarios, runSuites } from "../tests/conformance/suite/run.mjs";
 import { NotAvailable, installTools } from "../tests/conformance/suite/tools.mjs";
+import { recordConformance } from "./failures.mjs";
 import { makeReady, root } from "./ready.mjs";
 
 /**
@@ -18,8 +20,9 @@ import { makeReady, root } from "./ready.mjs";
 
 const usage = `npm run conformance [-- options]
 
-Runs the official conformance suite against the library, both sides. Fails where anything outside of
-tests/conformance/baseline.json fails or warns, and where something in it passes.
+Runs the official conformance suite against the library, both sides. Fails if anything outside of
+tests/conformance/baseline.json fails or warns, and if something in it passes. A scenario that fails is run again alone,
+up to two times.
 
   --only NAME      server, client, or the scenarios of a name, a group (auth) or a pattern (auth/scope-*); may be repeated
   --suite NAME     the scenarios of one of the suite's own suites (active, draft, pending, core, auth, ...)
@@ -74,11 +77,17 @@ async function main() {
 async function run({ runs, scenarios, baseline }, tools) {
   const [server, client] = await Promise.all([bundle("everything-server"), bundle("everything-client")]);
   const jobs = Number(values.jobs ?? Math.min(4, availableParallelism()));
-  const results = path.join(work, "results");
-  const outcomes = await runSuites(runs, { tools, scenarios, server, client, results, jobs, onProgress });
-  return runs.flatMap((one, index) =>
-    [...(outcomes[index] ?? [])].map(([scenario, outcome]) => judge(one, scenario, outcome, baseline)),
-  );
+  const setting = { tools, scenarios, server, client, jobs, onProgress };
+  /** @param {readonly Run[]} all @param {Partial<typeof setting> & { results: string }} special */
+  const verdictsOf = async (all, special) => {
+    const outcomes = await runSuites(all, { ...setting, ...special });
+    return all.flatMap((one, index) =>
+      [...(outcomes[index] ?? [])].map(([scenario, outcome]) => judge(one, scenario, outcome, baseline)),
+    );
+  };
+  const verdicts = await verdictsOf(runs, { results: path.join(work, "results") });
+  const repetition = { results: path.join(work, "results-of-repetitions"), jobs: 1 };
+  return repeatFailed(verdicts, (failed) => verdictsOf(failed, repetition));
 }
 
 /**
@@ -88,12 +97,16 @@ async function run({ runs, scenarios, baseline }, tools) {
 function report({ runs, scenarios, baseline }, verdicts) {
   process.stdout.write(`\n${table(runs, verdicts, scenarios)}\n\n${suiteTable(runs, verdicts, scenarios)}\n`);
   const planned = runs.reduce((sum, { scenarios: names }) => sum + names.length, 0);
-  const failed = verdicts.filter(({ state }) => state === "failed").length;
+  const failures = verdicts.filter(({ state }) => state === "failed");
+  const failed = failures.length;
+  const passedLater = passedWhenRepeated(verdicts);
+  recordConformance(failures.map((verdict) => `${verdict.run.leg} ${verdict.scenario} in ${verdict.run.id}`));
   const stale = staleEntries(baseline, verdicts);
   if (failed > 0) process.stdout.write(`\nFailing checks:\n${failureList(verdicts)}\n`);
+  if (passedLater.length > 0) process.stdout.write(`\nPassed when repeated:\n  ${passedLater.join("\n  ")}\n`);
   if (stale.length > 0) process.stdout.write(`\nNot needed in the baseline:\n  ${stale.join("\n  ")}\n`);
   const missing = planned - verdicts.length;
-  const summary = `${verdicts.length} of ${planned} scenario runs, ${failed} failed, ${stale.length} stale baseline entries`;
+  const summary = `${verdicts.length} of ${planned} scenario runs, ${failed} failed, ${passedLater.length} passed when repeated, ${stale.length} stale baseline entries`;
   process.stdout.write(`\nconformance: ${summary}\n`);
   return failed === 0 && missing === 0 && stale.length === 0 ? 0 : 1;
 }

@@ -1,17 +1,14 @@
 // @ts-check
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import path from "node:path";
+import { failedTests, forgetTests, testCounts, testReport } from "./failures.mjs";
 import { makeReady, root } from "./ready.mjs";
 
 makeReady();
 
 const bin = (/** @type {string} */ file) => path.join(root, "node_modules", file);
 
-/** The file to which the test runner writes its counts. */
-const counts = path.join(root, "node_modules", ".mcparley", "counts.json");
-
-/** What `npm test` consists of, the quickest first. */
+/** The steps of `npm test`, the quickest first. All of them are run, even if one fails. */
 const steps = [
   { name: "types", file: bin("typescript/bin/tsc"), args: ["-b"] },
   {
@@ -26,10 +23,13 @@ const steps = [
   {
     name: "tests",
     file: bin("vitest/vitest.mjs"),
-    args: ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${counts}`, ...process.argv.slice(2)],
+    args: ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${testReport}`, ...process.argv.slice(2)],
   },
 ];
 
+forgetTests();
+/** @type {string[]} */
+const failed = [];
 for (const { name, file, args } of steps) {
   const started = Date.now();
   const { status } = spawnSync(process.execPath, [file, ...args], {
@@ -37,12 +37,13 @@ for (const { name, file, args } of steps) {
     stdio: ["ignore", "inherit", "inherit"],
   });
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
-  if (status !== 0) {
-    process.stderr.write(`\n${name}: failed after ${seconds} s\n`);
-    process.exit(1);
-  }
-  process.stdout.write(`${name}: ok (${seconds} s)\n`);
+  process.stdout.write(`${name}: ${status === 0 ? "ok" : "failed"} (${seconds} s)\n`);
+  if (status !== 0) failed.push(name);
 }
 
-const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(counts, "utf8"));
-process.stdout.write(`\n${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped\n`);
+// The last lines name what failed, because the beginning of a long log may be cut off.
+process.stdout.write("\n");
+for (const name of failed) process.stdout.write(`failed: ${name}\n`);
+for (const name of failedTests()) process.stdout.write(`failed: ${name}\n`);
+process.stdout.write(`${testCounts()}\n`);
+process.exitCode = failed.length === 0 ? 0 : 1;

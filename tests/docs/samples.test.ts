@@ -40,7 +40,7 @@ describe("every sample of the documents", () => {
     } catch (error) {
       complaints = String((error as { stdout: Buffer }).stdout);
     }
-  }, 60_000);
+  });
 
   test.each(samples)("$label compiles", ({ file }) => {
     const own = path.relative(generated, file).split(path.sep).join("/");

@@ -12,7 +12,7 @@ import { readServeOptions } from "../../packages/cli/src/serve/serve-options.ts"
 import { growingOf, textOf } from "./arbitraries/bytes.ts";
 import { jsonValue, mostly } from "./arbitraries/messages.ts";
 import { holds } from "./holds.ts";
-import { expectLinearTime } from "./linear-time.ts";
+import { expectLinearTime } from "../support/linear-time.ts";
 import { onlyOwnErrors } from "./own-errors.ts";
 
 const jsonWords = [

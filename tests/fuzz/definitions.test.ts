@@ -14,7 +14,7 @@ import { fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { growingOf, textOf } from "./arbitraries/bytes.ts";
 import { jsonValue, mostly } from "./arbitraries/messages.ts";
 import { holds } from "./holds.ts";
-import { expectLinearTime, grown } from "./linear-time.ts";
+import { expectLinearTime, grown } from "../support/linear-time.ts";
 import { onlyOwnErrors } from "./own-errors.ts";
 
 const templateWords = [
@@ -182,7 +182,7 @@ holds(
 holds(
   "D9: budgets: in linear time, however deep or wide",
   growingOf("[", "[]", "[],", '{"a":', "1,", "{},"),
-  (growing) => expectLinearTime(growing, (value) => checkBudget(value), nested),
+  (growing) => expectLinearTime(growing, (value) => checkBudget(value), { prepare: nested }),
 );
 
 /** A value with the brackets of a text, well-formed or not. */

@@ -28,7 +28,7 @@ import {
 import { ToolError } from "mcparley/server";
 import { growingOf, textOf } from "./arbitraries/bytes.ts";
 import { holds } from "./holds.ts";
-import { expectLinearTime } from "./linear-time.ts";
+import { expectLinearTime } from "../support/linear-time.ts";
 import { onlyOwnErrors } from "./own-errors.ts";
 
 const yamlWords = [

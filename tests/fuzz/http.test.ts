@@ -11,7 +11,7 @@ import { fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { chunksOf, chunkedOf, growingOf, textOf, webStream } from "./arbitraries/bytes.ts";
 import { anyMessage, mostly } from "./arbitraries/messages.ts";
 import { holds } from "./holds.ts";
-import { expectLinearTime } from "./linear-time.ts";
+import { expectLinearTime } from "../support/linear-time.ts";
 import { onlyOwnErrors } from "./own-errors.ts";
 import { type Headers_, fakeExchange } from "./fake-exchange.ts";
 import { target } from "./target.ts";

@@ -8,7 +8,7 @@ import { LineLimit, jsonLines, lineReader } from "../../packages/mcparley/src/st
 import { type Chunked, chunkedOf, chunksOf, evenChunks, growingOf, webStream } from "./arbitraries/bytes.ts";
 import { anyMessage, jsonValue } from "./arbitraries/messages.ts";
 import { holds } from "./holds.ts";
-import { expectLinearTime } from "./linear-time.ts";
+import { expectLinearTime } from "../support/linear-time.ts";
 import { onlyOwnErrors } from "./own-errors.ts";
 
 const lineWords = [
@@ -56,11 +56,9 @@ holds(
   "lines: in linear time, however they are cut",
   fc.tuple(growingOf(...lineWords), fc.constantFrom(1, 7, 65_536)),
   async ([growing, size]) => {
-    await expectLinearTime(
-      growing,
-      (chunks: Uint8Array[]) => readLines(chunks, 1_000_000),
-      (text) => evenChunks(text, size),
-    );
+    await expectLinearTime(growing, (chunks: Uint8Array[]) => readLines(chunks, 1_000_000), {
+      prepare: (text) => evenChunks(text, size),
+    });
   },
 );
 
@@ -110,11 +108,9 @@ holds(
   "events: in linear time, however they are cut",
   fc.tuple(growingOf(...eventWords), fc.constantFrom(9, 1_000, 65_536)),
   async ([growing, size]) => {
-    await expectLinearTime(
-      growing,
-      (chunks: Uint8Array[]) => readStream(chunks, 1_000_000),
-      (text) => evenChunks(text, size),
-    );
+    await expectLinearTime(growing, (chunks: Uint8Array[]) => readStream(chunks, 1_000_000), {
+      prepare: (text) => evenChunks(text, size),
+    });
   },
 );
 

@@ -47,6 +47,7 @@ export { resourceNotFound } from "../../packages/mcparley/src/server/features/re
 export { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 export { toolResult } from "../../packages/mcparley/src/server/features/tools.ts";
 export { serveStdio } from "../../packages/mcparley/src/stdio/serve-stdio.ts";
+export { commandTransports } from "../../packages/mcparley/src/stdio/command-transport.ts";
 export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";
 export { type FakeClock, fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
 export { type EventFeed, type SentRequest, fetchStub } from "../support/fetch-stub.ts";

@@ -127,7 +127,7 @@ describe("web pages in a browser", () => {
   test("CVE-2025-66414: `mcparley serve` refuses requests under a foreign name", async () => {
     const program = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
     const folder = fileURLToPath(new URL("../../examples/handbook", import.meta.url));
-    const child = spawn(process.execPath, [program, "serve", folder, "--port", "0"], { timeout: 60_000 });
+    const child = spawn(process.execPath, [program, "serve", folder, "--port", "0"], { timeout: 150_000 });
     const ended = once(child, "close");
     closers.push(async () => {
       child.kill();
@@ -146,7 +146,7 @@ describe("web pages in a browser", () => {
     const headers = { "mcp-method": "tools/list" };
     expect((await send(port, { body, headers: { ...headers, ...rebound(port) } })).status).toBe(403);
     expect((await send(port, { body, headers })).status).toBe(200);
-  }, 60_000);
+  });
 });
 
 describe("large requests", () => {
@@ -160,7 +160,13 @@ describe("large requests", () => {
   test("GHSA-f897-62hf-6gxq: a body over 4 MiB is refused and never parsed", async () => {
     const { port, calls } = await serve();
     expect((await send(port, { body: large(limit) })).status).toBe(200);
-    expect((await send(port, { body: large(limit + 1) })).status).toBe(413);
+    // The rest of the body is never sent: the server closes the connection, and sending more could fail before the response.
+    const headers = { ...callHeaders, "content-length": limit + 1 };
+    const sent = request({ port, host: "127.0.0.1", method: "POST", path: "/mcp", headers });
+    sent.write("{");
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    expect(response.statusCode).toBe(413);
+    sent.destroy();
     expect(calls()).toBe(1);
   });
 

@@ -63,7 +63,7 @@ describe("an authorization server that sends a command instead of a URL", () => 
       env: { PATH: process.env.PATH, HOME: folder, BROWSER: browser, LOG: log, MARKER: path.join(folder, "marker") },
       stdio: ["ignore", "ignore", "pipe"],
       // The command waits for the user if the browser does not come back.
-      timeout: 30_000,
+      timeout: 150_000,
     });
     child.stderr.resume();
     const [code] = (await once(child, "close")) as [unknown];

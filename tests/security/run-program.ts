@@ -10,10 +10,10 @@ const folder = fileURLToPath(new URL("./programs", import.meta.url));
 const generated = fileURLToPath(new URL("./.generated/", import.meta.url));
 
 /** Milliseconds after which a program is killed. An attack that succeeds then fails its test instead of blocking it. */
-export const programTimeout = 60_000;
+export const programTimeout = 170_000;
 
 /** The same for a program that serves all tests of a file. */
-const serverTimeout = 300_000;
+const serverTimeout = 900_000;
 
 /** Heap of a program, in MiB. An attack on memory ends the program and not the test run. */
 const heap = 256;

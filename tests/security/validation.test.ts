@@ -4,7 +4,7 @@ import { hostileSchemas } from "./programs/hostile-schemas.ts";
 import { type RunningProgram, programTimeout, runProgram, startProgram } from "./run-program.ts";
 
 /** A test waits longer than its program may run, so that the program's end is what it reports. */
-const timeout = programTimeout + 10_000;
+const timeout = programTimeout + 30_000;
 
 let server: RunningProgram;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
+import type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
 import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
 import type { Change } from "../../packages/mcparley/src/client/subscriptions/subscription.ts";
 import { httpTransports } from "../../packages/mcparley/src/http/client/transport.ts";
@@ -26,7 +27,7 @@ export interface LegacyTalk {
 }
 
 /** Connects to a legacy server. The next request is the GET for the standalone stream. */
-export async function legacyTalk(): Promise<LegacyTalk> {
+export async function legacyTalk(options: ConnectOptions = {}): Promise<LegacyTalk> {
   const stub = fetchStub();
   const clock = fakeClock();
   const errors: Error[] = [];
@@ -47,7 +48,8 @@ export async function legacyTalk(): Promise<LegacyTalk> {
     await settled();
   };
   const target = httpTransports({ url: `https://${crypto.randomUUID()}.example/mcp`, fetch: stub.fetch, clock });
-  const connecting = openClient(target, { clock, revision: "2025-11-25", onError: (error) => errors.push(error) });
+  const onError = (error: Error): void => void errors.push(error);
+  const connecting = openClient(target, { ...options, clock, revision: "2025-11-25", onError });
   await openSession();
   return { client: await connecting, clock, changes: [], errors, next, waiting: stub.waiting, openSession };
 }

@@ -1,3 +1,4 @@
+import { fakeClock } from "mcparley/testing";
 import { expect, test } from "vitest";
 import { redisStore } from "./redis-store.ts";
 
@@ -15,6 +16,9 @@ test.each([{ timeout: 0 }, { timeout: Number.NaN }, { prefix: 1 as never }])("%j
 });
 
 test("a client that was never connected is named as what is wrong", async () => {
-  const store = redisStore({ client, timeout: 1 });
-  await expect(store.get("k")).rejects.toThrow("await its connect() first");
+  const clock = fakeClock();
+  const store = redisStore({ client, timeout: 1_000, clock });
+  const refused = expect(store.get("k")).rejects.toThrow("await its connect() first");
+  await clock.advance(1_000);
+  await refused;
 });

@@ -56,6 +56,8 @@ export interface Verdict {
   readonly state: State;
   readonly failures: readonly Failure[];
   readonly checks: readonly Check[];
+  /** The number of times that the scenario was run again. Undefined if its first run did not fail. */
+  readonly repeated?: number;
 }
 
 /** Scenarios that may fail for now, with the reason. */

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Growing } from "../linear-time.ts";
+import type { Growing } from "../../support/linear-time.ts";
 
 /** Bytes, and the lengths of the pieces in which they arrive. */
 export interface Chunked {

@@ -203,7 +203,7 @@ async function needsVisit(world: World, options: ConnectOptions = {}) {
   const controller = new AbortController();
   const { request, outcome } = await requested(played.client, played.server, { signal: controller.signal });
   played.server.refuse(request, required);
-  await vi.waitFor(() => expect(shown).toEqual([visit]));
+  await expect.poll(() => shown).toEqual([visit]);
   const complete = (elicitationId: string): void =>
     played.server.notify("notifications/elicitation/complete", { elicitationId });
   return { ...played, outcome, controller, complete, shown };

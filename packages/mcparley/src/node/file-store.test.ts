@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { testStore } from "../../../../tests/store/store-behaviour.ts";
 import type { Store } from "../store/store.ts";
 import { fileStore } from "./file-store.ts";
@@ -215,6 +215,7 @@ describe("several processes", () => {
   afterEach(() => {
     for (const child of children) child.kill("SIGKILL");
   });
+  afterAll(() => rmSync(script, { force: true }));
 
   function start(what: string): ChildProcess {
     const child = spawn(process.execPath, [script, what, path.join(folder, "state")], {

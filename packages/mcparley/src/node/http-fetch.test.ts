@@ -206,7 +206,7 @@ describe("connections", () => {
     });
     const send = httpFetch({ idleMs: 20 });
     const silent = send(url, { method: "GET", headers: {} });
-    await vi.waitUntil(() => slow !== undefined);
+    await expect.poll(() => slow !== undefined).toBe(true);
     const [first] = connections;
     await (await send(url, post())).text();
     await closeOf(connections[1]);
@@ -320,7 +320,7 @@ describe("an abort", () => {
     const { signal } = new AbortController();
     const texts = Array.from({ length: 50 }, async () => (await send(url, { ...post(), signal })).text());
     await Promise.all(texts);
-    await vi.waitUntil(() => getEventListeners(signal, "abort").length === 0);
+    await expect.poll(() => getEventListeners(signal, "abort").length === 0).toBe(true);
     expect(warned).not.toHaveBeenCalled();
   });
 });

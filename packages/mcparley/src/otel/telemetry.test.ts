@@ -13,7 +13,7 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../connect.ts";
 import { ToolError } from "../mcp/errors.ts";
 import { toFetch } from "../http/to-fetch.ts";
@@ -234,9 +234,7 @@ describe("metrics", () => {
     const old = calls.filter(({ attributes }) => attributes["mcp.protocol.version"] === "2025-06-18");
     expect(old.find(({ attributes }) => attributes["gen_ai.tool.name"] === "inner")?.count).toBe(3);
     expect(old.find(({ attributes }) => attributes["error.type"] === "-32602")?.count).toBe(5);
-    await vi.waitFor(async () => {
-      const sessions = await metricsNamed("mcp.server.session.duration");
-      expect(sessions.map(({ count }) => count)).toContain(1);
-    });
+    const counts = async () => (await metricsNamed("mcp.server.session.duration")).map(({ count }) => count);
+    await expect.poll(counts).toContain(1);
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { expectLinearTime } from "mcparley-tests/support/linear-time.ts";
 import { redact } from "./redact.ts";
 
 test.each([
@@ -30,9 +31,9 @@ test.each([
   expect(redact(text)).toBe(text);
 });
 
-test("takes linear time on text that is nearly a secret", () => {
-  const began = performance.now();
-  for (const part of ["token", "a.", "--", '"', "bearer ", "://", "eyJaaaaaaaaa", "-eyJaaaaaaaaa"])
-    redact(part.repeat(20_000));
-  expect(performance.now() - began).toBeLessThan(2_000);
-});
+test.each(["token", "a.", "--", '"', "bearer ", "://", "eyJaaaaaaaaa", "-eyJaaaaaaaaa"])(
+  "takes linear time on text that is nearly a secret: %s",
+  async (unit) => {
+    await expectLinearTime({ head: "", unit, tail: "" }, redact);
+  },
+);

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { expectLinearTime } from "mcparley-tests/support/linear-time.ts";
 import { describe, expect, test } from "vitest";
 import { createMatcher, scanningMatcher } from "./uri-template-match.ts";
 import { UriTemplateError, parseParts } from "./uri-template-parse.ts";
@@ -113,29 +114,23 @@ test("a URI over 64 KiB does not match", () => {
   expect(template.match("a".repeat(65_537))).toBeUndefined();
 });
 
-describe("D2: matching takes linear time", () => {
-  const KIB64 = 65_536;
+describe("matching takes linear time", () => {
   test.each([
-    ["{+x}{+y}", "a".repeat(100_000)],
-    ["{+x}{+y}", "a".repeat(KIB64)],
-    ["{+a}{+b}{+c}{+d}!", "a".repeat(KIB64)],
-    ["{+a}/{+b}/{+c}/{+d}!", "/".repeat(KIB64)],
-    ["{/a*}{/b*}{/c*}x", "/".repeat(KIB64)],
-    ["{a*}{.b*}{.c*}!", ".".repeat(KIB64)],
-    ["{?a,b}!", "?a=1&".repeat(KIB64 / 5)],
-    ["{?a,b}!", "?".repeat(KIB64)],
-    ["{&a*}!", "&".repeat(KIB64)],
-    ["{;a,b}{+x}!", ";a=".repeat(KIB64 / 3)],
-    [`{+x}${"a".repeat(4000)}b{+y}`, "a".repeat(KIB64)],
-    ["{+x}%{+y}", "%41".repeat(KIB64 / 3)],
-  ])("%.40s", (template, uri) => {
+    ["{+x}{+y}", "a"],
+    ["{+a}{+b}{+c}{+d}!", "a"],
+    ["{+a}/{+b}/{+c}/{+d}!", "/"],
+    ["{/a*}{/b*}{/c*}x", "/"],
+    ["{a*}{.b*}{.c*}!", "."],
+    ["{?a,b}!", "?a=1&"],
+    ["{?a,b}!", "?"],
+    ["{&a*}!", "&"],
+    ["{;a,b}{+x}!", ";a="],
+    [`{+x}${"a".repeat(4000)}b{+y}`, "a"],
+    ["{+x}%{+y}", "%41"],
+  ])("%.40s", async (template, unit) => {
     const parsed = parseTemplate(template);
-    const times = [1, 2, 3, 4].map(() => {
-      const start = performance.now();
-      parsed.match(uri);
-      return performance.now() - start;
-    });
-    expect(Math.min(...times)).toBeLessThan(250);
+    // The longest URI that is matched has 65,536 characters.
+    await expectLinearTime({ head: "", unit, tail: "" }, (uri) => parsed.match(uri.slice(0, 65_536)));
   });
 });
 

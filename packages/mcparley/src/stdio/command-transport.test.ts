@@ -149,7 +149,7 @@ test("P2: closing ends the server behind a launcher", async () => {
   const { ask, transport } = await talk({ mode: "launcher" }, quick);
   const { pid } = await ask("pid");
   await transport.close();
-  await expect.poll(() => isAlive(pid as number), { interval: 10, timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid as number)).toBe(false);
 });
 
 test("P2: a child's own children end with it when it exits by itself", async () => {
@@ -159,7 +159,7 @@ test("P2: a child's own children end with it when it exits by itself", async () 
   expect(await over).toMatchObject({ code: "exited" });
   const left = Number(/left (\d+)/.exec(said)?.[1]);
   expect(left).toBeGreaterThan(0);
-  await expect.poll(() => isAlive(left), { interval: 10, timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(left)).toBe(false);
 });
 
 test("P3: stderr is drained, so that a child that floods it still answers and ends", async () => {

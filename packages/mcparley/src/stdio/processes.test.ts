@@ -192,7 +192,7 @@ test("P1: the death of the parent ends the process though its input stays open",
   child.kill("SIGKILL");
   // Its streams close only when the server, which shares them, has also ended.
   await exited;
-  await expect.poll(() => isAlive(pid), { interval: 10, timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
   expect(ours.writable).toBe(true);
   for (const socket of [ours, theirs]) socket.destroy();
   listener.close();
@@ -210,5 +210,5 @@ test("P1: a child ends when the process that started it exits", async () => {
   await host.exited;
   const pid = Number(/child (\d+)/.exec(host.stderr())?.[1]);
   expect(pid).toBeGreaterThan(0);
-  await expect.poll(() => isAlive(pid), { interval: 10, timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
 });

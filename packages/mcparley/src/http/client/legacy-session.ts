@@ -2,10 +2,12 @@ import { isObject } from "../../rpc/messages.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../header-names.ts";
 import { discard } from "./response.ts";
-import { sendHttp } from "./send.ts";
+import { sendHttp, untilAccepted } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import type { StandaloneSink, StandaloneStream } from "./standalone.ts";
 
+/** How long the first request waits for a server that does not answer the request for the standalone stream. */
+const OPEN_MS = 1_000;
 /** How long `terminate` waits until the server has ended the session. */
 const END_MS = 2_000;
 
@@ -46,7 +48,10 @@ export class LegacySession {
     if (revision?.versionHeader) this.headers[PROTOCOL_VERSION_HEADER] = revision.version;
   }
 
-  /** Opens the standalone stream, on which a server sends messages that belong to no request. */
+  /**
+   * Opens the standalone stream, on which a server sends messages that belong to no request. Settles when the server has
+   * answered, or after a second.
+   */
   async openStandalone(): Promise<void> {
     if (!this.hasId || this.#hasStandalone) return;
     this.#hasStandalone = true;
@@ -56,6 +61,7 @@ export class LegacySession {
     this.#standalone = new StandaloneStream(this.#settings, { ...this.headers }, init);
     this.#standalone.open();
     this.#standalone.need(this.#isNeeded);
+    await untilAccepted(this.#standalone.firstAnswer, this.#settings.clock, OPEN_MS);
   }
 
   /** Sets whether the messages of the standalone stream are needed. */

@@ -1,5 +1,13 @@
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest, isRequestId } from "../../rpc/messages.ts";
+import {
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type RequestId,
+  encode,
+  isObject,
+  isRequest,
+  isRequestId,
+} from "../../rpc/messages.ts";
 import { encodeHeaderValue } from "../../mcp/header-values.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
@@ -20,6 +28,12 @@ export interface Posted {
   limit: number;
   /** Aborts the HTTP request and the stream of its response. */
   readonly controller: AbortController;
+}
+
+/** Whether `initialize` declares a capability with which a server may send requests. */
+export function answersRequests({ params }: JsonRpcRequest): boolean {
+  const { capabilities } = params ?? {};
+  return isObject(capabilities) && Object.keys(capabilities).some((name) => /^(elicit|sampl|root)/.test(name));
 }
 
 /** The POSTs of a transport whose responses have not all arrived, by the id of each request. */

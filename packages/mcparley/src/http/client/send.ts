@@ -141,10 +141,14 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /** Returns a promise that settles when the server has accepted `notifications/initialized`, or after five seconds. */
-export async function untilAccepted(sending: Promise<unknown>, clock: Clock): Promise<void> {
+export async function untilAccepted(
+  sending: Promise<unknown>,
+  clock: Clock,
+  ms: number = INITIALIZED_MS,
+): Promise<void> {
   const limit = new AbortController();
   try {
-    await Promise.race([sending, pause(clock, INITIALIZED_MS, limit.signal)]);
+    await Promise.race([sending, pause(clock, ms, limit.signal)]);
   } catch {
     // The sender gets the error. Later messages are sent in any case.
   } finally {

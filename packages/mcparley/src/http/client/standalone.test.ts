@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { SentRequest } from "mcparley-tests/support/fetch-stub.ts";
 import { legacyTalk, nextGet } from "mcparley-tests/support/legacy-talk.ts";
 import { settled } from "../../testing/fake-clock.ts";
 
@@ -198,4 +199,48 @@ test("an error of the sign-in does not repeat the sign-in in the background", as
   expect(await subscription.closed).toMatchObject({ cause: { code: "unauthorized" } });
   await clock.advance(3_600_000);
   expect(waiting()).toBe(0);
+});
+
+describe("a client that answers input requests", () => {
+  const elicit = (): { action: "decline" } => ({ action: "decline" });
+  const isCall = ({ body }: SentRequest): boolean => body.method === "ping";
+
+  test.each([
+    ["opens it", (get: SentRequest) => void get.stream()],
+    ["refuses it", (get: SentRequest) => get.status(405)],
+    ["breaks the connection", (get: SentRequest) => get.fail(new TypeError("fetch failed"))],
+  ])("sends its first request when the server %s, as some servers lose requests before that", async (_, answer) => {
+    const { client, next, waiting } = await legacyTalk({ elicit });
+    const calling = client.ping();
+    const get = await nextGet(next);
+    await settled();
+    expect(waiting()).toBe(0);
+    answer(get);
+    const ping = await next();
+    expect(isCall(ping)).toBe(true);
+    ping.json({ jsonrpc: "2.0", id: ping.body.id, result: {} });
+    await calling;
+  });
+
+  test("sends its first request after a second if the server does not answer", async () => {
+    const { client, clock, next, waiting } = await legacyTalk({ elicit });
+    const calling = client.ping();
+    await nextGet(next);
+    await clock.advance(500);
+    expect(waiting()).toBe(0);
+    await clock.advance(500);
+    const ping = await next();
+    ping.json({ jsonrpc: "2.0", id: ping.body.id, result: {} });
+    await calling;
+  });
+});
+
+test("a client that answers no input requests does not wait for the stream", async () => {
+  const { client, next } = await legacyTalk();
+  const calling = client.ping();
+  const hits = [await next(), await next()];
+  const ping = hits.find(({ body }) => body.method === "ping");
+  ping?.json({ jsonrpc: "2.0", id: ping.body.id, result: {} });
+  await calling;
+  expect(hits.map(({ method }) => method)).toContain("GET");
 });

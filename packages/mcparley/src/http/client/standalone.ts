@@ -44,6 +44,9 @@ export class StandaloneStream {
   /** The server has opened the stream in this session. */
   #isOffered = false;
   #isInterrupted = false;
+  #settleFirst = (): void => {};
+  /** Settles when the first request for the stream was answered or has failed. */
+  readonly firstAnswer: Promise<void> = new Promise<void>((resolve) => (this.#settleFirst = resolve));
 
   /** `headers` name the session. The stream ends when `lifetime` is aborted. */
   constructor(
@@ -101,7 +104,8 @@ export class StandaloneStream {
     const { lastEventId } = this.#position;
     const linked = link(this.#lifetime);
     try {
-      const response = await getStream(this.#settings, this.#headers, { lastEventId, signal: linked.signal });
+      const init = { lastEventId, signal: linked.signal };
+      const response = await getStream(this.#settings, this.#headers, init).finally(this.#settleFirst);
       if (response.ok && isEventStream(response)) return await this.#read(response, backoff);
       return await this.#refused(response);
     } catch (error) {

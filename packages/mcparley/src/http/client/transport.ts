@@ -5,7 +5,15 @@ import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { isEventStream } from "../media-type.ts";
 import type { LegacySession } from "./legacy-session.ts";
-import { type Posted, PostedRequests, encodeAll, modernHeaders, modernVersionOf, requireAnswers } from "./posted.ts";
+import {
+  type Posted,
+  PostedRequests,
+  answersRequests,
+  encodeAll,
+  modernHeaders,
+  modernVersionOf,
+  requireAnswers,
+} from "./posted.ts";
 import { discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
 import { type Outgoing, sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
@@ -33,6 +41,8 @@ class HttpTransport implements Transport {
   #modernVersion: string | undefined;
   /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
   #initialized: Promise<void> | undefined;
+  /** The client answers requests, which some servers send on the standalone stream, and lose if it is not open. */
+  #answersRequests = false;
   #closing: Promise<void> | undefined;
   #mayBeHttpSse = false;
 
@@ -108,8 +118,9 @@ class HttpTransport implements Transport {
     if (named !== undefined) this.#modernVersion = named;
     const version = named ?? (this.#session || isRequest(first) ? undefined : this.#modernVersion);
     if (version !== undefined) return { ...lowerCase(envelope?.headers ?? {}), ...modernHeaders(first, version) };
-    const opensSession = isRequest(first) && first.method === Method.initialize;
-    return opensSession ? {} : { ...this.#session?.headers };
+    if (!isRequest(first) || first.method !== Method.initialize) return { ...this.#session?.headers };
+    this.#answersRequests = answersRequests(first);
+    return {};
   }
 
   /** Delivers the messages of a response. Throws if it leaves a request without an answer. */
@@ -228,12 +239,14 @@ class HttpTransport implements Transport {
 
   async #postInitialized(message: JsonRpcNotification, envelope: Envelope | undefined): Promise<void> {
     const posting = this.#postUntilAccepted(message, envelope);
-    const accepted = untilAccepted(posting, this.#settings.clock).then(() => {
+    const opening = posting.then(() => this.#session?.openStandalone());
+    const accepted = untilAccepted(this.#answersRequests ? opening : posting, this.#settings.clock).then(() => {
       if (this.#initialized === accepted) this.#initialized = undefined;
     });
     this.#initialized = accepted;
+    // Its errors are those of `posting`.
+    opening.catch(() => {});
     await posting;
-    void this.#session?.openStandalone();
   }
 
   /**

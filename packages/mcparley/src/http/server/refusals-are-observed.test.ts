@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type AuditRecord, auditTo } from "../../server/observe/audit.ts";
 import { createServer } from "../../server/create-server.ts";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
@@ -13,7 +13,7 @@ test("an audit records each rejected request with its method, path and status, a
   const http = rawHttp("http://localhost/mcp", fetch);
   await http.modern("tools/list");
   await http.post({}, { host: "evil.example" });
-  await vi.waitFor(() => expect(records).toHaveLength(2));
+  await expect.poll(() => records).toHaveLength(2);
   expect(records).toMatchObject([
     { kind: "refusal", what: "POST /mcp", status: 401, reason: "The token=[redacted] is over." },
     { kind: "refusal", what: "POST /mcp", status: 403, reason: expect.stringContaining("evil.example") },

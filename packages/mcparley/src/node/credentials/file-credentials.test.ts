@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { KeyKeeper } from "./credential-key.ts";
 import { fileCredentials } from "./file-credentials.ts";
 
@@ -254,6 +254,7 @@ describe("several processes", () => {
   afterEach(() => {
     for (const child of children.splice(0)) child.kill("SIGKILL");
   });
+  afterAll(() => rmSync(script, { force: true }));
 
   function start(...args: string[]): ChildProcess {
     const child = spawn(process.execPath, [script, ...args], { stdio: ["pipe", "pipe", "inherit"] });

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type OpenUrlOptions, openUrl } from "./loopback-sign-in.ts";
 
 async function launched(url: string, options: OpenUrlOptions = {}): Promise<string[] | undefined> {
@@ -54,7 +54,7 @@ test("A4: a program is started without a shell: its argument arrives as it is", 
   writeFileSync(browser, script, { mode: 0o700 });
   const url = "https://a.example/?a=1&b=$(id);`id`|";
   await openUrl(url, { env: { BROWSER: browser } });
-  await vi.waitFor(() => expect(existsSync(`${browser}.url`)).toBe(true), { timeout: 10_000 });
+  await expect.poll(() => existsSync(`${browser}.url`)).toBe(true);
   expect(readFileSync(`${browser}.url`, "utf8")).toBe(new URL(url).href);
   rmSync(folder, { recursive: true });
 });

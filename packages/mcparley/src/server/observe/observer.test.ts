@@ -107,7 +107,7 @@ describe("observers", () => {
     await entered;
     peer.notify("notifications/cancelled", { requestId: 1 });
     open("too late");
-    await vi.waitFor(() => expect(calls).toHaveLength(1));
+    await expect.poll(() => calls).toHaveLength(1);
     expect(calls[0]?.end.outcome).toBe("cancelled");
   });
 
@@ -116,7 +116,7 @@ describe("observers", () => {
     const peer = await rawPeer(createServer({ name: "x", version: "1", observers: [{ sessionEnded: ended }] }));
     await openSession(peer, "2025-11-25");
     await peer.close();
-    await vi.waitFor(() => expect(ended).toHaveBeenCalledTimes(1));
+    await expect.poll(() => ended).toHaveBeenCalledTimes(1);
     expect(ended.mock.calls[0]?.[0]).toMatchObject({ revision: "2025-11-25", durationMs: expect.any(Number) });
   });
 
@@ -125,7 +125,7 @@ describe("observers", () => {
     const peer = await rawPeer(createServer({ name: "x", version: "1", observers: [{ refused }] }));
     await peer.request("tools/list", { _meta: { ...meta, "io.modelcontextprotocol/protocolVersion": "token=abcdef" } });
     await peer.request("initialize", { protocolVersion: 1 });
-    await vi.waitFor(() => expect(refused).toHaveBeenCalledTimes(2));
+    await expect.poll(() => refused).toHaveBeenCalledTimes(2);
     expect(refused.mock.calls.map(([refusal]) => refusal)).toMatchObject([
       { what: "tools/list", code: -32022, status: undefined },
       { what: "initialize", code: -32602 },
@@ -157,7 +157,7 @@ describe("errors of handlers and observers", () => {
   test("are not written to the console if an observer receives them", async () => {
     const failed = vi.fn<NonNullable<ServerObserver["failed"]>>();
     await breakTool([collect().observer, { failed }]);
-    await vi.waitFor(() => expect(failed).toHaveBeenCalledOnce());
+    await expect.poll(() => failed).toHaveBeenCalledOnce();
     expect(write).not.toHaveBeenCalled();
   });
 
@@ -166,7 +166,7 @@ describe("errors of handlers and observers", () => {
       createServer({ name: "x", version: "1", observers: [broken, logTo(recordLines().logger)] }),
     );
     await peer.request("initialize", { protocolVersion: 1 });
-    await vi.waitFor(() => expect(write).toHaveBeenCalledWith(expect.stringContaining("Error: disk full")));
+    await expect.poll(() => write).toHaveBeenCalledWith(expect.stringContaining("Error: disk full"));
   });
 });
 
@@ -201,7 +201,7 @@ describe("logTo", () => {
     const { lines, logger } = recordLines();
     const peer = await rawPeer(createServer({ name: "x", version: "1", tools, observers: [logTo(logger)] }), { meta });
     await peer.request("tools/call", { name: "ok", arguments: { secret: "hunter2" }, _meta: { ...meta, traceparent } });
-    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    await expect.poll(() => lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({
       time: "1970-01-01T00:00:00.000Z",
       level: "info",
@@ -219,7 +219,7 @@ describe("logTo", () => {
     const { lines, logger } = recordLines();
     const peer = await rawPeer(createServer({ name: "x", version: "1", tools, observers: [logTo(logger)] }), { meta });
     await peer.request("tools/call", { name: "breaks" });
-    await vi.waitFor(() => expect(lines).toHaveLength(2));
+    await expect.poll(() => lines).toHaveLength(2);
     const line = lines.find(({ level }) => level === "error");
     expect(line).toMatchObject({
       method: "tools/call",

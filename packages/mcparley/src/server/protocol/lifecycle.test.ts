@@ -278,9 +278,9 @@ describe("cancellation", () => {
     const peer = await rawPeer(server, era === "modern" ? { meta: modernMeta(modern) } : {});
     if (era === "legacy") await openSession(peer, "2025-11-25");
     void peer.request("tools/call", { name: "hang" }, "h");
-    await vi.waitFor(() => expect(signal).toBeDefined());
+    await expect.poll(() => signal).toBeDefined();
     peer.notify("notifications/cancelled", { requestId: "h", reason: "enough" });
-    await vi.waitFor(() => expect(String(signal?.reason)).toContain("enough"));
+    await expect.poll(() => String(signal?.reason)).toContain("enough");
   });
 
   test("a cancel of what is unknown or finished is ignored", async () => {
@@ -337,7 +337,7 @@ describe("what cannot be sent or answered", () => {
     const sent: unknown[] = [];
     const receiver = await serialising(server, sent);
     receiver.message({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "t", _meta: modernMeta(modern) } });
-    await vi.waitFor(() => expect(sent).toHaveLength(1));
+    await expect.poll(() => sent).toHaveLength(1);
     expect(sent).toEqual([{ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } }]);
     expect(onError).toHaveBeenCalledTimes(1);
   });
@@ -354,11 +354,11 @@ describe("what cannot be sent or answered", () => {
     receiver.message({ jsonrpc: "2.0", id: 0, method: "initialize", params });
     receiver.message({ jsonrpc: "2.0", method: "notifications/initialized" });
     receiver.message({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ask" } });
-    await vi.waitFor(() => expect(sent.at(-1)?.method).toBe("roots/list"));
+    await expect.poll(() => sent.at(-1)?.method).toBe("roots/list");
     receiver.ended?.();
-    await vi.waitFor(() =>
-      expect(sent.at(-1)?.result).toMatchObject({ content: [{ text: expect.stringContaining("closed") as string }] }),
-    );
+    await expect
+      .poll(() => sent.at(-1)?.result)
+      .toMatchObject({ content: [{ text: expect.stringContaining("closed") as string }] });
   });
 });
 
@@ -372,7 +372,7 @@ describe("a client that is not ready yet", () => {
     await peer.request("initialize", { protocolVersion: "2025-11-25", capabilities: { roots: {} }, clientInfo });
     const called = peer.request("tools/call", { name: "ask" }, "call");
     const asked = () => peer.received.filter((message) => "method" in message).map(({ method }) => method);
-    await vi.waitFor(() => expect(clock.pending).toBeGreaterThan(1));
+    await expect.poll(() => clock.pending).toBeGreaterThan(1);
     return { peer, clock, called, asked };
   }
 

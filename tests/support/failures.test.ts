@@ -1,0 +1,35 @@
+import path from "node:path";
+import { expect, test } from "vitest";
+import { countsIn, failuresIn } from "../../scripts/failures.mjs";
+import { root } from "../../scripts/ready.mjs";
+
+const report = {
+  numPassedTests: 3,
+  numFailedTests: 1,
+  numPendingTests: 2,
+  testResults: [
+    {
+      name: path.join(root, "tests/a.test.ts"),
+      status: "failed",
+      message: "No such module\nat b",
+      assertionResults: [],
+    },
+    {
+      name: path.join(root, "tests/b.test.ts"),
+      status: "failed",
+      message: "",
+      assertionResults: [
+        { status: "failed", title: "fails", ancestorTitles: ["a suite"] },
+        { status: "passed", title: "passes", ancestorTitles: [] },
+      ],
+    },
+  ],
+};
+
+test("failed tests are listed with their file, and files that could not be run with their error", () => {
+  expect(failuresIn(report)).toEqual(["tests/a.test.ts: No such module", "tests/b.test.ts > a suite > fails"]);
+});
+
+test("a file that could not be run counts as a failed test", () => {
+  expect(countsIn(report)).toBe("3 passed, 2 failed, 2 skipped");
+});
