@@ -80,7 +80,7 @@ test("a client of HTTP+SSE signs in before its stream is opened", async () => {
     return fetch(new URL("/sse", server.url), { headers: request.headers, signal: request.signal });
   };
   const client = await connect(server.url, { auth, fetch: onlyOlder });
-  expect(client.server.revision).toBe("2024-11-05");
+  expect(client.server.revision).toBe("2025-11-25");
   expect(JSON.parse(await callOf(client, "whoami"))).toMatchObject({ subject: "alice" });
   expect(browser.submitted).toEqual(["login", "consent"]);
   await client.close();

@@ -24,7 +24,7 @@ describe("the stderr of a started server", () => {
     const { code, err } = await callStarted(fails);
     expect(code).toBe(2);
     expect(err).toBe(
-      "mcparley: The server answered -32603: Internal error\n" +
+      "mcparley: The server answered tools/call with -32603: Internal error\n" +
         "  The end of the server's stderr:\n" +
         "    ready\n    Error: \\x1b[2Jno such note\n        at work:3\n    API_TOKEN=[redacted]\n",
     );

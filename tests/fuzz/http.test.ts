@@ -44,8 +44,7 @@ holds(
     const guard = makeGuard({});
     const headers: Headers_ = { host, ...(origin !== undefined && { origin }) };
     const { exchange } = fakeExchange({ headers });
-    const admitted = await onlyOwnErrors(() => guard(exchange), HttpRefusal);
-    if ("error" in admitted) return;
+    if (guard(exchange) !== undefined) return;
     expect(new URL(`http://${host}`).hostname).toMatch(/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/);
     if (origin !== undefined) expect(new URL(origin).hostname).toMatch(/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/);
   },

@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const tsc = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
@@ -14,7 +17,12 @@ export interface OpenFile {
 
 /** Opens a file in a new language server. */
 export async function openFile(file: string, text: string): Promise<OpenFile> {
-  const child = spawn(process.execPath, [tsc, "--lsp", "--stdio"], { stdio: ["pipe", "pipe", "ignore"] });
+  // The language server writes a cache.
+  const home = await mkdtemp(path.join(tmpdir(), "language-server-"));
+  const child = spawn(process.execPath, [tsc, "--lsp", "--stdio"], {
+    env: { ...process.env, HOME: home, XDG_CACHE_HOME: home, LOCALAPPDATA: home },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
   const waiting = new Map<number, (result: unknown) => void>();
   let id = 0;
   const send = (message: object): void => {
@@ -49,6 +57,7 @@ export async function openFile(file: string, text: string): Promise<OpenFile> {
       send({ method: "exit" });
       child.stdin.end();
       await exited;
+      await rm(home, { recursive: true });
     },
   };
 }

@@ -77,7 +77,7 @@ async function printHelp(word: string, io: ProgramIo): Promise<number> {
     const known = ["serve", ...clientCommandNames, ...helpTopics.keys()];
     throw new UsageError(`There is no help for "${word}".`, didYouMean(word, known));
   }
-  io.stdout.write(`${topic(Math.min(io.columns() ?? 80, 100))}\n`);
+  writeText(io.stdout, `${topic(Math.min(io.columns() ?? 80, 100))}\n`);
   return exitCodes.ok;
 }
 

@@ -99,17 +99,6 @@ provesInCommand("elicitation.url.warnings", async (version) => {
   expect(fine.io.err()).not.toContain("may look like others");
 });
 
-provesInCommand("security.url.no-shell", async () => {
-  // The command opens the URLs of sign-ins and of questions with this function. A URL is one argument of one program.
-  for (const platform of ["linux", "darwin", "win32"] as const) {
-    const io = fakeIo({ platform });
-    await io.openUrl(page);
-    expect(io.launched.map((words) => words.at(-1))).toEqual([new URL(page).href]);
-    expect(io.launched.flat()).not.toContain("sh");
-    expect(io.launched.flat()).not.toContain("cmd");
-  }
-});
-
 provesInCommand("tools.human.sees-tools", async (version) => {
   const { io } = await run(`list ${target} tools`, version, { env: { NO_COLOR: "1" } });
   for (const name of ["book", "visit", "lure", "wait"]) expect(io.out()).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));

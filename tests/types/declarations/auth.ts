@@ -1,5 +1,7 @@
 import {
   InvalidToken,
+  apiKeys,
+  bearer,
   clientCredentials,
   enterpriseManaged,
   introspectionVerifier,
@@ -13,6 +15,8 @@ import {
 } from "mcparley/auth";
 
 export const invalid = new InvalidToken("a");
+export const keys = (...given: Parameters<typeof apiKeys>) => apiKeys(...given);
+export const checked = (...given: Parameters<typeof bearer>) => bearer(...given);
 export const machine = (...given: Parameters<typeof clientCredentials>) => clientCredentials(...given);
 export const managed = (...given: Parameters<typeof enterpriseManaged>) => enterpriseManaged(...given);
 export const introspected = (...given: Parameters<typeof introspectionVerifier>) => introspectionVerifier(...given);

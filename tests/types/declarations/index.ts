@@ -9,6 +9,9 @@ import {
   encode,
   isResourceNotFound,
   loggingLevels,
+  printable,
+  printableJson,
+  redact,
   supportedVersions,
   systemClock,
 } from "mcparley";
@@ -22,3 +25,4 @@ export const isMissing = (error: unknown) => isResourceNotFound(error);
 export const levels = loggingLevels;
 export const versions = supportedVersions;
 export const clock = systemClock;
+export const shown = [printable("a"), printableJson({ a: 1 }), redact("a")];

@@ -23,6 +23,7 @@ import {
   requireScopes,
   resource,
   resourceNotFound,
+  spendState,
   text,
   tool,
   toolResult,
@@ -149,3 +150,4 @@ export const used = server.use({ "tools/list": async (_, next) => next() });
 export const registered = server.tools.get("toolOfText");
 export const definition: Definition = { name: "x", version: "1" };
 type Definition = Parameters<typeof createServer>[0];
+export const spent = (...given: Parameters<typeof spendState>) => spendState(...given);

@@ -15,6 +15,7 @@ export interface LoggingMessage {
   logger?: string;
   /** Any JSON value. */
   data: unknown;
+  /** Metadata of the server. Its keys have the form of the specification (2025-11-25, basic, `_meta`). */
   _meta?: JsonObject;
 }
 

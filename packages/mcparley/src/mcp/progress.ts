@@ -11,6 +11,7 @@ export interface Progress {
   total?: number;
   /** The current step, for people. */
   message?: string;
+  /** Metadata of the sender. Its keys have the form of the specification (2025-11-25, basic, `_meta`). */
   _meta?: JsonObject;
 }
 

@@ -18,7 +18,7 @@ const otherNames = [
 ] as const;
 
 /** Throws a TypeError if the id of an extension is malformed, or if MCP reserves it. */
-export function checkExtension(id: string): void {
+function checkExtension(id: string): void {
   checkExtensionId(id);
   checkReservedId(id);
 }

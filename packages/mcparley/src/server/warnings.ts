@@ -1,5 +1,6 @@
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { ServerCore } from "./core.ts";
+import { warnOnConsole } from "./observe/to-console.ts";
 
 /** Maximum number of different warnings of one server. */
 const maxWarnings = 100;
@@ -14,8 +15,7 @@ function warn(core: ServerCore, text: string): void {
   known.add(text);
   const { onWarning } = core.definition;
   if (onWarning) onWarning(text);
-  // oxlint-disable-next-line no-console -- the default, so that the author sees it during development
-  else console.warn(text);
+  else warnOnConsole(text);
 }
 
 /** The tools to warn of, until the end of the turn. */

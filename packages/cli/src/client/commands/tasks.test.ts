@@ -53,7 +53,7 @@ describe.each(["2026-07-28", "2025-11-25"])("a tool that is available only as a 
     onTestFinished(() => listening.close());
     const io = fakeIo();
     const done = runClientCommand("call", [listening.url, "wait", "--revision", revision], io);
-    await io.seen("Waiting");
+    await io.seen("task working");
     io.pressCtrlC();
     expect(await done).toBe(130);
     await cancelled;

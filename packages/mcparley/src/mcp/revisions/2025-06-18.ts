@@ -88,10 +88,10 @@ function encodeElicitation(params: ElicitParams): EncodedElicitation {
 function describeDefault(property: JsonObject): JsonObject {
   const { default: value, description } = property;
   if (value === undefined || property.type === "boolean") return property;
-  const hint = `Default: ${String(value)}.`;
+  const hint = `Default: ${typeof value === "string" ? value : JSON.stringify(value)}.`;
   return {
     ...without(property, "default"),
-    description: description === undefined ? hint : `${String(description)} ${hint}`,
+    description: typeof description === "string" ? `${description} ${hint}` : hint,
   };
 }
 

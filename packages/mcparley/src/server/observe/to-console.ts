@@ -3,6 +3,12 @@ import type { ServerObserver } from "./observer.ts";
 
 const maxCauses = 5;
 
+/** Writes a warning to the console. It may contain text of a caller. */
+export function warnOnConsole(text: string): void {
+  // oxlint-disable-next-line no-console -- the default, so that the author sees it during development
+  console.warn(printable(text));
+}
+
 /**
  * Writes an error and its causes to the console, unless one of the observers receives errors.
  *
