@@ -174,7 +174,7 @@ export const cancellation: readonly Requirement[] = [
     side: "client",
     section: "2025-11-25/basic/utilities/cancellation#implementation-notes",
     says: "A user interface shows that a request is being cancelled.",
-    excuse: "The library has no user interface; a host that aborts a call knows that it does, and can show it.",
+    excuse: "The requirement is for user interfaces. The library has none.",
   },
   {
     id: "cancellation.disconnect",

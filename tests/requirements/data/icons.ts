@@ -2,7 +2,7 @@ import type { Requirement } from "../requirement.ts";
 
 const since = { from: "2025-11-25" } as const;
 const section = "2025-11-25/basic/index#icons";
-const draws = "The library neither fetches nor draws icons: whoever shows them does.";
+const draws = "The requirement is for programs that fetch or display icons. The library does neither.";
 
 export const icons: readonly Requirement[] = [
   {
@@ -77,8 +77,7 @@ export const icons: readonly Requirement[] = [
     side: "client",
     section,
     says: "An icon comes from the origin of its server.",
-    excuse:
-      "The library leaves this to whoever fetches the icon: a server over stdio has no origin to compare it with.",
+    excuse: "The requirement is for programs that fetch icons. The library does not fetch icons.",
   },
   {
     id: "icons.exhaustion",

@@ -126,7 +126,7 @@ export const mrtr: readonly Requirement[] = [
     side: "server",
     section: ofServer,
     says: "Where a state may be used only once, the server sees to it.",
-    excuse: "Whether something may happen only once is known to the handler alone, which has to keep what it redeemed.",
+    excuse: "Only the handler knows which operations must run once, and it must store which ones have run.",
   },
   {
     id: "mrtr.retry.not-assumed",

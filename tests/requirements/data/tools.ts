@@ -137,7 +137,8 @@ export const tools: readonly Requirement[] = [
     side: "client",
     section: "2025-11-25/server/tools#tool",
     says: "A tool is shown by its title, else by that of its annotations, else by its name.",
-    excuse: "The library shows nothing to people: it hands on all three, and the host chooses.",
+    excuse:
+      "The requirement is for user interfaces. The library passes the title, the annotations and the name to the host.",
   },
   {
     id: "tools.input-schema.object",
@@ -219,7 +220,7 @@ export const tools: readonly Requirement[] = [
     section: "2025-11-25/server/tools#tool-names",
     says: "Names hold no spaces, commas or other special characters.",
     excuse:
-      "Names are chosen by the author of a server, and older revisions allow any: the library serves what it is given.",
+      "The server's author chooses the names. Older revisions allow all characters, so the library does not reject any.",
   },
   {
     id: "tools.name.unique",

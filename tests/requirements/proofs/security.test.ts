@@ -1,3 +1,7 @@
+import { readdirSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { expect } from "vitest";
 import {
   type ConnectOptions,
@@ -6,6 +10,7 @@ import {
   type JsonObject,
   type RawHttp,
   inputRequired,
+  openUrl,
   tool,
 } from "../library.ts";
 import { proves } from "../proves.ts";
@@ -240,4 +245,19 @@ proves("security.local.restricted", async (world) => {
   expect((await http.post({ jsonrpc: "2.0", id: 3, method: "tools/call", params }, { accept })).status).toBe(401);
   expect(ran).toEqual([]);
   expect((await begin(world, http, ada)).status).toBe(200);
+});
+
+proves("security.url.no-shell", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "mcparley-browser-"));
+  const browser = path.join(folder, "browser");
+  const script = `#!${process.execPath}
+    const { renameSync, writeFileSync } = require("node:fs");
+    writeFileSync(__filename + ".part", process.argv.slice(2).join(" "));
+    renameSync(__filename + ".part", __filename + ".url");`;
+  await writeFile(browser, script, { mode: 0o700 });
+  const url = `https://example.com/?a=$(touch${"$"}{IFS}x);\`id\`&b|c`;
+  await openUrl(url, { env: { BROWSER: browser } });
+  await expect.poll(() => readdirSync(folder)).toEqual(["browser", "browser.url"]);
+  expect(await readFile(`${browser}.url`, "utf8")).toBe(new URL(url).href);
+  await rm(folder, { recursive: true });
 });
