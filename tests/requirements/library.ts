@@ -31,6 +31,7 @@ export { findRevision } from "../../packages/mcparley/src/mcp/revisions/index.ts
 export type { Revision } from "../../packages/mcparley/src/mcp/revisions/revision.ts";
 export * as content from "../../packages/mcparley/src/server/features/content.ts";
 export type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
+export { openUrl } from "../../packages/mcparley/src/node/sign-in/loopback-sign-in.ts";
 export { listen } from "../../packages/mcparley/src/node/listen.ts";
 export { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 export { prompt, resource, tool } from "../../packages/mcparley/src/server/definition.ts";
@@ -61,5 +62,4 @@ export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/machi
 export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
 export type { HttpAuth } from "../../packages/mcparley/src/http/client/settings.ts";
 export { type AnswerToken, type TokenServer, authorizationDocuments, tokenServer } from "../support/token-server.ts";
-export { openUrl } from "../../packages/mcparley/src/node/sign-in/loopback-sign-in.ts";
 export { spendState } from "../../packages/mcparley/src/server/input/spend-state.ts";

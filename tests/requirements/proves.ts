@@ -71,7 +71,7 @@ function unproven(id: string): Requirement {
 function fanOut(requirement: Requirement, name: string, body: Body): void {
   for (const version of versionsOf(requirement)) {
     for (const transport of transportsOf(requirement)) {
-      test(`${name} [${transport}, ${version}]`, async () => {
+      test(`${name} [${transport}, ${version}]`, { timeout: 60_000 }, async () => {
         const world = makeWorld(transport, version);
         try {
           await body(world);

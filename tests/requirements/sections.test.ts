@@ -1,22 +1,41 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { requirements } from "./data/all.ts";
 
-/** A folder that holds the texts of the specification as its site has them: `2025-11-25/basic/lifecycle.mdx`. */
+/** The anchors of each page of the specification to which a requirement refers. */
+type Sections = Readonly<Record<string, readonly string[]>>;
+
+const list = fileURLToPath(new URL("sections.json", import.meta.url));
+
+/**
+ * A folder that contains the texts of the specification under the paths of its site: `2025-11-25/basic/lifecycle.mdx`. With
+ * it the test updates `sections.json`. Without it only the list is used: the texts are not part of this repository.
+ */
 const texts = process.env.MCP_SPECIFICATION_TEXTS ?? "";
 
-test.skipIf(texts === "")("every section that is referred to exists", () => {
-  const dangling = requirements.filter(({ section }) => !exists(section)).map(({ id, section }) => `${id}: ${section}`);
-  expect(dangling).toEqual([]);
+test("every section that a requirement refers to exists", () => {
+  if (texts !== "") writeFileSync(list, `${JSON.stringify(sectionsOf(texts), null, 2)}\n`);
+  const known = JSON.parse(readFileSync(list, "utf8")) as Sections;
+  const dangling = requirements.filter(({ section }) => !exists(section, known));
+  expect(dangling.map(({ id, section }) => `${id}: ${section}`)).toEqual([]);
 });
 
-function exists(section: string): boolean {
+function exists(section: string, known: Sections): boolean {
   const [page = "", anchor] = section.split("#");
-  const base = path.join(texts, page);
-  const file = [`${base}.mdx`, path.join(base, "index.mdx"), `${base}.md`].find((name) => existsSync(name));
-  if (!file) return false;
-  return anchor === undefined || anchors(file).includes(anchor);
+  return known[page] !== undefined && (anchor === undefined || known[page].includes(anchor));
+}
+
+function sectionsOf(folder: string): Sections {
+  const pages = [...new Set(requirements.map(({ section }) => section.split("#")[0] ?? ""))].toSorted();
+  return Object.fromEntries(
+    pages.flatMap((page) => {
+      const base = path.join(folder, page);
+      const file = [`${base}.mdx`, path.join(base, "index.mdx"), `${base}.md`].find((name) => existsSync(name));
+      return file ? [[page, anchors(file)]] : [];
+    }),
+  );
 }
 
 function anchors(file: string): string[] {

@@ -53,7 +53,7 @@ export const authorizationExtensions: readonly Requirement[] = [
     level: "MUST",
     section: `${credentials}#server-metadata-requirements`,
     says: "The metadata of the authorization server names how clients may authenticate.",
-    excuse: "It binds authorization servers; the library is none.",
+    excuse: "The requirement is for authorization servers. The library does not contain one.",
   },
   {
     ...asked,
@@ -89,6 +89,6 @@ export const authorizationExtensions: readonly Requirement[] = [
     level: "MUST",
     section: `${enterprise}#51-processing-rules`,
     says: "Identity providers and authorization servers check type, audience and client of what they are shown.",
-    excuse: "It binds identity providers and authorization servers; the library is neither.",
+    excuse: "The requirement is for identity providers and authorization servers. The library contains neither.",
   },
 ];

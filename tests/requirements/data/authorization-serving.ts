@@ -7,7 +7,6 @@ const modern = { from: "2026-07-28" } as const;
 const text = "2026-07-28/basic/authorization";
 const discovery = `${text}/authorization-server-discovery`;
 const considerations = `${text}/security-considerations`;
-const noIssuer = "The library protects resources and issues no tokens: the authorization server is another's";
 
 /** What the parts on authorization ask of a server that is protected, which is a resource of OAuth. */
 export const authorizationServing: readonly Requirement[] = [
@@ -181,7 +180,7 @@ export const authorizationServing: readonly Requirement[] = [
     transports: http,
     section: `${text}#runtime-insufficient-scope-errors`,
     says: "Scopes are chosen so that the user is not asked again and again.",
-    excuse: "Which scopes there are, and what needs them, is for whoever defines the tools to choose.",
+    excuse: "The server's author chooses the scopes.",
   },
   {
     id: "authorization.serving.scope.hierarchy",
@@ -218,7 +217,7 @@ export const authorizationServing: readonly Requirement[] = [
     transports: http,
     section: `${text}#overview`,
     says: "An authorization server implements OAuth 2.1, with its metadata, its redirects checked and its tokens rotated.",
-    excuse: `${noIssuer}.`,
+    excuse: "The requirement is for authorization servers. The library does not contain one.",
   },
   {
     id: "authorization.serving.issuer.registration",
@@ -228,7 +227,7 @@ export const authorizationServing: readonly Requirement[] = [
     transports: http,
     section: "2025-03-26/basic/authorization#dynamic-client-registration",
     says: "An authorization server lets clients register themselves, or takes the metadata documents that they publish.",
-    excuse: `${noIssuer}, and so are its clients.`,
+    excuse: "The requirement is for authorization servers. The library does not contain one.",
   },
   {
     id: "authorization.serving.issuer.own",
@@ -238,7 +237,7 @@ export const authorizationServing: readonly Requirement[] = [
     transports: http,
     section: "2025-03-26/basic/authorization#server-metadata-discovery",
     says: "A server that is its own authorization server publishes the metadata of that, or has it at the default paths.",
-    excuse: `${noIssuer}, whose metadata is on its own origin and not on that of the MCP server.`,
+    excuse: "The requirement is for authorization servers. The library does not contain one.",
   },
   {
     id: "authorization.serving.issuer.third-party",
@@ -248,6 +247,6 @@ export const authorizationServing: readonly Requirement[] = [
     transports: http,
     section: "2025-03-26/basic/authorization#session-binding-requirements",
     says: "A server that signs users in by way of a third party binds its own tokens to those of that party.",
-    excuse: `${noIssuer}; there is no second one behind it.`,
+    excuse: "The requirement is for authorization servers. The library does not contain one.",
   },
 ];

@@ -99,7 +99,7 @@ export const caching: readonly Requirement[] = [
     side: "client",
     section: `${page}#freshness-calculation`,
     says: "A client that polls does so at uneven times, and less often where that fails.",
-    excuse: "The library never polls; a host that does chooses its own times.",
+    excuse: "The library does not poll. A host that polls chooses the interval.",
   },
   {
     id: "caching.refetch-early",
@@ -116,7 +116,7 @@ export const caching: readonly Requirement[] = [
     side: "client",
     section: `${page}#freshness-calculation`,
     says: "A stale result may be used where no new one can be had.",
-    excuse: "The library does not: whoever asks is told of the failure, and can use what was read before.",
+    excuse: "The library does not use this option: a failed request is reported as an error.",
   },
   {
     id: "caching.scope.public",
@@ -125,7 +125,7 @@ export const caching: readonly Requirement[] = [
     side: "client",
     section: `${page}#cache-scope-field`,
     says: "A public result may be given to other users.",
-    excuse: "What a client keeps is its own, and no other client is given any of it: there is no shared cache.",
+    excuse: "The library does not use this option: each client has a separate cache.",
   },
   {
     id: "caching.scope.private",
@@ -150,7 +150,7 @@ export const caching: readonly Requirement[] = [
     side: "server",
     section: `${page}#interaction-with-notifications`,
     says: "A server may give a time without telling of changes.",
-    excuse: "A server of this library always tells of changes, since its lists can change while it is live.",
+    excuse: "The library does not use this option: its servers always send change notifications.",
   },
   {
     id: "caching.changes.and-time",
@@ -183,7 +183,7 @@ export const caching: readonly Requirement[] = [
     side: "server",
     section: `${page}#interaction-with-pagination`,
     says: "Pages of one list may have times that differ.",
-    excuse: "A server of this library gives the same time with all of its lists.",
+    excuse: "The library does not use this option: its servers send the same `ttlMs` with all pages.",
   },
   {
     id: "caching.pages.snapshot",

@@ -201,8 +201,7 @@ export const completion: readonly Requirement[] = [
     side: "client",
     section: "2025-11-25/server/utilities/completion#implementation-considerations",
     says: "Requests are held back while a person is typing.",
-    excuse:
-      "The library does not see a person type: it sends a request for each call, and can give one up by its signal.",
+    excuse: "The requirement is for user interfaces. The library sends one request for each call of the host.",
   },
   {
     id: "completion.client.cache",
@@ -211,7 +210,8 @@ export const completion: readonly Requirement[] = [
     side: "client",
     section: "2025-11-25/server/utilities/completion#implementation-considerations",
     says: "Suggestions are kept where that is of use.",
-    excuse: "Suggestions carry no hint of how long they are good, so only the host can know whether to keep them.",
+    excuse:
+      "The host decides which suggestions it caches. Completion results have no lifetime that the library could use.",
   },
   {
     id: "completion.client.partial",

@@ -3,7 +3,7 @@ import { type Requirement, http } from "../requirement.ts";
 const withUrls = { from: "2025-11-25" } as const;
 const withIds = { from: "2025-11-25", until: "2025-11-25" } as const;
 const page = "2025-11-25/client/elicitation";
-const outside = "It concerns what a server does outside of the protocol, with accounts and pages of its own.";
+const outside = "The requirement is for the server's web pages and accounts, which are outside of the library.";
 
 /** What concerns visits to URLs, and what a server keeps about its questions. */
 export const elicitationAtUrls: readonly Requirement[] = [
@@ -38,7 +38,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     section: `${page}#user-interaction-model`,
     says: "Secrets are asked for at a URL.",
-    excuse: "Which of its questions are about secrets is known to the server's author alone.",
+    excuse: "The server's author chooses the mode. The library cannot detect that a request is about a secret.",
   },
   {
     id: "elicitation.url.nothing-personal",
@@ -47,7 +47,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     section: `${page}#safe-url-handling`,
     says: "A URL holds nothing secret or personal of the user.",
-    excuse: "The URL is that of the server's author, and no program can tell what its parts mean.",
+    excuse: "The server's author chooses the URL. The library cannot detect personal data in it.",
   },
   {
     id: "elicitation.url.not-authenticated",
@@ -56,7 +56,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     section: `${page}#safe-url-handling`,
     says: "A URL does not open by itself what is protected.",
-    excuse: "What opens at a URL is decided by the pages of the server's author, which the library never sees.",
+    excuse: "The requirement is for the web page at the URL, which is outside of the library.",
   },
   {
     id: "elicitation.url.https",
@@ -64,8 +64,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#safe-url-handling`,
-    says: "A URL is one of HTTPS, but while a server is being developed.",
-    excuse: "The library cannot tell whether a server is being developed; its client shows no other URL than of HTTPS.",
+    says: "A server sends only HTTPS URLs, except URLs of the developer's own machine.",
   },
   {
     id: "elicitation.url.careful",
@@ -262,7 +261,8 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     section: `${page}#understanding-the-distinction`,
     says: "The client's credentials are not used for another service.",
-    excuse: "Handlers never see the client's token, but what they send to other services is their own.",
+    excuse:
+      "The library does not give handlers the client's token. It cannot control which other credentials a handler sends.",
   },
   {
     id: "elicitation.third-party.by-user",
@@ -280,7 +280,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     section: `${page}#url-mode-elicitation-for-oauth-flows`,
     says: "A server does not find out by such a visit whether a user may use the server.",
-    excuse: "The library authorises by `authenticate` and scopes; what a handler takes for proof is its own.",
+    excuse: "The library authorizes requests by tokens and scopes. It cannot control other checks in a handler.",
   },
   {
     id: "elicitation.phishing.same-user",

@@ -5,7 +5,7 @@ const since = { from: "2025-06-18" } as const;
 const withUrls = { from: "2025-11-25" } as const;
 const withIds = { from: "2025-11-25", until: "2025-11-25" } as const;
 const page = "2025-11-25/client/elicitation";
-const shows = "The host shows the question; the library shows nothing to people.";
+const shows = "The requirement is for user interfaces. The library passes the request to the host.";
 
 export const elicitation: readonly Requirement[] = [
   {
@@ -231,7 +231,7 @@ export const elicitation: readonly Requirement[] = [
     side: "server",
     section: `${page}#safe-url-handling`,
     says: "The texts of a form hold no URL that is meant to be clicked.",
-    excuse: "The texts are those of the server's author, and a URL in them may well be there to be read only.",
+    excuse: "The server's author writes the form. The library cannot detect whether a URL is meant to be clicked.",
   },
   {
     id: "elicitation.form.checked",

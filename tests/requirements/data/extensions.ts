@@ -28,8 +28,7 @@ export const extensions: readonly Requirement[] = [
     side: "both",
     section: keys,
     says: "The prefix of an identifier is a name in reverse DNS notation.",
-    excuse:
-      "Whether a name is the reverse of a domain cannot be told from it: whoever makes an extension chooses its identifier.",
+    excuse: "The author of an extension chooses its identifier. The library cannot verify who owns a domain.",
   },
   {
     id: "extensions.id.reserved",
@@ -142,6 +141,6 @@ export const extensions: readonly Requirement[] = [
     side: "both",
     section: negotiation,
     says: "An extension documents how it falls back.",
-    excuse: "This is asked of the texts of extensions, which their authors write; the library defines none of its own.",
+    excuse: "The requirement is for the documentation of extensions.",
   },
 ];

@@ -2,7 +2,7 @@ import type { Requirement } from "../requirement.ts";
 
 const since = { from: "2025-11-25" } as const;
 const section = "2025-11-25/basic/index#icons";
-const draws = "The library neither fetches nor draws icons: whoever shows them does.";
+const draws = "The requirement is for programs that fetch or display icons. The library does neither.";
 
 export const icons: readonly Requirement[] = [
   {

@@ -145,8 +145,7 @@ export const logging: readonly Requirement[] = [
     side: "server",
     section: "2025-11-25/server/utilities/logging#error-handling",
     says: "What else goes wrong about logging is answered with -32603.",
-    excuse:
-      "There is nothing else that can go wrong: a level is kept in memory, and sending a message fails with its connection.",
+    excuse: "The library has no such error: it stores the level in memory, which cannot fail.",
   },
   {
     id: "logging.client.shown",
@@ -179,7 +178,7 @@ export const logging: readonly Requirement[] = [
     side: "server",
     section: "2025-11-25/server/utilities/logging#implementation-considerations",
     says: "Data says what a message is about, and names of loggers are consistent.",
-    excuse: "Both are words of whoever writes the handler.",
+    excuse: "The server's author writes the log data and chooses the logger names.",
   },
   {
     id: "logging.secrets",
@@ -204,7 +203,7 @@ export const logging: readonly Requirement[] = [
     side: "server",
     section: "2025-11-25/server/utilities/logging#security",
     says: "What is logged is watched for secrets.",
-    excuse: "Whether a text is a secret cannot be told from the text; what a handler logs is its author's to choose.",
+    excuse: "The library cannot detect secrets in arbitrary log data. The server's author chooses what is logged.",
   },
   {
     id: "logging.deprecated",
@@ -214,6 +213,6 @@ export const logging: readonly Requirement[] = [
     section: "2026-07-28/server/utilities/logging",
     says: "New implementations do not take logging up, and old ones move to stderr or to OpenTelemetry.",
     excuse:
-      "The library speaks revisions in which logging is not deprecated, so it has it; a handler that logs nothing sends nothing.",
+      "The library also supports revisions in which logging is not deprecated. Servers that do not log send no log messages.",
   },
 ];

@@ -290,7 +290,7 @@ export const messages: readonly Requirement[] = [
     section: "2025-03-26/basic#batching",
     says: "Messages may be sent as a batch.",
     excuse:
-      "The library makes no use of it: batches were only ever part of one revision, and save nothing over streams.",
+      "The library does not use this option: only 2025-03-26 has batches, and a batch would delay its first message.",
   },
   {
     id: "base.batch.gone",
@@ -388,8 +388,7 @@ export const messages: readonly Requirement[] = [
     transports: ["stdio"],
     section: "2026-07-28/basic#statelessness",
     says: "The lifetime of a server's process is not tied to a task, a thread or a conversation.",
-    excuse:
-      "A client of the library lives until its host closes it; what the host binds that to is the host's decision.",
+    excuse: "The host decides how long a client exists. The library does not connect it to a task or a conversation.",
   },
   {
     id: "base.support",

@@ -209,8 +209,7 @@ export const resources: readonly Requirement[] = [
     side: "client",
     section: "2026-07-28/server/resources#reading-resources",
     says: "A client may fetch what is at an https URI by itself.",
-    excuse:
-      "The library reads every resource through its server: what may be fetched from the web is for the host to decide.",
+    excuse: "The library does not use this option: it reads all resources through the server.",
   },
   {
     id: "resources.error.not-found-older",
@@ -371,7 +370,8 @@ export const resources: readonly Requirement[] = [
     side: "server",
     section: "2025-11-25/server/resources#https",
     says: "The scheme https is used for what a client can fetch from the web by itself, and for nothing else.",
-    excuse: "Which schemes a server uses is its author's choice; the library serves URIs as they are given.",
+    excuse:
+      "The server's author chooses the URIs. The library cannot detect whether clients can fetch one from the web.",
   },
   {
     id: "resources.uri.file-types",
@@ -423,6 +423,6 @@ export const resources: readonly Requirement[] = [
     section: "2026-07-28/server/resources#security-considerations",
     says: "Paths of files are kept inside what is served.",
     excuse:
-      "The library turns no URI into a path: who does is the author of a resource, and the command, which serves folders, has tests of its own for it.",
+      "The library does not map URIs to files. The command does, and its own tests prove this for the folders that it serves.",
   },
 ];

@@ -5,8 +5,9 @@ const newest = "2026-07-28/client/roots";
 const modern = { from: "2026-07-28" } as const;
 const legacy = { until: "2025-11-25" } as const;
 const hosts =
-  "The host chooses the roots and knows its files and its user; the library sends the roots that it is given.";
-const handlers = "What a handler does with files is its own: the library gives it the roots, and opens no file.";
+  "The host chooses the roots and controls access to its files. The library sends the roots that it receives from the host.";
+const handlers =
+  "The requirement is for handlers that open files. The library passes the roots to the handler and opens no files.";
 
 export const roots: readonly Requirement[] = [
   {
@@ -16,7 +17,8 @@ export const roots: readonly Requirement[] = [
     side: "both",
     section: newest,
     says: "What is new does without roots, and what is not moves on to other ways.",
-    excuse: "The library speaks every revision, and so keeps roots for as long as one of them has them.",
+    excuse:
+      "The library also supports revisions in which roots are not deprecated. Servers that do not request roots do not use them.",
   },
   {
     id: "roots.capability.declared",
@@ -180,7 +182,8 @@ export const roots: readonly Requirement[] = [
     side: "server",
     section: `${page}#implementation-guidelines`,
     says: "The roots are kept for as long as that is right.",
-    excuse: "The library asks anew whenever a handler does, so that no root is out of date; a handler may keep them.",
+    excuse:
+      "The library does not cache roots, so that handlers always receive the current ones. A handler can store them.",
   },
   {
     id: "roots.host.permissions",
@@ -225,6 +228,6 @@ export const roots: readonly Requirement[] = [
     side: "client",
     section: `${page}#implementation-guidelines`,
     says: "The user can see and change the roots with ease.",
-    excuse: "The host shows the roots; the library shows nothing to people.",
+    excuse: "The requirement is for user interfaces. The library has none.",
   },
 ];

@@ -5,8 +5,8 @@ const newest = "2026-07-28/client/sampling";
 const withTools = { from: "2025-11-25" } as const;
 const modern = { from: "2026-07-28" } as const;
 const legacy = { until: "2025-11-25" } as const;
-const shows = "The host shows what is asked and what came of it; the library shows nothing to people.";
-const runs = "The host runs the model: its handler is given all that was asked for.";
+const shows = "The requirement is for user interfaces. The library passes the request and the result to the host.";
+const runs = "The host runs the model. The library passes all parameters of the request to the host's handler.";
 
 export const sampling: readonly Requirement[] = [
   {
@@ -16,7 +16,8 @@ export const sampling: readonly Requirement[] = [
     side: "both",
     section: newest,
     says: "What is new does without sampling, and what is not moves on to other ways.",
-    excuse: "The library speaks every revision, and so keeps sampling for as long as one of them has it.",
+    excuse:
+      "The library also supports revisions in which sampling is not deprecated. Servers that do not request sampling do not use it.",
   },
   {
     id: "sampling.capability.declared",
@@ -235,7 +236,7 @@ export const sampling: readonly Requirement[] = [
     side: "both",
     section: `${page}#parallel-tool-use`,
     says: "That one use comes at a time may be offered as an extension.",
-    excuse: "The library offers none: it wraps no provider of models.",
+    excuse: "The library does not use this option: it does not call providers of models.",
   },
   {
     id: "sampling.tools.results-alone",
@@ -268,7 +269,8 @@ export const sampling: readonly Requirement[] = [
     side: "both",
     section: `${page}#security-considerations`,
     says: "The model and the tools do not go on forever.",
-    excuse: "The loop is the handler's own; the library limits only how long a call may last, and its rounds of input.",
+    excuse:
+      "The handler implements the loop. The library limits the duration of a call and the number of its input requests.",
   },
   {
     id: "sampling.tools.missing-result",
@@ -405,6 +407,6 @@ export const sampling: readonly Requirement[] = [
     side: "both",
     section: `${page}#security-considerations`,
     says: "Sensitive data is handled with care.",
-    excuse: "What is sensitive is known to those who write the handlers; the library keeps and logs no message.",
+    excuse: "The library cannot detect sensitive data. It neither stores nor logs sampling messages.",
   },
 ];

@@ -121,7 +121,7 @@ export const security: readonly Requirement[] = [
     transports: http,
     section: `${practices}#server-side-request-forgery-ssrf`,
     says: "Whoever runs clients on a server considers a proxy for what they fetch.",
-    excuse: "This is up to whoever runs the client, who may give `connect` a `fetch` that goes through a proxy.",
+    excuse: "The requirement is for deployments. A host can pass a `fetch` function that uses a proxy to `connect`.",
   },
   {
     id: "security.token.audience",
@@ -163,8 +163,10 @@ export const security: readonly Requirement[] = [
     level: "MUST",
     revisions: {},
     side: "client",
+    // Opening a URL uses no transport.
+    transports: ["memory"],
     section: `${practices}#oauth-authorization-url-validation`,
-    says: "No URL is opened by way of a shell.",
+    says: "A client opens URLs without a shell.",
   },
   {
     id: "security.url.content-policy",
@@ -173,7 +175,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     section: `${practices}#oauth-authorization-url-validation`,
     says: "A client that is a web page forbids scripts that are not its own.",
-    excuse: "The library is no web page: the headers of the page that uses it are those of its host.",
+    excuse: "The requirement is for web pages. The page that uses the library sends its own headers.",
   },
   {
     id: "security.local.restricted",
@@ -208,7 +210,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     section: `${practices}#stdio-transport-security-in-proxy-scenarios`,
     says: "A service that starts servers on behalf of web pages confines them, and writes down what it does.",
-    excuse: "The library has no such service: a client starts its server itself, and nobody else can have it do so.",
+    excuse: "The requirement is for proxies that start servers for web pages. The library does not contain one.",
   },
   {
     id: "security.authorization.http",

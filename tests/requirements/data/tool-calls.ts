@@ -129,7 +129,7 @@ export const toolCalls: readonly Requirement[] = [
     section: "2025-11-25/server/tools#embedded-resources",
     says: "A server that embeds resources has the capability for resources.",
     excuse:
-      "Whether what is embedded can be read as well is up to the author; the library declares resources where there are any.",
+      "The library declares the capability if the server has resources. It cannot detect whether an embedded resource can also be read.",
   },
   {
     id: "tools.content.several",

@@ -115,6 +115,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "server",
     section: "2026-07-28/server/tools#x-mcp-header",
     says: "Parameters that hold secrets are not mirrored.",
-    excuse: "Which parameters hold secrets only the author of a tool knows; the guide says never to mark them.",
+    excuse:
+      "The library cannot detect that a parameter contains a secret. The guide advises authors not to mirror such parameters.",
   },
 ];

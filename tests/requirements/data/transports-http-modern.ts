@@ -158,7 +158,8 @@ export const transportsHttpModern: readonly Requirement[] = [
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#server-validation",
     says: "An intermediary answers what it finds invalid with an error status, and trusts headers only where they are checked.",
-    excuse: "It binds proxies and gateways; the library is at the end of the way, and checks the headers itself.",
+    excuse:
+      "The requirement is for proxies and gateways. The library is an endpoint, and its own checks of the headers are proven.",
   },
   {
     id: "http.single.server",

@@ -204,8 +204,7 @@ export const transportsHttp: readonly Requirement[] = [
     transports: ["http-sse"],
     section: "2025-03-26/basic/transports#sending-messages-to-the-server",
     says: "What comes on a stream may be batched.",
-    excuse:
-      "The library sends each message as an event of its own, as soon as there is one: a batch would have to wait.",
+    excuse: "The library does not use this option: it sends each message as a separate event, without a delay.",
   },
   {
     id: "http.session.assigned",

@@ -227,6 +227,6 @@ export const transportsStdio: readonly Requirement[] = [
     side: "both",
     section: "2025-11-25/basic/transports#custom-transports",
     says: "Whoever makes a transport documents how it connects and exchanges messages.",
-    excuse: "It is for those who make one. The library documents its own seam, and brings no further transport.",
+    excuse: "The requirement is for authors of custom transports. The library implements only the standard transports.",
   },
 ];

@@ -191,8 +191,7 @@ export const versioning: readonly Requirement[] = [
     side: "client",
     section: "2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions",
     says: "What was found out may be kept across restarts, and found out anew where it fails.",
-    excuse:
-      "The library keeps findings for the life of the process alone, which is shorter than what the text permits.",
+    excuse: "The library does not use this option: it caches the detected revision in memory only.",
   },
   {
     id: "versioning.modern-only.names-versions",

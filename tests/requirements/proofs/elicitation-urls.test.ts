@@ -56,6 +56,20 @@ proves("elicitation.url.valid", async (world) => {
   }
 });
 
+proves("elicitation.url.https", async (world) => {
+  const visitingAt = (url: string) =>
+    tool({ call: async (_, { elicit }) => (await elicit({ message: "?", url }), "went there") });
+  const local = "http://127.0.0.1:3000/pay";
+  const tools = { remote: visitingAt("http://example.com/pay"), local: visitingAt(local) };
+  const peer = await world.serve({ tools }, { capabilities: formsAndUrls });
+  const { result, error } = await peer.request("tools/call", { name: "remote" });
+  expect(error ?? result.isError).toBeTruthy();
+  expect(result?.inputRequests).toBeUndefined();
+  expect(peer.received.filter(isRequest)).toEqual([]);
+  const { params } = await askedByTool(world, peer, "local");
+  expect(params.url).toBe(local);
+});
+
 proves("elicitation.url.careful", async (world) => {
   for (const url of [
     "javascript:alert(1)",
