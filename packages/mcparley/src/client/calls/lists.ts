@@ -6,9 +6,8 @@ import type { Tool } from "../../mcp/tools.ts";
 import type { RequestOptions } from "../options.ts";
 import type { ClientCore } from "./call.ts";
 import { type Listing, headersOf } from "./known-tools.ts";
-import { type List, type ListSource, invalidList, makeList, pagesOf, requireStrings } from "./list-pages.ts";
+import { type List, type ListSource, makeList, pagesOf, requireStrings } from "./list-pages.ts";
 import { perform } from "./perform.ts";
-import { originOf, withSafeIcons } from "./safe-icons.ts";
 
 /** The tools of the server. `core.tools` remembers them. */
 export function listTools(core: ClientCore, options: RequestOptions): List<Tool> {
@@ -97,21 +96,14 @@ function ownSource<T>(
   source: Pick<ListSource<T>, "method" | "member" | "read">,
 ): ListSource<T> {
   const { method, read } = source;
-  const origin = originOf(core.transports);
-  const reportIcon = (icon: unknown): void => {
-    const shown = JSON.stringify(icon)?.slice(0, 200);
-    const why = origin === undefined ? "" : `, or is not of the origin ${origin}`;
-    core.report(
-      invalidList(`An icon of ${method} was left out, since its URI is neither https nor data${why}: ${shown}`),
-    );
-  };
   return {
     ...source,
     maxBytes: core.options.maxListBytes,
     async read(entry) {
       // Most entries have no icons.
       if (!Array.isArray(entry.icons)) return read(entry);
-      return read(withSafeIcons(entry, origin, reportIcon));
+      const { listedWithSafeIcons } = await import("./on-demand.ts");
+      return read(listedWithSafeIcons(core, method, entry));
     },
     fetch: (cursor) => perform(core, { method, params: cursor === undefined ? {} : { cursor } }, options),
     report: (error) => core.report(error),

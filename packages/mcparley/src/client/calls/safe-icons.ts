@@ -1,6 +1,9 @@
 import { isSecureUrl } from "../../net/loopback.ts";
-import { isObject } from "../../rpc/messages.ts";
+import type { Implementation } from "../../mcp/capabilities.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { TransportFactory } from "../connect/transports.ts";
+import type { ClientCore } from "./call.ts";
 
 /**
  * Removes the icons that are unsafe to fetch. It keeps data URIs, and https, and http on this machine, if they are of the
@@ -22,8 +25,24 @@ export function withSafeIcons<T extends object>(
   return kept.length === icons.length ? thing : { ...thing, icons: kept };
 }
 
+/** Returns an entry of a list without unsafe icons. Each one that is left out is reported. */
+export function listedWithSafeIcons(core: ClientCore, method: string, entry: JsonObject): JsonObject {
+  const origin = originOf(core.transports);
+  return withSafeIcons(entry, origin, (icon) => {
+    const shown = JSON.stringify(icon)?.slice(0, 200);
+    const why = origin === undefined ? "" : `, or is not of the origin ${origin}`;
+    const message = `An icon of ${method} was left out, since its URI is neither https nor data${why}: ${shown}`;
+    core.report(new LocalError("invalid_message", message));
+  });
+}
+
+/** Returns the description of a server without unsafe icons. */
+export function infoWithSafeIcons(info: Implementation, transports: TransportFactory): Implementation {
+  return withSafeIcons(info, originOf(transports));
+}
+
 /** Returns the origin of a server over HTTP. */
-export function originOf({ kind, target }: TransportFactory): string | undefined {
+function originOf({ kind, target }: TransportFactory): string | undefined {
   return kind === "http" && URL.canParse(target) ? new URL(target).origin : undefined;
 }
 

@@ -8,7 +8,6 @@ import type { ClientCore } from "../calls/call.ts";
 import { Client } from "../calls/client.ts";
 import { KnownTools } from "../calls/known-tools.ts";
 import { toolPages } from "../calls/lists.ts";
-import { originOf, withSafeIcons } from "../calls/safe-icons.ts";
 import { sendWithin } from "../calls/send-request.ts";
 import { capabilitiesOf, declaring } from "../client-capabilities.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
@@ -85,13 +84,11 @@ async function openSession(
     // It may be another server than before, or another version of it.
     core.cache?.forget();
     core.tools.clear();
-    const info = server.info && withSafeIcons(server.info, originOf(transports));
-    return {
-      connection,
-      revision,
-      server: { ...server, info },
-      mirrors: transports.kind === "http" && revision.mirrorHeaders,
-    };
+    const mirrors = transports.kind === "http" && revision.mirrorHeaders;
+    if (!server.info?.icons) return { connection, revision, server, mirrors };
+    const { infoWithSafeIcons } = await import("../calls/on-demand.ts");
+    const info = infoWithSafeIcons(server.info, transports);
+    return { connection, revision, server: { ...server, info }, mirrors };
   } finally {
     linked.unlink();
   }
