@@ -151,7 +151,7 @@ async function readEntry<T>(source: ListSource<T>, entry: unknown): Promise<Page
   }
 }
 
-export function invalidList(message: string, cause?: unknown): LocalError {
+function invalidList(message: string, cause?: unknown): LocalError {
   return new LocalError("invalid_message", message, { cause });
 }
 
