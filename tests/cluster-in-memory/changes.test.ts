@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type FakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { resource, tool } from "../../packages/mcparley/src/server/definition.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
@@ -32,7 +32,7 @@ const servers = (more: object = {}): Cluster =>
 async function changeTools({ server }: Node): Promise<void> {
   server.tools.set("another", tool({ call: () => "" }));
   server.tools.delete("another");
-  await settled();
+  await flushPromises();
 }
 
 /** Opens a subscription to the tools and one resource, and reads its acknowledgment. */
@@ -53,7 +53,7 @@ describe("a change on one node", () => {
     await changeTools(nodes[1]!);
     nodes[1]!.server.resources.updated("note://one");
     nodes[1]!.server.resources.updated("note://two");
-    await settled();
+    await flushPromises();
     for (const stream of streams) {
       const told = await methods(stream);
       expect(told).toHaveLength(2);
@@ -74,10 +74,10 @@ describe("a change on one node", () => {
         await request(client, session, "ping");
         await request(client, session, "ping");
       }
-      await settled();
+      await flushPromises();
       await changeTools(nodes[0]!);
       nodes[0]!.server.resources.updated("note://one");
-      await settled();
+      await flushPromises();
       for (const stream of streams) expect(await methods(stream)).toEqual([toolsChanged, updated]);
     },
   );
@@ -88,10 +88,10 @@ describe("a change on one node", () => {
     const stream = await getStream(nodes[0]!.client, session);
     await request(nodes[1]!.client, session, "resources/subscribe", { params: { uri: "note://one" } });
     nodes[2]!.server.resources.updated("note://one");
-    await settled();
+    await flushPromises();
     await request(nodes[1]!.client, session, "resources/unsubscribe", { params: { uri: "note://one" } });
     nodes[2]!.server.resources.updated("note://one");
-    await settled();
+    await flushPromises();
     expect(await methods(stream)).toEqual([updated]);
   });
 
@@ -102,13 +102,13 @@ describe("a change on one node", () => {
     const silent = await getStream(nodes[0]!.client, session);
     expect(await methods(silent)).toEqual([]);
     await silent.leave();
-    await settled();
+    await flushPromises();
     await changeTools(nodes[1]!);
     await changeTools(nodes[2]!);
     const told = await getStream(nodes[1]!.client, session);
     expect(await methods(told)).toEqual([toolsChanged]);
     await told.leave();
-    await settled();
+    await flushPromises();
     expect(await methods(await getStream(nodes[2]!.client, session))).toEqual([]);
   });
 
@@ -116,14 +116,14 @@ describe("a change on one node", () => {
     const { nodes } = servers();
     const session = await open(nodes[0]!.client);
     const older = await getStream(nodes[0]!.client, session);
-    await settled();
+    await flushPromises();
     const newer = await getStream(nodes[1]!.client, session);
-    await settled();
+    await flushPromises();
     await changeTools(nodes[2]!);
     await event(newer);
     expect((await event(newer))?.message?.method).toBe(toolsChanged);
     await newer.leave();
-    await settled();
+    await flushPromises();
     await changeTools(nodes[2]!);
     expect(await methods(older)).toEqual([toolsChanged]);
   });
@@ -132,7 +132,7 @@ describe("a change on one node", () => {
     const { nodes } = servers();
     const session = await open(nodes[0]!.client);
     await getStream(nodes[0]!.client, session);
-    await settled();
+    await flushPromises();
     nodes[0]!.kill();
     await changeTools(nodes[1]!);
     expect(await methods(await getStream(nodes[2]!.client, session))).toEqual([toolsChanged]);
@@ -166,7 +166,7 @@ describe("a change that each process notices by itself", () => {
       for (let next = await message(stream); next; next = await message(stream)) read.push(next.method);
     })();
     return async () => {
-      await settled();
+      await flushPromises();
       return read.splice(0);
     };
   }
@@ -194,7 +194,7 @@ describe("a change that each process notices by itself", () => {
       for (const one of [...streams, legacy]) expect(await one()).toEqual([]);
     }
     await stream.leave();
-    await settled();
+    await flushPromises();
     expect(await methods(await getStream(nodes[2]!.client, session))).toEqual([]);
   });
 
@@ -204,9 +204,9 @@ describe("a change that each process notices by itself", () => {
     const { nodes, clock, client } = running;
     const session = await open(client);
     const first = await getStream(nodes[0]!.client, session);
-    await settled();
+    await flushPromises();
     await first.leave();
-    await settled();
+    await flushPromises();
     for (const node of [0, 1, 2]) change(running, contents, [node, "b"]);
     await clock.advance(10_000);
     const stream = await getStream(nodes[1]!.client, session);
@@ -219,9 +219,9 @@ describe("a change that each process notices by itself", () => {
     const { nodes, clock, client } = running;
     const session = await open(client);
     const stream = await getStream(nodes[1]!.client, session);
-    await settled();
+    await flushPromises();
     change(running, contents, [0, "b"]);
-    await settled();
+    await flushPromises();
     await nodes[0]!.http.close();
     await clock.advance(100);
     expect(await methods(stream)).toEqual([toolsChanged]);
@@ -242,7 +242,7 @@ describe("while the store is out of reach", () => {
     const other = await listen(nodes[1]!, "a");
     const session = await open(nodes[2]!.client);
     const legacy = await getStream(nodes[2]!.client, session);
-    await settled();
+    await flushPromises();
     store!.isAway = true;
     await changeTools(nodes[0]!);
     await changeTools(nodes[0]!);
@@ -277,14 +277,14 @@ test("what a session subscribes to on one node holds for its stream on another, 
   const [a, b, c] = nodes;
   const session = await open(a!.client);
   const stream = await getStream(a!.client, session);
-  await settled();
+  await flushPromises();
   b!.server.resources.updated("note://one");
   await request(b!.client, session, "resources/subscribe", { params: { uri: "note://one" } });
   c!.server.resources.updated("note://one");
-  await settled();
+  await flushPromises();
   await request(c!.client, session, "resources/unsubscribe", { params: { uri: "note://one" } });
   b!.server.resources.updated("note://one");
-  await settled();
+  await flushPromises();
   expect(await methods(stream)).toEqual([updated]);
 });
 
@@ -314,10 +314,10 @@ test("what a session subscribes to on one node holds where the store fails while
   const [a, b, c] = nodes;
   const session = await open(a!.client);
   const stream = await getStream(a!.client, session);
-  await settled();
+  await flushPromises();
   await request(b!.client, session, "resources/subscribe", { params: { uri: "note://one" } });
   c!.server.resources.updated("note://one");
-  await settled();
+  await flushPromises();
   expect(a!.errors).toHaveLength(1);
   await clock.advance(1_000);
   expect(await methods(stream)).toEqual([updated]);
@@ -339,9 +339,9 @@ describe("while nodes hear late of each other", () => {
     const [a, b, c] = nodes;
     const session = await open(a!.client);
     const older = await getStream(a!.client, session);
-    await settled();
+    await flushPromises();
     const newer = await getStream(b!.client, session);
-    await settled();
+    await flushPromises();
     await newer.leave();
     // It is notified at once that the stream has moved and that it is free.
     await clock.advance(5_000);
@@ -354,9 +354,9 @@ describe("while nodes hear late of each other", () => {
     const [a, b, c] = nodes;
     const session = await open(a!.client);
     const first = await getStream(a!.client, session);
-    await settled();
+    await flushPromises();
     const second = await getStream(b!.client, session);
-    await settled();
+    await flushPromises();
     const third = await getStream(a!.client, session);
     await clock.advance(5_000);
     await changeTools(c!);
@@ -403,7 +403,7 @@ describe("what a call tells of", () => {
     const session = era === "legacy" ? await open(client) : undefined;
     const begun = { isAnswered: false, answer: Promise.resolve("") };
     begun.answer = call(client, session).finally(() => (begun.isAnswered = true));
-    await settled();
+    await flushPromises();
     return begun;
   }
 

@@ -6,7 +6,7 @@ import type { AnyServerDefinition } from "../../packages/mcparley/src/server/opt
 import { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
 
 export type Headers_ = Record<string, string>;
@@ -229,11 +229,11 @@ export async function messages(answer: RawAnswer): Promise<RawMessage[]> {
 /** Returns the received events of a stream without waiting. Ends the reading of it. */
 export async function soFar(answer: RawAnswer): Promise<RawMessage[]> {
   const all: RawMessage[] = [];
-  await settled();
+  await flushPromises();
   const reading = (async () => {
     for (let next = await message(answer); next; next = await message(answer)) all.push(next);
   })();
   reading.catch(() => {});
-  await settled();
+  await flushPromises();
   return [...all];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type Gate, gate } from "../support/gate.ts";
 import { type Cluster, callTool, cluster, event, getStream, messages, open, soFar } from "./cluster.ts";
 
@@ -33,12 +33,12 @@ describe("a node that is closed", () => {
     const session = await open(a!.client);
     const standing = await getStream(a!.client, session);
     await event(standing);
-    await settled();
+    await flushPromises();
     await a!.http.close();
     expect(await messages(standing)).toEqual([]);
     expect((await callTool(b!.client, session, "hello")).status).toBe(200);
     c!.server.tools.set("another", tool({ call: () => "" }));
-    await settled();
+    await flushPromises();
     const again = await getStream(b!.client, session);
     expect((await soFar(again)).map(({ method }) => method)).toEqual(["notifications/tools/list_changed"]);
     expect((await callTool(a!.client, session, "hello")).status).toBe(503);
@@ -52,7 +52,7 @@ describe("a node that is closed", () => {
     const primed = await event(answer);
     await answer.leave();
     const rest = await getStream(b!.client, session, primed?.id);
-    await settled();
+    await flushPromises();
     const closing = a!.http.close();
     slow.open("in time");
     await closing;

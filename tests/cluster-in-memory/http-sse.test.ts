@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RequestId } from "../../packages/mcparley/src/rpc/messages.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import type { RawAnswer } from "../support/raw-http.ts";
 import { type Cluster, type Headers_, type Node, authenticated, cluster, failing, message } from "./cluster.ts";
 
@@ -103,7 +103,7 @@ describe("a session of HTTP+SSE", () => {
     expect((await message(stream))?.id).toBe(3);
     store.isAway = false;
     expect((await post(b!, path, call(4, "hello"))).status).toBe(202);
-    await settled();
+    await flushPromises();
     expect((await message(stream))?.id).toBe(4);
   });
 });

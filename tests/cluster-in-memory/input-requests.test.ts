@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
-import { fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import type { RawAnswer } from "../support/raw-http.ts";
 import { type Node, callTool, cluster, message, open, recording, request } from "./cluster.ts";
 
@@ -22,7 +22,7 @@ function servers() {
 async function openOn([first, ...others]: [Node, ...Node[]]): Promise<Record<string, string>> {
   const session = await open(first.client);
   for (const { client } of others) await (await request(client, session, "ping")).text();
-  await settled();
+  await flushPromises();
   return session;
 }
 
@@ -47,7 +47,7 @@ test("an answer or progress with a made-up id writes nothing to the store", asyn
   const { a, b, store } = servers();
   const session = await openOn([a, b]);
   const { id } = await asked(a, session);
-  await settled();
+  await flushPromises();
   const [node = "", copy = "", number = ""] = id.split(".");
   const made = [
     `${"0".repeat(16)}.0.0`,
@@ -64,7 +64,7 @@ test("an answer or progress with a made-up id writes nothing to the store", asyn
     expect((await respond(b, session, other, accept(megabyte))).status).toBe(202);
     expect((await progress(b, session, other, { message: megabyte })).status).toBe(202);
   }
-  await settled();
+  await flushPromises();
   expect(store.writes).toEqual([]);
 });
 
@@ -72,10 +72,10 @@ test("an answer that another session knows writes nothing to the store", async (
   const { a, b, store } = servers();
   const [session, other] = [await open(a.client), await open(b.client)];
   const { id } = await asked(a, session);
-  await settled();
+  await flushPromises();
   store.writes.length = 0;
   expect((await respond(b, other, id)).status).toBe(202);
-  await settled();
+  await flushPromises();
   expect(store.writes).toEqual([]);
 });
 
@@ -96,7 +96,7 @@ test("one answer is sent on, however many arrive on other processes", async () =
   const { a, b, c, store } = servers();
   const session = await open(a.client);
   const { answer, id } = await asked(a, session);
-  await settled();
+  await flushPromises();
   store.writes.length = 0;
   const all = [b, c, b, c, b, c].map((node) => respond(node, session, id));
   for (const { status } of await Promise.all(all)) expect(status).toBe(202);
@@ -119,7 +119,7 @@ test("an answer can be repeated a second after the store failed while it was sen
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
   const { answer, id } = await asked(a, session);
-  await settled();
+  await flushPromises();
   const working = { ...store };
   store.append = (log, ...rest) =>
     log.includes(":mail:") ? Promise.reject(new Error("down")) : working.append(log, ...rest);
@@ -157,7 +157,7 @@ test("progress is sent on at most once a second, and without the client's text",
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
   const { id } = await asked(a, session);
-  await settled();
+  await flushPromises();
   store.writes.length = 0;
   for (let count = 0; count < 20; count++) await progress(b, session, id, { message: megabyte });
   const appended = (): string[] => store.writes.filter((write) => /^append .*:mail:/.test(write));
@@ -183,6 +183,6 @@ test("nothing of an answered input request stays in the store", async () => {
   const { answer, id } = await asked(a, session);
   await respond(a, session, id);
   await message(answer);
-  await settled();
+  await flushPromises();
   expect((await store.keys()).filter((key) => key.includes("input-request"))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
-import { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import type { RawHttp } from "../support/raw-http.ts";
 import { type Cluster, cluster, getStream, known, open, recording, request } from "./cluster.ts";
 
@@ -93,7 +93,7 @@ describe("sessions.max of three processes on one store", () => {
     const first = await open(client, "2025-11-25", alice);
     await open(client, "2025-11-25", alice);
     await client.send({ method: "DELETE", headers: first });
-    await settled();
+    await flushPromises();
     expect((await initialize(client, bob)).status).toBe(200);
     expect(await sessions()).toBe(2);
     await clock.advance(1.2 * idle);
@@ -109,7 +109,7 @@ describe("sessions.max of three processes on one store", () => {
       const session = await open(nodes[0]!.client, "2025-11-25", headers);
       await getStream(nodes[1]!.client, session);
     }
-    await settled();
+    await flushPromises();
     for (const headers of [alice, bob, from("192.0.2.1")]) {
       const refused = await initialize(client, headers);
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
@@ -123,9 +123,9 @@ describe("sessions.max of three processes on one store", () => {
     const [a, b, c] = nodes;
     const session = await open(a!.client, "2025-11-25", from("192.0.2.1"));
     expect(await isOpen(b!.client, session)).toBe(true);
-    await settled();
+    await flushPromises();
     const next = await open(c!.client, "2025-11-25", from("192.0.2.2"));
-    await settled();
+    await flushPromises();
     for (const { client } of [a!, b!, c!]) {
       expect(await isOpen(client, session)).toBe(false);
       expect(await isOpen(client, next)).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resource, tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { gate } from "../support/gate.ts";
 import { authenticated, callTool, cluster, failing, getStream, message, messages, open, request } from "./cluster.ts";
 
@@ -58,11 +58,11 @@ describe("H5: a session behind a balancer", () => {
     await request(b!.client, session, "resources/subscribe", { params: { uri: "note://two" } });
     await request(c!.client, session, "resources/unsubscribe", { params: { uri: "note://one" } });
     const stream = await getStream(a!.client, session);
-    await settled();
+    await flushPromises();
     b!.server.resources.updated("note://one");
     b!.server.resources.updated("note://two");
     b!.server.resources.updated("note://one");
-    await settled();
+    await flushPromises();
     expect((await message(stream))?.params).toEqual({ uri: "note://two" });
   });
 
@@ -84,7 +84,7 @@ describe("H5: a session behind a balancer", () => {
     void callTool(nodes[0]!.client, session, "slow");
     const { signal } = await held.entered;
     expect((await nodes[2]!.client.send({ method: "DELETE", headers: session })).status).toBe(204);
-    await settled();
+    await flushPromises();
     expect(signal.aborted).toBe(true);
     expect(await messages(stream)).toEqual([]);
     for (const node of nodes) expect((await callTool(node.client, session, "where")).status).toBe(404);
@@ -155,7 +155,7 @@ describe("a question that was asked on one node", () => {
     const question = await message(answer);
     const result = { action: "accept", content: { from: "bob" } };
     for (const { client } of [a!, b!]) await client.post({ jsonrpc: "2.0", id: question?.id, result }, bob);
-    await settled();
+    await flushPromises();
     await b!.client.post({ jsonrpc: "2.0", id: question?.id, result: { action: "accept", content: {} } }, alice);
     expect(await message(answer)).toMatchObject({ result: { content: [{ text: "0 {}" }] } });
   });
@@ -169,10 +169,10 @@ test("a call is given up by a notification that arrives at another node", async 
   const { signal } = await held.entered;
   const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "7" } };
   await nodes[1]!.client.post(cancelled, session);
-  await settled();
+  await flushPromises();
   expect(signal.aborted).toBe(false);
   await nodes[1]!.client.post({ ...cancelled, params: { requestId: 7 } }, session);
-  await settled();
+  await flushPromises();
   expect(signal.aborted).toBe(true);
 });
 

@@ -3,7 +3,7 @@ import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
 import { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
-import { type FakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import type { RawAnswer } from "../support/raw-http.ts";
 import { type Cluster, type Node, authenticated, cluster, failing } from "./cluster.ts";
 
@@ -166,7 +166,7 @@ describe("a rate limit that is shared", () => {
     const all = await Promise.all(
       nodes.flatMap((node) => [statuses([node], 1), statuses([node], 1), statuses([node], 1)]),
     );
-    await settled();
+    await flushPromises();
     expect(all.flat().filter((status) => status === 200)).toHaveLength(3);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
-import { type FakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type Gate, gate } from "../support/gate.ts";
 import {
   type Cluster,
@@ -55,7 +55,7 @@ describe("the answer to a call whose connection broke", () => {
       expect(first?.message?.params).toMatchObject({ progress: 1 });
       await answer.leave();
       const rest = await getStream(b!.client, session, first?.id);
-      await settled();
+      await flushPromises();
       slow.open(undefined);
       expect(await messages(rest)).toMatchObject([
         { params: { progress: 2 } },
@@ -75,7 +75,7 @@ describe("the answer to a call whose connection broke", () => {
       const part = await getStream(node!.client, session, primed?.id);
       expect((await message(part))?.params).toMatchObject({ progress: 1 });
       await part.leave();
-      await settled();
+      await flushPromises();
     }
     const last = await getStream(b!.client, session, primed?.id);
     slow.open(undefined);
@@ -89,7 +89,7 @@ describe("the answer to a call whose connection broke", () => {
     const answer = await callTool(a!.client, session, "work");
     const primed = await event(answer);
     const moved = await getStream(b!.client, session, primed?.id);
-    await settled();
+    await flushPromises();
     slow.open(undefined);
     expect(await messages(moved)).toHaveLength(3);
     expect(await messages(answer)).toHaveLength(1);
@@ -117,7 +117,7 @@ describe("the answer to a call whose connection broke", () => {
     await answer.leave();
     await clock.advance(200_000);
     const rest = await getStream(nodes[1]!.client, session, primed?.id);
-    await settled();
+    await flushPromises();
     slow.open(undefined);
     expect((await messages(rest)).map(({ id }) => id)).toEqual([undefined, undefined, 1]);
   });
@@ -218,7 +218,7 @@ describe("the answer to a call whose node died", () => {
     }));
     const answer = await a!.client.post(batch, session);
     const first = await event(answer);
-    await settled();
+    await flushPromises();
     a!.kill();
     const rest = await getStream(b!.client, session, first?.id);
     await clock.advance(20_000);
@@ -257,23 +257,23 @@ describe("a standing stream", () => {
     const [a, b] = nodes;
     const change = async (): Promise<void> => {
       b!.server.tools.set("more", tool({ call: () => "" }));
-      await settled();
+      await flushPromises();
     };
     const session = await open(a!.client);
     const standing = await getStream(a!.client, session);
     const primed = await event(standing);
-    await settled();
+    await flushPromises();
     await change();
     const first = await event(standing);
     await change();
     await standing.leave();
-    await settled();
+    await flushPromises();
     await change();
     await change();
     const again = await getStream(b!.client, session, first?.id);
     expect(await soFar(again)).toHaveLength(2);
     await again.leave();
-    await settled();
+    await flushPromises();
     await change();
     const whole = await getStream(nodes[2]!.client, session, primed?.id);
     expect(await soFar(whole)).toHaveLength(4);

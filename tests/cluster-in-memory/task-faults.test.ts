@@ -3,7 +3,7 @@ import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 import type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import type { RawResponse } from "../support/raw-peer.ts";
 import {
   type Operation,
@@ -91,7 +91,7 @@ async function ask(
 ): Promise<RawResponse | undefined> {
   let response: RawResponse | undefined;
   void to.peer.request(method, params).then((received) => (response = received));
-  await settled();
+  await flushPromises();
   if (!response) await clock.advance(pollIntervalMs);
   return response;
 }
@@ -147,7 +147,7 @@ async function expectClean(world: World): Promise<void> {
     const { result, error } = await one.call("once");
     expect(result?.resultType, error?.message).toBe("task");
     await one.peer.request("tasks/cancel", { taskId: result.taskId });
-    await settled();
+    await flushPromises();
   }
 }
 

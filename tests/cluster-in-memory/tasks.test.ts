@@ -4,7 +4,7 @@ import { tasksId } from "../../packages/mcparley/src/extensions/tasks/task.ts";
 import { type Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { gate } from "../support/gate.ts";
 import { type Cluster, type Node, cluster, failing } from "./cluster.ts";
 
@@ -65,13 +65,13 @@ describe("a task", () => {
     });
     const [a, b, c] = nodes;
     const [first, second] = [await begin(a!, "once"), await begin(a!, "once")];
-    await settled();
+    await flushPromises();
     const shown = await ask(b!, "tasks/get", { taskId: first });
     expect(shown.status).toBe("input_required");
     const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
     await ask(c!, "tasks/update", { taskId: first, inputResponses });
     await ask(b!, "tasks/cancel", { taskId: second });
-    await settled();
+    await flushPromises();
     expect(await ask(b!, "tasks/get", { taskId: first })).toMatchObject({
       status: "completed",
       result: { content: [{ text: '0 {"name":"Ann"}' }] },
@@ -90,7 +90,7 @@ describe("a task", () => {
     // After its first request of any kind, a node takes over the tasks of dead nodes.
     await ask(b!, "tools/list", {});
     const [once, again] = [await begin(a!, "once"), await begin(a!, "again")];
-    await settled();
+    await flushPromises();
     a!.kill();
     await clock.advance(3 * lease);
     expect(await kept(store, once)).toMatchObject({ status: "failed" });
@@ -120,7 +120,7 @@ describe("a task", () => {
     const { nodes, clock, store } = servers(async (node) => (node === 0 ? new Promise(() => {}) : "done"));
     await ask(nodes[1]!, "tools/list", {});
     const taskId = await begin(nodes[0]!, "again");
-    await settled();
+    await flushPromises();
     await nodes[0]!.server.close();
     await clock.advance(lease + 1);
     expect(await kept(store, taskId)).toMatchObject({ status: "completed" });
@@ -137,7 +137,7 @@ describe("while the store is out of reach", () => {
     });
     for (const node of nodes) await ask(node, "tools/list", {});
     const taskId = await begin(nodes[0]!, "again");
-    await settled();
+    await flushPromises();
     shared.isAway = true;
     await clock.advance(2 * lease);
     slow.open("done");

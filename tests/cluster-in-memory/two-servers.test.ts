@@ -10,7 +10,7 @@ import type { AnyServerDefinition } from "../../packages/mcparley/src/server/opt
 import { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { rawHttp } from "../support/raw-http.ts";
 import { type Node, authenticated, cluster, getStream, open, recording, request, soFar } from "./cluster.ts";
 
@@ -66,9 +66,9 @@ describe("two servers on one store", () => {
       await getStream(sandbox.nodes[0]!.client, session!),
       await getStream(production.nodes[0]!.client, other!),
     ];
-    await settled();
+    await flushPromises();
     sandbox.nodes[1]!.server.resources.updated("note://one");
-    await settled();
+    await flushPromises();
     const [ours, theirs] = await Promise.all(streams.map((stream) => soFar(stream)));
     expect(ours).toMatchObject([{ method: "notifications/resources/updated" }]);
     expect(theirs).toEqual([]);
@@ -123,7 +123,7 @@ describe("two servers on one store", () => {
     // From its first call on, a process looks after the tasks of dead ones.
     for (const node of production.nodes) await ask(node, "tools/list", {});
     const { taskId } = await ask(sandbox.nodes[0]!, "tools/call", { name: "deploy", arguments: {} });
-    await settled();
+    await flushPromises();
     for (const node of sandbox.nodes) node.kill();
     await clock.advance(4 * lease);
     expect(await ask(production.nodes[0]!, "tasks/get", { taskId })).toMatchObject({ error: { code: -32602 } });
@@ -204,7 +204,7 @@ async function subscribe(http: FetchHandler) {
   const session = await open(client);
   await request(client, session, "resources/subscribe", { params: { uri: "note://one" } });
   const stream = await getStream(client, session);
-  await settled();
+  await flushPromises();
   return { client, session, stream };
 }
 
@@ -222,7 +222,7 @@ describe("two servers with two stores in one process", () => {
     expect((await request(second.client, first.session, "ping")).status).toBe(404);
     for (const { writes } of stores) writes.length = 0;
     await change(one!);
-    await settled();
+    await flushPromises();
     expect(stores[0].writes.some((write) => write.endsWith(":changes"))).toBe(true);
     expect(stores[1].writes.some((write) => write.endsWith(":changes"))).toBe(false);
     expect(await soFar(first.stream)).toMatchObject([updated]);
@@ -244,7 +244,7 @@ describe("two endpoints of one server", () => {
     const [first, second] = [await subscribe(one), await subscribe(two)];
     store.writes.length = 0;
     await change(one);
-    await settled();
+    await flushPromises();
     expect(store.writes.filter((write) => /^append .*:changes$/.test(write))).toHaveLength(1);
     expect(await soFar(first.stream)).toMatchObject([updated]);
     expect(await soFar(second.stream)).toMatchObject([updated]);
@@ -268,17 +268,17 @@ describe("two endpoints of one server", () => {
     await one.close();
     const other = toFetch(makeServer("test", store, fakeClock(1_000_000)));
     await change(other);
-    await settled();
+    await flushPromises();
     expect(await soFar(second.stream)).toMatchObject([updated]);
     await two.close();
     // Nobody shares its changes any more.
     store.writes.length = 0;
     server.resources.updated("note://one");
-    await settled();
+    await flushPromises();
     expect(store.writes).toEqual([]);
     const again = await subscribe(toFetch(server));
     server.resources.updated("note://one");
-    await settled();
+    await flushPromises();
     expect(await soFar(again.stream)).toMatchObject([updated]);
   });
 });

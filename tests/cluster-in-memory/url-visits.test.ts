@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { urlRequired } from "../../packages/mcparley/src/server/input/url-required.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type Node, authenticated, cluster, getStream, message, request, soFar } from "./cluster.ts";
 import type { RawHttp } from "../support/raw-http.ts";
 
@@ -45,7 +45,7 @@ test("a visit that another process completes is announced to the client that was
   const [alice, bob] = [await openFor(a.client, "alice"), await openFor(a.client, "bob")];
   const streams = { alice: await getStream(b.client, alice), bob: await getStream(b.client, bob) };
   await need(a.client, alice, "visit-1");
-  await settled();
+  await flushPromises();
   const outcomes = await Promise.all([
     c.server.elicitationComplete("visit-1"),
     a.server.elicitationComplete("visit-1"),
@@ -55,7 +55,7 @@ test("a visit that another process completes is announced to the client that was
     method: "notifications/elicitation/complete",
     params: { elicitationId: "visit-1" },
   });
-  await settled();
+  await flushPromises();
   expect(await c.server.elicitationComplete("visit-1")).toBe(false);
   expect(await soFar(streams.alice)).toEqual([]);
   expect(await soFar(streams.bob)).toEqual([]);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type Conversation, type Peer, closingOf, conversations, openingOf } from "./conversations.ts";
 import { revisions, transports } from "./dimensions.ts";
 import { exclusionOf } from "./expected/exclusions.ts";
@@ -18,9 +18,9 @@ const peers: Peer[] = transports
 async function requestsOf(conversation: Conversation, peer: Peer): Promise<string[]> {
   const stage = new Stage({ operation: "call", fault: "hang", ...peer }, new SteppedClock());
   const client = await stage.prepare(stage.connect({ extensions: [], ...conversation.options }));
-  await settled();
+  await flushPromises();
   await stage.prepare(conversation.run(client, stage));
-  await settled();
+  await flushPromises();
   await stage.prepare(client.close());
   return [...stage.world.faults.attempts];
 }

@@ -1,9 +1,9 @@
 import type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
 import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
 import type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
-import type { Change, Subscription } from "../../packages/mcparley/src/client/subscriptions/subscription.ts";
+import type { ServerChange, Subscription } from "../../packages/mcparley/src/client/subscriptions/subscription.ts";
 import { followTasks } from "../../packages/mcparley/src/extensions/tasks/client/follow-tasks.ts";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type Cell, type Operation, type RevisionName, modern, nameOf, revisionBefore } from "./dimensions.ts";
 import { HttpWorld } from "./peers/http-world.ts";
 import { ScriptedServer, note } from "./peers/scripted-server.ts";
@@ -32,7 +32,7 @@ export class Stage {
   client: Client | undefined;
   subscription: Subscription | undefined;
   /** Called with each change. */
-  onChange: (change: Change) => void = () => {};
+  onChange: (change: ServerChange) => void = () => {};
   /** Runs when the user is asked. */
   whenAsked: () => void = () => {};
   /** Runs when a call becomes a task, and with each poll of it. */
@@ -229,7 +229,7 @@ const standalone: Script = {
 async function listen(stage: Stage): Promise<void> {
   await stage.openClient();
   await stage.prepare(listening(stage));
-  await settled();
+  await flushPromises();
 }
 
 async function listening(stage: Stage): Promise<void> {
@@ -263,7 +263,7 @@ const connecting: Script = {
       // The revision of the target is remembered.
       const earlier = await stage.prepare(stage.connect());
       await stage.prepare(earlier.close());
-      await settled();
+      await flushPromises();
     }
     const isHttpSse = world instanceof HttpWorld && world.isHttpSse;
     const opening = isModern ? "server/discover" : "initialize";

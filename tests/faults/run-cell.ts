@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { LocalError, ProtocolError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { isObject } from "../../packages/mcparley/src/rpc/messages.ts";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type Cell, nameOf } from "./dimensions.ts";
 import { Stage, scriptOf, subscriptionEnded } from "./operations.ts";
 import { SteppedClock, drive } from "./stepped-clock.ts";
@@ -59,7 +59,7 @@ async function operate(stage: Stage, observed: Observed): Promise<void> {
   const script = scriptOf(cell);
   try {
     await script.begin(stage);
-    await settled();
+    await flushPromises();
     const running = script.run(stage);
     running.catch(() => {});
     if (cell.fault === "aborted" || cell.fault === "closed") await interrupt(stage);
@@ -112,7 +112,7 @@ async function tryChange(stage: Stage, observed: Observed): Promise<void> {
   stage.world.server.change();
   // A slow stream stays slow.
   if (stage.cell.fault === "slow-body") await stage.clock.pass(70_000);
-  else await settled();
+  else await flushPromises();
   if (!kinds.has("tools") || !kinds.has("updated")) observed.problems.push("The next change did not arrive.");
 }
 
@@ -124,7 +124,7 @@ async function leave({ client, clock, world, caller, subscription }: Stage, { pr
     if (client.inFlight > 0) problems.push(`${client.inFlight} calls are in flight after close().`);
   }
   if (subscription) await drive(clock, "Subscription.closed", subscription.closed);
-  await settled();
+  await flushPromises();
   if (world.faults.isFlooded) problems.push("The client sends requests in a loop without a pause.");
   if (clock.pending > 0) problems.push(`${clock.pending} timers are left.`);
   for (const open of world.open()) problems.push(`Left open: ${open}.`);

@@ -1,5 +1,5 @@
 import type { Clock } from "../../packages/mcparley/src/rpc/clock.ts";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 
 interface Timer {
   at: number;
@@ -54,8 +54,8 @@ export class SteppedClock implements Clock {
   /** Advances by `ms` milliseconds, from timer to timer. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await settled();
-    while (this.step(end)) await settled();
+    await flushPromises();
+    while (this.step(end)) await flushPromises();
   }
 
   #set(timers: Set<Timer>, fn: () => void, ms: number): Timer {
@@ -82,7 +82,7 @@ export async function drive<T>(clock: SteppedClock, what: string, running: Promi
     (error: unknown) => (end = { error, ms: ms() }),
   );
   for (let timers = 0; timers < mostTimers; timers++) {
-    await settled();
+    await flushPromises();
     if (end) return end;
     if (!clock.step()) throw new Error(`${what} never settles: no timer is set, and nothing is in flight.`);
     if (ms() > longest) break;

@@ -1,10 +1,10 @@
 import { afterEach } from "vitest";
-import { forgetEras } from "../../packages/mcparley/src/client/connect/find-revision.ts";
+import { forgetRevisions } from "../../packages/mcparley/src/client/connect/find-revision.ts";
 import { play } from "./calls/play.ts";
 import { story } from "./calls/steps.ts";
 import { holds } from "./holds.ts";
 
-afterEach(forgetEras);
+afterEach(forgetRevisions);
 
 for (const way of ["memory", "stdio", "http"] as const) {
   for (const revision of ["2026-07-28", "2025-11-25"]) {

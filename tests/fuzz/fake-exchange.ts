@@ -1,4 +1,4 @@
-import type { Exchange } from "../../packages/mcparley/src/http/exchange.ts";
+import type { HttpExchange } from "../../packages/mcparley/src/http/exchange.ts";
 import { tooLarge } from "../../packages/mcparley/src/http/server/refusal.ts";
 
 export type Headers_ = Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface FakeRequest {
 
 /** An exchange whose headers may be what no HTTP library lets through. It checks that it is answered once. */
 export function fakeExchange({ method = "POST", headers, body = "" }: FakeRequest): {
-  exchange: Exchange;
+  exchange: HttpExchange;
   /** Settles with the head of the answer; rejects where there is a second one. */
   outcome: Promise<{ status: number }>;
   /** The client goes away. */
@@ -30,7 +30,7 @@ export function fakeExchange({ method = "POST", headers, body = "" }: FakeReques
     if (++answers > 1) refuse(new Error(`The exchange was answered ${answers} times.`));
     settle({ status });
   };
-  const exchange: Exchange = {
+  const exchange: HttpExchange = {
     method,
     path: "/mcp",
     query: "",

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterEach, beforeAll, expect } from "vitest";
-import { forgetEras } from "../../packages/mcparley/src/client/connect/find-revision.ts";
+import { forgetRevisions } from "../../packages/mcparley/src/client/connect/find-revision.ts";
 import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
 import { LocalError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { McpError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";
 import { type JsonRpcResponse, classify } from "../../packages/mcparley/src/rpc/messages.ts";
-import { fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../packages/mcparley/src/testing/peer-transports.ts";
 import { anyMessage } from "./arbitraries/messages.ts";
 import { holds } from "./holds.ts";
@@ -16,7 +16,7 @@ import { timeFlow } from "./time-flow.ts";
 
 // What is loaded when a legacy client comes first takes longer than a case may.
 beforeAll(() => import("../../packages/mcparley/src/server/protocol/legacy.ts"));
-afterEach(forgetEras);
+afterEach(forgetRevisions);
 
 const opening = {
   jsonrpc: "2.0",
@@ -52,9 +52,9 @@ holds(
     const connection = await server.attach(theirs);
     const sent = [...(opens ? [opening] : []), ...messages];
     for (const message of sent) await ours.send(message as never);
-    await settled();
+    await flushPromises();
     await server.close();
-    await settled();
+    await flushPromises();
     const asked = new Map<unknown, number>();
     for (const one of sent.filter((message) => !Array.isArray(message))) {
       const classified = classify(one);
@@ -98,7 +98,7 @@ holds(
     const calling = onlyOwnErrors(() => client.callTool("echo", {}), McpError);
     const request = await peer.request("tools/call");
     for (const message of messages) peer.send(message);
-    await settled();
+    await flushPromises();
     if (answers && !peer.isClosed)
       peer.answer(request, { content: [{ type: "text", text: "done" }], resultType: "complete" });
     const time = timeFlow(clock);
@@ -106,7 +106,7 @@ holds(
     time.end();
     expect(client.inFlight).toBe(0);
     await client.close();
-    await settled();
+    await flushPromises();
     for (const error of reported) if (!(error instanceof McpError)) expect(error.message).toBe("There is no model.");
     expect(reported.filter((error) => error instanceof LocalError && error.code === "closed")).toEqual([]);
     expect(clock.pending).toBe(0);

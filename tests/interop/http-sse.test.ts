@@ -2,14 +2,14 @@ import { once } from "node:events";
 import { createServer as createProbe } from "node:net";
 import path from "node:path";
 import type { Client as OfficialClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { type Client, connect, forgetEras } from "mcparley/client";
-import { type Listening, listen } from "mcparley/node";
+import { type Client, connect, forgetRevisions } from "mcparley/client";
+import { type RunningHttpServer, listen } from "mcparley/node";
 import { type Server, createServer, tool } from "mcparley/server";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { packages, startServer } from "./handbook.ts";
 import { type Listening as Official, officialClient, officialServer } from "./official-http-sse.ts";
 
-afterEach(forgetEras);
+afterEach(forgetRevisions);
 
 function ourServer(): Server {
   const server: Server = createServer({
@@ -44,7 +44,7 @@ function ourServer(): Server {
 }
 
 describe("the official client (v1) over HTTP+SSE with our server", () => {
-  let listening: Listening;
+  let listening: RunningHttpServer;
   let client: OfficialClient;
   let changed: () => void = () => {};
   const url = (): string => listening.url.replace(/\/mcp$/, "/sse");
@@ -122,7 +122,7 @@ describe("our client with the official server (v1) over HTTP+SSE", () => {
   });
 
   test("finds it by how it refuses, and does not ask twice", async () => {
-    expect(client.server).toMatchObject({ era: "legacy", info: { name: "official" } });
+    expect(client.server).toMatchObject({ revisionKind: "legacy", info: { name: "official" } });
     expect(official.requests.slice(0, 4)).toEqual(["POST /sse", "POST /sse", "GET /sse", "POST /messages"]);
     official.requests.length = 0;
     const again = await connect(official.url);

@@ -9,7 +9,7 @@ export type { TransportFactory } from "../../packages/mcparley/src/client/connec
 export { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
 export type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
 export type { ClientExtension } from "../../packages/mcparley/src/client/extension.ts";
-export { forgetEras } from "../../packages/mcparley/src/client/connect/find-revision.ts";
+export { forgetRevisions } from "../../packages/mcparley/src/client/connect/find-revision.ts";
 export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
 export { asTask, continueAsTask, followTasks, tasks, tasksOf } from "../../packages/mcparley/src/tasks.ts";
 export { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { type Client, connect, forgetEras } from "../../packages/mcparley/src/client.ts";
+import { type Client, connect, forgetRevisions } from "../../packages/mcparley/src/client.ts";
 import { skill } from "../../packages/mcparley/src/extensions/skills/server/skill.ts";
 import { skills } from "../../packages/mcparley/src/extensions/skills/server/skills.ts";
 import { skillsOf } from "../../packages/mcparley/src/extensions/skills/client/skills-of.ts";
@@ -10,7 +10,7 @@ import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";
 import type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
 
-afterEach(forgetEras);
+afterEach(forgetRevisions);
 
 const manifest = "---\nname: large\ndescription: Has large files.\n---\n";
 /** A skill of exactly 16 MiB, which is the limit that every host supports. */

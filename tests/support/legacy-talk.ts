@@ -2,9 +2,9 @@ import { expect } from "vitest";
 import type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
 import type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
 import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
-import type { Change } from "../../packages/mcparley/src/client/subscriptions/subscription.ts";
+import type { ServerChange } from "../../packages/mcparley/src/client/subscriptions/subscription.ts";
 import { httpTransports } from "../../packages/mcparley/src/http/client/transport.ts";
-import { type FakeClock, fakeClock, settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { initializeResult } from "../../packages/mcparley/src/testing/peer-transports.ts";
 import { type SentRequest, fetchStub } from "./fetch-stub.ts";
 // The client loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
@@ -17,7 +17,7 @@ import "../../packages/mcparley/src/http/client/stream.ts";
 export interface LegacyTalk {
   client: Client;
   clock: FakeClock;
-  changes: Change[];
+  changes: ServerChange[];
   errors: Error[];
   /** Returns the next request. Advances the clock until there is one. */
   next: () => Promise<SentRequest>;
@@ -45,7 +45,7 @@ export async function legacyTalk(options: ConnectOptions = {}): Promise<LegacyTa
     const headers = { "content-type": "application/json", "mcp-session-id": `s-${++sessions}` };
     initialize.json({ jsonrpc: "2.0", id: initialize.body.id, result: initializeResult() }, { headers });
     (await next()).status(202);
-    await settled();
+    await flushPromises();
   };
   const target = httpTransports({ url: `https://${crypto.randomUUID()}.example/mcp`, fetch: stub.fetch, clock });
   const onError = (error: Error): void => void errors.push(error);

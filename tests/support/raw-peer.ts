@@ -12,7 +12,7 @@ import type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
 import { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
 
 /** Anything that serves a transport, such as a server. */
-export interface Attachable {
+export interface AttachableServer {
   attach(transport: Transport): Promise<unknown>;
 }
 
@@ -54,7 +54,7 @@ export function modernMeta(version: string, capabilities: JsonObject = {}, more:
 }
 
 /** Attaches a raw peer to a server, in memory. With `meta`, requests carry it unless they bring a `_meta` of their own. */
-export async function rawPeer(server: Attachable, options: { meta?: JsonObject } = {}): Promise<RawPeer> {
+export async function rawPeer(server: AttachableServer, options: { meta?: JsonObject } = {}): Promise<RawPeer> {
   const [mine, theirs] = memoryPair();
   const received: JsonRpcMessage[] = [];
   const taken = new Set<JsonRpcMessage>();

@@ -8,7 +8,7 @@ import { type Server, createServer } from "../../packages/mcparley/src/server/cr
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import type { Context, Principal } from "../../packages/mcparley/src/server/dispatch/context.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
-import { settled } from "../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type RawPeer, type RawResponse, modernMeta, rawPeer } from "./raw-peer.ts";
 
 /** The capabilities of a client that supports tasks and forms. */
@@ -92,7 +92,7 @@ export async function startTaskProcess(init: TaskProcessInit): Promise<TaskProce
     call: (name = "once") => request(name),
     begin: async (name = "once") => (await request(name)).result.taskId as string,
     async get(taskId) {
-      await settled();
+      await flushPromises();
       const { result, error } = await peer.request("tasks/get", { taskId });
       return result ?? error;
     },

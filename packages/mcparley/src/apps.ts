@@ -7,5 +7,5 @@ export type { Resource } from "./server/definition.ts";
 export type { Context } from "./server/dispatch/context.ts";
 export type { ServerExtension } from "./server/extension.ts";
 export type { AppOrigins, AppUi, Audience, ToolUi } from "./extensions/apps/app-metadata.ts";
-export { type AppDefinition, app, apps, shownBy, showsApps } from "./extensions/apps/apps.ts";
-export { type App, type Listed, isFor, readApp, showApps, uiOf } from "./extensions/apps/show-apps.ts";
+export { type AppDefinition, app, apps, appMeta, supportsApps } from "./extensions/apps/apps.ts";
+export { type App, type ListedTool, isVisibleTo, readApp, appSupport, getToolUi } from "./extensions/apps/show-apps.ts";

@@ -13,9 +13,9 @@ export {
   workloadIdentity,
 } from "./auth/client/machine-grants.ts";
 export {
-  type Account,
+  type SignedInAccount,
   type AuthorizationOptions,
-  type GivenClient,
+  type RegisteredClient,
   type OAuth,
   type OAuthOptions,
   type ResourceOffer,

@@ -30,16 +30,16 @@ export type { Root } from "./mcp/roots.ts";
 export type { CreateMessageParams, CreateMessageResult } from "./mcp/sampling.ts";
 export type { CallToolResult, Tool, ToolAnnotations } from "./mcp/tools.ts";
 export type { Client } from "./client/calls/client.ts";
-export type { ClientExtension, FollowedRequest, PreparedRequest } from "./client/extension.ts";
+export type { ClientExtension, FollowedCall, PreparedCall } from "./client/extension.ts";
 export type { ServerInfo } from "./client/connect/session.ts";
-export { forgetEras } from "./client/connect/find-revision.ts";
-export type { Attachable, CommandTarget, TransportFactory } from "./client/connect/transports.ts";
-export type { List } from "./client/calls/list-pages.ts";
+export { forgetRevisions } from "./client/connect/find-revision.ts";
+export type { InProcessServer, CommandTarget, TransportFactory } from "./client/connect/transports.ts";
+export type { PagedList } from "./client/calls/list-pages.ts";
 export type { ClientCall, ClientObserver } from "./client/observer.ts";
-export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, Outcome } from "./mcp/observe.ts";
+export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, CallOutcome } from "./mcp/observe.ts";
 export { openClient } from "./client/connect/open-client.ts";
 export type {
-  Asker,
+  InputRequestSource,
   ConnectOptions,
   ElicitHandler,
   RequestOptions,
@@ -48,13 +48,19 @@ export type {
   Timeouts,
 } from "./client/options.ts";
 export type {
-  Change,
+  ServerChange,
   ListenExtension,
   ListenFilter,
   ListKind,
   Subscription,
 } from "./client/subscriptions/subscription.ts";
-export type { CallArgs, CallValue, PromptGets, ToolCalls, TypedClient } from "./client/typed-client.ts";
+export type {
+  ToolCallArguments,
+  ToolCallValue,
+  PromptFunctions,
+  ToolFunctions,
+  TypedClient,
+} from "./client/typed-client.ts";
 export type {
   HttpAuth,
   HttpAuthRefusal,
@@ -63,4 +69,4 @@ export type {
   HttpTarget,
 } from "./http/client/settings.ts";
 export { type ConnectTarget, type HttpClientOptions, connect } from "./connect.ts";
-export type { Issue } from "./schema/schema.ts";
+export type { ValidationIssue } from "./schema/schema.ts";

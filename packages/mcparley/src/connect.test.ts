@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { memoryPair } from "./rpc/memory-transport.ts";
-import { forgetEras } from "./client/connect/find-revision.ts";
-import type { Change } from "./client/subscriptions/subscription.ts";
-import { fakeClock, settled } from "./testing/fake-clock.ts";
+import { forgetRevisions } from "./client/connect/find-revision.ts";
+import type { ServerChange } from "./client/subscriptions/subscription.ts";
+import { fakeClock, flushPromises } from "./testing/fake-clock.ts";
 import { modernPeer } from "./testing/peer-transports.ts";
 import { connect } from "./client.ts";
 import { toFetch } from "./http.ts";
 import { createServer, prompt, resource, tool } from "./server.ts";
 
-afterEach(forgetEras);
+afterEach(forgetRevisions);
 
 function define(): ReturnType<typeof createServer> {
   return createServer({
@@ -57,7 +57,7 @@ describe.each(["auto", "2025-11-25", "2025-06-18", "2025-03-26"])("over HTTP, %s
       elicit: () => ({ action: "accept", content: { ok: true } }),
       onError: (error) => errors.push(error),
     });
-    expect(client.server.era).toBe(revision === "auto" ? "modern" : "legacy");
+    expect(client.server.revisionKind).toBe(revision === "auto" ? "modern" : "legacy");
     expect(client.server.info?.name).toBe("demo");
     const value = await client.callTool("add", { a: 1, region: "日本" });
     expect(typeof value === "string" ? JSON.parse(value) : value).toEqual({ sum: 2 });
@@ -80,9 +80,9 @@ describe.each(["auto", "2025-11-25", "2025-06-18", "2025-03-26"])("over HTTP, %s
   test("changes arrive", async () => {
     const server = define();
     const client = await connect("http://localhost/mcp", { fetch: overHttp(server), revision });
-    const arrived = new Promise<Change>((resolve) => {
+    const arrived = new Promise<ServerChange>((resolve) => {
       void client.listen({ uris: ["note://a"] }, resolve).then(async () => {
-        await settled();
+        await flushPromises();
         server.resources.updated("note://a");
       });
     });

@@ -3,7 +3,7 @@ import type { Client } from "./client/calls/client.ts";
 import { checkExtensions } from "./client/client-capabilities.ts";
 import { openClient } from "./client/connect/open-client.ts";
 import {
-  type Attachable,
+  type InProcessServer,
   type CommandTarget,
   type TransportFactory,
   customTransport,
@@ -18,7 +18,7 @@ import { redact } from "./rpc/redact.ts";
 import type { Transport } from "./rpc/transport.ts";
 
 /** A URL, a program to start, a server of this process, or a custom transport. */
-export type ConnectTarget = string | URL | CommandTarget | HttpTarget | Attachable | Transport;
+export type ConnectTarget = string | URL | CommandTarget | HttpTarget | InProcessServer | Transport;
 
 /** Options for a URL: headers, a `fetch`, authorization and limits. Other targets ignore them. */
 export type HttpClientOptions = Omit<HttpTarget, "url" | "clock">;
@@ -31,7 +31,10 @@ export type HttpClientOptions = Omit<HttpTarget, "url" | "clock">;
  * `invalid_target` for another target, `unreachable`, `exited`, `unauthorized` or `timeout` if the connection fails, and
  * `unsupported_revision` if there is no common version.
  */
-export function connect<S extends Attachable>(server: S, options?: ConnectOptions): Promise<Client & TypedClient<S>>;
+export function connect<S extends InProcessServer>(
+  server: S,
+  options?: ConnectOptions,
+): Promise<Client & TypedClient<S>>;
 export function connect<S = unknown>(
   target: ConnectTarget,
   options?: ConnectOptions & HttpClientOptions,

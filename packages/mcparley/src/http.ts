@@ -1,8 +1,8 @@
 /** Serving over HTTP wherever requests come as web `Request`s, and what adapters for other runtimes are made of. */
 export type {
-  Exchange,
+  HttpExchange,
   Platform,
-  RequestHead,
+  HttpRequestHead,
   RequestOptions,
   ResponseHeaders,
   ResponseStream,
@@ -16,5 +16,5 @@ export type {
   TrustedProxy,
 } from "./http/server/options.ts";
 export { HttpRefusal, type RefusalOptions } from "./http/server/refusal.ts";
-export type { AskedRequest, Authenticate, HttpServerAuth, PublicDocument } from "./http/server/server-auth.ts";
+export type { AuthenticationRequest, Authenticate, HttpServerAuth, PublicResponse } from "./http/server/server-auth.ts";
 export { type FetchFunction, type FetchHandler, toFetch } from "./http/to-fetch.ts";

@@ -1,11 +1,11 @@
 /** Serving over HTTP on Node: a server of its own, or inside an existing one. */
 export type { CredentialStorage } from "./auth/client/credentials.ts";
 export type { SignIn, SignInAttempt } from "./auth/client/sign-in.ts";
-export { type ListenOptions, type Listening, listen } from "./node/listen.ts";
+export { type ListenOptions, type RunningHttpServer, listen } from "./node/listen.ts";
 export { type NodeHandler, toNodeHandler } from "./node/node-handler.ts";
 export { type FileStoreOptions, fileStore } from "./node/file-store.ts";
 export { type FileCredentialsOptions, fileCredentials, tokenFile } from "./node/credentials/file-credentials.ts";
-export type { KeyKeeper } from "./node/credentials/credential-key.ts";
+export type { KeyStorage } from "./node/credentials/credential-key.ts";
 export { type KeychainOptions, type KeyringModule, keychain } from "./node/credentials/keychain.ts";
 export {
   type LoopbackSignInOptions,

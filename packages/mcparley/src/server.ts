@@ -27,28 +27,28 @@ export type { CacheHint, ReadResourceResult } from "./mcp/resources.ts";
 export type { Root } from "./mcp/roots.ts";
 export type { CreateMessageParams, CreateMessageResult, SamplingContent, SamplingMessage } from "./mcp/sampling.ts";
 export type { CallToolResult, ToolAnnotations } from "./mcp/tools.ts";
-export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, Outcome } from "./mcp/observe.ts";
+export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, CallOutcome } from "./mcp/observe.ts";
 export { type AuditRecord, type RefusalRecord, auditTo } from "./server/observe/audit.ts";
 export type { Connection } from "./server/protocol/connection.ts";
 export { assistant, audio, embed, image, link, text, user } from "./server/features/content.ts";
 export type {
-  Answer,
+  ElicitedValue,
   ClientSession,
   Context,
-  FormQuestion,
+  FormElicitation,
   Logger,
   Peer,
   Principal,
   SampleQuestion,
-  UrlQuestion,
+  UrlElicitation,
 } from "./server/dispatch/context.ts";
 export type { CustomNotification } from "./mcp/custom-notifications.ts";
 export type { Progress } from "./mcp/progress.ts";
 export { type UrlVisit, urlRequired } from "./server/input/url-required.ts";
 export {
-  type Argument,
-  type ArgumentValues,
-  type Complete,
+  type PromptArgumentDefinition,
+  type PromptArgumentValues,
+  type CompletionHandler,
   type Completions,
   type Prompt,
   type PromptDefinition,
@@ -62,19 +62,19 @@ export {
   tool,
   withContext,
 } from "./server/definition.ts";
-export type { None, Schema, StandardSchema, TypedSchema } from "./schema/standard-schema.ts";
+export type { NoSchema, Schema, StandardSchema, TypedSchema } from "./schema/standard-schema.ts";
 export type { JsonSchema } from "./schema/schema.ts";
 export type { ExtensionMethod, ExtensionSubscription, ServerExtension, ToolExtension } from "./server/extension.ts";
 export { type InputRequired, inputRequired } from "./server/input/input-required.ts";
 export { spendState } from "./server/input/spend-state.ts";
 export type { MethodMiddleware, Middleware, MiddlewareCall } from "./server/dispatch/middleware.ts";
-export type { Refusal, ServerCall, ServerObserver, SessionEnd } from "./server/observe/observer.ts";
+export type { RejectedRequest, ServerCall, ServerObserver, SessionEnd } from "./server/observe/observer.ts";
 export type { CapabilityChoice, ServerDefinition, ServerLimits } from "./server/options.ts";
 export { type RateLimitOptions, rateLimit } from "./server/observe/rate-limit.ts";
 export { resourceNotFound } from "./server/features/resources.ts";
 export type { Registry } from "./server/registry.ts";
 export { requireScopes } from "./server/dispatch/scopes.ts";
-export { type Prefixed, type ResourceRegistry, type Server, createServer } from "./server/create-server.ts";
+export { type PrefixedDefinitions, type ResourceRegistry, type Server, createServer } from "./server/create-server.ts";
 export { type MemoryStoreOptions, memoryStore } from "./store/memory-store.ts";
 export type { AppendOptions, CompareAndSetOptions, Lifetime, LogEntry, Store } from "./store/store.ts";
 export {

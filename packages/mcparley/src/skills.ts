@@ -8,9 +8,9 @@ export {
   SkillRefused,
 } from "./extensions/skills/client/offered-skill.ts";
 export {
-  type ApprovalRequest,
-  type Approvals,
-  type Approve,
+  type SkillApprovalRequest,
+  type SkillApprovals,
+  type ApproveSkill,
   type SkillHost,
   type SkillHostOptions,
   skillsOf,

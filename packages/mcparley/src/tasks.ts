@@ -7,6 +7,6 @@ export type { Context } from "./server/dispatch/context.ts";
 export type { ServerExtension, ToolExtension } from "./server/extension.ts";
 export { asTask, continueAsTask, tasks } from "./extensions/tasks/server/tasks.ts";
 export type { TaskTiming, TasksOptions, ToolTasks } from "./extensions/tasks/server/settings.ts";
-export type { SeenTask, Task, TaskStatus } from "./extensions/tasks/task.ts";
+export type { TaskDetails, Task, TaskStatus } from "./extensions/tasks/task.ts";
 export { type FollowTasksOptions, followTasks } from "./extensions/tasks/client/follow-tasks.ts";
-export { type ClientTasks, type Started, tasksOf } from "./extensions/tasks/client/tasks-of.ts";
+export { type ClientTasks, type CallReply, tasksOf } from "./extensions/tasks/client/tasks-of.ts";

@@ -11,6 +11,6 @@ export type {
 } from "./rpc/messages.ts";
 export type { Transport } from "./rpc/transport.ts";
 export { memoryPair } from "./rpc/memory-transport.ts";
-export { type FakeClock, fakeClock, settled } from "./testing/fake-clock.ts";
+export { type FakeClock, fakeClock, flushPromises } from "./testing/fake-clock.ts";
 export { discoverResult, initializeResult, legacyPeer, modernPeer, peerTransports } from "./testing/peer-transports.ts";
-export { type Arrived, type ScriptedPeer, scriptedPeer } from "./testing/scripted-peer.ts";
+export { type ReceivedMessage, type ScriptedPeer, scriptedPeer } from "./testing/scripted-peer.ts";

@@ -1,4 +1,4 @@
-import { fakeClock, settled } from "mcparley/testing";
+import { fakeClock, flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
 import { type Attempt, Attempts } from "./attempts.ts";
 
@@ -19,7 +19,7 @@ test("what fails for now is tried again, until it works", async () => {
     if (seen.length < 3) throw new Error(seen.length === 1 ? "connect ECONNREFUSED" : "LOADING Redis is loading");
     return "value";
   });
-  await settled();
+  await flushPromises();
   await clock.advance(20);
   await clock.advance(40);
   expect(await done).toBe("value");
@@ -59,7 +59,7 @@ test("once closed nothing is tried any more", async () => {
   const { clock, attempts, done } = begun(async () => {
     throw new Error("Socket closed unexpectedly");
   });
-  await settled();
+  await flushPromises();
   attempts.close();
   await clock.advance(20);
   await expect(done).rejects.toMatchObject({ code: "closed" });

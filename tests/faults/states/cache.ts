@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
 import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
 import type { JsonObject, JsonRpcRequest } from "../../../packages/mcparley/src/rpc/messages.ts";
-import { type FakeClock, fakeClock, settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { modernPeer, peerTransports } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../../packages/mcparley/src/testing/scripted-peer.ts";
 import type { Cell, StateTable } from "./table.ts";
@@ -60,7 +60,7 @@ class World {
   async read(): Promise<void> {
     this.reading = this.client.readResource(uri);
     this.reading.catch(() => {});
-    await settled();
+    await flushPromises();
   }
 
   answer(hints: JsonObject): Promise<unknown> {
@@ -72,7 +72,7 @@ class World {
     const lost = this.peer;
     this.#current++;
     lost.close();
-    await settled();
+    await flushPromises();
     await this.client.ping();
   }
 }
@@ -139,7 +139,7 @@ const update =
   (changed: string) =>
   async (world: World): Promise<void> => {
     world.peer.notify("notifications/resources/updated", { uri: changed });
-    await settled();
+    await flushPromises();
   };
 const change = update(`${uri}/part`);
 const changeOfAnother = update(`${uri}0`);

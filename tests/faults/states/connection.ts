@@ -4,7 +4,7 @@ import { openClient } from "../../../packages/mcparley/src/client/connect/open-c
 import type { ConnectOptions } from "../../../packages/mcparley/src/client/options.ts";
 import { LocalError } from "../../../packages/mcparley/src/rpc/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../../packages/mcparley/src/rpc/messages.ts";
-import { settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import {
   discoverResult,
   legacyPeer,
@@ -60,7 +60,7 @@ async function open(second: ScriptedPeer = modernPeer(), options: ConnectOptions
 async function lost(second: ScriptedPeer = modernPeer()): Promise<Opened> {
   const opened = await open(second);
   opened.first.close(exited());
-  await settled();
+  await flushPromises();
   expect(opened.client.state).toBe("reconnecting");
   return opened;
 }
@@ -320,7 +320,7 @@ export const connectionTable: StateTable<State, Event> = {
           const [first, second] = [modernPeer(), scriptedPeer()];
           const client = await openClient(peerTransports(first, second, third));
           first.close(exited());
-          await settled();
+          await flushPromises();
           const calling = later(client.callTool("a"));
           for (const peer of [second, third]) {
             await peer.next();
@@ -340,7 +340,7 @@ export const connectionTable: StateTable<State, Event> = {
           controller.abort();
           await expect(calling).rejects.toMatchObject({ code: "aborted" });
           second.answer(probe, discoverResult());
-          await settled();
+          await flushPromises();
           expect(client.state).toBe("open");
         },
       },
@@ -397,7 +397,7 @@ export const connectionTable: StateTable<State, Event> = {
           const { client, first, slow, running } = await draining();
           first.answer(running, text);
           expect(await slow).toBe("done");
-          await settled();
+          await flushPromises();
           expect([client.state, first.isClosed]).toEqual(["open", true]);
         },
       },
@@ -419,7 +419,7 @@ export const connectionTable: StateTable<State, Event> = {
           await failing;
           controller.abort();
           await expect(slow).rejects.toMatchObject({ code: "aborted" });
-          await settled();
+          await flushPromises();
           expect([client.state, first.isClosed]).toEqual(["open", true]);
         },
       },

@@ -3,7 +3,7 @@ import type { Client } from "../../../packages/mcparley/src/client/calls/client.
 import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
 import type { ElicitResult } from "../../../packages/mcparley/src/mcp/elicitation.ts";
 import type { JsonRpcMessage } from "../../../packages/mcparley/src/rpc/messages.ts";
-import { settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
+import { flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { legacyPeer, peerTransports } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../../packages/mcparley/src/testing/scripted-peer.ts";
 import type { Cell, StateTable } from "./table.ts";
@@ -54,7 +54,7 @@ class World {
   /** Asks for input outside of all calls, so that the next request waits for its turn. */
   async occupy(): Promise<void> {
     this.peer.ask("other", "elicitation/create", { ...form("other") });
-    await settled();
+    await flushPromises();
   }
 
   async ask(calls = 1): Promise<void> {
@@ -66,7 +66,7 @@ class World {
       await this.peer.request("tools/call");
     }
     this.peer.ask("q", "elicitation/create", { ...form("q") });
-    await settled();
+    await flushPromises();
   }
 
   get form(): World["shown"][number] | undefined {
@@ -89,7 +89,7 @@ class World {
   async abort(): Promise<void> {
     this.controller.abort();
     await expect(this.#calls[0]).rejects.toMatchObject({ code: "aborted" });
-    await settled();
+    await flushPromises();
   }
 }
 
@@ -116,10 +116,10 @@ function cell(
       await world.ask(calls);
       expect(stateOf(world)).toBe(from);
       await act(world);
-      await settled();
+      await flushPromises();
       expect(stateOf(world)).toBe(next);
       await world.client.close();
-      await settled();
+      await flushPromises();
       expect(world.client.inFlight).toBe(0);
     },
   };
@@ -133,16 +133,16 @@ const abort = async (world: World): Promise<void> => {
 };
 const serverCancels = async (world: World): Promise<void> => {
   world.peer.notify("notifications/cancelled", { requestId: "q" });
-  await settled();
+  await flushPromises();
   expect(world.response).toBeUndefined();
   // A form that was never shown comes to its turn, and is skipped.
   world.shown[0]?.answer({ action: "decline" });
-  await settled();
+  await flushPromises();
   expect(world.shown.filter(({ message, signal }) => message === "q" && !signal.aborted)).toEqual([]);
 };
 const lose = async (world: World): Promise<void> => {
   world.peer.close();
-  await settled();
+  await flushPromises();
   expect(world.form?.signal.aborted ?? true).toBe(true);
 };
 const close = async (world: World): Promise<void> => {
@@ -151,7 +151,7 @@ const close = async (world: World): Promise<void> => {
 };
 const answerCall = async (world: World): Promise<void> => {
   world.peer.answer({ id: world.callId }, text);
-  await settled();
+  await flushPromises();
   expect(world.client.inFlight).toBe(0);
 };
 const notShown = "its form is not shown yet";
@@ -211,18 +211,18 @@ export const inputRequest: StateTable<State, Event> = {
       turn: "it is its turn",
       answer: cell({ from: "asked" }, "ended", "sends the answer", async (world) => {
         world.form?.answer({ action: "accept", content: {} });
-        await settled();
+        await flushPromises();
         expect(world.response).toMatchObject({ result: { action: "accept" } });
       }),
       failure: cell({ from: "asked" }, "ended", "sends -32603, reports the error", async (world) => {
         world.form?.fail(new Error("no screen"));
-        await settled();
+        await flushPromises();
         expect(world.response).toMatchObject({ error: { code: -32603 } });
         expect(world.errors.map(({ message }) => message)).toEqual(["no screen"]);
       }),
       "server cancels": cell({ from: "asked" }, "ended", "aborts the handler, no answer", async (world) => {
         world.peer.notify("notifications/cancelled", { requestId: "q" });
-        await settled();
+        await flushPromises();
         expect(world.response).toBeUndefined();
       }),
       "call aborted": cell({ from: "asked" }, "ended", "aborts the handler, answers `cancel`", async (world) => {
@@ -246,7 +246,7 @@ export const inputRequest: StateTable<State, Event> = {
           await world.abort();
           const before = world.peer.arrived.length;
           world.form?.answer({ action: "accept", content: {} });
-          await settled();
+          await flushPromises();
           expect(world.peer.arrived.length).toBe(before);
           await world.client.close();
         },
@@ -260,7 +260,7 @@ export const inputRequest: StateTable<State, Event> = {
           await world.ask();
           await world.abort();
           world.form?.fail(new Error("late"));
-          await settled();
+          await flushPromises();
           expect(world.errors).toEqual([]);
           await world.client.close();
         },

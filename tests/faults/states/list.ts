@@ -3,7 +3,7 @@ import type { Client } from "../../../packages/mcparley/src/client/calls/client.
 import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
 import type { LocalError } from "../../../packages/mcparley/src/rpc/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../../packages/mcparley/src/rpc/messages.ts";
-import { type FakeClock, fakeClock, settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { modernPeer, peerTransports } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../../packages/mcparley/src/testing/scripted-peer.ts";
 import type { Cell, StateTable } from "./table.ts";
@@ -87,7 +87,7 @@ class World {
   async call(): Promise<void> {
     this.waiting = this.client.callTool("a", {}, { signal: this.controller.signal });
     this.waiting.catch(() => {});
-    await settled();
+    await flushPromises();
   }
 
   /** Loses the session. The next call opens another. */
@@ -95,7 +95,7 @@ class World {
     const lost = this.peer;
     this.#current++;
     lost.close();
-    await settled();
+    await flushPromises();
   }
 }
 
@@ -129,7 +129,7 @@ async function stateOf(world: World): Promise<State> {
   world.holdsCalls = false;
   world.confirmed.length = 0;
   const probe = world.client.callTool("a");
-  await settled();
+  await flushPromises();
   const isListed = world.lists.length > before;
   const isKnown = world.confirmed[0] !== undefined;
   if (!isListed && waits && world.client.inFlight > 0) {
@@ -162,7 +162,7 @@ function cell(from: State, next: State, does: string, act: (world: World) => Pro
 
 async function refuse({ peer, lists }: World): Promise<void> {
   peer.refuse(lists.at(-1)!, { code: -32603, message: "no list" });
-  await settled();
+  await flushPromises();
 }
 
 /** Expects a number of requests for the list during `act`. */
@@ -174,11 +174,11 @@ async function expectLists(world: World, count: number, act: () => Promise<unkno
 
 const change = async ({ peer }: World): Promise<void> => {
   peer.notify("notifications/tools/list_changed");
-  await settled();
+  await flushPromises();
 };
 const close = async (world: World): Promise<void> => {
   await world.client.close();
-  await settled();
+  await flushPromises();
   expect(world.client.inFlight).toBe(0);
 };
 const userLists = async (world: World): Promise<void> => {
@@ -271,7 +271,7 @@ export const list: StateTable<State, Event> = {
       "last call leaves": cell("listing", "unknown", "cancels the listing", async (world) => {
         world.controller.abort();
         await expect(world.waiting).rejects.toMatchObject({ code: "aborted" });
-        await settled();
+        await flushPromises();
         const { message } = world.peer.arrived.at(-1)!;
         expect(message).toMatchObject({ method: "notifications/cancelled", params: { requestId: world.lists[0]?.id } });
       }),
@@ -296,7 +296,7 @@ export const list: StateTable<State, Event> = {
         await world.call();
         await expectLists(world, 0, async () => {
           world.peer.refuse(refused, { code: -32020, message: "Header mismatch" });
-          await settled();
+          await flushPromises();
         });
         world.peer.answer(world.lists.at(-1)!, page);
         await Promise.all([early, world.waiting]);

@@ -3,7 +3,7 @@ import { openClient } from "../../../packages/mcparley/src/client/connect/open-c
 import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
 import { httpTransports } from "../../../packages/mcparley/src/http/client/transport.ts";
 import type { JsonObject } from "../../../packages/mcparley/src/rpc/messages.ts";
-import { type FakeClock, fakeClock, settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { discoverResult, initializeResult } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import { type EventFeed, type SentRequest, fetchStub } from "../../support/fetch-stub.ts";
 import type { Cell, StateTable } from "./table.ts";
@@ -88,14 +88,14 @@ async function enter(state: State, revision: Revision, failing = sessionLost): P
   const target = { url: "https://example.com/mcp", fetch: serve(sent, calls), clock, auth };
   const client = await openClient(httpTransports(target), { clock, ...(revision === legacy && { revision }) });
   await client.listTools().all();
-  await settled();
+  await flushPromises();
   sent.length = 0;
   if (state === "waiting") hold = new Promise((resolve) => (authorize = resolve));
   const controller = new AbortController();
   const outcome = client
     .callTool("add", {}, { signal: controller.signal, onProgress: () => {} })
     .catch((error: unknown) => error);
-  await settled();
+  await flushPromises();
   const scene: Scene = { client, clock, controller, outcome, authorize, calls, sent, stream: undefined };
   if (state === "streaming") {
     scene.stream = last(scene).stream();
@@ -104,7 +104,7 @@ async function enter(state: State, revision: Revision, failing = sessionLost): P
   }
   if (state === "repeated") failing(scene);
   if (state === "settled") respond(scene, { result: done });
-  await settled();
+  await flushPromises();
   return scene;
 }
 
@@ -160,10 +160,10 @@ function cell(state: State, happenings: Happening | readonly Happening[], expect
     const scene = await enter(state, revision, by ?? (revision === legacy ? sessionLost : mismatched));
     scene.sent.length = 0;
     await happens(scene);
-    await settled();
+    await flushPromises();
     expect(scene.sent).toEqual(expect.arrayContaining([...sends]));
     expect(scene.sent.includes("tools/call")).toBe(sends.includes("tools/call"));
-    const ended = await Promise.race([scene.outcome, settled().then(() => "pending")]);
+    const ended = await Promise.race([scene.outcome, flushPromises().then(() => "pending")]);
     if (typeof outcome === "object") expect(ended).toMatchObject(outcome);
     else expect(ended).toBe(outcome ?? "pending");
     const closing = scene.client.close();

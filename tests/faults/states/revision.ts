@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
-import { forgetEras } from "../../../packages/mcparley/src/client/connect/find-revision.ts";
+import { forgetRevisions } from "../../../packages/mcparley/src/client/connect/find-revision.ts";
 import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
 import { LocalError, RpcError } from "../../../packages/mcparley/src/rpc/errors.ts";
-import { type FakeClock, fakeClock, settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import {
   discoverResult,
   initializeResult,
@@ -45,7 +45,7 @@ interface Attempt {
 
 /** Connects over HTTP to a server that gives these answers in order. */
 async function overHttp(...answers: Answer[]): Promise<Attempt> {
-  forgetEras();
+  forgetRevisions();
   const { clock, sent, connect } = server(...answers);
   return attempt(connect(), sent, clock);
 }
@@ -53,10 +53,10 @@ async function overHttp(...answers: Answer[]): Promise<Attempt> {
 async function attempt(connecting: Promise<Client>, sent: string[], clock: FakeClock): Promise<Attempt> {
   await until(connecting, clock);
   const made = await connecting.catch((error: unknown) => error);
-  await settled();
+  await flushPromises();
   if (made instanceof RpcError) return { outcome: String(made.code), sent, client: undefined };
   const client = made as Client;
-  return { outcome: client.server.era, sent, client };
+  return { outcome: client.server.revisionKind, sent, client };
 }
 
 interface OnStream {
@@ -67,7 +67,7 @@ interface OnStream {
 
 /** Connects over a stream to the peers, one after another. */
 function onStream(...peers: ScriptedPeer[]): OnStream {
-  forgetEras();
+  forgetRevisions();
   const clock = fakeClock();
   const connecting = openClient(remembered(peers), { clock });
   connecting.catch(() => {});
@@ -93,7 +93,7 @@ async function called(opening: Answer[], answer: Answer, ...others: Answer[]): P
       () => undefined,
       (error: unknown) => error,
     );
-  return { ...made, outcome: client.server.era, failure };
+  return { ...made, outcome: client.server.revisionKind, failure };
 }
 
 const modern = [discovery];
@@ -216,7 +216,7 @@ const asking: Row = {
     next: "unknown",
     does: "`connect` rejects with `timeout`",
     async test() {
-      forgetEras();
+      forgetRevisions();
       const { clock, sent, connect } = server();
       const { outcome } = await attempt(connect({ timeout: { idle: 10_000 } }), sent, clock);
       expect([outcome, sent]).toEqual(["timeout", [discover]]);
@@ -232,7 +232,7 @@ const probing: Row = {
     does: "`connect` resolves, and the revision is remembered",
     async test() {
       const { connecting } = onStream(modernPeer());
-      expect((await connecting).server.era).toBe("modern");
+      expect((await connecting).server.revisionKind).toBe("modern");
     },
   },
   session: notAsked,
@@ -245,7 +245,7 @@ const probing: Row = {
       const error = { code: -32_022, message: "no", data: { supported: ["2026-07-28"] } };
       peer.refuse(await peer.request(discover), error);
       peer.answer(await peer.request(discover), discoverResult());
-      expect((await connecting).server.era).toBe("modern");
+      expect((await connecting).server.revisionKind).toBe("modern");
     },
   },
   "legacy error": {
@@ -255,7 +255,7 @@ const probing: Row = {
       const peer = legacyPeer();
       const { connecting } = onStream(peer);
       peer.refuse(await peer.request(discover), unknownMethod);
-      expect((await connecting).server.era).toBe("legacy");
+      expect((await connecting).server.revisionKind).toBe("legacy");
     },
   },
   busy: noStatus,
@@ -278,7 +278,7 @@ const probing: Row = {
       const { connecting } = onStream(first, second);
       await first.request(discover);
       exit(first);
-      expect((await connecting).server.era).toBe("legacy");
+      expect((await connecting).server.revisionKind).toBe("legacy");
       expect(methodsOf(second)[0]).toBe("initialize");
     },
   },
@@ -292,7 +292,7 @@ const both: Row = {
     async test() {
       const { peer, ids, connecting } = await bothWays();
       peer.answer(ids[0]!, discoverResult());
-      expect((await connecting).server.era).toBe("modern");
+      expect((await connecting).server.revisionKind).toBe("modern");
     },
   },
   session: {
@@ -301,9 +301,9 @@ const both: Row = {
     async test() {
       const { peer, ids, connecting } = await bothWays();
       peer.answer(ids[1]!, initializeResult());
-      expect((await connecting).server.era).toBe("legacy");
+      expect((await connecting).server.revisionKind).toBe("legacy");
       const next = modernPeer();
-      expect((await openClient(remembered([next]))).server.era).toBe("modern");
+      expect((await openClient(remembered([next]))).server.revisionKind).toBe("modern");
     },
   },
   "modern error": {
@@ -322,7 +322,7 @@ const both: Row = {
       const { peer, ids, connecting } = await bothWays();
       peer.refuse(ids[0]!, unknownMethod);
       peer.answer(ids[1]!, initializeResult());
-      expect((await connecting).server.era).toBe("legacy");
+      expect((await connecting).server.revisionKind).toBe("legacy");
       expect(methodsOf(peer).filter((method) => method === "initialize").length).toBe(1);
     },
   },
@@ -345,7 +345,7 @@ const both: Row = {
     async test() {
       const { peer, peers, connecting } = await bothWays();
       exit(peer);
-      expect((await connecting).server.era).toBe("legacy");
+      expect((await connecting).server.revisionKind).toBe("legacy");
       expect(methodsOf(peers[1]!)[0]).toBe("initialize");
     },
   },
@@ -358,10 +358,10 @@ const initializing: Row = {
     next: "legacy",
     does: "`connect` resolves; the revision is remembered if an error of the server has led here",
     async test() {
-      forgetEras();
+      forgetRevisions();
       const { sent, connect } = server(...legacy, session, accepted);
       await connect();
-      await settled();
+      await flushPromises();
       sent.length = 0;
       await connect();
       expect(sent[0]).toBe("initialize");
@@ -416,7 +416,7 @@ const initializing: Row = {
     next: "unknown",
     does: "`connect` rejects with `timeout`",
     async test() {
-      forgetEras();
+      forgetRevisions();
       const { clock, sent, connect } = server(status(400));
       const { outcome } = await attempt(connect({ timeout: { idle: 10_000 } }), sent, clock);
       expect([outcome, sent]).toEqual(["timeout", [discover, "initialize"]]);
@@ -442,7 +442,7 @@ const inModern: Row = {
     next: "modern",
     does: "another connection sends `server/discover` as well",
     async test() {
-      forgetEras();
+      forgetRevisions();
       const { sent, connect } = server(discovery, discovery);
       await connect();
       await connect();
@@ -483,7 +483,7 @@ const inModern: Row = {
       const { clock, connecting } = onStream(first, second);
       const client = await connecting;
       exit(first);
-      await settled();
+      await flushPromises();
       const calling = client.listPrompts().all();
       calling.catch(() => {});
       await second.request(discover);
@@ -499,12 +499,12 @@ const inLegacy: Row = {
     next: "initializing",
     does: "another connection sends `initialize` alone, if the revision is remembered",
     async test() {
-      forgetEras();
+      forgetRevisions();
       const { sent, connect } = server(...legacy, session, accepted);
       await connect();
-      await settled();
+      await flushPromises();
       sent.length = 0;
-      expect((await connect()).server.era).toBe("legacy");
+      expect((await connect()).server.revisionKind).toBe("legacy");
       expect(sent[0]).toBe("initialize");
     },
   },
@@ -543,7 +543,7 @@ const inLegacy: Row = {
       first.refuse(await first.request(discover), unknownMethod);
       const client = await connecting;
       exit(first);
-      await settled();
+      await flushPromises();
       const calling = client.listPrompts().all();
       calling.catch(() => {});
       await second.request("initialize");
@@ -556,7 +556,7 @@ const recalled: Row = idle(noRequest, {
   next: "initializing",
   does: "`initialize` is sent; any failure forgets the revision, and a refusal leads to `server/discover` at once",
   async test() {
-    forgetEras();
+    forgetRevisions();
     const refusal = rpcError(-32_601, 404);
     const { clock, sent, connect } = server(
       ...legacy,
@@ -567,15 +567,15 @@ const recalled: Row = idle(noRequest, {
       discovery,
     );
     const clients = [await connect()];
-    await settled();
+    await flushPromises();
     expect((await attempt(connect(), sent, clock)).outcome).toBe("http");
     clients.push(await connect());
     clients.push(await connect());
-    await settled();
+    await flushPromises();
     sent.length = 0;
     clients.push(await connect());
     expect(sent).toEqual(["initialize", discover]);
-    expect(clients.map((client) => client.server.era)).toEqual(["legacy", "modern", "legacy", "modern"]);
+    expect(clients.map((client) => client.server.revisionKind)).toEqual(["legacy", "modern", "legacy", "modern"]);
   },
 });
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { readHttpTarget } from "../../../packages/mcparley/src/http/client/settings.ts";
 import { type StandaloneState, StandaloneStream } from "../../../packages/mcparley/src/http/client/standalone.ts";
-import { type FakeClock, fakeClock, settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { type EventFeed, type SentRequest, fetchStub } from "../../support/fetch-stub.ts";
 import { type LegacyTalk, legacyTalk, nextGet } from "../../support/legacy-talk.ts";
 import type { Cell, StateTable } from "./table.ts";
@@ -70,7 +70,7 @@ const enterStandalone: Record<StandaloneState, () => Promise<Standalone>> = {
     const made = standalone();
     made.stream.open();
     for (let time = 0; time < 11; time++) (await made.next()).status(503);
-    await settled();
+    await flushPromises();
     return made;
   },
   async opening() {
@@ -81,19 +81,19 @@ const enterStandalone: Record<StandaloneState, () => Promise<Standalone>> = {
   async open() {
     const made = await enterStandalone.opening();
     const feed = (await made.next()).stream();
-    await settled();
+    await flushPromises();
     return { ...made, feed };
   },
   async waiting() {
     const made = await enterStandalone.open();
     made.feed?.break();
-    await settled();
+    await flushPromises();
     return made;
   },
   async ended() {
     const made = await enterStandalone.opening();
     (await made.next()).status(405);
-    await settled();
+    await flushPromises();
     return made;
   },
 };
@@ -142,11 +142,11 @@ function standaloneCells(
     const given = await enterStandalone[state]();
     given.received.length = 0;
     await standaloneEvents[event](given);
-    await settled();
+    await flushPromises();
     expect(given.stream.state).toBe(next);
     expect(given.received).toEqual(receives);
     given.controller.abort();
-    await settled();
+    await flushPromises();
     expect(given.clock.pending).toBe(0);
   });
 }
@@ -296,7 +296,7 @@ async function startAnswer(isResumable = true): Promise<Answer> {
   const call = await talk.next();
   const feed = call.stream();
   if (isResumable) feed.raw("id: e1\ndata: \n\n");
-  await settled();
+  await flushPromises();
   return { ...talk, call, feed, outcome, hasSettled: () => hasSettled };
 }
 
@@ -305,7 +305,7 @@ const enterAnswer: Record<AnswerState, () => Promise<Answer>> = {
   async waiting() {
     const made = await enterAnswer.reading();
     made.feed.break();
-    await settled();
+    await flushPromises();
     return made;
   },
   async resuming() {
@@ -362,7 +362,7 @@ function answerCells(
     const given = event === "break without id" ? await startAnswer(false) : await enterAnswer[state]();
     const wasWaiting = given.waiting();
     await answerEvents[event](given);
-    await settled();
+    await flushPromises();
     expect(given.hasSettled()).toBe(next === "settled");
     if (fails !== undefined) expect(await given.outcome).toMatchObject({ code: fails });
     if (next === "waiting") expect([given.waiting(), given.clock.pending > 0]).toEqual([0, true]);

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
 import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
-import type { Change, Subscription } from "../../../packages/mcparley/src/client/subscriptions/subscription.ts";
+import type { ServerChange, Subscription } from "../../../packages/mcparley/src/client/subscriptions/subscription.ts";
 import { LocalError } from "../../../packages/mcparley/src/rpc/errors.ts";
 import type { JsonRpcRequest } from "../../../packages/mcparley/src/rpc/messages.ts";
 import type { Receiver } from "../../../packages/mcparley/src/rpc/transport.ts";
-import { type FakeClock, fakeClock, settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../../packages/mcparley/src/testing/scripted-peer.ts";
 import type { Cell, StateTable } from "./table.ts";
@@ -30,7 +30,7 @@ type Event =
 interface Scene {
   client: Client;
   clock: FakeClock;
-  changes: Change[];
+  changes: ServerChange[];
   errors: Error[];
   peer: ScriptedPeer;
   receiver: Receiver;
@@ -46,7 +46,7 @@ const subscriptionId = "io.modelcontextprotocol/subscriptionId";
 
 async function scene(peer: ScriptedPeer, revision: string): Promise<Scene> {
   const clock = fakeClock();
-  const changes: Change[] = [];
+  const changes: ServerChange[] = [];
   const errors: Error[] = [];
   let receiver!: Receiver;
   const { transport } = peer;
@@ -61,7 +61,7 @@ async function scene(peer: ScriptedPeer, revision: string): Promise<Scene> {
   };
   const client = await openClient(transports, { clock, revision, onError: (error) => errors.push(error) });
   const opening = client.listen({ tools: true }, (change) => changes.push(change)).catch((error: Error) => error);
-  await settled();
+  await flushPromises();
   const request = undefined as never;
   return { client, clock, changes, errors, peer, receiver, request, answered: 0, opening };
 }
@@ -84,7 +84,7 @@ const enter: Record<State, () => Promise<Scene>> = {
   async waiting() {
     const made = await enter.open();
     await events.break(made);
-    await settled();
+    await flushPromises();
     return { ...made, answered: 1 };
   },
   async reopening() {
@@ -95,7 +95,7 @@ const enter: Record<State, () => Promise<Scene>> = {
   async ended() {
     const made = await enter.reopening();
     await events.refused(made);
-    await settled();
+    await flushPromises();
     return made;
   },
 };
@@ -134,7 +134,7 @@ async function stateOf(scene: Scene): Promise<State> {
   if (opened instanceof Error) return "ended";
   if (await unlessPending(opened.closed.then(() => true))) return "ended";
   if (client.state === "open") return "open";
-  if (client.server.era === "legacy" && !peer.isClosed) return "interrupted";
+  if (client.server.revisionKind === "legacy" && !peer.isClosed) return "interrupted";
   return requestsOf(peer) > scene.answered ? "reopening" : "waiting";
 }
 
@@ -142,7 +142,7 @@ async function stateOf(scene: Scene): Promise<State> {
 async function unlessPending<T>(promise: Promise<T>): Promise<T | undefined> {
   let value: T | undefined;
   void promise.then((settledValue) => (value = settledValue));
-  await settled();
+  await flushPromises();
   return value;
 }
 
@@ -170,11 +170,11 @@ function cellsOf<S extends State>(
       given.errors.length = 0;
       if (endings.has(event) && state !== "waiting") given.answered++;
       await events[event as Event](given);
-      await settled();
+      await flushPromises();
       await check?.(given);
       expect(await stateOf(given)).toBe(next);
       await given.client.close();
-      await settled();
+      await flushPromises();
       expect(given.clock.pending).toBe(0);
     };
     return [event, { next, does, test }];

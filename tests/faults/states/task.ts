@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../packages/mcparley/src/rpc/messages.ts"
 import type { Context } from "../../../packages/mcparley/src/server/dispatch/context.ts";
 import { memoryStore } from "../../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../../packages/mcparley/src/store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { toFetch } from "../../../packages/mcparley/src/http/to-fetch.ts";
 import { rawHttp } from "../../support/raw-http.ts";
 import type { RawResponse } from "../../support/raw-peer.ts";
@@ -86,7 +86,7 @@ async function open(): Promise<World> {
     signal: undefined,
     async act(step) {
       steps.shift()?.(step);
-      await settled();
+      await flushPromises();
     },
   };
   return world;
@@ -94,7 +94,7 @@ async function open(): Promise<World> {
 
 async function begin(world: World): Promise<World> {
   world.taskId = await world.a.begin("again");
-  await settled();
+  await flushPromises();
   return world;
 }
 
@@ -104,7 +104,7 @@ const reach: Record<State, () => Promise<World>> = {
     const world = await open();
     world.storeOfA = "hangs";
     void world.a.call("again").then((response) => (world.response = response));
-    await settled();
+    await flushPromises();
     return world;
   },
   working: async () => begin(await open()),
@@ -127,7 +127,7 @@ const reach: Record<State, () => Promise<World>> = {
   async over() {
     const world = await begin(await open());
     await world.b.peer.request("tasks/cancel", { taskId: world.taskId });
-    await settled();
+    await flushPromises();
     return world;
   },
   async gone() {
@@ -189,7 +189,7 @@ function cell(state: State, next: State, does: string, happen: (world: World) =>
     async test() {
       const world = await reach[state]();
       await happen(world);
-      await settled();
+      await flushPromises();
       await expectState[next](world);
     },
   };
@@ -288,7 +288,7 @@ export const task: StateTable<State, Event> = {
           );
           await isReached;
           const closing = one.server.close();
-          await settled();
+          await flushPromises();
           go();
           await closing;
           expect([(await calling).status, one.started]).toEqual([503, 0]);
@@ -315,7 +315,7 @@ export const task: StateTable<State, Event> = {
       }),
       "client cancels": cell("working", "over", "aborts the signal; `cancelled`", async (world) => {
         await cancel(world);
-        await settled();
+        await flushPromises();
         expect(world.signal?.reason).toMatchObject({ message: "The task was cancelled." });
         await expectFree(world);
       }),
@@ -358,12 +358,12 @@ export const task: StateTable<State, Event> = {
       "handler requests input": isWaiting,
       "client responds": cell("waiting", "working", "passes the response to the handler", async (world) => {
         await respond(world);
-        await settled();
+        await flushPromises();
         expect(world.answers).toEqual([{ name: "Ann" }]);
       }),
       "client cancels": cell("waiting", "over", "rejects the request; `cancelled`", async (world) => {
         await cancel(world);
-        await settled();
+        await flushPromises();
         expect(world.answers).toEqual(["The task was cancelled."]);
       }),
       "store fails": cell("waiting", "waiting", "", async (world) => {
@@ -373,7 +373,7 @@ export const task: StateTable<State, Event> = {
       "store is back": cell("waiting", "working", "reads the responses that it has missed", async (world) => {
         world.storeOfA = "fails";
         await respond(world);
-        await settled();
+        await flushPromises();
         expect(world.answers).toEqual([]);
         world.storeOfA = "works";
         await world.clock.advance(lease / 3);
@@ -442,7 +442,7 @@ export const task: StateTable<State, Event> = {
       "handler requests input": noHandler,
       "client responds": cell("left", "working", "starts a new run, which has the response", async (world) => {
         await respond(world);
-        await settled();
+        await flushPromises();
         expect(world.b.started).toBe(1);
       }),
       "client cancels": cell("left", "over", "`cancelled`", cancel),
@@ -456,7 +456,7 @@ export const task: StateTable<State, Event> = {
         "starts a new run. After three crashes, or without `runAgain`: `failed`",
         async (world) => {
           expect((await get(world)).status).toBe("working");
-          await settled();
+          await flushPromises();
           expect(world.b.started).toBe(1);
         },
       ),

@@ -3,7 +3,7 @@ import type { ElicitResult } from "../../../packages/mcparley/src/mcp/elicitatio
 import type { RequestOptions } from "../../../packages/mcparley/src/client/options.ts";
 import type { Subscription } from "../../../packages/mcparley/src/client/subscriptions/subscription.ts";
 import { McpError } from "../../../packages/mcparley/src/mcp/errors.ts";
-import { fakeClock, settled } from "../../../packages/mcparley/src/testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { timeFlow } from "../time-flow.ts";
 import { Gates } from "./gates.ts";
 import { type Pairing, type Way, openPairing } from "./pairing.ts";
@@ -35,7 +35,7 @@ export async function play(way: Way, revision: string, { steps, answers }: Story
   process.on("unhandledRejection", onRejection);
   try {
     await playOn(way, revision, { steps, answers });
-    await settled();
+    await flushPromises();
     expect(rejected).toEqual([]);
   } finally {
     process.off("unhandledRejection", onRejection);
@@ -87,7 +87,7 @@ async function endOf(
     void until.finally(() => (state.over = true)).catch(() => {});
     while (!state.over) {
       gates.openAll();
-      await settled();
+      await flushPromises();
     }
   };
   const time = timeFlow(clock);
@@ -101,7 +101,7 @@ async function endOf(
     time.end();
   }
   gates.openAll();
-  await settled();
+  await flushPromises();
 }
 
 async function take(step: Step, stage: Stage): Promise<void> {
@@ -141,7 +141,7 @@ async function take(step: Step, stage: Stage): Promise<void> {
     case "pass":
       return stage.pass(step.ms);
     case "turn":
-      return settled();
+      return flushPromises();
   }
 }
 

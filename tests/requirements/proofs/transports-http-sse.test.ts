@@ -1,5 +1,13 @@
 import { expect } from "vitest";
-import { type EventFeed, HttpRefusal, type HttpOptions, type SentRequest, forgetEras, gate, tool } from "../library.ts";
+import {
+  type EventFeed,
+  HttpRefusal,
+  type HttpOptions,
+  type SentRequest,
+  forgetRevisions,
+  gate,
+  tool,
+} from "../library.ts";
 import { proves } from "../proves.ts";
 import { type Event, eventsOf } from "../world/events.ts";
 import { initializeRequest } from "../world/http-session.ts";
@@ -92,7 +100,7 @@ proves("http-sse.authentication", async (world) => {
 
 /** A client that falls back to the old transport, and the stream on which it is spoken to. */
 async function fallenBack(world: World, status = 405) {
-  forgetEras();
+  forgetRevisions();
   let feed: EventFeed | undefined;
   const posts: SentRequest[] = [];
   const intercept = (request: SentRequest): boolean => {
@@ -165,7 +173,7 @@ proves("http-sse.compatible-client", async (world) => {
 });
 
 proves("http-sse.modern-error-first", async (world) => {
-  forgetEras();
+  forgetRevisions();
   const intercept = (request: SentRequest): boolean => {
     const data = { supported: ["2099-01-01"] };
     const error = { code: -32022, message: "Unsupported", data };

@@ -270,7 +270,7 @@ proves("transports.custom", {
 proves("transports.custom.same-rules", {
   async server(world) {
     const { client } = await talk(world);
-    expect(client.server.era).toBe(world.isModern ? "modern" : "legacy");
+    expect(client.server.revisionKind).toBe(world.isModern ? "modern" : "legacy");
   },
   async client(world) {
     const { sent } = await talk(world);

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { LocalError, MetaKey, forgetEras } from "../library.ts";
+import { LocalError, MetaKey, forgetRevisions } from "../library.ts";
 import { proves } from "../proves.ts";
 import { isRequest } from "../world/inbox.ts";
 import { echo, gotPrompt, requested, textOf } from "../world/subjects.ts";
@@ -131,11 +131,11 @@ proves("versioning.detect.modern", async (world) => {
 
 proves("versioning.detect.any-error", async (world) => {
   for (const code of [-32601, -32602, -32600, -32603, -32000, 1, 0]) {
-    forgetEras();
+    forgetRevisions();
     const { connecting, server } = world.dial();
     server.refuse(await server.request("server/discover"), { code, message: "What?" });
     server.answer(await server.request("initialize"), initializeResult(legacyVersion));
-    expect((await connecting).server.era).toBe("legacy");
+    expect((await connecting).server.revisionKind).toBe("legacy");
   }
 });
 
@@ -144,12 +144,12 @@ proves("versioning.detect.silence", async (world) => {
   await server.request("server/discover");
   await world.clock.advance(2_000);
   server.answer(await server.request("initialize"), initializeResult(legacyVersion));
-  expect((await connecting).server.era).toBe("legacy");
+  expect((await connecting).server.revisionKind).toBe("legacy");
 });
 
 proves("versioning.detect.recognised-error", async (world) => {
   for (const code of [-32020, -32021, -32022]) {
-    forgetEras();
+    forgetRevisions();
     const { connecting, server } = world.dial();
     connecting.catch(() => {});
     const data = { supported: ["2099-01-01"], requested: world.version, requiredCapabilities: {} };
@@ -161,7 +161,7 @@ proves("versioning.detect.recognised-error", async (world) => {
 
 proves("versioning.detect.http-body", async (world) => {
   for (const body of ["", "Bad Request", "{}", '{"jsonrpc":"2.0","error":{"code":-32000,"message":"no session"}}']) {
-    forgetEras();
+    forgetRevisions();
     const { connecting, server } = world.dial(
       {},
       {
@@ -175,14 +175,14 @@ proves("versioning.detect.http-body", async (world) => {
         },
       },
     );
-    expect((await connecting).server.era).toBe("legacy");
+    expect((await connecting).server.revisionKind).toBe("legacy");
     expect(server.received.some(({ method }) => method === "initialize")).toBe(true);
   }
 });
 
 proves("versioning.detect.http-status", async (world) => {
   for (const status of [400, 404, 405, 406, 415, 422]) {
-    forgetEras();
+    forgetRevisions();
     const { connecting } = world.dial(
       {},
       {
@@ -196,7 +196,7 @@ proves("versioning.detect.http-status", async (world) => {
         },
       },
     );
-    expect((await connecting).server.era).toBe("legacy");
+    expect((await connecting).server.revisionKind).toBe("legacy");
   }
 });
 

@@ -25,7 +25,8 @@ export function httpWire(server: Server, inbox: Inbox, { revision, accept, http 
   const posts = new Map<RequestId, AbortController>();
   const carried = new Map<RequestId | undefined, Carried>();
   const leaving = new AbortController();
-  const session: Record<string, string> = revision.era === "modern" ? { "mcp-protocol-version": revision.version } : {};
+  const session: Record<string, string> =
+    revision.kind === "modern" ? { "mcp-protocol-version": revision.version } : {};
 
   async function read(response: Response, id: RequestId | undefined): Promise<void> {
     const type = response.headers.get("content-type") ?? "";

@@ -12,7 +12,7 @@ export function makePeer(wire: Wire, inbox: Inbox, revision: Revision, capabilit
   function paramsOf(params: JsonObject, { meta = {}, bare = false }: RequestInit): JsonObject {
     if (bare) return params;
     const own = params._meta as JsonObject | undefined;
-    if (revision.era === "legacy") {
+    if (revision.kind === "legacy") {
       return own || Object.keys(meta).length > 0 ? { ...params, _meta: { ...own, ...meta } } : params;
     }
     const carried = {

@@ -131,7 +131,7 @@ export function makeWorld(transport: TransportName, version: Version): World {
     transport,
     version,
     revision,
-    isModern: revision.era === "modern",
+    isModern: revision.kind === "modern",
     isHttp,
     clock,
     errors,

@@ -7,7 +7,7 @@ import {
   type RequestOptions,
   ToolError,
   connect,
-  forgetEras,
+  forgetRevisions,
   openClient,
 } from "mcparley/client";
 import { createServer, prompt, resource, tool } from "mcparley/server";
@@ -30,7 +30,7 @@ export const openTyped = () => connect<typeof server>("https://example.com/mcp")
 export const openServer = () => connect(server);
 export const openCommand = () => connect({ command: "node", args: ["server.js"] });
 export const fromFactory = (...given: Parameters<typeof openClient>) => openClient(...given);
-export const forget = () => forgetEras();
+export const forget = () => forgetRevisions();
 export const errors = [new Cancelled(), new Declined(), new ToolError("a"), new ProtocolError(1, "a")];
 export const localError = new LocalError("timeout", "a");
 

@@ -7,14 +7,14 @@ import {
   modernPeer,
   peerTransports,
   scriptedPeer,
-  settled,
+  flushPromises,
 } from "mcparley/testing";
 
 export const discovered = discoverResult();
 export const initialized = initializeResult();
 export const clock = fakeClock();
 export const pair = memoryPair();
-export const rest = settled();
+export const rest = flushPromises();
 export const legacy = (...given: Parameters<typeof legacyPeer>) => legacyPeer(...given);
 export const modern = (...given: Parameters<typeof modernPeer>) => modernPeer(...given);
 export const transports = (...given: Parameters<typeof peerTransports>) => peerTransports(...given);

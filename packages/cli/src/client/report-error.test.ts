@@ -44,9 +44,9 @@ describe("a server that cannot ask on its revision", () => {
     "The unavailable item was replaced.",
   ];
 
-  const hintOf = async (error: Error, era: "modern" | "legacy"): Promise<string> => {
+  const hintOf = async (error: Error, revisionKind: "modern" | "legacy"): Promise<string> => {
     const io = fakeIo();
-    await reportError(error, { screen: new Screen(io, () => {}), json: undefined, verbose: false, era });
+    await reportError(error, { screen: new Screen(io, () => {}), json: undefined, verbose: false, revisionKind });
     return io.err();
   };
 

@@ -12,7 +12,7 @@ interface Reporting {
   json: JsonForm | undefined;
   verbose: boolean;
   /** The kind of revision of the connection. Undefined if none was opened. */
-  era?: "modern" | "legacy" | undefined;
+  revisionKind?: "modern" | "legacy" | undefined;
   /** The method of the request that failed, if known. */
   method?: string | undefined;
   /** The output of a server that the command started. */
@@ -60,7 +60,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
 }
 
 /** The facts that explain an error. */
-type ErrorContext = Pick<Reporting, "era" | "method" | "target" | "program" | "hidden">;
+type ErrorContext = Pick<Reporting, "revisionKind" | "method" | "target" | "program" | "hidden">;
 
 /** Returns an error as the member `error` of a JSON document. */
 export function errorDocument(error: unknown, context: ErrorContext): object {
@@ -87,9 +87,10 @@ function messageOf(error: unknown, method: string | undefined): string {
 }
 
 function hintOf(error: unknown, context: ErrorContext): string | undefined {
-  const { era, target } = context;
+  const { revisionKind, target } = context;
   const environment = failures.has(exitCodeOf(error)) ? environmentHint(error, context) : undefined;
-  const hint = environment ?? (era === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error, target));
+  const hint =
+    environment ?? (revisionKind === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error, target));
   return hint === undefined ? undefined : withTarget(hint, target);
 }
 

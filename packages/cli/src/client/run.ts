@@ -83,7 +83,7 @@ interface Context {
 
 /** The connection of a command, for the report of its error. */
 interface Connected {
-  era?: "modern" | "legacy";
+  revisionKind?: "modern" | "legacy";
   /** The method of the last request that failed. */
   method?: string;
   /** Undefined until the words of the command are read. */
@@ -134,7 +134,7 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   stop.limit(options.timeout);
   try {
     const session = await openSession(target, { ...setting, auth, program });
-    connected.era = session.client.server.era;
+    connected.revisionKind = session.client.server.revisionKind;
     await useSession(session, action);
   } finally {
     // An unfinished sign-in holds a lock that the next command would wait for.

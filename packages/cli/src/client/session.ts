@@ -115,15 +115,17 @@ export async function openSession(target: Target, setting: SessionSetting): Prom
       if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
     },
   });
-  const { info, revision, era, capabilities } = client.server;
+  const { info, revision, revisionKind, capabilities } = client.server;
   if (options.verbose) {
     const name = info === undefined ? "a server without a name" : `${info.name} ${info.version}`;
     screen.note(
-      screen.err.style.dim(visibleLine(`Connected to ${name} at ${client.target}, revision ${revision} (${era}).`)),
+      screen.err.style.dim(
+        visibleLine(`Connected to ${name} at ${client.target}, revision ${revision} (${revisionKind}).`),
+      ),
     );
   }
   // Legacy servers choose a level until it is set. Modern servers receive it with each request.
-  if (options.logLevel && era === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
+  if (options.logLevel && revisionKind === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
   return { client, io, screen, options, questions, stop, auth, request, tasks };
 }
 

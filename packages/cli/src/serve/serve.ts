@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { LocalError, printableJson } from "mcparley";
 import type { ProtectedResource } from "mcparley/auth";
-import { type Listening, listen } from "mcparley/node";
+import { type RunningHttpServer, listen } from "mcparley/node";
 import { type Store, auditTo } from "mcparley/server";
 import { serveStdio } from "mcparley/stdio";
 import { exitCodes } from "../client/report-error.ts";
@@ -117,7 +117,7 @@ async function overHttp({ live, auth, report, options, io }: HttpServing): Promi
 
 type Opening = Pick<HttpServing, "live" | "auth" | "options" | "io">;
 
-async function open({ live, auth, options, io }: Opening): Promise<Listening> {
+async function open({ live, auth, options, io }: Opening): Promise<RunningHttpServer> {
   const { host, port, path, allowOrigins, trustProxy, legacySse } = options;
   const allowHosts = namesOf(live, options);
   try {

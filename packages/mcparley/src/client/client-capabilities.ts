@@ -3,14 +3,14 @@ import type { ClientExtension } from "./extension.ts";
 import type { ConnectOptions } from "./options.ts";
 
 /** The capabilities of a client with these handlers, in modern or legacy form. */
-export function capabilitiesOf(options: ConnectOptions, era: "modern" | "legacy"): ClientCapabilities {
+export function capabilitiesOf(options: ConnectOptions, kind: "modern" | "legacy"): ClientCapabilities {
   const { sample, sampleTools, sampleContext, roots, extensions, experimental } = options;
   const modes = elicitModesOf(options);
   const capabilities: ClientCapabilities = {};
   // Without a mode nothing is declared, because an empty object means forms (client/elicitation, Capabilities).
   if (modes.length > 0) capabilities.elicitation = Object.fromEntries(modes.map((mode) => [mode, {}]));
   if (sample) capabilities.sampling = { ...(sampleTools && { tools: {} }), ...(sampleContext && { context: {} }) };
-  if (roots) capabilities.roots = era === "legacy" ? { listChanged: true } : {};
+  if (roots) capabilities.roots = kind === "legacy" ? { listChanged: true } : {};
   if (isExtensionList(extensions)) {
     capabilities.extensions = Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings]));
   } else if (extensions) capabilities.extensions = extensions;

@@ -5,7 +5,7 @@ import type { Tool } from "../mcp/tools.ts";
 import type { Revision } from "../mcp/revisions/revision.ts";
 
 /** A call of the user before it is sent. */
-export interface PreparedRequest {
+export interface PreparedCall {
   /** The JSON-RPC method. */
   readonly method: string;
   /** The params of the request, without those that extensions add. */
@@ -19,7 +19,7 @@ export interface PreparedRequest {
 }
 
 /** A call of the user whose result is not the final one. */
-export interface FollowedRequest {
+export interface FollowedCall {
   /** The JSON-RPC method. */
   readonly method: string;
   /** The method and the name in the params, for error messages. */
@@ -54,7 +54,7 @@ export interface ClientExtension {
    */
   readonly repeatable?: readonly string[];
   /** Returns params to add to a request. */
-  prepare?(request: PreparedRequest): JsonObject | undefined | Promise<JsonObject | undefined>;
+  prepare?(request: PreparedCall): JsonObject | undefined | Promise<JsonObject | undefined>;
   /** Returns a function that follows a result to the final one. Undefined if the result has no type of this extension. */
-  follow?(result: JsonObject, request: FollowedRequest): (() => Promise<JsonObject>) | undefined;
+  follow?(result: JsonObject, request: FollowedCall): (() => Promise<JsonObject>) | undefined;
 }

@@ -10,12 +10,12 @@ import type { Progress } from "../mcp/progress.ts";
 import type { Root } from "../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../mcp/sampling.ts";
 import type { Tool } from "../mcp/tools.ts";
-import type { Issue } from "../schema/schema.ts";
+import type { ValidationIssue } from "../schema/schema.ts";
 import type { ClientExtension } from "./extension.ts";
 import type { ClientObserver } from "./observer.ts";
 
 /** The origin of an input request: the server and the call. A user must see it before consenting. */
-export interface Asker {
+export interface InputRequestSource {
   /** The target of the connection. */
   readonly target: string;
   /** The server's description of itself, which is not verified. */
@@ -33,15 +33,15 @@ export interface Asker {
    * Returns the problems of an answer to the form, by its schema, so that the user can correct it before it is sent. The
    * patterns in the schema are evaluated in linear time. Undefined for requests other than forms.
    */
-  readonly check?: (content: Record<string, string | number | boolean | string[]>) => readonly Issue[];
+  readonly check?: (content: Record<string, string | number | boolean | string[]>) => readonly ValidationIssue[];
 }
 
 /** Answers a form or URL elicitation. Return `{ action: "decline" }` to decline. If it throws, the server receives an error. */
-export type ElicitHandler = (question: ElicitParams, asker: Asker) => Awaitable<ElicitResult>;
+export type ElicitHandler = (question: ElicitParams, asker: InputRequestSource) => Awaitable<ElicitResult>;
 /** Runs the model. The user should be able to review and edit the request first. Throw `Declined` to refuse. */
-export type SampleHandler = (request: CreateMessageParams, asker: Asker) => Awaitable<CreateMessageResult>;
+export type SampleHandler = (request: CreateMessageParams, asker: InputRequestSource) => Awaitable<CreateMessageResult>;
 /** The list of roots, or a function that returns it. Roots are `file://` URIs without `.` or `..` in their paths. */
-export type RootsHandler = readonly Root[] | ((asker: Asker) => Awaitable<readonly Root[]>);
+export type RootsHandler = readonly Root[] | ((asker: InputRequestSource) => Awaitable<readonly Root[]>);
 
 /**
  * Time limits of a call, in milliseconds. `Infinity` is no limit. They hold for all that the call needs: a reconnect, the
@@ -108,7 +108,10 @@ export interface ConnectOptions {
   pingInterval?: number | undefined;
   /** Called before each tool call. The call is refused if it returns false. Default: every call is allowed. */
   confirm?:
-    | ((call: { tool: Tool | undefined; name: string; arguments: JsonObject }, asker: Asker) => Awaitable<boolean>)
+    | ((
+        call: { tool: Tool | undefined; name: string; arguments: JsonObject },
+        asker: InputRequestSource,
+      ) => Awaitable<boolean>)
     | undefined;
   /** Receives the log messages of the server. Default: they are ignored. */
   onLog?: ((message: LoggingMessage) => void) | undefined;

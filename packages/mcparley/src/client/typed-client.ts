@@ -15,14 +15,14 @@ type Call<A, R> = {} extends A
   : (args: A, options?: RequestOptions) => Promise<R>;
 
 /** The tools of a server as functions. */
-export type ToolCalls<T> = {
+export type ToolFunctions<T> = {
   readonly [K in keyof T]: T[K] extends { readonly "~types"?: { input: infer I; output: infer O } }
     ? Call<I, O>
     : never;
 };
 
 /** The prompts of a server as functions. */
-export type PromptGets<P> = {
+export type PromptFunctions<P> = {
   readonly [K in keyof P]: P[K] extends { readonly "~types"?: { arguments: infer A } }
     ? Call<A, GetPromptResult>
     : never;
@@ -34,12 +34,12 @@ export type PromptGets<P> = {
  */
 export type TypedClient<S> = S extends Typed
   ? Carried<S> extends { tools: infer T; prompts: infer P }
-    ? { readonly tools: ToolCalls<T>; readonly prompts: PromptGets<P> }
+    ? { readonly tools: ToolFunctions<T>; readonly prompts: PromptFunctions<P> }
     : unknown
   : unknown;
 
 /** The arguments and options of `callTool` for a tool: those of the server's type, if the client has it. */
-export type CallArgs<C, N extends string> =
+export type ToolCallArguments<C, N extends string> =
   ToolCall<C, N> extends (...args: infer A extends [args?: any, options?: RequestOptions | undefined]) => unknown
     ? A
     : [args?: object, options?: RequestOptions];
@@ -48,7 +48,7 @@ export type CallArgs<C, N extends string> =
 type ToolCall<C, N extends string> = C extends { readonly tools: { readonly [K in N]: infer F } } ? F : unknown;
 
 /** The value that `callTool` returns for a tool: that of the server's type, if the client has it. */
-export type CallValue<C, N extends string> = ToolCall<C, N> extends (...args: never) => Promise<infer V> ? V : any;
+export type ToolCallValue<C, N extends string> = ToolCall<C, N> extends (...args: never) => Promise<infer V> ? V : any;
 
 /** Looked up by `await`, by `JSON.stringify`, and by programs that print or compare values. */
 const lookedUp: ReadonlySet<string> = new Set(["then", "toJSON", "inspect", "asymmetricMatch", "nodeType", "$$typeof"]);

@@ -3,7 +3,7 @@ import { type RequestId, encode, failure, isObject, isRequestId } from "../rpc/m
 import { LogTail } from "../store/log-tail.ts";
 import type { LogEntry } from "../store/store.ts";
 import { EventStream } from "../http/server/event-stream.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { HttpExchange } from "../http/exchange.ts";
 import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 import { type ClusterNode, nodeLease } from "./cluster-node.ts";
 import { type StreamHead, type StreamLog, endMark, eventId, firstEvent, writeEntry } from "./stream-log.ts";
@@ -63,7 +63,7 @@ export class FollowedStream implements OpenExchange {
   /** The owner had no lease at the last check. A node that could not reach the store for a moment renews its lease. */
   #isSuspect = false;
 
-  constructor(exchange: Exchange, init: FollowedInit) {
+  constructor(exchange: HttpExchange, init: FollowedInit) {
     this.#init = init;
     this.#head = init.head;
     const { node, log, open, limits } = init;

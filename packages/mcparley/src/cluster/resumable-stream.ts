@@ -1,6 +1,6 @@
 import type { Clock } from "../rpc/clock.ts";
 import { EventStream, type Events } from "../http/server/event-stream.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { HttpExchange } from "../http/exchange.ts";
 import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 import { type StreamLog, endMark, eventId, firstEvent, keepAliveMark, writeEntry } from "./stream-log.ts";
 
@@ -29,7 +29,7 @@ export interface ResumableInit {
 /** A response that carries a stream. */
 export interface Connection extends OpenExchange {
   readonly events: EventStream;
-  readonly exchange: Exchange;
+  readonly exchange: HttpExchange;
   /** Called when the response no longer carries the stream. */
   readonly onDropped: () => void;
 }
@@ -82,7 +82,7 @@ export class ResumableStream implements Events {
   }
 
   /** Opens the first connection. The client gets an id to resume from, if the stream could be stored. */
-  begin(exchange: Exchange, onDropped: () => void): Connection {
+  begin(exchange: HttpExchange, onDropped: () => void): Connection {
     const events = new EventStream(exchange);
     void this.#enqueue(async () => {
       await this.#storeHead();
@@ -95,7 +95,7 @@ export class ResumableStream implements Events {
    * Sends the events after a position and then the new ones, on a connection that replaces the previous one. Rejects if the
    * log cannot be read.
    */
-  resume(exchange: Exchange, after: string, onDropped: () => void): Promise<void> {
+  resume(exchange: HttpExchange, after: string, onDropped: () => void): Promise<void> {
     return this.#enqueue(async () => {
       const { log } = this.#init;
       let page = await log.readFrom(after === "" ? undefined : after);
@@ -211,7 +211,7 @@ export class ResumableStream implements Events {
     }
   }
 
-  #connect(events: EventStream, exchange: Exchange, onDropped: () => void): Connection {
+  #connect(events: EventStream, exchange: HttpExchange, onDropped: () => void): Connection {
     const connection: Connection = {
       due: 0,
       events,

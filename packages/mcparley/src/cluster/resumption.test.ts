@@ -5,7 +5,7 @@ import { tool } from "../server/definition.ts";
 import { createServer, type Server } from "../server/create-server.ts";
 import { memoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../testing/fake-clock.ts";
 import { type Gate, gate } from "mcparley-tests/support/gate.ts";
 import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { httpTransports } from "../http/client/transport.ts";
@@ -116,7 +116,7 @@ const messages = (events: Event[]): RawMessage[] => events.filter(({ data }) => 
 async function changeTools({ server }: Served): Promise<void> {
   server.tools.set("another", tool({ call: () => "" }));
   server.tools.delete("another");
-  await settled();
+  await flushPromises();
 }
 
 describe("the response to a POST", () => {
@@ -184,7 +184,7 @@ describe("the response to a POST", () => {
     expect(message(progress)).toMatchObject({ params: { progress: 1 } });
     await again.leave();
     slow.open(undefined);
-    await settled();
+    await flushPromises();
     const last = await get(client, session, progress?.id);
     expect(messages(await rest(last))).toMatchObject([{ params: { progress: 2 } }, { id: 1, result: {} }]);
   });
@@ -302,7 +302,7 @@ describe("events are replayed only to the stream's own client", () => {
     let sent = false;
     const next = event(answer).then(() => (sent = true));
     await held.entered;
-    await settled();
+    await flushPromises();
     expect(sent).toBe(false);
     held.open();
     await next;
@@ -350,7 +350,7 @@ describe("a standalone stream", () => {
     await event(again);
     let isReceived = false;
     void again.block().then(() => (isReceived = true));
-    await settled();
+    await flushPromises();
     expect(isReceived).toBe(false);
   });
 
@@ -555,7 +555,7 @@ test("closing waits until the last event is in the log and sent", async () => {
   await held.entered;
   let closed = false;
   const closing = close().then(() => (closed = true));
-  await settled();
+  await flushPromises();
   expect(closed).toBe(false);
   held.open();
   await closing;

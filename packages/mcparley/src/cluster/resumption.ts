@@ -5,7 +5,7 @@ import { type FollowedInit, FollowedStream } from "./followed-stream.ts";
 import { type StreamHead, StreamLog, isRepeatable } from "./stream-log.ts";
 import type { Resumption as EndpointResumption } from "../http/server/cluster.ts";
 import type { EndpointContext } from "../http/server/endpoint-context.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { HttpExchange } from "../http/exchange.ts";
 import type { HttpSession } from "../http/server/sessions/http-session.ts";
 import { type OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 import type { EventOptions } from "../http/server/options.ts";
@@ -48,7 +48,7 @@ export class Resumption implements EndpointResumption {
     return resumableAnswer(() => this.#createAnswer(session, requests), polls ? this.#limits : undefined);
   }
 
-  open(exchange: Exchange, session: HttpSession): void {
+  open(exchange: HttpExchange, session: HttpSession): void {
     const stream = this.#create(session, { id: this.#newId(getPrefix) });
     void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
       stream.begin(exchange, leave);
@@ -57,7 +57,7 @@ export class Resumption implements EndpointResumption {
     this.#forgetDisconnected(session);
   }
 
-  async resume(exchange: Exchange, session: HttpSession, lastEventId: string): Promise<void> {
+  async resume(exchange: HttpExchange, session: HttpSession, lastEventId: string): Promise<void> {
     const [, id = "", prefix = "", owner = "", after = ""] = eventPattern.exec(lastEventId) ?? [];
     const stream = this.#streamsOf(session).get(id);
     const log = this.#logOf(session, id, { requests: [] });
@@ -87,7 +87,7 @@ export class Resumption implements EndpointResumption {
     this.#timer = undefined;
   }
 
-  async #resumeAnswer(exchange: Exchange, stream: ResumableStream, after: string): Promise<void> {
+  async #resumeAnswer(exchange: HttpExchange, stream: ResumableStream, after: string): Promise<void> {
     const { open } = this.#context;
     const connected: OpenExchange = { due: 0, beat: () => stream.comment(), endStream: () => {} };
     const leave = (): void => open.remove(connected);
@@ -97,7 +97,7 @@ export class Resumption implements EndpointResumption {
   }
 
   async #resumeStandalone(
-    exchange: Exchange,
+    exchange: HttpExchange,
     session: HttpSession,
     { stream, after }: { stream: ResumableStream; after: string },
   ): Promise<void> {
@@ -113,7 +113,7 @@ export class Resumption implements EndpointResumption {
 
   /** Opens a connection to the stream of a reply whose call runs on another node, or has ended. */
   #follow(
-    exchange: Exchange,
+    exchange: HttpExchange,
     session: HttpSession,
     stream: Pick<FollowedInit, "id" | "owner" | "log" | "head">,
   ): FollowedStream {
@@ -234,7 +234,7 @@ function resumableAnswer(create: () => ResumableStream, limits: OpenExchanges | 
 
 async function resumeOrLeave(
   stream: ResumableStream,
-  exchange: Exchange,
+  exchange: HttpExchange,
   { after, leave }: { after: string; leave: () => void },
 ): Promise<void> {
   try {

@@ -3,7 +3,7 @@ import type { RequestId } from "../rpc/messages.ts";
 import type { Principal } from "../server/dispatch/context.ts";
 
 /** The parts of an HTTP request that are known before its body is read. */
-export interface RequestHead {
+export interface HttpRequestHead {
   /** `POST`, in capitals. */
   readonly method: string;
   /** The path of the URL, without its query. */
@@ -70,7 +70,7 @@ export interface ReadLimits {
  *
  * The endpoint calls `respond` once, or `stream` once, and never both.
  */
-export interface Exchange extends RequestHead, RequestSource {
+export interface HttpExchange extends HttpRequestHead, RequestSource {
   /** The caller that a framework has authenticated. Undefined if there is none. */
   readonly principal?: Principal | undefined;
   /** The body that a framework has parsed. Undefined if the body has not been read. */

@@ -1,6 +1,6 @@
 import { LocalError } from "../rpc/errors.ts";
 import type {
-  Exchange,
+  HttpExchange,
   Held,
   Platform,
   ReadLimits,
@@ -13,7 +13,7 @@ import type { Principal } from "../server/dispatch/context.ts";
 import { notUtf8, tooLarge } from "./server/refusal.ts";
 
 /** An exchange on web `Request` and `Response`. */
-export class FetchExchange implements Exchange {
+export class FetchExchange implements HttpExchange {
   readonly address: undefined;
   readonly network: undefined;
   held: Held | undefined;

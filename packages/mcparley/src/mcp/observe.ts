@@ -6,7 +6,7 @@ import type { JsonObject } from "../rpc/messages.ts";
  * How a call ended. `refused`: the caller lacks a scope or exceeds a rate limit. `input_required`: the server needs an
  * answer of the client first (2026-07-28). `timeout`: the peer did not answer in time.
  */
-export type Outcome = "ok" | "tool_error" | "input_required" | "refused" | "error" | "cancelled" | "timeout";
+export type CallOutcome = "ok" | "tool_error" | "input_required" | "refused" | "error" | "cancelled" | "timeout";
 
 /** A call when it starts, on either side. It never contains the values of arguments. */
 export interface ObservedCall {
@@ -27,7 +27,7 @@ export interface ObservedCall {
 /** The end of a call. */
 export interface CallEnd {
   /** The kind of end. `refused`: the call was not allowed to run. `error`: it failed, other than by a tool error. */
-  readonly outcome: Outcome;
+  readonly outcome: CallOutcome;
   /** Milliseconds from the start of the call to its end. */
   readonly durationMs: number;
   /** JSON-RPC code of the error, or on a client also the code of a `LocalError`, such as `timeout`. */
@@ -72,7 +72,7 @@ export interface CallRecord {
   /** Undefined on a client that has no connection. */
   revision: string | undefined;
   /** The kind of end. `refused`: the call was not allowed to run. `error`: it failed, other than by a tool error. */
-  outcome: Outcome;
+  outcome: CallOutcome;
   /** JSON-RPC code of the error, or on a client also the code of a `LocalError`, such as `timeout`. */
   code: number | string | undefined;
   /** On a server: the type of each argument, such as `{ query: "string", limit: "number" }`. */

@@ -6,7 +6,7 @@ import { tool } from "../server/definition.ts";
 import { type Server, coreOf, createServer } from "../server/create-server.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { type Listening, listen } from "./listen.ts";
+import { type RunningHttpServer, listen } from "./listen.ts";
 import { toNodeHandler } from "./node-handler.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-interface Served extends Listening {
+interface Served extends RunningHttpServer {
   server: Server;
   errors: unknown[];
 }

@@ -6,7 +6,7 @@ import { tool } from "../server/definition.ts";
 import { createServer } from "../server/create-server.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { type ListenOptions, type Listening, listen } from "./listen.ts";
+import { type ListenOptions, type RunningHttpServer, listen } from "./listen.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const server = createServer({ name: "test", version: "1.0.0", tools: { hello: tool({ call: () => "hello" }) } });
 
-async function serve(options: Partial<ListenOptions> = {}): Promise<Listening> {
+async function serve(options: Partial<ListenOptions> = {}): Promise<RunningHttpServer> {
   const listening = await listen(server, { port: 0, ...options });
   closers.push(listening.close);
   return listening;

@@ -25,7 +25,7 @@ export interface ListenOptions extends HttpOptions {
 }
 
 /** A running HTTP server. */
-export interface Listening {
+export interface RunningHttpServer {
   /** The URL for clients on this machine. */
   readonly url: string;
   /** The port in use, also if port 0 was requested. */
@@ -53,7 +53,7 @@ const flushTimeout = 2_000;
 export async function listen(
   server: Server<any, any, any, any>,
   portOrOptions: number | ListenOptions,
-): Promise<Listening> {
+): Promise<RunningHttpServer> {
   const options = typeof portOrOptions === "number" ? { port: portOrOptions } : portOrOptions;
   const { port, host = "127.0.0.1", path = "/mcp", health: asked = true } = options;
   const core = coreOf(server);

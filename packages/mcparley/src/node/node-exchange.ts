@@ -6,7 +6,7 @@ import type {
   ServerResponse,
 } from "node:http";
 import type {
-  Exchange,
+  HttpExchange,
   Held,
   ReadLimits,
   RequestOptions,
@@ -33,7 +33,7 @@ const none: RequestOptions = Object.freeze({});
 const networks = new WeakMap<object, string>();
 
 /** An exchange on `node:http`. It does not use the web classes `Request` and `Response`, which are slower. */
-export class NodeExchange implements Exchange {
+export class NodeExchange implements HttpExchange {
   held: Held | undefined;
   readonly #request: NodeRequest;
   readonly #headers: IncomingHttpHeaders;

@@ -3,7 +3,7 @@ import type { CompileOptions } from "./json-schema/compile.ts";
 import { type SchemaDocument, readDocument } from "./json-schema/document.ts";
 import { dialectOf, keywordsOf } from "./json-schema/keywords.ts";
 import {
-  type Issue,
+  type ValidationIssue,
   type JsonSchema,
   MAX_ISSUES,
   type Outcome,
@@ -182,7 +182,7 @@ function outcomeOf(result: StandardResult<unknown>): Outcome {
     : { issues: result.issues.slice(0, MAX_ISSUES).map(toIssue) };
 }
 
-function toIssue({ path = [], message }: StandardIssue): Issue {
+function toIssue({ path = [], message }: StandardIssue): ValidationIssue {
   const keys = path.map((step) => pointerStep(String(typeof step === "object" ? step.key : step)));
   return { path: keys.join(""), message: shorten(message, 300) };
 }

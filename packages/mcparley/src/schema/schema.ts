@@ -5,7 +5,7 @@
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** One reason why a value does not fit a schema. */
-export interface Issue {
+export interface ValidationIssue {
   /** A JSON pointer (RFC 6901) to the offending value, `/items/0/name`; the empty string is the whole value. */
   readonly path: string;
   /** The requirement, as the end of a sentence: `must be string`. Contains at most 80 characters of a name from the value. */
@@ -13,7 +13,9 @@ export interface Issue {
 }
 
 /** The result of a validation: the value to continue with, in which defaults may be filled in, or its issues. */
-export type Outcome = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
+export type Outcome =
+  | { readonly value: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly ValidationIssue[] };
 
 /** Checks a value, synchronously and without changing it. */
 export type Validator = (value: unknown) => Outcome;
@@ -45,7 +47,7 @@ export function pointerStep(key: string): string {
 }
 
 /** Writes an issue as one line, `/location: must be string`; the whole value is written `/`. */
-export function formatIssue(issue: Issue): string {
+export function formatIssue(issue: ValidationIssue): string {
   return `${issue.path || "/"}: ${issue.message}`;
 }
 

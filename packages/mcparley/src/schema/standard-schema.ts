@@ -55,7 +55,7 @@ export type Schema = TypedSchema | JsonSchema;
 
 declare const none: unique symbol;
 /** The type of an omitted schema. */
-export interface None {
+export interface NoSchema {
   readonly [none]: never;
 }
 

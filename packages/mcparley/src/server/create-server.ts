@@ -19,7 +19,7 @@ export interface ResourceRegistry<C = any> extends Registry<Resource<string, C>>
 }
 
 /** A record of definitions with a prefix and a dot before each name. */
-export type Prefixed<T, N extends string> = { readonly [K in keyof T & string as `${N}.${K}`]: T[K] };
+export type PrefixedDefinitions<T, N extends string> = { readonly [K in keyof T & string as `${N}.${K}`]: T[K] };
 
 /**
  * A server. It can be served on any number of connections at the same time, and changed while it is served.
@@ -50,7 +50,7 @@ export interface Server<T = object, P = object, R = object, C = any> extends Met
   mount<const N extends string, T2, P2, R2>(
     prefix: N,
     other: Server<T2, P2, R2, any>,
-  ): Server<T & Prefixed<T2, N>, P & Prefixed<P2, N>, R & Prefixed<R2, N>, C>;
+  ): Server<T & PrefixedDefinitions<T2, N>, P & PrefixedDefinitions<P2, N>, R & PrefixedDefinitions<R2, N>, C>;
   /** Serves one transport. `principal` is the verified caller of the transport. Resolves when the transport is open. */
   attach(transport: Transport, options?: { principal?: Principal }): Promise<Connection>;
   /**

@@ -4,7 +4,7 @@ import type { Annotations, ContentBlock, Icon, ResourceContents } from "../mcp/c
 import type { GetPromptResult, PromptMessage } from "../mcp/prompts.ts";
 import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "../mcp/resources.ts";
 import type { ToolAnnotations } from "../mcp/tools.ts";
-import type { None, Schema, SchemaCheck } from "../schema/standard-schema.ts";
+import type { NoSchema, Schema, SchemaCheck } from "../schema/standard-schema.ts";
 import type { Flat, UriVariableNames, UriVariables } from "../schema/uri-variables.ts";
 import { complete } from "./features/completion.ts";
 import { getPrompt, preparePrompt } from "./features/prompts.ts";
@@ -58,7 +58,7 @@ export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends 
   call: (
     input: ToolInput<I>,
     ctx: Context & C,
-  ) => [O] extends [None]
+  ) => [O] extends [NoSchema]
     ? Awaitable<R> | Promise<ResultWithoutOutputSchema>
     : Awaitable<Accepted<O> | ToolResult | InputRequired>;
 }
@@ -88,8 +88,8 @@ export interface Tool<I = any, O = any, C = any> extends Described {
  * to the server's `onError`.
  */
 export function tool<
-  const I extends Schema | None = None,
-  const O extends Schema | None = None,
+  const I extends Schema | NoSchema = NoSchema,
+  const O extends Schema | NoSchema = NoSchema,
   C extends object = object,
   R extends ResultWithoutOutputSchema = ResultWithoutOutputSchema,
 >(definition: ToolDefinition<I, O, C, R>): Tool<ToolArguments<I>, ToolValue<O, R>, NoInfer<C>> {
@@ -97,7 +97,7 @@ export function tool<
 }
 
 /** Returns suggestions for a partly typed value. `others` contains the arguments that are already filled in. */
-export type Complete = (typed: string, others: Record<string, string>) => Awaitable<Completions>;
+export type CompletionHandler = (typed: string, others: Record<string, string>) => Awaitable<Completions>;
 /** Suggested values. The first 100 are sent. Set `total` if the list is incomplete. */
 export type Completions =
   | readonly string[]
@@ -111,7 +111,7 @@ export type Completions =
     };
 
 /** An argument of a prompt. */
-export interface Argument {
+export interface PromptArgumentDefinition {
   /** Name for people. Default: the key of the argument. */
   title?: string;
   /** The expected value, for people. */
@@ -119,11 +119,11 @@ export interface Argument {
   /** Whether a call without the argument is refused. Default: false. */
   required?: boolean;
   /** A function, or a list of all values. From a list, the values that start with the typed text are suggested. */
-  complete?: Complete | readonly string[];
+  complete?: CompletionHandler | readonly string[];
 }
 
 /** The values of a prompt's arguments: all are text, and those that are not `required` may be missing. */
-export type ArgumentValues<A> = Flat<
+export type PromptArgumentValues<A> = Flat<
   { [K in RequiredArgument<A>]: string } & { [K in Exclude<keyof A, RequiredArgument<A>>]?: string }
 >;
 
@@ -142,14 +142,14 @@ export interface PromptDefinition<A, C> extends Described, PromptNamesOfOthers {
   /** The arguments, by name. All values are text. Default: none. */
   arguments?: A | undefined;
   /** Returns the messages. A string or a content block becomes a message of the user. */
-  get: (args: ArgumentValues<A>, ctx: Context & C) => Awaitable<PromptReturn | InputRequired>;
+  get: (args: PromptArgumentValues<A>, ctx: Context & C) => Awaitable<PromptReturn | InputRequired>;
 }
 
 /** A prompt: plain data to pass to `createServer` under its name. */
 export interface Prompt<A = any, C = any> extends Described {
   readonly kind: "prompt";
   /** The declared arguments, by name. */
-  readonly arguments: Record<string, Argument> | undefined;
+  readonly arguments: Record<string, PromptArgumentDefinition> | undefined;
   /** The handler, as it was passed to `prompt`. */
   readonly get: (args: never, ctx: Context & C) => unknown;
   readonly "~feature": Feature;
@@ -157,9 +157,9 @@ export interface Prompt<A = any, C = any> extends Described {
 }
 
 /** Defines a prompt. Its name is the key under which it is passed to `createServer`. */
-export function prompt<const A extends Record<string, Argument>, C extends object = object>(
+export function prompt<const A extends Record<string, PromptArgumentDefinition>, C extends object = object>(
   definition: PromptDefinition<A, C>,
-): Prompt<ArgumentValues<A>, NoInfer<C>> {
+): Prompt<PromptArgumentValues<A>, NoInfer<C>> {
   return { ...definition, kind: "prompt", "~feature": prompts } as never;
 }
 
@@ -192,7 +192,7 @@ export interface ResourceDefinition<U extends string, C> extends Described {
     | ((ctx: Context & C) => Awaitable<readonly (string | (Omit<ListedResource, "name"> & { name?: string }))[]>)
     | undefined;
   /** For templates: suggestions for a variable. */
-  complete?: { [K in UriVariableNames<U>]?: Complete | readonly string[] } | undefined;
+  complete?: { [K in UriVariableNames<U>]?: CompletionHandler | readonly string[] } | undefined;
   /**
    * Reads the resource. `ctx.uri` is the URI as the client sent it. Throw `resourceNotFound(uri)` if it does not exist.
    */
@@ -211,7 +211,7 @@ export interface Resource<U extends string = string, C = any> extends Described 
   readonly annotations?: Annotations | undefined;
   readonly cache?: Partial<CacheHint> | undefined;
   readonly list?: ((ctx: Context & C) => unknown) | undefined;
-  readonly complete?: Record<string, Complete | readonly string[] | undefined> | undefined;
+  readonly complete?: Record<string, CompletionHandler | readonly string[] | undefined> | undefined;
   readonly read: (variables: never, ctx: Context & C & { readonly uri: string }) => unknown;
   readonly "~feature": Feature;
 }
@@ -228,16 +228,16 @@ export function resource<const U extends string, C extends object = object>(
 export interface WithContext<C extends object> {
   /** Defines a tool. See `tool`. */
   tool: <
-    const I extends Schema | None = None,
-    const O extends Schema | None = None,
+    const I extends Schema | NoSchema = NoSchema,
+    const O extends Schema | NoSchema = NoSchema,
     R extends ResultWithoutOutputSchema = ResultWithoutOutputSchema,
   >(
     definition: ToolDefinition<I, O, C, R>,
   ) => Tool<ToolArguments<I>, ToolValue<O, R>, C>;
   /** Defines a prompt. See `prompt`. */
-  prompt: <const A extends Record<string, Argument>>(
+  prompt: <const A extends Record<string, PromptArgumentDefinition>>(
     definition: PromptDefinition<A, C>,
-  ) => Prompt<ArgumentValues<A>, C>;
+  ) => Prompt<PromptArgumentValues<A>, C>;
   /** Defines a resource or a resource template. See `resource`. */
   resource: <const U extends string>(uri: U, definition: ResourceDefinition<U, C>) => Resource<U, C>;
 }

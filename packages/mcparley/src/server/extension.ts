@@ -14,7 +14,7 @@ import type { Server } from "./create-server.ts";
 /** A method that an extension adds to a server. */
 export interface ExtensionMethod {
   /** The revisions that have the method. Default: modern revisions only. */
-  eras?: readonly ("modern" | "legacy")[];
+  revisionKinds?: readonly ("modern" | "legacy")[];
   /** Name of the param that HTTP clients must mirror in the `Mcp-Name` header. Default: none. */
   mirroredName?: string;
   /** Returns the result of a request. Throw `ProtocolError` for an error response. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { connect } from "../client.ts";
 import type { TransportFactory } from "../client/connect/transports.ts";
 import type { Transport } from "../rpc/transport.ts";
-import { fakeClock, settled } from "../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../testing/fake-clock.ts";
 import { commandTransports } from "./command-transport.ts";
 import { Restarts } from "./restarts.ts";
 
@@ -32,7 +32,7 @@ test("a program that ends soon after each start is started once more at once, an
     "exited with code 3. It ended soon after each of its last 2 starts, so the next start is delayed. The end of its stderr",
   );
   const third = runToEnd(transports);
-  await settled();
+  await flushPromises();
   expect(clock.pending).toBe(1);
   await clock.advance(500);
   expect((await third)?.message).toContain("last 3 starts");

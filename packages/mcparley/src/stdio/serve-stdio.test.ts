@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { createServer, tool } from "../server.ts";
-import { settled } from "../testing/fake-clock.ts";
-import { type ServedStdio, type ServeStdioOptions, serveStdio } from "./serve-stdio.ts";
+import { flushPromises } from "../testing/fake-clock.ts";
+import { type RunningStdioServer, type ServeStdioOptions, serveStdio } from "./serve-stdio.ts";
 
 const initialize = {
   jsonrpc: "2.0",
@@ -18,7 +18,11 @@ function served(tools: Parameters<typeof createServer>[0]["tools"] = {}, options
   output.setEncoding("utf8").on("data", (text: string) => {
     for (const line of text.trimEnd().split("\n")) lines.push(JSON.parse(line));
   });
-  const done: ServedStdio = serveStdio(createServer({ name: "s", version: "1", tools }), { input, output, ...options });
+  const done: RunningStdioServer = serveStdio(createServer({ name: "s", version: "1", tools }), {
+    input,
+    output,
+    ...options,
+  });
   const say = (message: object): void => void input.write(`${JSON.stringify(message)}\n`);
   return { input, output, lines, done, say };
 }
@@ -90,7 +94,7 @@ test.each(["not JSON", "5", '{"jsonrpc":"2.0","method":7}', "[]"])(
     const chunk = `${line}\n`.repeat(100);
     for (let count = 0; count < 100; count++) {
       input.write(chunk);
-      await settled();
+      await flushPromises();
     }
     input.end();
     let refusals = 0;
@@ -107,14 +111,14 @@ test("refusals are sent again when the peer reads again", async () => {
   const done = serveStdio(createServer({ name: "s", version: "1" }), { input, output });
   const lines: string[] = [];
   input.write("x\n".repeat(50));
-  await settled();
+  await flushPromises();
   for (let count = 0; count < 500; count++) input.write("x\n");
-  await settled();
+  await flushPromises();
   output.setEncoding("utf8").on("data", (text: string) => void lines.push(...text.trimEnd().split("\n")));
-  await settled();
+  await flushPromises();
   const before = lines.length;
   input.write("x\n");
-  await settled();
+  await flushPromises();
   expect(lines).toHaveLength(before + 1);
   input.end();
   await done;

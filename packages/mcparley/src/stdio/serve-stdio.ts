@@ -19,7 +19,7 @@ export interface ServeStdioOptions extends Omit<StreamTransportOptions, "keepOut
 }
 
 /** A server on stdio. The promise settles when serving has ended. */
-export interface ServedStdio extends Promise<void> {
+export interface RunningStdioServer extends Promise<void> {
   /** Cancels the calls in flight, flushes the output, and ends. Settles when serving has ended. */
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface ServedStdio extends Promise<void> {
 export function serveStdio(
   server: Pick<Server<any, any, any, any>, "attach">,
   options: ServeStdioOptions = {},
-): ServedStdio {
+): RunningStdioServer {
   const ownsProcess = options.input === undefined && options.output === undefined;
   const input = options.input ?? process.stdin;
   const output = options.output ?? (ownsProcess ? protocolStdout() : process.stdout);

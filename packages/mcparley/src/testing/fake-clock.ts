@@ -40,12 +40,12 @@ export function fakeClock(start = 0): FakeClock {
     },
     async advance(ms) {
       const end = now + ms;
-      await settled();
+      await flushPromises();
       for (let timer = nextBefore(end); timer; timer = nextBefore(end)) {
         timers.delete(timer);
         now = timer.at;
         timer.fn();
-        await settled();
+        await flushPromises();
       }
       now = end;
     },
@@ -53,7 +53,7 @@ export function fakeClock(start = 0): FakeClock {
 }
 
 /** Waits until pending promises and tasks have run, with those that they queue. Does not wait for timers or input. */
-export function settled(): Promise<void> {
+export function flushPromises(): Promise<void> {
   // A timer runs after all microtasks. Several turns are needed, because a turn may queue another, as a message channel does.
   return new Promise((resolve) => {
     let turns = 3;

@@ -13,7 +13,7 @@ import {
 import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 
 /** A message that a client sent, with its envelope. */
-export interface Arrived {
+export interface ReceivedMessage {
   /** The received message. */
   message: JsonRpcMessage;
   /** Headers and limits that were sent with the message. */
@@ -29,7 +29,7 @@ export interface ScriptedPeer {
   /** The transport to pass to the client. */
   readonly transport: Transport;
   /** The messages that the client sent, in order. */
-  readonly arrived: readonly Arrived[];
+  readonly arrived: readonly ReceivedMessage[];
   /** Whether the client or `close` has closed the transport. */
   readonly isClosed: boolean;
   /** Returns the next message that was not returned before. Rejects if it is not a request for `method`. */
@@ -59,7 +59,7 @@ export interface ScriptedPeer {
 /** Makes a peer. `answers` respond to requests automatically, by method; the test responds to all others. */
 // oxlint-disable-next-line max-lines-per-function -- The members of the peer share the state of one conversation.
 export function scriptedPeer(answers: Record<string, (request: JsonRpcRequest) => JsonObject> = {}): ScriptedPeer {
-  const arrived: Arrived[] = [];
+  const arrived: ReceivedMessage[] = [];
   const untaken: JsonRpcMessage[] = [];
   const takers: ((message: JsonRpcMessage) => void)[] = [];
   let receiver: Receiver | undefined;

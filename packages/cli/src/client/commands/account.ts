@@ -1,5 +1,5 @@
 import { LocalError } from "mcparley";
-import type { Account } from "mcparley/auth";
+import type { SignedInAccount } from "mcparley/auth";
 import { requireNoMore } from "../arguments.ts";
 import { type View, printJson, printText } from "../screen.ts";
 import type { AccountCommand } from "../session.ts";
@@ -98,7 +98,7 @@ export const whoamiCommand: AccountCommand = {
 };
 
 /** The shown facts of an account. None of them is secret. */
-interface ShownAccount extends Omit<Account, "expiresAt"> {
+interface ShownAccount extends Omit<SignedInAccount, "expiresAt"> {
   /** ISO 8601. Undefined if the server does not send it. */
   readonly expiresAt: string | undefined;
   readonly keptIn: string;

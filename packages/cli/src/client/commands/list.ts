@@ -44,9 +44,9 @@ async function list(kind: keyof Offer | undefined, session: Session): Promise<vo
   if (first && Object.keys(offer).length === 0 && (options.json || !(first.error instanceof ProtocolError))) {
     throw first.error;
   }
-  const { info, revision, era, instructions } = client.server;
+  const { info, revision, revisionKind, instructions } = client.server;
   if (options.json) {
-    const errors = failures.map(({ method, error }) => ({ method, ...errorDocument(error, { era, method }) }));
+    const errors = failures.map(({ method, error }) => ({ method, ...errorDocument(error, { revisionKind, method }) }));
     const lists = errors.length > 0 ? { ...offer, errors } : offer;
     await printJson(
       kind === undefined ? { server: info, revision, ...(options.instructions && { instructions }), ...lists } : lists,
@@ -57,7 +57,7 @@ async function list(kind: keyof Offer | undefined, session: Session): Promise<vo
     await printText(kind === undefined ? [header(session), lists].filter(Boolean).join("\n\n") : lists, session);
     const { verbose } = options;
     for (const { method, error } of failures)
-      await reportError(error, { screen, json: undefined, verbose, era, method });
+      await reportError(error, { screen, json: undefined, verbose, revisionKind, method });
   }
   if (first) throw new Reported(exitCodeOf(first.error));
 }

@@ -1,5 +1,5 @@
 import { LocalError } from "mcparley";
-import type { Change, ListenFilter, Subscription } from "mcparley/client";
+import type { ServerChange, ListenFilter, Subscription } from "mcparley/client";
 import { printJson } from "../screen.ts";
 import type { ClientCommand, Session } from "../session.ts";
 import { visibleLine } from "../terminal-text.ts";
@@ -58,7 +58,7 @@ function describe({ tools, prompts, resources, uris = [] }: ListenFilter): strin
   return [...parts, ...uris.map(visibleLine)].join(", ");
 }
 
-async function report(change: Change, { options, screen }: Session): Promise<void> {
+async function report(change: ServerChange, { options, screen }: Session): Promise<void> {
   const at = new Date();
   if (options.json) return printJson({ at: at.toISOString(), ...change }, { screen }, "line");
   const what = change.kind === "updated" ? `updated ${visibleLine(change.uri)}` : `${change.kind} changed`;

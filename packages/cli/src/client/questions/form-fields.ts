@@ -1,5 +1,5 @@
 import type { JsonObject, RequestedSchema } from "mcparley";
-import type { Asker } from "mcparley/client";
+import type { InputRequestSource } from "mcparley/client";
 import { isObject } from "../json.ts";
 
 /**
@@ -28,7 +28,7 @@ export function fieldsOf(schema: RequestedSchema, check: CheckForm = () => []): 
   });
 }
 
-type CheckForm = NonNullable<Asker["check"]>;
+type CheckForm = NonNullable<InputRequestSource["check"]>;
 
 /** Whether a JSON pointer leads to a field. Other fields may still be empty, which is no problem of this one. */
 function isInField(path: string, name: string): boolean {

@@ -1,5 +1,5 @@
 import type { CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult } from "mcparley";
-import type { Asker, ElicitHandler, SampleHandler } from "mcparley/client";
+import type { InputRequestSource, ElicitHandler, SampleHandler } from "mcparley/client";
 import type { CommandIo } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import { type Screen, paragraph } from "../screen.ts";
@@ -48,7 +48,11 @@ interface Asking extends Setting {
   readonly canAsk: boolean;
 }
 
-async function elicitForm(question: ElicitFormParams, asker: Asker, asking: Asking): Promise<ElicitResult> {
+async function elicitForm(
+  question: ElicitFormParams,
+  asker: InputRequestSource,
+  asking: Asking,
+): Promise<ElicitResult> {
   const { options, screen } = asking;
   const fields = fieldsOf(question.requestedSchema, asker.check);
   const given = readAnswers(fields, options.answers);
@@ -68,7 +72,7 @@ async function elicitForm(question: ElicitFormParams, asker: Asker, asking: Aski
 
 async function elicitUrl(
   question: ElicitParams & { mode: "url" },
-  asker: Asker,
+  asker: InputRequestSource,
   asking: Asking,
 ): Promise<ElicitResult> {
   const { io, screen } = asking;
@@ -95,7 +99,7 @@ async function confirm(message: string, asking: Asking, signal: AbortSignal): Pr
 
 function introduce(
   question: ElicitParams,
-  asker: Asker,
+  asker: InputRequestSource,
   { prompter, screen }: { prompter: Prompter; screen: Screen },
 ): void {
   const { bold } = screen.err.style;
@@ -106,7 +110,7 @@ function introduce(
 }
 
 /** The target comes first, because it is trusted and the server's own name is not. */
-function whoAsks({ target, server }: Asker): string {
+function whoAsks({ target, server }: InputRequestSource): string {
   const says = server?.title ?? server?.name;
   return says === undefined ? visibleLine(target) : `${visibleLine(target)} ("${visibleLine(says)}")`;
 }
@@ -119,7 +123,7 @@ function nameOf({ message }: ElicitParams): string {
 function declineUnseen(
   question: ElicitParams,
   missing: readonly string[],
-  { asker, asking }: { asker: Asker; asking: Asking },
+  { asker, asking }: { asker: InputRequestSource; asking: Asking },
 ): ElicitResult {
   const why = whyUnasked(asking.options);
   const cure = missing.length > 0 ? ` Answer it with ${missing.map((name) => `--answer ${name}=...`).join(" ")}` : "";

@@ -1,4 +1,4 @@
-import type { CredentialStorage, GivenClient, OAuth } from "mcparley/auth";
+import type { CredentialStorage, RegisteredClient, OAuth } from "mcparley/auth";
 import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import { visibleLine } from "../terminal-text.ts";
@@ -17,7 +17,7 @@ export interface OpenAuthorization {
   readonly place: CredentialsPlace;
   readonly storage: CredentialStorage;
   /** The client from the options or from the login. Undefined for a dynamically registered client. */
-  readonly client: GivenClient | undefined;
+  readonly client: RegisteredClient | undefined;
 }
 
 /** Opens the authorization at a server, with the client from the options or from the login. */
@@ -50,7 +50,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   };
 }
 
-function givenClient({ io, options }: AuthorizationSetting): GivenClient | undefined {
+function givenClient({ io, options }: AuthorizationSetting): RegisteredClient | undefined {
   const { clientId: id, clientSecretEnv, issuer } = options;
   if (id === undefined) {
     if (clientSecretEnv === undefined) return undefined;

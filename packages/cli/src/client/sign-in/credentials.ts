@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { CredentialStorage, GivenClient } from "mcparley/auth";
+import type { CredentialStorage, RegisteredClient } from "mcparley/auth";
 import type { CommandIo } from "../io.ts";
 import type { Screen } from "../screen.ts";
 
@@ -68,16 +68,16 @@ async function openFolder({ folder, usesKeychain }: CredentialsPlace): Promise<C
 const keyFor = (server: string): string => `mcparley-command:client:${new URL(server).href}`;
 
 /** Returns the client that was chosen at the login. It is needed to renew and revoke the tokens. */
-export async function readClient(storage: CredentialStorage, server: string): Promise<GivenClient | undefined> {
+export async function readClient(storage: CredentialStorage, server: string): Promise<RegisteredClient | undefined> {
   const kept = await storage.get(keyFor(server));
-  return kept === undefined ? undefined : (JSON.parse(kept) as GivenClient);
+  return kept === undefined ? undefined : (JSON.parse(kept) as RegisteredClient);
 }
 
 /** Remembers the client for a server; undefined forgets it. */
 export async function rememberClient(
   storage: CredentialStorage,
   server: string,
-  client: GivenClient | undefined,
+  client: RegisteredClient | undefined,
 ): Promise<void> {
   const key = keyFor(server);
   const value = client && JSON.stringify(client);

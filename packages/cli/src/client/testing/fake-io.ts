@@ -1,12 +1,12 @@
 import { PassThrough, Writable } from "node:stream";
-import { type Attachable, type ConnectTarget, connect } from "mcparley/client";
+import { type InProcessServer, type ConnectTarget, connect } from "mcparley/client";
 import { openUrl } from "mcparley/node";
 import type { CommandIo } from "../io.ts";
 import { runClientCommand } from "../run.ts";
 
 export interface FakeOptions {
   /** The server that every target leads to. */
-  server?: Attachable;
+  server?: InProcessServer;
   /** Whether all three streams are terminals, 80 columns wide. */
   terminal?: boolean;
   env?: Record<string, string>;
@@ -90,7 +90,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
   };
 }
 
-function connectTo(server: Attachable | undefined, targets: ConnectTarget[]) {
+function connectTo(server: InProcessServer | undefined, targets: ConnectTarget[]) {
   return (target: ConnectTarget, options?: Parameters<typeof connect>[1]): Promise<unknown> => {
     targets.push(target);
     return connect(server ?? target, options);

@@ -1,4 +1,4 @@
-import type { Complete } from "mcparley/server";
+import type { CompletionHandler } from "mcparley/server";
 import { type CodeModules, codeFile } from "../tools/code-modules.ts";
 import { FolderProblem } from "../problem.ts";
 import { type LinkScope, nameFile } from "./prompt-links.ts";
@@ -12,7 +12,7 @@ export interface PromptArgument {
   required?: true;
   /** The allowed values. Undefined if any text is allowed. */
   values?: string[];
-  complete?: Complete;
+  complete?: CompletionHandler;
 }
 
 export interface CompletionScope extends LinkScope {
@@ -68,7 +68,7 @@ async function readArgument(field: Field, file: string, scope: CompletionScope):
 }
 
 /** Reads `complete`: a list, a file pattern with a `*` for the suggestions, or a module whose default export suggests. */
-async function readCompletion(field: Field, file: string, scope: CompletionScope): Promise<Complete> {
+async function readCompletion(field: Field, file: string, scope: CompletionScope): Promise<CompletionHandler> {
   if (isList(field)) {
     const all = texts(field);
     return suggest(() => all);
@@ -85,7 +85,7 @@ interface Place {
   scope: CompletionScope;
 }
 
-function filesMatching(pattern: string, field: Field, { file, scope }: Place): Complete {
+function filesMatching(pattern: string, field: Field, { file, scope }: Place): CompletionHandler {
   const named = nameFile(pattern, file, scope);
   const parts = named?.path.split(/\*\*?/) ?? [];
   if (!named || named.root === scope.prompts || parts.length !== 2) {
@@ -106,14 +106,14 @@ function filesMatching(pattern: string, field: Field, { file, scope }: Place): C
   });
 }
 
-async function fromModule(source: string, field: Field, { file, scope }: Place): Promise<Complete> {
+async function fromModule(source: string, field: Field, { file, scope }: Place): Promise<CompletionHandler> {
   const path = source.startsWith("/") ? source.slice(1) : new URL(source, `file:///${file}`).pathname.slice(1);
   const exported = await scope.modules.load(decodeURIComponent(path)).catch((error: unknown) => {
     const missing = error instanceof FolderProblem && error.problem.message.endsWith("is not there");
     throw missing ? wrong(field, `there is no module ${source}`, "Give a path relative to this file.") : error;
   });
   const complete = exported.default;
-  if (typeof complete === "function") return complete as Complete;
+  if (typeof complete === "function") return complete as CompletionHandler;
   throw wrong(
     field,
     `${source} has no function as its default export`,
@@ -122,7 +122,7 @@ async function fromModule(source: string, field: Field, { file, scope }: Place):
 }
 
 /** Suggests first the candidates that start with the typed text, then those that contain it. */
-export function suggest(candidates: () => readonly string[]): Complete {
+export function suggest(candidates: () => readonly string[]): CompletionHandler {
   return (typed) => {
     const wanted = typed.toLowerCase();
     const holding = candidates().filter((candidate) => candidate.toLowerCase().includes(wanted));

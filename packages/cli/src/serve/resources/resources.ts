@@ -1,5 +1,12 @@
 import { ErrorCode, ProtocolError } from "mcparley";
-import { type Complete, type Context, type Resource, requireScopes, resource, resourceNotFound } from "mcparley/server";
+import {
+  type CompletionHandler,
+  type Context,
+  type Resource,
+  requireScopes,
+  resource,
+  resourceNotFound,
+} from "mcparley/server";
 import { mimeTypeOf } from "../files/file-types.ts";
 import { type ServedRoot, resolveInside } from "../files/inside-folder.ts";
 import type { Loaded } from "../problem.ts";
@@ -56,7 +63,11 @@ export function fileResource(
  * It completes paths for clients that let a user type one. It also serves files that are newer than the last listing,
  * or that a limit excluded from the list.
  */
-export function rootTemplate(root: ServedRoot, complete: Complete, options: ResourceOptions): Loaded<Resource> {
+export function rootTemplate(
+  root: ServedRoot,
+  complete: CompletionHandler,
+  options: ResourceOptions,
+): Loaded<Resource> {
   const uriTemplate = templateOf(options.scheme, root.name);
   return {
     name: root.name,

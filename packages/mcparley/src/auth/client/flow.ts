@@ -7,7 +7,7 @@ import { memoryCredentials } from "./credentials.ts";
 import { type Discovered, readChallenge, splitScope } from "./discovery.ts";
 import { dpopKeys } from "./dpop.ts";
 import type { AuthorizationCore, Grant } from "./grant.ts";
-import type { Account, AuthorizationOptions, OAuth } from "./oauth.ts";
+import type { SignedInAccount, AuthorizationOptions, OAuth } from "./oauth.ts";
 import { ServerAuthorization, unite } from "./server-authorization.ts";
 import type { TokenRecord } from "./tokens.ts";
 
@@ -42,7 +42,7 @@ export class Flow implements OAuth {
     return this.#for(refusal.request.server).challenged(refusal, signal);
   }
 
-  async signIn(url: string | URL, options: { scope?: string; signal?: AbortSignal } = {}): Promise<Account> {
+  async signIn(url: string | URL, options: { scope?: string; signal?: AbortSignal } = {}): Promise<SignedInAccount> {
     const { scope, signal = new AbortController().signal } = options;
     const server = readServer(url);
     const authorization = this.#for(server);
@@ -70,7 +70,7 @@ export class Flow implements OAuth {
     );
   }
 
-  async whoami(url: string | URL): Promise<Account | undefined> {
+  async whoami(url: string | URL): Promise<SignedInAccount | undefined> {
     const server = readServer(url);
     const token = await this.#for(server).load();
     return token && toAccount(server, token);
@@ -127,7 +127,7 @@ function namesNone({ server, issuer }: Discovered, cause: unknown): unknown {
   return new LocalError("authorization_failed", message, { cause, data: cause.data });
 }
 
-function toAccount(server: URL, token: TokenRecord): Account {
+function toAccount(server: URL, token: TokenRecord): SignedInAccount {
   const { resource, issuer, clientId, subject, grantedScopes, expiresAt, refreshToken } = token;
   return {
     server: server.href,

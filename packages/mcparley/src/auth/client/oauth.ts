@@ -47,7 +47,7 @@ export interface AuthorizationOptions {
 }
 
 /** The tokens that a client holds for an MCP server, without any secret. */
-export interface Account {
+export interface SignedInAccount {
   /** The URL of the MCP server. */
   readonly server: string;
   /** The identifier of the MCP server for which the tokens were issued. */
@@ -72,18 +72,18 @@ export interface OAuth extends HttpAuth {
    * Gets new tokens for a server, before the server asks for them. `scope` is requested in addition to the scopes that the
    * server requires. Rejects with the same errors as a call.
    */
-  signIn(url: string | URL, options?: { scope?: string; signal?: AbortSignal }): Promise<Account>;
+  signIn(url: string | URL, options?: { scope?: string; signal?: AbortSignal }): Promise<SignedInAccount>;
   /**
    * Deletes the tokens for a server, and revokes them if the authorization server supports it (RFC 7009). If the
    * revocation fails, it rejects, and the tokens are deleted nevertheless.
    */
   signOut(url: string | URL): Promise<"revoked" | "forgotten" | "not_signed_in">;
   /** Returns the account for a server, without sending any request. */
-  whoami(url: string | URL): Promise<Account | undefined>;
+  whoami(url: string | URL): Promise<SignedInAccount | undefined>;
 }
 
 /** A client that was registered manually with an authorization server. A public client has neither secret nor key. */
-export interface GivenClient extends ClientCredential {
+export interface RegisteredClient extends ClientCredential {
   /**
    * The authorization server that knows the client. Default: the first one that an MCP server names. Any other is refused
    * from then on.
@@ -101,7 +101,7 @@ export interface RegistrationOptions {
   /** The redirect URI of a client that is already registered with it. Default: chosen by `signIn`. */
   redirectUri?: string;
   /** Clients that were registered manually, one for each authorization server. */
-  client?: GivenClient | readonly GivenClient[];
+  client?: RegisteredClient | readonly RegisteredClient[];
 }
 
 /** How a client signs a user in. */

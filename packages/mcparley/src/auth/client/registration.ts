@@ -7,7 +7,7 @@ import { type CredentialStorage, StoredValue } from "./credentials.ts";
 import type { Discovered } from "./discovery.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
-import type { GivenClient, RegistrationOptions } from "./oauth.ts";
+import type { RegisteredClient, RegistrationOptions } from "./oauth.ts";
 
 /** A client as an authorization server knows it, by a registration or by hand. */
 interface Identity extends Omit<ClientCredential, "method"> {
@@ -87,11 +87,14 @@ export async function forgetClient({ storage, at }: GrantContext, clientId: stri
   return (await stored.read())?.id === clientId && stored.replace(undefined);
 }
 
-function givenClients({ client = [] }: RegistrationOptions): readonly GivenClient[] {
+function givenClients({ client = [] }: RegistrationOptions): readonly RegisteredClient[] {
   return "id" in client ? [client] : client;
 }
 
-async function givenFor(options: RegistrationOptions, { storage, at }: GrantContext): Promise<GivenClient | undefined> {
+async function givenFor(
+  options: RegistrationOptions,
+  { storage, at }: GrantContext,
+): Promise<RegisteredClient | undefined> {
   const given = givenClients(options);
   const exact = given.find(({ issuer }) => issuer === at.issuer);
   if (exact) return exact;

@@ -1,4 +1,4 @@
-import type { RequestHead } from "../../http/exchange.ts";
+import type { HttpRequestHead } from "../../http/exchange.ts";
 
 /** The scheme of a token: alone, or with a proof of possession of its key (RFC 9449). */
 export type Scheme = "Bearer" | "DPoP";
@@ -22,7 +22,7 @@ const maxToken = 16_384;
  *
  * Throws `BadPresentation` for a token in the query, which would appear in logs and histories, and for a malformed token.
  */
-export function readPresented(request: RequestHead): PresentedToken | undefined {
+export function readPresented(request: HttpRequestHead): PresentedToken | undefined {
   if (request.query !== "" && namesToken(request.query)) {
     throw new BadPresentation("A token in a URL is kept by logs: send it in the Authorization header.");
   }

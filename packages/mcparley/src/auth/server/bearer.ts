@@ -1,4 +1,4 @@
-import type { RequestHead } from "../../http/exchange.ts";
+import type { HttpRequestHead } from "../../http/exchange.ts";
 import { HttpRefusal } from "../../http/server/refusal.ts";
 import type { HttpServerAuth } from "../../http/server/server-auth.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
@@ -14,7 +14,7 @@ export type BearerCaller = Pick<Principal, "subject"> & Partial<Principal>;
  * Verifies a token. Returns its owner, or undefined for an invalid token. It may throw `InvalidToken`, whose message is sent
  * to the client. Any other error is reported and answered with 500. Compare secrets in constant time.
  */
-export type VerifyBearer = (token: string, request: RequestHead) => Awaitable<BearerCaller | undefined>;
+export type VerifyBearer = (token: string, request: HttpRequestHead) => Awaitable<BearerCaller | undefined>;
 
 /** Options of `bearer`. */
 export interface BearerOptions {
@@ -47,7 +47,7 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
   };
 }
 
-function readToken(request: RequestHead, name: string | undefined): string | undefined {
+function readToken(request: HttpRequestHead, name: string | undefined): string | undefined {
   try {
     const presented = readPresented(request);
     if (presented?.scheme === "Bearer") return presented.token;
@@ -61,7 +61,11 @@ function readToken(request: RequestHead, name: string | undefined): string | und
   throw refused(400, `The ${name} header has more than ${maxToken} characters.`, "invalid_request");
 }
 
-async function verified(verify: VerifyBearer, token: string, request: RequestHead): Promise<BearerCaller | undefined> {
+async function verified(
+  verify: VerifyBearer,
+  token: string,
+  request: HttpRequestHead,
+): Promise<BearerCaller | undefined> {
   try {
     return await verify(token, request);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { EmbeddedJWK, type JWTVerifyResult, base64url, calculateJwkThumbprint, jwtVerify } from "jose";
-import type { RequestHead } from "../../http/exchange.ts";
+import type { HttpRequestHead } from "../../http/exchange.ts";
 import type { Bytes } from "../../rpc/base64.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
@@ -51,7 +51,7 @@ export interface ProofChecker {
    * Throws `InvalidProof` unless the request has an unused proof for this token and its key. Used proofs are kept in the
    * server's store, or in memory if it has none.
    */
-  check(request: RequestHead, bound: BoundToken): Promise<void>;
+  check(request: HttpRequestHead, bound: BoundToken): Promise<void>;
 }
 
 /** Maximum length of a proof in characters. */
@@ -114,7 +114,7 @@ async function verifySignature(proof: string | undefined, maxAge: number, clock:
  * Returns whether a proof is for the URL of this request. Accepts the URL of the resource, and the path as received. The two
  * differ behind a proxy that rewrites paths, and for the second path of HTTP+SSE.
  */
-function isFor({ path }: RequestHead, resource: string, htu: unknown): boolean {
+function isFor({ path }: HttpRequestHead, resource: string, htu: unknown): boolean {
   if (typeof htu !== "string" || !URL.canParse(htu)) return false;
   const { origin, pathname } = new URL(htu);
   const known = new URL(resource);

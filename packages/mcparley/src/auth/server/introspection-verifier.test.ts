@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { settled } from "../../testing/fake-clock.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 import { introspectionVerifier } from "./introspection-verifier.ts";
 import type { TokenVerifier } from "./verified-token.ts";
 
@@ -83,7 +83,7 @@ describe("introspection requests", () => {
     const { requests, sent, verify } = waiting();
     const results = Promise.all([verify("one"), verify("one"), verify("one")]);
     await sent(1);
-    await settled();
+    await flushPromises();
     expect(requests.map(({ token }) => token)).toEqual(["one"]);
     requests[0]?.answer(active);
     expect(await results).toHaveLength(3);
@@ -93,12 +93,12 @@ describe("introspection requests", () => {
     const { requests, sent, verify } = waiting();
     const results = Promise.allSettled(names(70).map(verify));
     await sent(64);
-    await settled();
+    await flushPromises();
     expect(requests).toHaveLength(64);
     requests[0]?.answer(active);
     requests[1]?.fail();
     await sent(66);
-    await settled();
+    await flushPromises();
     expect(requests).toHaveLength(66);
     for (let at = 2; at < 70; at++) {
       await sent(at + 1);

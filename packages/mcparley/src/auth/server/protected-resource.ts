@@ -1,6 +1,6 @@
-import type { RequestHead, ResponseHeaders } from "../../http/exchange.ts";
+import type { HttpRequestHead, ResponseHeaders } from "../../http/exchange.ts";
 import { HttpRefusal } from "../../http/server/refusal.ts";
-import type { AskedRequest, HttpServerAuth } from "../../http/server/server-auth.ts";
+import type { AuthenticationRequest, HttpServerAuth } from "../../http/server/server-auth.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
@@ -83,7 +83,7 @@ class Guarded implements ProtectedResource {
     this.#challenges = { metadataUrl: this.metadataUrl, schemes, proofAlgorithms };
   }
 
-  authenticate = async (request: AskedRequest, store?: Store): Promise<Principal> => {
+  authenticate = async (request: AuthenticationRequest, store?: Store): Promise<Principal> => {
     const presented = this.#read(request);
     const { token } = presented;
     try {
@@ -97,7 +97,7 @@ class Guarded implements ProtectedResource {
     }
   };
 
-  challenge(scopes: readonly string[], request: RequestHead): string {
+  challenge(scopes: readonly string[], request: HttpRequestHead): string {
     const scheme = readPresented(request)?.scheme ?? "Bearer";
     return challengeHeader(this.#challenges, scopes, { scheme, error: "insufficient_scope" });
   }
@@ -107,7 +107,7 @@ class Guarded implements ProtectedResource {
     return { "www-authenticate": challengeHeader(this.#challenges, this.#options.scopes ?? [], reason) };
   }
 
-  #read(request: RequestHead): PresentedToken {
+  #read(request: HttpRequestHead): PresentedToken {
     let presented: PresentedToken | undefined;
     try {
       presented = readPresented(request);
@@ -121,7 +121,7 @@ class Guarded implements ProtectedResource {
     throw new HttpRefusal(401, why, { headers: this.#challengeHeaders() });
   }
 
-  async #verify(token: string, request: RequestHead): Promise<VerifiedToken> {
+  async #verify(token: string, request: HttpRequestHead): Promise<VerifiedToken> {
     for (const verifier of this.#verifiers) {
       const verified = await verifier(token, request);
       if (verified) return this.#accepted(verified);
@@ -148,7 +148,7 @@ class Guarded implements ProtectedResource {
   async #checkBinding(
     { scheme, token }: PresentedToken,
     { jkt }: VerifiedToken,
-    { request, store }: { request: AskedRequest; store: Store | undefined },
+    { request, store }: { request: AuthenticationRequest; store: Store | undefined },
   ): Promise<void> {
     if (jkt === undefined) {
       if (this.#options.dpop?.required) throw new InvalidToken("The token must be bound to a key (DPoP).");
@@ -172,7 +172,7 @@ class Guarded implements ProtectedResource {
     };
   }
 
-  async #refused(error: unknown, { scheme }: PresentedToken, request: AskedRequest): Promise<unknown> {
+  async #refused(error: unknown, { scheme }: PresentedToken, request: AuthenticationRequest): Promise<unknown> {
     if (error instanceof InvalidToken) {
       const reason = { scheme: this.#offered(scheme), error: "invalid_token", description: error.message };
       return new HttpRefusal(401, error.message, { headers: this.#challengeHeaders(reason) });

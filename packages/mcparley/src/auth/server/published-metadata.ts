@@ -1,5 +1,5 @@
-import type { RequestHead } from "../../http/exchange.ts";
-import type { PublicDocument } from "../../http/server/server-auth.ts";
+import type { HttpRequestHead } from "../../http/exchange.ts";
+import type { PublicResponse } from "../../http/server/server-auth.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { resourceMetadataUrls } from "../client/well-known.ts";
 import { proofAlgorithms } from "./dpop.ts";
@@ -64,7 +64,7 @@ const headers = {
   "access-control-allow-origin": "*",
 };
 
-const preflight: PublicDocument = {
+const preflight: PublicResponse = {
   status: 204,
   headers: {
     "access-control-allow-origin": "*",
@@ -78,13 +78,13 @@ const preflight: PublicDocument = {
 export function publish(
   metadata: JsonObject,
   metadataUrl: string,
-): (request: RequestHead) => PublicDocument | undefined {
+): (request: HttpRequestHead) => PublicResponse | undefined {
   const paths = [new URL(metadataUrl).pathname, "/.well-known/oauth-protected-resource"];
-  const byMethod = new Map<string, PublicDocument>([
+  const byMethod = new Map<string, PublicResponse>([
     ["GET", { status: 200, headers, body: JSON.stringify(metadata) }],
     ["HEAD", { status: 200, headers }],
     ["OPTIONS", preflight],
   ]);
-  const other: PublicDocument = { status: 405, headers: { allow: "GET, HEAD, OPTIONS" } };
+  const other: PublicResponse = { status: 405, headers: { allow: "GET, HEAD, OPTIONS" } };
   return ({ method, path }) => (paths.includes(path) ? (byMethod.get(method) ?? other) : undefined);
 }

@@ -1,4 +1,4 @@
-import type { RequestHead } from "../../http/exchange.ts";
+import type { HttpRequestHead } from "../../http/exchange.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 
@@ -31,7 +31,7 @@ export interface VerifiedToken {
  */
 export type TokenVerifier = (
   token: string,
-  request: RequestHead,
+  request: HttpRequestHead,
 ) => VerifiedToken | undefined | Promise<VerifiedToken | undefined>;
 
 /** Refuses a token. The message is sent to the client as `error_description`, so it must contain no secret. */

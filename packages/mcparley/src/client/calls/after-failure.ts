@@ -36,7 +36,7 @@ export function repairOf(call: Call, session: Session, error: unknown): Repair |
     return { kind: "revision", run: negotiateAgain };
   }
   if (!(error instanceof ProtocolError)) return undefined;
-  const isModern = session.revision.era === "modern";
+  const isModern = session.revision.kind === "modern";
   if (error.code === ErrorCode.HeaderMismatch && session.mirrors && method === Method.callTool) {
     return { kind: "headers", run: () => findAgain(call, call.listed) };
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { CachedResults } from "./cached-results.ts";
 import type { Client } from "./client.ts";
@@ -172,7 +172,7 @@ test("a real server's hints and changes are followed", async () => {
   const subscription = await client.listen({ tools: true, uris: ["note://a"] }, () => {});
   server.resources.updated("note://a");
   server.tools.set("t", tool({ call: () => "x" }));
-  await settled();
+  await flushPromises();
   expect(await read()).toMatchObject({ text: "read 2" });
   expect((await client.listTools().all()).length).toBe(1);
   await subscription.close();
@@ -388,7 +388,7 @@ test("results of a server are not used after the client has connected again, bec
     expect((await client.listTools().all()).map(({ name }) => name)).toEqual(["old"]);
   }
   first.close();
-  await settled();
+  await flushPromises();
   await client.callTool("a");
   expect((await client.listTools().all()).map(({ name }) => name)).toEqual(["new"]);
   await client.close();

@@ -8,7 +8,7 @@ import type { UrlVisits } from "../connect/url-visits.ts";
 import type { Offer, Session, Sessions } from "../connect/session.ts";
 import type { TransportFactory } from "../connect/transports.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
-import { type Asker, type ConnectOptions, type RequestOptions, checkTimeouts } from "../options.ts";
+import { type InputRequestSource, type ConnectOptions, type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { Cache, Pending } from "./cache.ts";
 import type { KnownTools, Listing } from "./known-tools.ts";
@@ -41,7 +41,7 @@ export interface ClientCore {
   /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
   sendWithin(this: void, request: CallRequest, options: RequestOptions): Promise<JsonObject>;
   /** The requester, for handlers and hooks. */
-  asker(this: void, during: string | undefined, signal: AbortSignal): Asker;
+  asker(this: void, during: string | undefined, signal: AbortSignal): InputRequestSource;
   /** Reports an error that belongs to no call. */
   report(this: void, error: unknown): void;
 }

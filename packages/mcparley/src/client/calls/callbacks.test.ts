@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { settled } from "../../testing/fake-clock.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ConnectOptions } from "../options.ts";
@@ -16,7 +16,7 @@ beforeEach(() => {
   process.on("unhandledRejection", note);
 });
 afterEach(async () => {
-  await settled();
+  await flushPromises();
   process.off("unhandledRejection", note);
   expect(unhandled).toEqual([]);
 });
@@ -49,7 +49,7 @@ test.each(failures)("a callback of a call that %s is reported, and the call succ
   peer.notify("notifications/message", { level: "info", data: "x" });
   peer.answer(request, text);
   expect(await calling).toBe("x");
-  await settled();
+  await flushPromises();
   expect(new Set(errors)).toEqual(new Set(["started", "onProgress", "onLog", "ended", "onCall"]));
 });
 
@@ -62,7 +62,7 @@ test.each(failures)("onChange that %s is reported, and the subscription stays op
   });
   await client.listen({ tools: true }, () => fail("onChange"));
   for (let twice = 0; twice < 2; twice++) peer.notify("notifications/tools/list_changed");
-  await settled();
+  await flushPromises();
   expect(errors).toEqual(["onChange", "onChange"]);
   await client.close();
 });

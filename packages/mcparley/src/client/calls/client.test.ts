@@ -3,7 +3,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { prompt, resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { supportedVersions } from "../../mcp/revisions/index.ts";
-import { settled } from "../../testing/fake-clock.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
@@ -67,7 +67,7 @@ test("calls are sent in the order in which they were made", async () => {
     client.callTool("4"),
   ];
   for (const call of calls) call.catch(() => {});
-  await settled();
+  await flushPromises();
   const named = peer.arrived.slice(1).map(({ message }) => {
     const { method, params } = message as { method: string; params: JsonObject };
     return params.name ?? params.uri ?? method;
@@ -80,7 +80,7 @@ test("a server that is closed ends its clients; the next call attaches to it ane
   const other = createServer({ name: "s", version: "1", tools: { a: tool({ call: () => "x" }) } });
   const client = await openClient(serverTransports(other));
   await other.close();
-  await settled();
+  await flushPromises();
   expect(client.state).toBe("reconnecting");
   expect(await client.callTool("a")).toBe("x");
   expect(client.state).toBe("open");

@@ -10,10 +10,10 @@ import type { ReadResourceResult, Resource, ResourceTemplate } from "../../mcp/r
 import type { CallToolResult, Tool } from "../../mcp/tools.ts";
 import type { ServerInfo } from "../connect/session.ts";
 import { type RequestOptions, checkTimeouts } from "../options.ts";
-import type { Change, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
-import { type CallArgs, type CallValue, byName } from "../typed-client.ts";
+import type { ServerChange, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
+import { type ToolCallArguments, type ToolCallValue, byName } from "../typed-client.ts";
 import type { CallOptions, CallRequest, ClientCore } from "./call.ts";
-import type { List } from "./list-pages.ts";
+import type { PagedList } from "./list-pages.ts";
 import { listPrompts, listResourceTemplates, listResources, listTools } from "./lists.ts";
 import { perform } from "./perform.ts";
 import { readToolResult, valueOf } from "./tool-results.ts";
@@ -78,22 +78,22 @@ export class Client {
    * The tools of the server. Malformed tools are left out and reported to `onError`. So are icons whose URI is not https,
    * data, or http on this machine. The same holds for the other lists.
    */
-  listTools(options: RequestOptions = {}): List<Tool> {
+  listTools(options: RequestOptions = {}): PagedList<Tool> {
     return listTools(this.#core, options);
   }
 
   /** Lists the prompts of the server. See `listTools`. */
-  listPrompts(options: RequestOptions = {}): List<Prompt> {
+  listPrompts(options: RequestOptions = {}): PagedList<Prompt> {
     return listPrompts(this.#core, options);
   }
 
   /** Lists the resources of the server, without templates. See `listTools`. */
-  listResources(options: RequestOptions = {}): List<Resource> {
+  listResources(options: RequestOptions = {}): PagedList<Resource> {
     return listResources(this.#core, options);
   }
 
   /** Lists the resource templates of the server. See `listTools`. */
-  listResourceTemplates(options: RequestOptions = {}): List<ResourceTemplate> {
+  listResourceTemplates(options: RequestOptions = {}): PagedList<ResourceTemplate> {
     return listResourceTemplates(this.#core, options);
   }
 
@@ -107,14 +107,14 @@ export class Client {
    *
    * Arguments and value have the types of the tool if the client was connected with the type of its server.
    */
-  callTool<N extends string>(name: N, ...given: CallArgs<this, N>): Promise<CallValue<this, N>>;
+  callTool<N extends string>(name: N, ...given: ToolCallArguments<this, N>): Promise<ToolCallValue<this, N>>;
   async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<unknown> {
     const result = await perform(this.#core, toolCall(name, args), options);
     return valueOf(name, readToolResult(name, result));
   }
 
   /** Calls a tool and returns the whole result, also if the tool fails. */
-  callToolResult<N extends string>(name: N, ...given: CallArgs<this, N>): Promise<CallToolResult>;
+  callToolResult<N extends string>(name: N, ...given: ToolCallArguments<this, N>): Promise<CallToolResult>;
   async callToolResult(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
     return readToolResult(name, await perform(this.#core, toolCall(name, args), options));
   }
@@ -150,20 +150,21 @@ export class Client {
 
   /** Checks that the server answers. */
   async ping(options?: RequestOptions): Promise<void> {
-    const method = this.server.era === "modern" ? Method.discover : Method.ping;
+    const method = this.server.revisionKind === "modern" ? Method.discover : Method.ping;
     await perform(this.#core, { method, params: {} }, options);
   }
 
   /** Sets the minimum level of log messages: of the session in legacy revisions, of later requests in modern ones. */
   async setLogLevel(level: LoggingLevel): Promise<void> {
     this.#core.logLevel = level;
-    if (this.server.era === "legacy") await perform(this.#core, { method: Method.setLevel, params: { level } });
+    if (this.server.revisionKind === "legacy")
+      await perform(this.#core, { method: Method.setLevel, params: { level } });
   }
 
   /** Notifies the server that the roots have changed. Modern servers get no notification: they ask when they need roots. */
   async rootsChanged(): Promise<void> {
     const { sessions, options } = this.#core;
-    if (this.server.era !== "legacy" || !options.roots) return;
+    if (this.server.revisionKind !== "legacy" || !options.roots) return;
     (await sessions.ensure()).connection.sendNotification(Notification.rootsChanged);
   }
 
@@ -198,7 +199,7 @@ export class Client {
    */
   async listen(
     filter: ListenFilter,
-    onChange: (change: Change) => void,
+    onChange: (change: ServerChange) => void,
     options: RequestOptions = {},
   ): Promise<Subscription> {
     checkTimeouts(options.timeout);

@@ -7,7 +7,7 @@ import { encodeHeaderValue } from "../../mcp/header-values.ts";
 import { completeType } from "../../mcp/input-required.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import { isExtensionList } from "../client-capabilities.ts";
-import type { ClientExtension, FollowedRequest } from "../extension.ts";
+import type { ClientExtension, FollowedCall } from "../extension.ts";
 import type { RequestOptions } from "../options.ts";
 import { type Call, type ClientCore, type Next, limitsOf, makeCall, sessionFor, unexpectedType } from "./call.ts";
 import { answersTo } from "./input-rounds.ts";
@@ -97,7 +97,7 @@ export async function followStored(
   throw new LocalError("not_capable", `No extension of this client can follow this result of ${method}.`);
 }
 
-async function followedRequest(call: Call, signal: AbortSignal): Promise<FollowedRequest> {
+async function followedRequest(call: Call, signal: AbortSignal): Promise<FollowedCall> {
   const { core, method, what, options } = call;
   const { idle, total } = { ...core.options.timeout, ...options.timeout };
   const { revision } = call.session ?? (await sessionFor(call));

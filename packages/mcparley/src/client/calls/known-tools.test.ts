@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../testing/scripted-peer.ts";
 import { openClient } from "../connect/open-client.ts";
@@ -202,7 +202,7 @@ describe("over HTTP with a modern revision", () => {
     const client = await openClient(Object.assign(peerTransports(first, second), { kind: "http" as const }));
     await client.callTool("a");
     first.close();
-    await settled();
+    await flushPromises();
     await client.callTool("a");
     expect([cursorsOf(first).length, cursorsOf(second).length]).toEqual([1, 1]);
   });
@@ -223,7 +223,7 @@ test("after a subscription was opened again the tools are listed again", async (
   peer.fail(request, new LocalError("closed", "The stream broke."));
   await clock.advance(60_000);
   await acknowledge();
-  await settled();
+  await flushPromises();
   await client.callTool("a");
   expect(listed().length).toBe(2);
   await client.close();

@@ -3,7 +3,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 
 /** A list of the server. Iterate over it page by page, or read all of it. Each use sends new requests. */
-export interface List<T> extends AsyncIterable<T> {
+export interface PagedList<T> extends AsyncIterable<T> {
   /** Resolves with all entries. Rejects with `LocalError` `too_large` if the list exceeds the limits. */
   all(): Promise<T[]>;
 }
@@ -32,12 +32,12 @@ const maxEntries = 100_000;
 const defaultMaxBytes = 64 * 2 ** 20;
 
 /** Makes a list that reads its pages when they are needed. */
-export function listOf<T>(source: ListSource<T>): List<T> {
+export function listOf<T>(source: ListSource<T>): PagedList<T> {
   return makeList(() => source);
 }
 
 /** Makes a list whose source has a state for each reading. */
-export function makeList<T>(begin: () => ListSource<T>): List<T> {
+export function makeList<T>(begin: () => ListSource<T>): PagedList<T> {
   return {
     [Symbol.asyncIterator]: () => entriesOf(begin()),
     async all() {

@@ -6,11 +6,11 @@ import type { Tool } from "../../mcp/tools.ts";
 import type { RequestOptions } from "../options.ts";
 import type { ClientCore } from "./call.ts";
 import { type Listing, headersOf } from "./known-tools.ts";
-import { type List, type ListSource, makeList, pagesOf, requireStrings } from "./list-pages.ts";
+import { type PagedList, type ListSource, makeList, pagesOf, requireStrings } from "./list-pages.ts";
 import { perform } from "./perform.ts";
 
 /** The tools of the server. `core.tools` remembers them. */
-export function listTools(core: ClientCore, options: RequestOptions): List<Tool> {
+export function listTools(core: ClientCore, options: RequestOptions): PagedList<Tool> {
   return makeList(() => toolSource(core, options).source);
 }
 
@@ -57,15 +57,15 @@ async function readTool({ sessions }: ClientCore, entry: JsonObject): Promise<To
   return tool;
 }
 
-export function listPrompts(core: ClientCore, options: RequestOptions): List<Prompt> {
+export function listPrompts(core: ClientCore, options: RequestOptions): PagedList<Prompt> {
   return ownList(core, options, { method: Method.listPrompts, member: "prompts", read: named("name") });
 }
 
-export function listResources(core: ClientCore, options: RequestOptions): List<Resource> {
+export function listResources(core: ClientCore, options: RequestOptions): PagedList<Resource> {
   return ownList(core, options, { method: Method.listResources, member: "resources", read: named("uri", "name") });
 }
 
-export function listResourceTemplates(core: ClientCore, options: RequestOptions): List<ResourceTemplate> {
+export function listResourceTemplates(core: ClientCore, options: RequestOptions): PagedList<ResourceTemplate> {
   return ownList(core, options, {
     method: Method.listResourceTemplates,
     member: "resourceTemplates",
@@ -85,7 +85,7 @@ function ownList<T>(
   core: ClientCore,
   options: RequestOptions,
   source: Pick<ListSource<T>, "method" | "member" | "read">,
-): List<T> {
+): PagedList<T> {
   return makeList(() => ownSource(core, options, source));
 }
 

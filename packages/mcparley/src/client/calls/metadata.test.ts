@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
-import { settled } from "../../testing/fake-clock.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 
@@ -40,7 +40,7 @@ test.each(["2024-11-05", "2025-11-25", "2026-07-28"])(
     ]);
     server.resources.updated("r://1", _meta);
     server.resources.updated("r://1");
-    await settled();
+    await flushPromises();
     expect(changes).toEqual([
       { kind: "updated", uri: "r://1", _meta },
       { kind: "updated", uri: "r://1" },

@@ -1,6 +1,6 @@
 import { McpError, ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { CallEnd, Outcome } from "../../mcp/observe.ts";
+import type { CallEnd, CallOutcome } from "../../mcp/observe.ts";
 
 /** Returns how a call ended that failed with `error`. */
 export function endOf(error: unknown): Pick<CallEnd, "outcome" | "code"> {
@@ -8,7 +8,7 @@ export function endOf(error: unknown): Pick<CallEnd, "outcome" | "code"> {
   return { outcome: error instanceof ToolError ? "tool_error" : outcomeOf(code), code };
 }
 
-function outcomeOf(code: CallEnd["code"]): Outcome {
+function outcomeOf(code: CallEnd["code"]): CallOutcome {
   if (code === "timeout") return "timeout";
   return code === "aborted" || code === "declined" || code === "cancelled" ? "cancelled" : "error";
 }

@@ -3,7 +3,7 @@ import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { Client } from "./client.ts";
 import { serverTransports } from "../connect/transports.ts";
@@ -285,7 +285,7 @@ describe("cancellation", () => {
   test("a signal that is aborted before sends nothing", async () => {
     const { peer, client } = await modern();
     await expect(client.callTool("a", {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });
-    await settled();
+    await flushPromises();
     expect(peer.arrived.length).toBe(1);
     expect(client.inFlight).toBe(0);
   });

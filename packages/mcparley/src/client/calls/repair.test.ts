@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { settled } from "../../testing/fake-clock.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 import { discoverResult, legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { scriptedPeer } from "../../testing/scripted-peer.ts";
 import { openClient } from "../connect/open-client.ts";
@@ -51,7 +51,7 @@ describe("H8: a lost session", () => {
     expect(first.isClosed).toBe(false);
     first.answer(running, text("slow"));
     expect(await slow).toBe("slow");
-    await settled();
+    await flushPromises();
     expect(first.isClosed).toBe(true);
   });
 
@@ -213,7 +213,7 @@ describe("a server that ends unexpectedly", () => {
       ),
     );
     first.close();
-    await settled();
+    await flushPromises();
     await expect(client.callTool("a")).rejects.toMatchObject({ code: "exited" });
     const calling = client.callTool("a");
     third.answer(await third.request("tools/call"), text("x"));
@@ -251,7 +251,7 @@ describe("safeToRepeat", () => {
     await client.listTools().all();
     const calling = client.request(method, name === undefined ? {} : { name });
     calling.catch(() => {});
-    await settled();
+    await flushPromises();
     const request = peer.arrived.map(({ message }) => message).find((one) => "method" in one && one.method === method);
     peer.fail(request as { id: number }, error);
     return calling.catch((reason: unknown) => reason);
@@ -337,7 +337,7 @@ describe("a version that is not spoken any more", () => {
     expect(again.params?._meta).toEqual({ progressToken: again.id });
     second.answer(again, { contents: [] });
     await asking;
-    expect(client.server.era).toBe("legacy");
+    expect(client.server.revisionKind).toBe("legacy");
   });
 
   test("fails where the revision is pinned", async () => {
@@ -354,7 +354,7 @@ test("closing while a server is being started again ends both", async () => {
   const [first, second] = [modernPeer(), scriptedPeer()];
   const client = await openClient(peerTransports(first, second));
   first.close();
-  await settled();
+  await flushPromises();
   const calling = client.callTool("a");
   calling.catch(() => {});
   const probe = await second.request("server/discover");

@@ -59,7 +59,7 @@ export function sendWithin(core: ClientCore, request: CallRequest, options: Requ
 }
 
 function paramsOf({ core, method, options, params, answers }: Call, { revision }: Session): JsonObject {
-  const isModern = revision.era === "modern";
+  const isModern = revision.kind === "modern";
   let meta = isModern ? modernMeta(revision, core.offer) : {};
   if (params._meta || options.meta) {
     meta = { ...(isObject(params._meta) && params._meta), ...options.meta, ...meta };

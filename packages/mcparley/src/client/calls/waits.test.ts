@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../testing/scripted-peer.ts";
 import { openClient } from "../connect/open-client.ts";
@@ -46,9 +46,9 @@ const waits: [string, ConnectOptions, (peer: ScriptedPeer) => Promise<void>][] =
     { roots: () => Promise.reject(new Error("disk")), sample: never, onError: () => {} },
     async (peer) => peer.answer(await peer.request("tools/call"), asks("sampling/createMessage")),
   ],
-  ["confirm", { confirm: never }, settled],
-  ["an observer", { observers: [{ started: () => ({ ended: () => {}, within: never as never }) }] }, settled],
-  ["the preparation of an extension", { extensions: [{ id: "com.example/x", prepare: never }] }, settled],
+  ["confirm", { confirm: never }, flushPromises],
+  ["an observer", { observers: [{ started: () => ({ ended: () => {}, within: never as never }) }] }, flushPromises],
+  ["the preparation of an extension", { extensions: [{ id: "com.example/x", prepare: never }] }, flushPromises],
   [
     "an extension that follows a result",
     { extensions: [{ id: "com.example/x", follow: () => never }] },
@@ -65,7 +65,7 @@ describe.each(waits)("a call that waits for %s", (_, options, reach) => {
     const calling = client.callTool("a", {}, { signal: controller.signal });
     calling.catch(() => {});
     await reach(peer);
-    await settled();
+    await flushPromises();
     expect(client.inFlight).toBe(1);
     return { client, controller, calling };
   }
@@ -103,7 +103,7 @@ describe("a call that waits behind the form of another call", () => {
     const client = await openClient(peerTransports(peer), { elicit });
     client.callTool("first").catch(() => {});
     peer.answer(await peer.request("tools/call"), asks("elicitation/create"));
-    await settled();
+    await flushPromises();
     expect(elicit).toHaveBeenCalledOnce();
     return { peer, client, elicit };
   }
@@ -113,7 +113,7 @@ describe("a call that waits behind the form of another call", () => {
     const controller = new AbortController();
     const calling = client.callTool("second", {}, { signal: controller.signal });
     peer.answer(await peer.request("tools/call"), asks("elicitation/create"));
-    await settled();
+    await flushPromises();
     controller.abort();
     await expect(calling).rejects.toMatchObject({ code: "aborted" });
     expect(elicit).toHaveBeenCalledOnce();
@@ -124,7 +124,7 @@ describe("a call that waits behind the form of another call", () => {
     const { peer, client } = await behind();
     const calling = client.callTool("second");
     peer.answer(await peer.request("tools/call"), asks("elicitation/create"));
-    await settled();
+    await flushPromises();
     await client.close();
     await expect(calling).rejects.toMatchObject({ code: "closed" });
     expect(client.inFlight).toBe(0);
@@ -162,7 +162,7 @@ describe("the timeouts of a call", () => {
     const transports = peerTransports(first, Object.assign(second, { transport: hanging }));
     const client = await openClient(transports, { clock, revision: "2026-07-28", ...options });
     first.close();
-    await settled();
+    await flushPromises();
     const calling = client.callTool("a", {}, request);
     calling.catch(() => {});
     await clock.advance(999);
@@ -208,9 +208,9 @@ describe("the timeouts of a call", () => {
     const request = await peer.request("tools/call");
     await clock.advance(100);
     peer.ask("q", "elicitation/create", form);
-    await settled();
+    await flushPromises();
     await clock.advance(5_000);
-    await settled();
+    await flushPromises();
     await clock.advance(200);
     peer.answer(request, text);
     expect(await calling).toBe("x");
@@ -310,7 +310,7 @@ describe("listeners on the signal of calls", () => {
     const calls = Array.from({ length: 20 }, () => client.callTool("a", {}, { signal }));
     expect(getEventListeners(signal, "abort").length).toBeLessThanOrEqual(1);
     await Promise.all(calls);
-    await settled();
+    await flushPromises();
     process.off("warning", note);
     expect(warnings).toEqual([]);
     expect(getEventListeners(signal, "abort").length).toBe(0);
@@ -362,7 +362,7 @@ describe("an input request of a legacy server whose call is aborted", () => {
     calling.catch(() => {});
     const request = await peer.request("tools/call");
     peer.ask("q", method, params);
-    await settled();
+    await flushPromises();
     controller.abort();
     await expect(calling).rejects.toMatchObject({ code: "aborted" });
     expect((await peer.notification("notifications/cancelled")).params).toMatchObject({ requestId: request.id });
@@ -388,7 +388,7 @@ describe("an input request of a legacy server whose call is aborted", () => {
     await peer.request("tools/call");
     const second = await peer.request("tools/call");
     peer.ask("q", "elicitation/create", form);
-    await settled();
+    await flushPromises();
     controller.abort();
     await expect(aborted).rejects.toMatchObject({ code: "aborted" });
     await clock.advance(5000);
@@ -406,10 +406,10 @@ describe("an input request of a legacy server whose call is aborted", () => {
     const calling = client.callTool("a");
     const request = await peer.request("tools/call");
     peer.ask("q", "elicitation/create", form);
-    await settled();
+    await flushPromises();
     peer.answer(request, text);
     await calling;
-    await settled();
+    await flushPromises();
     answer({ action: "decline" });
     expect(await peer.next()).toMatchObject({ id: "q", result: { action: "decline" } });
   });
@@ -421,11 +421,11 @@ describe("an input request of a legacy server whose call is aborted", () => {
     calling.catch(() => {});
     await peer.request("tools/call");
     peer.ask("q", "elicitation/create", form);
-    await settled();
+    await flushPromises();
     const before = peer.arrived.length;
     peer.notify("notifications/cancelled", { requestId: "q" });
     controller.abort(new LocalError("aborted", "enough"));
-    await settled();
+    await flushPromises();
     expect(peer.arrived.length).toBe(before + 1);
     expect(errors).toEqual([]);
   });
@@ -450,7 +450,7 @@ describe("an error of a call that was not sent", () => {
     const broken = { ...second, transport: { ...second.transport, start: () => Promise.reject(exited) } };
     const client = await openClient(peerTransports(first, broken));
     first.close();
-    await settled();
+    await flushPromises();
     const error: unknown = await client.callTool("a").catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "exited", data: { safeToRepeat: true } });
     expect((error as Error).message).not.toContain("may have run it");
@@ -467,9 +467,9 @@ describe("an error of a call that was not sent", () => {
     const calling = client.callTool("a");
     calling.catch(() => {});
     first.answer(await first.request("tools/call"), asks("roots/list"));
-    await settled();
+    await flushPromises();
     first.close();
-    await settled();
+    await flushPromises();
     answer([]);
     await expect(calling).rejects.toMatchObject({ code: "exited", data: { safeToRepeat: false } });
   });

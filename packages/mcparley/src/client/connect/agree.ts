@@ -45,7 +45,7 @@ export async function agreeAfter(error: unknown, connection: Connection, opening
   const supported = supportedBy(error);
   if (supported) {
     const revision = newestOf(supported);
-    if (revision.era === "modern") return discoverOn(connection, { ...opening, revision });
+    if (revision.kind === "modern") return discoverOn(connection, { ...opening, revision });
     return rememberLegacy(opening, await initializeOn(connection, { ...opening, revision }));
   }
   if (isModernError(error) || !isLegacyAnswer(error)) throw error;

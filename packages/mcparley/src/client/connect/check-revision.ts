@@ -60,7 +60,7 @@ async function hasChanged({ offer, closing, options }: ClientCore, session: Sess
   const { connection, revision } = session;
   const timeout = options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
   const asking = { offer, timeout, signal: closing, revision };
-  if (revision.era === "modern") {
+  if (revision.kind === "modern") {
     const error = await errorOf(discover(connection, asking));
     return isModernError(error) ? supportedBy(error) !== undefined : isRefusal(error);
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { settled } from "../../testing/fake-clock.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { openClient } from "./open-client.ts";
 // The client loads this module on first use. Loading it here keeps tests from waiting for the disk.
@@ -30,7 +30,7 @@ test.each(["2024-11-05", "2025-11-25", "2026-07-28"])(
     peer.notify("notifications/example");
     for (const method of ["notifications/tools/list_changed", "notifications/tasks/status", "notifications/message"])
       peer.notify(method, { level: "info", data: "" });
-    await settled();
+    await flushPromises();
     const params = [0, 1, 2].map((n) => ({ method: "com.example/n", params: { n, _meta: { a: 1 } } }));
     expect(seen).toEqual([...params, { method: "notifications/example", params: {} }]);
     expect(errors).toEqual([]);
@@ -43,10 +43,10 @@ test("of a flood of notifications 100 wait for the handler, and the loss of the 
   let count = 0;
   const { peer, errors } = await connected("2025-11-25", { onNotification: () => gate.then(() => count++) });
   for (let n = 0; n < 1000; n++) peer.notify("com.example/n", { n });
-  await settled();
+  await flushPromises();
   expect(errors).toMatchObject([{ code: "too_large" }]);
   open();
-  await settled();
+  await flushPromises();
   expect(count).toBe(101);
 });
 
@@ -58,7 +58,7 @@ test("an error of the handler is reported, and the next notification is handled"
   const { peer, errors } = await connected("2025-11-25", { onNotification });
   peer.notify("com.example/a");
   peer.notify("com.example/b");
-  await settled();
+  await flushPromises();
   expect(errors.map(({ message }) => message)).toEqual(["broken 1", "broken 2"]);
 });
 
@@ -70,6 +70,6 @@ test("a client sends custom notifications, and refuses names that MCP reserves",
     await expect(client.notify(method), method).rejects.toThrow(TypeError);
   }
   await expect(client.notify("com.example/a", [] as never)).rejects.toThrow(TypeError);
-  await settled();
+  await flushPromises();
   expect(peer.arrived.filter(({ message }) => "method" in message && !("id" in message)).length).toBe(2);
 });

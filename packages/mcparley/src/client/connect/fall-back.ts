@@ -50,7 +50,7 @@ export async function negotiateOtherwise(opening: Opening): Promise<Opened> {
     return open(opening, (connection) => agreeOnPin(pinned, connection, opening));
   }
   const known = recall(transports);
-  if (known?.revision.era === "legacy" && !known.isDoubtful) {
+  if (known?.revision.kind === "legacy" && !known.isDoubtful) {
     try {
       return await openAs(opening, known);
     } catch (error) {
@@ -76,7 +76,7 @@ function open(opening: Opening, agree: (connection: Connection) => Promise<Agree
 async function agreeOnPin(revision: Revision, connection: Connection, opening: Opening & Attempt): Promise<Agreed> {
   const pinned = { ...opening, revision };
   try {
-    if (revision.era === "legacy") return await initializeOn(connection, { ...pinned, exactly: true });
+    if (revision.kind === "legacy") return await initializeOn(connection, { ...pinned, exactly: true });
     return await discoverOn(connection, pinned).catch((error: unknown) => {
       // The server refuses the revision and yet lists it as supported (2026-07-28, basic/versioning).
       if (supportedBy(error)?.includes(revision.version))
@@ -121,7 +121,7 @@ async function detectOnStream(opening: Opening, known: Known | undefined): Promi
   const { transports, signal, makeConnection } = opening;
   const connection = makeConnection(transports.open());
   try {
-    const wasModern = known?.revision.era === "modern";
+    const wasModern = known?.revision.kind === "modern";
     return await openWith(opening, connection, () => probeStream(connection, opening, wasModern));
   } catch (error) {
     forgetEra(transports);

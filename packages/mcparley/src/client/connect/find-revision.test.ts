@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import {
   discoverResult,
   initializeResult,
@@ -9,10 +9,10 @@ import {
   peerTransports,
 } from "../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";
-import { forgetEras } from "./find-revision.ts";
+import { forgetRevisions } from "./find-revision.ts";
 import { openClient } from "./open-client.ts";
 
-afterEach(forgetEras);
+afterEach(forgetRevisions);
 
 const refusal = { code: -32601, message: "Method not found" };
 
@@ -21,7 +21,7 @@ describe("on a stream", () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     expect(client.server).toMatchObject({
-      era: "modern",
+      revisionKind: "modern",
       revision: "2026-07-28",
       info: { name: "scripted", version: "1.0.0" },
       supportedVersions: ["2026-07-28"],
@@ -52,7 +52,7 @@ describe("on a stream", () => {
     peer.refuse(await peer.request("server/discover"), error);
     const client = await connecting;
     await peer.notification("notifications/initialized");
-    expect(client.server).toMatchObject({ era: "legacy", revision: "2025-11-25", info: { name: "scripted" } });
+    expect(client.server).toMatchObject({ revisionKind: "legacy", revision: "2025-11-25", info: { name: "scripted" } });
     await client.close();
   });
 
@@ -60,7 +60,7 @@ describe("on a stream", () => {
     const peer = legacyPeer();
     const connecting = openClient(peerTransports(peer));
     peer.answer(await peer.request("server/discover"), {});
-    expect((await connecting).server.era).toBe("legacy");
+    expect((await connecting).server.revisionKind).toBe("legacy");
   });
 
   test("a modern error means a modern server: it is asked again in a version that both speak", async () => {
@@ -70,7 +70,7 @@ describe("on a stream", () => {
     peer.refuse(await peer.request("server/discover"), error);
     const again = await peer.request("server/discover");
     peer.answer(again, discoverResult());
-    expect((await connecting).server.era).toBe("modern");
+    expect((await connecting).server.revisionKind).toBe("modern");
   });
 
   test("a modern server that names legacy versions alone is opened with the newest of them", async () => {
@@ -150,9 +150,9 @@ describe("P5: a server that is silent", () => {
     await clock.advance(20_000);
     peer.answer(probe, discoverResult());
     const client = await connecting;
-    expect(client.server.era).toBe("modern");
+    expect(client.server.revisionKind).toBe("modern");
     peer.answer(open, initializeResult());
-    await settled();
+    await flushPromises();
     expect(errors).toEqual([]);
     expect(dialer.opened).toBe(1);
     expect(peer.arrived.length).toBe(2);
@@ -166,7 +166,7 @@ describe("P5: a server that is silent", () => {
     const probe = await peer.request("server/discover");
     await clock.advance(5000);
     const client = await connecting;
-    expect(client.server.era).toBe("legacy");
+    expect(client.server.revisionKind).toBe("legacy");
     // Neither is the probe cancelled nor its late answer news.
     await peer.notification("notifications/initialized");
     peer.refuse(probe, refusal);
@@ -188,7 +188,7 @@ describe("P5: a server that is silent", () => {
     const open = await peer.request("initialize");
     peer.refuse(probe, refusal);
     peer.answer(open, initializeResult());
-    expect((await connecting).server.era).toBe("legacy");
+    expect((await connecting).server.revisionKind).toBe("legacy");
     expect(peer.arrived.length).toBe(3);
   });
 
@@ -200,7 +200,7 @@ describe("P5: a server that is silent", () => {
     await clock.advance(5000);
     peer.refuse(await peer.request("initialize"), { code: -32601, message: "this server is modern" });
     peer.answer(probe, discoverResult());
-    expect((await connecting).server.era).toBe("modern");
+    expect((await connecting).server.revisionKind).toBe("modern");
   });
 
   test("P5: on both fails with a timeout, and nothing stays behind", async () => {
@@ -236,7 +236,7 @@ describe("P5: a server that is silent", () => {
     await first.request("server/discover");
     first.close(new LocalError("exited", "exited with code 1"));
     const client = await connecting;
-    expect(client.server.era).toBe("legacy");
+    expect(client.server.revisionKind).toBe("legacy");
     expect(dialer.opened).toBe(2);
     expect(second.arrived[0]?.message).toMatchObject({ method: "initialize" });
     await client.close();
@@ -271,7 +271,7 @@ describe("over HTTP", () => {
     const peer = legacyPeer();
     const connecting = openClient(http(peer));
     peer.fail(await peer.request("server/discover"), new LocalError("http", "400 Bad Request"));
-    expect((await connecting).server.era).toBe("legacy");
+    expect((await connecting).server.revisionKind).toBe("legacy");
   });
 
   test("a modern error is not taken for a legacy server", async () => {
@@ -283,7 +283,7 @@ describe("over HTTP", () => {
       data: { supported: ["2026-07-28"] },
     });
     peer.answer(await peer.request("server/discover"), discoverResult());
-    expect((await connecting).server.era).toBe("modern");
+    expect((await connecting).server.revisionKind).toBe("modern");
   });
 
   test.each(["unauthorized", "unreachable", "timeout"] as const)("%s is no sign of another era", async (code) => {
@@ -303,7 +303,7 @@ describe("over HTTP", () => {
     await clock.advance(30_000);
     expect(peer.arrived.length).toBe(1);
     peer.answer(probe, discoverResult());
-    expect((await connecting).server.era).toBe("modern");
+    expect((await connecting).server.revisionKind).toBe("modern");
   });
 });
 
@@ -390,7 +390,7 @@ describe("what was found", () => {
     const [second, third] = [scriptedPeer(), modernPeer()];
     const again = openClient(remembered(second, third));
     second.refuse(await second.request("initialize"), { code: -32601, message: "Supported: 2026-07-28" });
-    expect((await again).server.era).toBe("modern");
+    expect((await again).server.revisionKind).toBe("modern");
   });
 
   test("is not used for another server with the same name", async () => {
@@ -400,7 +400,7 @@ describe("what was found", () => {
     const connecting = openClient(named("in one folder", first));
     first.refuse(await first.request("server/discover"), refusal);
     await connecting;
-    expect((await openClient(named("in another folder", modernPeer()))).server.era).toBe("modern");
+    expect((await openClient(named("in another folder", modernPeer()))).server.revisionKind).toBe("modern");
     const again = legacyPeer();
     await openClient(named("in one folder", again));
     expect(again.arrived[0]?.message).toMatchObject({ method: "initialize" });
@@ -424,7 +424,7 @@ describe("what was found", () => {
     await clock.advance(5_000);
     await third.request("initialize");
     third.answer(probe, discoverResult());
-    expect((await detecting).server.era).toBe("modern");
+    expect((await detecting).server.revisionKind).toBe("modern");
   });
 
   test("is certain only after the second time that a process ended because of the modern request", async () => {
@@ -433,7 +433,7 @@ describe("what was found", () => {
       const connecting = openClient(remembered(dying, legacyPeer()));
       await dying.request("server/discover");
       dying.close(new LocalError("exited", "exited with code 1"));
-      expect((await connecting).server.era).toBe("legacy");
+      expect((await connecting).server.revisionKind).toBe("legacy");
     };
     await connectToDying();
     await connectToDying();
@@ -448,7 +448,7 @@ describe("what was found", () => {
     await dying.request("server/discover");
     dying.close(new LocalError("exited", "killed by the signal SIGKILL"));
     await connecting;
-    expect((await openClient(remembered(modernPeer()))).server.era).toBe("modern");
+    expect((await openClient(remembered(modernPeer()))).server.revisionKind).toBe("modern");
   });
 
   test("is not kept where legacy was merely faster", async () => {
@@ -457,7 +457,7 @@ describe("what was found", () => {
     await clock.advance(5000);
     await connecting;
     const second = modernPeer();
-    expect((await openClient(remembered(second), { clock })).server.era).toBe("modern");
+    expect((await openClient(remembered(second), { clock })).server.revisionKind).toBe("modern");
   });
 });
 
@@ -490,14 +490,14 @@ test("close() of a client that is connecting again rejects its calls, and waits 
   const { peer: second, release } = slowToClose();
   const client = await openClient(peerTransports(first, second));
   first.close();
-  await settled();
+  await flushPromises();
   const calling = client.callTool("a");
   calling.catch(() => {});
   await second.request("server/discover");
   let isClosed = false;
   const closing = client.close().then(() => (isClosed = true));
   await expect(calling).rejects.toMatchObject({ code: "closed" });
-  await settled();
+  await flushPromises();
   expect(isClosed).toBe(false);
   release();
   await closing;

@@ -9,7 +9,7 @@ import { recall } from "./remembered.ts";
 import type { Offer } from "./session.ts";
 import type { TransportFactory } from "./transports.ts";
 
-export { forgetEras } from "./remembered.ts";
+export { forgetRevisions } from "./remembered.ts";
 
 /** A connection to open. */
 export interface Opening {
@@ -54,7 +54,7 @@ export async function negotiate(opening: Opening): Promise<Opened> {
 
 /** The modern revision in which the server is asked first. Undefined if it is opened in a legacy revision. */
 function firstRevision({ revision, transports }: Opening): Revision | undefined {
-  if (revision === "auto") return recall(transports)?.revision.era === "legacy" ? undefined : latestModern;
+  if (revision === "auto") return recall(transports)?.revision.kind === "legacy" ? undefined : latestModern;
   const pinned = findRevision(revision);
-  return pinned?.era === "modern" ? pinned : undefined;
+  return pinned?.kind === "modern" ? pinned : undefined;
 }

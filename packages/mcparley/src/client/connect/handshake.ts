@@ -62,7 +62,7 @@ export function agreedOn(
     capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === "string" ? instructions : undefined,
     revision: revision.version,
-    era: revision.era,
+    revisionKind: revision.kind,
     supportedVersions: versions,
   };
   return { revision, server };

@@ -21,7 +21,7 @@ export async function initialize(
   const options = { what: "Connecting", idleTimeout: timeout, signal, silent: true };
   const result = await connection.exchange(Method.initialize, params, options);
   const agreed = findRevision(result.protocolVersion);
-  if (agreed?.era !== "legacy" || (exactly && agreed !== revision)) {
+  if (agreed?.kind !== "legacy" || (exactly && agreed !== revision)) {
     throw unsupported([String(result.protocolVersion)], exactly ? revision.version : undefined);
   }
   connection.sendNotification(Notification.initialized);
@@ -42,7 +42,7 @@ export function supportedBy(error: unknown): readonly string[] | undefined {
   const supported = isObject(error.data) ? error.data.supported : undefined;
   if (error.code === ErrorCode.UnsupportedProtocolVersion) return isStrings(supported) ? supported : [];
   // Some servers use a general code, as legacy servers do. Then a modern version in the error identifies a modern server.
-  const namesModern = isStrings(supported) && supported.some((version) => findRevision(version)?.era === "modern");
+  const namesModern = isStrings(supported) && supported.some((version) => findRevision(version)?.kind === "modern");
   return namesModern ? supported : undefined;
 }
 

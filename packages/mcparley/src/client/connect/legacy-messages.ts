@@ -4,7 +4,7 @@ import { type JsonObject, type JsonRpcRequest, isObject } from "../../rpc/messag
 import { Cancelled, Declined, ErrorCode } from "../../mcp/errors.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import type { Call, CallWatcher, ClientCore } from "../calls/call.ts";
-import type { Asker, ConnectOptions } from "../options.ts";
+import type { InputRequestSource, ConnectOptions } from "../options.ts";
 import type { Connection } from "./connection.ts";
 import { visitsOf } from "./url-visits.ts";
 
@@ -40,7 +40,11 @@ function hasHandler({ elicit, sample, roots }: ConnectOptions, method: string): 
 }
 
 /** Returns the function that reports the progress of an answer, if the server has asked for it. */
-function progressOf({ _meta: meta }: JsonObject, connection: Connection, signal: AbortSignal): Asker["progress"] {
+function progressOf(
+  { _meta: meta }: JsonObject,
+  connection: Connection,
+  signal: AbortSignal,
+): InputRequestSource["progress"] {
   const progressToken = isObject(meta) ? meta.progressToken : undefined;
   let last = -Infinity;
   return (progress, total, message) => {

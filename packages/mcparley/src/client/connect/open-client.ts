@@ -80,7 +80,7 @@ async function openSession(
       timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
       signal: linked.signal,
     });
-    if (revision.era === "modern") handlers.refuseRequests(connection);
+    if (revision.kind === "modern") handlers.refuseRequests(connection);
     // It may be another server than before, or another version of it.
     core.cache?.forget();
     core.tools.clear();
@@ -113,7 +113,7 @@ function makeCore(
         inputRequests(options, core.report),
       )),
     subscriptions: undefined,
-    offer: { info: options.info ?? defaultInfo, capabilities: (era) => capabilitiesOf(options, era) },
+    offer: { info: options.info ?? defaultInfo, capabilities: (kind) => capabilitiesOf(options, kind) },
     cache: options.cache === false ? undefined : new Cache(clock, transports.credentials),
     tools: new KnownTools(clock),
     waits: new PendingRequests(clock),

@@ -38,7 +38,7 @@ async function pingUntilAnswered(core: ClientCore, session: Session, timeout: nu
 
 /** Whether a session has a connection that can break. Each request of a modern revision over HTTP has its own. */
 function hasPings({ transports }: ClientCore, { revision }: Session): boolean {
-  return revision.era === "legacy" || transports.kind === "stream";
+  return revision.kind === "legacy" || transports.kind === "stream";
 }
 
 async function sendPing({ closing, offer }: ClientCore, session: Session, timeout: number): Promise<void> {

@@ -32,7 +32,7 @@ export function forgetEra(transports: TransportFactory): void {
 }
 
 /** Forgets the remembered revisions of all targets. */
-export function forgetEras(): void {
+export function forgetRevisions(): void {
   remembered.clear();
 }
 

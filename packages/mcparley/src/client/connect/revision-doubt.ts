@@ -22,7 +22,7 @@ export function doubtOf(
   const { revision } = session;
   const isPinned = options.revision !== undefined && options.revision !== "auto";
   if (isPinned || transports.once) return undefined;
-  const isModern = revision.era === "modern";
+  const isModern = revision.kind === "modern";
   const isHttp = transports.kind === "http";
   if (error instanceof LocalError) return isHttp && isRefusal(error) ? "possible" : undefined;
   if (!(error instanceof ProtocolError)) return undefined;

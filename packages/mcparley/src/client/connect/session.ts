@@ -16,7 +16,7 @@ export interface ServerInfo {
   /** The negotiated protocol version. */
   readonly revision: string;
   /** `modern`: stateless, since 2026-07-28. `legacy`: an older revision, with `initialize`. */
-  readonly era: "modern" | "legacy";
+  readonly revisionKind: "modern" | "legacy";
   /** The versions that the server supports. A legacy server names one. */
   readonly supportedVersions: readonly string[];
 }
@@ -33,7 +33,7 @@ export interface Session {
 /** The client's own name and capabilities. */
 export interface Offer {
   info: Implementation;
-  capabilities: (era: "modern" | "legacy") => ClientCapabilities;
+  capabilities: (kind: "modern" | "legacy") => ClientCapabilities;
 }
 
 /** The `_meta` of each request of a modern revision (2026-07-28, basic, Per-request protocol fields). */

@@ -60,7 +60,7 @@ export interface CommandTarget {
 }
 
 /** A server that can be connected to a transport: of this library, or a custom one. */
-export interface Attachable {
+export interface InProcessServer {
   /** Serves one transport. Called for each connection. */
   attach(transport: Transport): Promise<unknown>;
   /** Name of the server, for error messages. */
@@ -68,7 +68,7 @@ export interface Attachable {
 }
 
 /** Makes transports to a server in this process. Each is attached to the server separately. */
-export function serverTransports(server: Attachable): TransportFactory {
+export function serverTransports(server: InProcessServer): TransportFactory {
   const name = typeof server.name === "string" ? server.name : "server";
   return {
     kind: "stream",

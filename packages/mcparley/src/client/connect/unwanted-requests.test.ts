@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Transport } from "../../rpc/transport.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { openClient } from "./open-client.ts";
 // The client loads these modules on first use. Loading them here keeps tests from waiting for the disk.
@@ -37,11 +37,11 @@ test("the client sends at most 8 responses at once, and drops refusals of a floo
   });
   await peer.notification("notifications/initialized");
   for (let id = 0; id < 2_000; id++) peer.ask(id, "sampling/createMessage", {});
-  await settled();
+  await flushPromises();
   expect(mostAtOnce()).toBe(8);
   while (held.length > 0) {
     held.splice(0).forEach((release) => release());
-    await settled();
+    await flushPromises();
   }
   expect(mostAtOnce()).toBe(8);
   const responses = peer.arrived.filter(({ message }) => "error" in message);
@@ -50,7 +50,7 @@ test("the client sends at most 8 responses at once, and drops refusals of a floo
   expect(errors).toEqual([]);
   // A later request is answered as before.
   peer.ask("later", "ping");
-  await settled();
+  await flushPromises();
   expect(peer.arrived.at(-1)?.message).toMatchObject({ id: "later", result: {} });
   await new Promise((resolve) => setImmediate(resolve));
   expect(warned).not.toHaveBeenCalled();
@@ -68,9 +68,9 @@ test("requests that no handler answers do not stop the time limits of a call", a
   await clock.advance(900);
   for (const [id, method] of ["elicitation/create", "sampling/createMessage", "x/y"].entries())
     peer.ask(id, method, {});
-  await settled();
+  await flushPromises();
   await clock.advance(100);
-  const late = settled().then(() => "not yet");
+  const late = flushPromises().then(() => "not yet");
   expect(await Promise.race([pending, late])).toMatchObject({ code: "timeout" });
   await client.close();
 });
@@ -85,7 +85,7 @@ test("a request that a handler answers stops the time limits of a call", async (
   const calling = client.request("tools/list", {}, { timeout: { idle: 1_000 } });
   const request = await peer.request("tools/list");
   peer.ask(1, "elicitation/create", { message: "?", requestedSchema: { type: "object", properties: {} } });
-  await settled();
+  await flushPromises();
   await clock.advance(10_000);
   answer({ action: "decline" });
   await peer.next();

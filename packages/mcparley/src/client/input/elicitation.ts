@@ -10,9 +10,9 @@ import {
   readElicitResult,
 } from "../../mcp/elicitation.ts";
 import { type PeerSchema, preparePeerSchema } from "../../schema/peer-schema.ts";
-import { type Issue, type Outcome, formatIssue } from "../../schema/schema.ts";
+import { type ValidationIssue, type Outcome, formatIssue } from "../../schema/schema.ts";
 import { elicitModesOf } from "../client-capabilities.ts";
-import type { Asker, ConnectOptions } from "../options.ts";
+import type { InputRequestSource, ConnectOptions } from "../options.ts";
 import { findUnsafe } from "../../mcp/safe-url.ts";
 
 type Content = Record<string, string | number | boolean | string[]>;
@@ -27,7 +27,7 @@ interface Form {
   /** Fills in the defaults of omitted fields. Throws `invalid_result` for an answer that does not match the schema. */
   complete(content: Content | undefined): Content;
   /** Returns the problems of an answer, defaults filled in. */
-  check(content: Content): readonly Issue[];
+  check(content: Content): readonly ValidationIssue[];
 }
 
 /** Checks an elicitation and prepares its form, so that an unusable schema is rejected before the user sees it. */
@@ -58,7 +58,7 @@ export async function readElicitation(
 export async function elicit(
   { params, form }: Elicitation,
   options: ConnectOptions,
-  asker: Asker,
+  asker: InputRequestSource,
 ): Promise<JsonObject & ElicitResult> {
   let result: ElicitResult;
   try {

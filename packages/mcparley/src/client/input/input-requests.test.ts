@@ -4,12 +4,12 @@ import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { Client } from "../calls/client.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
-import type { Asker, ConnectOptions } from "../options.ts";
+import type { InputRequestSource, ConnectOptions } from "../options.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
 import "../calls/on-demand.ts";
 import "./input-requests.ts";
@@ -83,7 +83,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
   });
 
   test("one handler answers every kind of question", async () => {
-    const askers: Asker[] = [];
+    const askers: InputRequestSource[] = [];
     const client = await openClient(serverTransports(server), {
       revision,
       elicit: (question, asker) => {
@@ -108,7 +108,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
       revision,
       elicit: async ({ message }) => {
         most = Math.max(most, ++shown);
-        await settled();
+        await flushPromises();
         shown--;
         return { action: "accept", content: { name: message } };
       },
@@ -183,7 +183,7 @@ describe("on a modern revision", () => {
     expect(second.params).toMatchObject({ requestState: "s" });
     expect(second.params).not.toHaveProperty("inputResponses");
     peer.answer(second, { resultType: "input_required", requestState: "s" });
-    await settled();
+    await flushPromises();
     expect(peer.arrived.length).toBe(3);
     await clock.advance(100);
     peer.answer(await peer.request("tools/call"), text("x"));
@@ -248,7 +248,7 @@ describe("on a modern revision", () => {
   });
 
   test("cancelling the call ends the question", async () => {
-    let asker!: Asker;
+    let asker!: InputRequestSource;
     const { peer, client } = await modern({
       elicit: (_, who) => {
         asker = who;
@@ -259,7 +259,7 @@ describe("on a modern revision", () => {
     const calling = client.callTool("a", {}, { signal: controller.signal });
     calling.catch(() => {});
     peer.answer(await peer.request("tools/call"), asks({ q: elicitation(form) }));
-    await settled();
+    await flushPromises();
     controller.abort();
     await expect(calling).rejects.toMatchObject({ code: "aborted" });
     expect(asker.signal.aborted).toBe(true);
@@ -267,7 +267,7 @@ describe("on a modern revision", () => {
     const next = client.callTool("a");
     next.catch(() => {});
     peer.answer(await peer.request("tools/call"), asks({ q: elicitation(form) }));
-    await settled();
+    await flushPromises();
     expect(asker.signal.aborted).toBe(false);
     await client.close();
     await expect(next).rejects.toMatchObject({ code: "closed" });
@@ -294,7 +294,7 @@ describe("on a modern revision", () => {
   test("a request of the server is reported and not answered", async () => {
     const { peer, errors } = await modern({ roots: [] });
     peer.ask(1, "roots/list");
-    await settled();
+    await flushPromises();
     expect(peer.arrived.length).toBe(1);
     expect(errors[0]?.message).toContain("roots/list, which its revision does not allow");
   });
@@ -424,9 +424,9 @@ describe("on a legacy session", () => {
       },
     });
     peer.ask(7, "elicitation/create", form);
-    await settled();
+    await flushPromises();
     peer.notify("notifications/cancelled", { requestId: 7 });
-    await settled();
+    await flushPromises();
     expect(signal.aborted).toBe(true);
     expect(peer.arrived.length).toBe(2);
     expect(errors).toEqual([]);
@@ -443,17 +443,17 @@ test("a question that is taken back while another is shown is never shown", asyn
     },
   });
   for (const id of [1, 2, 3]) peer.ask(id, "elicitation/create", { ...form, message: String(id) });
-  await settled();
+  await flushPromises();
   peer.notify("notifications/cancelled", { requestId: 2 });
   answer({ action: "decline" });
-  await settled();
+  await flushPromises();
   expect(shown).toEqual(["1", "3"]);
 });
 
 test("a server that floods the client with questions is refused from the 101st on", async () => {
   const { peer, client } = await legacy({ elicit: () => new Promise(() => {}) });
   for (let id = 0; id < 100; id++) peer.ask(id, "elicitation/create", form);
-  await settled();
+  await flushPromises();
   expect(peer.arrived.length).toBe(2);
   peer.ask(100, "elicitation/create", form);
   expect(await peer.next()).toMatchObject({ id: 100, error: { code: -32600 } });
@@ -538,10 +538,10 @@ describe("-32042, a call that needs visits to URLs first", () => {
     const { calling, request } = await call(connected);
     peer.refuse(request, needs("one", "two"));
     peer.notify("notifications/elicitation/complete", { elicitationId: "two" });
-    await settled();
+    await flushPromises();
     expect(shown).toEqual(["gohttps://example.com/one", "gohttps://example.com/two"]);
     peer.notify("notifications/elicitation/complete", { elicitationId: "three" });
-    await settled();
+    await flushPromises();
     expect(peer.arrived.length).toBe(3);
     peer.notify("notifications/elicitation/complete", { elicitationId: "one" });
     const again = await peer.request("tools/call");

@@ -6,11 +6,11 @@ import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Root } from "../../mcp/roots.ts";
 import { type CreateMessageParams, findToolImbalance } from "../../mcp/sampling.ts";
-import type { Asker, ConnectOptions, RootsHandler } from "../options.ts";
+import type { InputRequestSource, ConnectOptions, RootsHandler } from "../options.ts";
 import { elicit, readElicitation } from "./elicitation.ts";
 
 /** Answers a request of a server for input: elicitation, sampling or roots. */
-export type AnswerInput = (method: string, params: JsonObject, asker: Asker) => Promise<JsonObject>;
+export type AnswerInput = (method: string, params: JsonObject, asker: InputRequestSource) => Promise<JsonObject>;
 
 /**
  * Makes the function that answers the input requests of a server with the client's handlers, in all revisions.
@@ -54,7 +54,7 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
   };
 }
 
-async function listRoots(roots: RootsHandler, asker: Asker): Promise<JsonObject> {
+async function listRoots(roots: RootsHandler, asker: InputRequestSource): Promise<JsonObject> {
   if (typeof roots !== "function") return { roots: checkRoots(roots) };
   return { roots: checkRoots(await unlessAborted(Promise.resolve(roots(asker)), asker.signal, "Listing the roots")) };
 }
@@ -62,7 +62,7 @@ async function listRoots(roots: RootsHandler, asker: Asker): Promise<JsonObject>
 async function createMessage(
   params: JsonObject,
   { sample, sampleTools }: ConnectOptions,
-  asker: Asker,
+  asker: InputRequestSource,
 ): Promise<JsonObject> {
   const { messages, tools, toolChoice } = params;
   if (!Array.isArray(messages) || !messages.every(isMessage)) {

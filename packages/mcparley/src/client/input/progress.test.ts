@@ -7,7 +7,7 @@ import { fakeClock } from "../../testing/fake-clock.ts";
 import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
-import type { Asker, ConnectOptions } from "../options.ts";
+import type { InputRequestSource, ConnectOptions } from "../options.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
 import "../calls/on-demand.ts";
 import "../../server/input/elicit.ts";
@@ -43,7 +43,7 @@ function asking(ask: (ctx: Context, onProgress: (progress: Progress) => void) =>
 }
 
 /** Reports progress three times, each time just before the limit, and then answers. */
-async function slowly({ progress }: Asker, clock: ReturnType<typeof fakeClock>): Promise<void> {
+async function slowly({ progress }: InputRequestSource, clock: ReturnType<typeof fakeClock>): Promise<void> {
   const pause = (): Promise<void> => new Promise((resolve) => clock.setTimeout(resolve, 9_000));
   for (const [index, message] of ["one", "two", "fail"].entries()) {
     await pause();
@@ -114,7 +114,7 @@ test("on a modern revision progress of a handler does nothing", async () => {
 });
 
 test("a server that asks for no progress is sent none, and neither is one whose request has ended", async () => {
-  const askers: Asker[] = [];
+  const askers: InputRequestSource[] = [];
   const elicit: ConnectOptions["elicit"] = (_, asker) => {
     askers.push(asker);
     return new Promise(() => {});

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonRpcRequest } from "../../rpc/messages.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../testing/scripted-peer.ts";
 import type { Client } from "../calls/client.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ConnectOptions } from "../options.ts";
-import type { Change } from "./subscription.ts";
+import type { ServerChange } from "./subscription.ts";
 // The client loads this module on first use. Loading it here keeps tests with a fake clock from waiting for the disk.
 import "./subscriptions.ts";
 
@@ -45,7 +45,7 @@ test("a refused resource ends the subscriptions to those before it", async () =>
   peer.refuse(await asked(peer, "subscribe a:2"), { code: -32_002, message: "not found" });
   expect(await outcome).toMatchObject({ code: -32_002 });
   await answer(peer, "unsubscribe a:1");
-  await settled();
+  await flushPromises();
   expect(sent(peer)).toEqual(["subscribe a:1", "subscribe a:2", "unsubscribe a:1"]);
 });
 
@@ -85,7 +85,7 @@ test("two subscriptions to one resource share one subscription of the server", a
   const first = await opening;
   const second = await client.listen({ uris: ["a:1"] }, () => {});
   await first.close();
-  await settled();
+  await flushPromises();
   expect(sent(peer)).toEqual(["subscribe a:1"]);
   await second.close();
   await answer(peer, "unsubscribe a:1");
@@ -98,7 +98,7 @@ test("a subscription that opens while the last one closes is subscribed to again
   await (await opening).close();
   const unsubscribing = await asked(peer, "unsubscribe a:1");
   const again = client.listen({ uris: ["a:1"] }, () => {});
-  await settled();
+  await flushPromises();
   expect(sent(peer)).toEqual(["subscribe a:1", "unsubscribe a:1"]);
   peer.answer(unsubscribing, {});
   await answer(peer, "subscribe a:1");
@@ -113,14 +113,14 @@ test("a subscription that closes while another one opens leaves the resource sub
   first.catch(() => {});
   await asked(peer, "subscribe a:1");
   const second = client.listen({ uris: ["a:1"] }, () => {});
-  await settled();
+  await flushPromises();
   controller.abort();
   await expect(first).rejects.toMatchObject({ code: "aborted" });
   await peer.notification("notifications/cancelled");
   await answer(peer, "subscribe a:1");
   await (await second).close();
   await answer(peer, "unsubscribe a:1");
-  await settled();
+  await flushPromises();
   expect(sent(peer)).toEqual(["subscribe a:1", "subscribe a:1", "unsubscribe a:1"]);
 });
 
@@ -134,14 +134,14 @@ test("many subscriptions that open and close at random end as the last one left 
       return subscription;
     }),
   );
-  await settled();
+  await flushPromises();
   expect(
     sent(peer)
       .filter((one) => one.endsWith("a:1"))
       .at(-1),
   ).toBe("subscribe a:1");
   await Promise.all(open.map((subscription) => subscription.close()));
-  await settled();
+  await flushPromises();
   expect(
     sent(peer)
       .filter((one) => one.endsWith("a:1"))
@@ -177,7 +177,7 @@ test.each([
   ["note://10", false],
 ])("a subscriber of note://1 receives an update of %s: %s", async (uri, isExpected) => {
   const { peer, client } = await connected();
-  const changes: Change[] = [];
+  const changes: ServerChange[] = [];
   const opening = client.listen({ uris: ["note://1"] }, (change) => changes.push(change));
   await answer(peer, "subscribe note://1");
   await opening;

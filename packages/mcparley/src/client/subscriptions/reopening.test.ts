@@ -2,14 +2,14 @@ import { expect, test, vi } from "vitest";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import { httpTransports } from "../../http/client/transport.ts";
-import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { discoverResult, initializeResult, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../testing/scripted-peer.ts";
 import { type EventFeed, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import type { Client } from "../calls/client.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ConnectOptions } from "../options.ts";
-import type { Change, Subscription } from "./subscription.ts";
+import type { ServerChange, Subscription } from "./subscription.ts";
 // The client loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
 import "./subscriptions.ts";
 import "../../http/client/connection-error.ts";
@@ -26,7 +26,7 @@ function acknowledge(peer: ScriptedPeer, { id, params }: JsonRpcRequest): void {
 interface Overheard {
   client: Client;
   clock: FakeClock;
-  changes: Change[];
+  changes: ServerChange[];
   errors: Error[];
 }
 
@@ -40,7 +40,7 @@ interface OnPeer extends Overheard {
 /** Opens a subscription to tools on a modern peer over HTTP, where each request breaks by itself. */
 async function onPeer(options: ConnectOptions = {}, peer = modernPeer()): Promise<OnPeer> {
   const clock = fakeClock();
-  const changes: Change[] = [];
+  const changes: ServerChange[] = [];
   const errors: Error[] = [];
   const transports = Object.assign(peerTransports(peer), { kind: "http" as const });
   const client = await openClient(transports, { clock, onError: (error) => errors.push(error), ...options });
@@ -62,7 +62,7 @@ interface OnHttp extends Overheard {
 /** Opens a subscription to tools on a modern server over HTTP. */
 async function onHttp(): Promise<OnHttp> {
   const clock = fakeClock();
-  const changes: Change[] = [];
+  const changes: ServerChange[] = [];
   const errors: Error[] = [];
   const { fetch, next, waiting } = fetchStub();
   const target = httpTransports({ url: `https://${crypto.randomUUID()}.example/mcp`, fetch, clock });
@@ -79,7 +79,7 @@ async function onHttp(): Promise<OnHttp> {
       method: "notifications/subscriptions/acknowledged",
       params: { notifications: { toolsListChanged: true }, _meta: { [subscriptionId]: body.id } },
     });
-    await settled();
+    await flushPromises();
     return feed;
   };
   const opening = client.listen({ tools: true }, (change) => changes.push(change));
@@ -97,13 +97,13 @@ test.each(graceful)(
   async (_, end) => {
     const { client, clock, changes, errors, peer, request } = await onPeer();
     end(peer, request);
-    await settled();
+    await flushPromises();
     expect(client.state).toBe("reconnecting");
     expect(errors.map(({ message }) => message)).toEqual(["The server ended the subscription."]);
     await clock.advance(500);
     const again = (await peer.next()) as JsonRpcRequest;
     acknowledge(peer, again.method === "notifications/cancelled" ? await peer.request("subscriptions/listen") : again);
-    await settled();
+    await flushPromises();
     expect(changes).toEqual([{ kind: "tools" }]);
     expect(client.state).toBe("open");
   },
@@ -151,7 +151,7 @@ test("a server that accepts and ends the subscription at once is tried ten times
     last = await asked;
     acknowledge(peer, last);
     peer.answer(last, { resultType: "complete" });
-    await settled();
+    await flushPromises();
   }
   expect(await subscription.closed).toMatchObject({
     code: "closed",
@@ -175,7 +175,7 @@ test("changes of one subscription do not restore the tries of another", async ()
     const again = await asked;
     acknowledge(peer, again);
     peer.answer(again, { resultType: "complete" });
-    await settled();
+    await flushPromises();
   }
   expect(await subscription.closed).toMatchObject({ code: "closed" });
 });
@@ -201,7 +201,7 @@ test("20 rolling restarts lose no change", async () => {
   expect(errors).toHaveLength(20);
   let isClosed = false;
   void subscription.closed.then(() => (isClosed = true));
-  await settled();
+  await flushPromises();
   expect(isClosed).toBe(false);
   await subscription.close();
 });
@@ -229,7 +229,7 @@ test("lists that were cached before a gap are requested again", async () => {
   peer.fail(request, new LocalError("closed", "broke"));
   await clock.advance(500);
   acknowledge(peer, await peer.request("subscriptions/listen"));
-  await settled();
+  await flushPromises();
   await client.listTools().all();
   expect(lists).toHaveBeenCalledTimes(2);
 });
@@ -242,7 +242,7 @@ test("an onChange that rejects is reported", async () => {
   acknowledge(peer, await peer.request("subscriptions/listen"));
   await opening;
   peer.notify("notifications/tools/list_changed");
-  await settled();
+  await flushPromises();
   expect(errors.map(({ message }) => message)).toEqual(["mine"]);
 });
 
@@ -293,7 +293,7 @@ async function connectLegacy(
   await openLegacySession(next);
   const client = await connecting;
   (await next()).status(405);
-  await settled();
+  await flushPromises();
   return client;
 }
 
@@ -318,13 +318,13 @@ test("a server that is replaced by a legacy version keeps its subscribers", asyn
     discover.json({ ...notFound, id: discover.body.id }, { status: 400 });
   }
   await openLegacySession(next);
-  await settled();
+  await flushPromises();
   expect(changes).toEqual([{ kind: "tools" }]);
-  expect(client.server.era).toBe("legacy");
+  expect(client.server.revisionKind).toBe("legacy");
   const standalone = await next();
   expect(standalone.method).toBe("GET");
   standalone.stream().event({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
-  await settled();
+  await flushPromises();
   expect(changes).toHaveLength(2);
 });
 
@@ -355,10 +355,10 @@ test("a lost session is replaced once at a time, also if every session is lost a
       hit = await next();
     }
     hit.status(404);
-    await settled();
+    await flushPromises();
   }
   expect(await outcome).toMatchObject({ code: "session_lost" });
-  await settled();
+  await flushPromises();
   for (let rest = waiting(); rest > 0; rest--) expect((await next()).method).not.toBe("POST");
 });
 

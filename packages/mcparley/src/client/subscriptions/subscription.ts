@@ -34,7 +34,7 @@ export interface ListenExtension {
 export type ListKind = "tools" | "prompts" | "resources";
 
 /** A change on the server that a client subscribed to. */
-export type Change = (
+export type ServerChange = (
   | {
       /** The list that changed. */
       kind: ListKind;
@@ -79,7 +79,7 @@ export class Listening {
   readonly life: AbortController = new AbortController();
   /** The tries to open it again on a connection that is open. */
   readonly backoff: Backoff;
-  readonly #onChange: (change: Change) => void;
+  readonly #onChange: (change: ServerChange) => void;
   acknowledged: ListenFilter = {};
   /** It broke, and is being opened again. */
   isReopening = false;
@@ -99,7 +99,7 @@ export class Listening {
     this.#onChange = onChange;
   }
 
-  emit(change: Change): void {
+  emit(change: ServerChange): void {
     if (!this.life.signal.aborted) this.#onChange(change);
   }
 
@@ -111,7 +111,7 @@ export class Listening {
   }
 
   /** Whether a change without a subscription id is for this one. An update may be of a part of a subscribed resource. */
-  wants(change: Change): boolean {
+  wants(change: ServerChange): boolean {
     if (change.kind !== "updated") return this.wanted[change.kind] === true;
     return this.wanted.uris?.some((uri) => isPartOf(change.uri, uri)) === true;
   }
@@ -120,7 +120,7 @@ export class Listening {
 interface ListeningInit {
   clock: Clock;
   idle: number;
-  onChange: (change: Change) => void;
+  onChange: (change: ServerChange) => void;
 }
 
 const members = {

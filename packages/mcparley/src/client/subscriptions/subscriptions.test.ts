@@ -3,13 +3,13 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
 import { resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";
 import type { Client } from "../calls/client.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
-import type { Change, Subscription } from "./subscription.ts";
+import type { ServerChange, Subscription } from "./subscription.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
 import "./subscriptions.ts";
 
@@ -28,11 +28,11 @@ async function listening(
   peer: ScriptedPeer,
   filter: Parameters<Client["listen"]>[0],
 ): Promise<{
-  changes: Change[];
+  changes: ServerChange[];
   request: JsonRpcRequest;
   subscription: Subscription;
 }> {
-  const changes: Change[] = [];
+  const changes: ServerChange[] = [];
   const opening = client.listen(filter, (change) => changes.push(change));
   const request = await peer.request("subscriptions/listen");
   acknowledge(peer, request);
@@ -51,7 +51,7 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
   test("changes that are wanted arrive, and no others", async () => {
     const server = define();
     const client = await openClient(serverTransports(server), { revision });
-    const changes: Change[] = [];
+    const changes: ServerChange[] = [];
     const wanted = { tools: true, prompts: true, uris: ["note://a"] };
     const subscription = await client.listen(wanted, (change) => changes.push(change));
     expect(subscription.acknowledged).toEqual({ tools: true, uris: ["note://a"] });
@@ -59,14 +59,14 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
     server.resources.set("m", resource("note://b", { read: () => "x" }));
     server.resources.updated("note://a");
     server.resources.updated("note://b");
-    await settled();
+    await flushPromises();
     expect(changes).toContainEqual({ kind: "tools" });
     expect(changes).toContainEqual({ kind: "updated", uri: "note://a" });
     expect(changes.length).toBe(2);
     await subscription.close();
     server.tools.delete("u");
     server.resources.updated("note://a");
-    await settled();
+    await flushPromises();
     expect(changes.length).toBe(2);
     await client.close();
   });
@@ -74,16 +74,16 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
   test("two subscriptions do not disturb each other", async () => {
     const server = define();
     const client = await openClient(serverTransports(server), { revision });
-    const one: Change[] = [];
-    const two: Change[] = [];
+    const one: ServerChange[] = [];
+    const two: ServerChange[] = [];
     const first = await client.listen({ uris: ["note://a"] }, (change) => one.push(change));
     const second = await client.listen({ uris: ["note://a"] }, (change) => two.push(change));
     server.resources.updated("note://a");
-    await settled();
+    await flushPromises();
     await first.close();
-    await settled();
+    await flushPromises();
     server.resources.updated("note://a");
-    await settled();
+    await flushPromises();
     expect([one.length, two.length]).toEqual([1, 2]);
     await second.close();
     await client.close();
@@ -179,11 +179,11 @@ describe("a subscription that breaks", () => {
     const one = await listening(client, first, { tools: true, uris: ["a:b"] });
     const two = await listening(client, first, { prompts: true });
     first.close(new LocalError("exited", "gone"));
-    await settled();
+    await flushPromises();
     expect(client.state).toBe("reconnecting");
     await clock.advance(500);
     for (let both = 0; both < 2; both++) acknowledge(second, await second.request("subscriptions/listen"));
-    await settled();
+    await flushPromises();
     expect(one.changes).toEqual([{ kind: "tools" }, { kind: "updated", uri: "a:b" }]);
     expect(two.changes).toEqual([{ kind: "prompts" }]);
     expect(client.state).toBe("open");
@@ -197,11 +197,11 @@ describe("a subscription that breaks", () => {
     const subscribing = { "resources/subscribe": () => ({}), "resources/unsubscribe": () => ({}) };
     const [first, second] = [legacyPeer({ answers: subscribing }), legacyPeer({ answers: subscribing })];
     const client = await openClient(peerTransports(first, second), { clock, revision: "2025-11-25" });
-    const changes: Change[] = [];
+    const changes: ServerChange[] = [];
     await client.listen({ resources: true, uris: ["a:b"] }, (change) => changes.push(change));
     first.close();
     await clock.advance(500);
-    await settled();
+    await flushPromises();
     expect(second.arrived.map(({ message }) => "method" in message && message.method)).toEqual([
       "initialize",
       "notifications/initialized",
@@ -217,7 +217,7 @@ describe("a subscription that breaks", () => {
     const dialer = Object.assign(peerTransports(first, second), { kind: "http" as const });
     const client = await openClient(dialer, { clock, revision: "2025-11-25" });
     await first.notification("notifications/initialized");
-    const changes: Change[] = [];
+    const changes: ServerChange[] = [];
     await client.listen({ uris: ["a:b"] }, (change) => changes.push(change));
     const stillRunning = client.callTool("b");
     stillRunning.catch(() => {});
@@ -228,7 +228,7 @@ describe("a subscription that breaks", () => {
     second.answer(await second.request("tools/call"), { content: [] });
     await calling;
     await clock.advance(500);
-    await settled();
+    await flushPromises();
     expect(changes).toEqual([{ kind: "updated", uri: "a:b" }]);
     first.notify("notifications/resources/updated", { uri: "a:b" });
     expect(changes.length).toBe(1);
@@ -244,11 +244,11 @@ describe("a subscription that breaks", () => {
     const client = await openClient(dialer, { clock, onError: (error) => errors.push(error) });
     const { request, changes } = await listening(client, peer, { tools: true });
     peer.fail(request, new LocalError("closed", "the stream broke"));
-    await settled();
+    await flushPromises();
     expect(client.state).toBe("reconnecting");
     await clock.advance(500);
     acknowledge(peer, await peer.request("subscriptions/listen"));
-    await settled();
+    await flushPromises();
     expect(changes).toEqual([{ kind: "tools" }]);
     expect(errors.map(({ message }) => message)).toEqual(["the stream broke"]);
     expect(client.state).toBe("open");
@@ -300,7 +300,7 @@ describe("a subscription that breaks", () => {
       await clock.advance(30_000);
       last = await peer.request("subscriptions/listen");
       acknowledge(peer, last);
-      await settled();
+      await flushPromises();
     }
     peer.fail(last, new LocalError("closed", "broke"));
     await subscription.closed;
@@ -319,7 +319,7 @@ describe("a subscription that breaks", () => {
       await clock.advance(500);
       request = await peer.request("subscriptions/listen");
       acknowledge(peer, request);
-      await settled();
+      await flushPromises();
     }
     expect(client.state).toBe("open");
   });
@@ -342,7 +342,7 @@ describe("a subscription that breaks", () => {
     const client = await openClient(peerTransports(first, second), { clock });
     const { subscription } = await listening(client, first, { tools: true });
     first.close();
-    await settled();
+    await flushPromises();
     await client.close();
     await subscription.closed;
     expect(clock.pending).toBe(0);

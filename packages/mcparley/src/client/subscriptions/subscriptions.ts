@@ -16,7 +16,7 @@ import { endedByServer, listenModern } from "./listen.ts";
 import { listenLegacy } from "./listen-legacy.ts";
 import { isFinal, openingSignal } from "./opening.ts";
 import {
-  type Change,
+  type ServerChange,
   type ListenFilter,
   type ListKind,
   Listening,
@@ -63,12 +63,12 @@ export class Subscriptions {
   /** Opens a subscription. Settles when the server has acknowledged it. */
   async listen(
     wanted: ListenFilter,
-    onChange: (change: Change) => void,
+    onChange: (change: ServerChange) => void,
     options: RequestOptions,
   ): Promise<Subscription> {
     const core = this.#core;
     const idle = options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
-    const onEach = (change: Change): void => {
+    const onEach = (change: ServerChange): void => {
       guarded(() => onChange(change), core.report);
     };
     const listening = new Listening(wanted, { clock: this.#clock, idle, onChange: onEach });
@@ -129,7 +129,7 @@ export class Subscriptions {
     return [...this.#open].filter((listening) => listening.connection === connection);
   }
 
-  #emit(change: Change, connection: Connection, id: unknown): void {
+  #emit(change: ServerChange, connection: Connection, id: unknown): void {
     // A program that reports a change and exits would be started again without end, so its messages are no progress.
     if (this.#core.transports.kind === "http") this.#dialing.reset();
     for (const listening of this.#open) {
@@ -154,7 +154,7 @@ export class Subscriptions {
     const session = await unlessAborted(sessions.ensure(), signal, Method.listen);
     listening.connection = session.connection;
     listening.id = undefined;
-    const open = session.revision.era === "modern" ? listenModern : listenLegacy;
+    const open = session.revision.kind === "modern" ? listenModern : listenLegacy;
     try {
       return await open(this.#core, listening, { session, signal });
     } catch (error) {
@@ -170,7 +170,7 @@ export class Subscriptions {
   async #endOutdated(session: Session, error: unknown, signal: AbortSignal): Promise<void> {
     const core = this.#core;
     if (error instanceof LocalError && error.code === "session_lost") return core.sessions.drop(session);
-    const method = session.revision.era === "modern" ? Method.listen : Method.subscribe;
+    const method = session.revision.kind === "modern" ? Method.listen : Method.subscribe;
     const doubt = doubtOf(error, { core, method }, session);
     if (!doubt) throw error;
     const { replaceIfChanged } = await import("../connect/on-demand.ts");
@@ -251,7 +251,7 @@ function subscription(listening: Listening, closed: Promise<LocalError | undefin
   };
 }
 
-function readChange(method: string, { uri, _meta }: JsonObject): Change | undefined {
+function readChange(method: string, { uri, _meta }: JsonObject): ServerChange | undefined {
   const meta = readMeta(_meta);
   if (method === Notification.resourceUpdated)
     return typeof uri === "string" ? { kind: "updated", uri, ...meta } : undefined;

@@ -11,8 +11,8 @@ import { createServer } from "../../server/create-server.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { appType, readAppUi, readToolUi } from "./app-metadata.ts";
-import { app, apps, shownBy, showsApps } from "./apps.ts";
-import { isFor, readApp, showApps, uiOf } from "./show-apps.ts";
+import { app, apps, appMeta, supportsApps } from "./apps.ts";
+import { isVisibleTo, readApp, appSupport, getToolUi } from "./show-apps.ts";
 
 const resourceUri = "ui://clock/face";
 const csp = { connectDomains: ["https://api.example.com"], resourceDomains: ["https://*.example.com:8443"] };
@@ -22,8 +22,8 @@ const definition: Partial<AnyServerDefinition> = {
   extensions: [apps()],
   resources: { face: app(resourceUri, { html, csp, permissions: { camera: {} }, prefersBorder: true }) },
   tools: {
-    time: tool({ meta: shownBy({ resourceUri }), call: (_, ctx) => (showsApps(ctx) ? "see the clock" : "12:00") }),
-    refresh: tool({ meta: shownBy({ visibility: ["app"] }), call: () => "12:01" }),
+    time: tool({ meta: appMeta({ resourceUri }), call: (_, ctx) => (supportsApps(ctx) ? "see the clock" : "12:00") }),
+    refresh: tool({ meta: appMeta({ visibility: ["app"] }), call: () => "12:01" }),
   },
 };
 
@@ -40,7 +40,7 @@ async function toolsOf(client: Client): Promise<[Tool, Tool]> {
 
 describe("a server with apps", () => {
   test("is found out by its capabilities, its tools' metadata, and the type of its documents", async () => {
-    const client = await connectTo(definition, { extensions: [showApps()] });
+    const client = await connectTo(definition, { extensions: [appSupport()] });
     expect(client.server.capabilities.extensions).toEqual({ "io.modelcontextprotocol/ui": {} });
     const [time] = await toolsOf(client);
     expect(time._meta).toEqual({ ui: { resourceUri } });
@@ -52,7 +52,7 @@ describe("a server with apps", () => {
   });
 
   test("tells clients that show apps from those that do not", async () => {
-    const shows = await connectTo(definition, { extensions: [showApps()] });
+    const shows = await connectTo(definition, { extensions: [appSupport()] });
     expect(await shows.callTool("time")).toBe("see the clock");
     await shows.close();
     const plain = await connectTo(definition);
@@ -66,7 +66,7 @@ describe("a server with apps", () => {
   });
 
   test("cannot be made with a tool whose app it does not have", () => {
-    const tools = { time: tool({ meta: shownBy({ resourceUri: "ui://other" }), call: () => "" }) };
+    const tools = { time: tool({ meta: appMeta({ resourceUri: "ui://other" }), call: () => "" }) };
     expect(() => createServer({ name: "x", version: "1", extensions: [apps()], tools })).toThrow(
       expect.objectContaining({
         code: "invalid_definition",
@@ -76,7 +76,7 @@ describe("a server with apps", () => {
   });
 
   test("cannot be made with a tool whose app is a resource of another type", () => {
-    const tools = { time: tool({ meta: shownBy({ resourceUri: "ui://page" }), call: () => "" }) };
+    const tools = { time: tool({ meta: appMeta({ resourceUri: "ui://page" }), call: () => "" }) };
     const page = resource("ui://page", { mimeType: "text/html", read: () => html });
     const make = (more: object): unknown =>
       createServer({ name: "x", version: "1", extensions: [apps()], tools, ...more });
@@ -99,7 +99,7 @@ describe("a server with apps", () => {
     ],
     [
       "the app of a tool",
-      () => shownBy({ resourceUri: "x" }),
+      () => appMeta({ resourceUri: "x" }),
       "The app of a tool: _meta.ui.resourceUri must begin with ui://.",
     ],
   ])("refuses a definition for %s", (_, define, message) => {
@@ -111,9 +111,9 @@ describe.each(supportedVersions)("to a client of %s", (revision) => {
   const hasMeta = !["2024-11-05", "2025-03-26"].includes(revision);
 
   test("metadata arrives untouched wherever the revision has a word for it", async () => {
-    const meta = { ...shownBy({ resourceUri, visibility: ["app"] }), "com.example/own": { a: [1] } };
-    const time = tool({ meta, call: (_, ctx) => String(showsApps(ctx)) });
-    const client = await connectTo({ ...definition, tools: { time } }, { revision, extensions: [showApps()] });
+    const meta = { ...appMeta({ resourceUri, visibility: ["app"] }), "com.example/own": { a: [1] } };
+    const time = tool({ meta, call: (_, ctx) => String(supportsApps(ctx)) });
+    const client = await connectTo({ ...definition, tools: { time } }, { revision, extensions: [appSupport()] });
     const [listed] = await client.listTools().all();
     expect(listed?._meta).toEqual(hasMeta ? meta : undefined);
     const [face] = await client.listResources().all();
@@ -129,13 +129,13 @@ describe.each(supportedVersions)("to a client of %s", (revision) => {
 
 describe("a host", () => {
   test("reads an app with what it may do, and knows which tools are for whom", async () => {
-    const client = await connectTo(definition, { extensions: [showApps()] });
+    const client = await connectTo(definition, { extensions: [appSupport()] });
     const [time, refresh] = await toolsOf(client);
-    expect(uiOf(time)).toEqual({ resourceUri });
-    expect([isFor("model", time), isFor("app", time)]).toEqual([true, true]);
-    expect([isFor("model", refresh), isFor("app", refresh)]).toEqual([false, true]);
+    expect(getToolUi(time)).toEqual({ resourceUri });
+    expect([isVisibleTo("model", time), isVisibleTo("app", time)]).toEqual([true, true]);
+    expect([isVisibleTo("model", refresh), isVisibleTo("app", refresh)]).toEqual([false, true]);
     const ui = { csp, permissions: { camera: {} }, prefersBorder: true };
-    expect(await readApp(client, uiOf(time)!.resourceUri!)).toEqual({ uri: resourceUri, html, ui });
+    expect(await readApp(client, getToolUi(time)!.resourceUri!)).toEqual({ uri: resourceUri, html, ui });
     await client.close();
   });
 
@@ -241,7 +241,7 @@ describe("a host", () => {
     [{ ui: { visibility: ["everyone"] } }, '_meta.ui.visibility must be a list of "model" and "app".'],
   ])("keeps a tool from everyone whose metadata is %j", (meta, message) => {
     expect(() => readToolUi(meta)).toThrow(expect.objectContaining({ code: "invalid_message", message }));
-    expect([isFor("model", { _meta: meta }), isFor("app", { _meta: meta })]).toEqual([false, false]);
+    expect([isVisibleTo("model", { _meta: meta }), isVisibleTo("app", { _meta: meta })]).toEqual([false, false]);
   });
 
   test.each([

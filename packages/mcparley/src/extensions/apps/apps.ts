@@ -40,12 +40,12 @@ function isAt(template: string, uri: string): boolean {
 }
 
 /**
- * Returns the `meta` of a tool whose results an app shows: `tool({ meta: shownBy({ resourceUri: "ui://clock" }), ... })`.
+ * Returns the `meta` of a tool whose results an app shows: `tool({ meta: appMeta({ resourceUri: "ui://clock" }), ... })`.
  *
  * Throws `LocalError` `invalid_definition` for a URI that is not `ui://`. A client without support for apps sees a normal
  * tool. The tool's result must therefore contain the same information as text.
  */
-export function shownBy(ui: ToolUi): JsonObject {
+export function appMeta(ui: ToolUi): JsonObject {
   return { ui: { ...explained("app of a tool", () => readToolUi({ ui })) } };
 }
 
@@ -85,7 +85,7 @@ export function app<const U extends string, C extends object = object>(
 }
 
 /** Returns whether the client declared support for apps. If not, a tool must return all information as text. */
-export function showsApps({ peer }: Pick<Context, "peer">): boolean {
+export function supportsApps({ peer }: Pick<Context, "peer">): boolean {
   const { extensions } = peer.capabilities;
   const settings = isObject(extensions) ? extensions[appsId] : undefined;
   return isObject(settings) && Array.isArray(settings.mimeTypes) && settings.mimeTypes.includes(appType);

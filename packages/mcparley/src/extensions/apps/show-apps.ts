@@ -17,7 +17,7 @@ import {
 
 /** The part of a listed tool that holds its metadata. */
 /** A tool with its metadata, as a server lists it. */
-export interface Listed {
+export interface ListedTool {
   /** The `_meta` of the listed tool or resource. */
   readonly _meta?: JsonObject;
 }
@@ -32,13 +32,13 @@ export interface App {
   ui: AppUi;
 }
 
-/** Declares that the client can show apps: `connect(target, { extensions: [showApps()] })` (MCP Apps, SEP-1865). */
-export function showApps(): ClientExtension {
+/** Declares that the client can show apps: `connect(target, { extensions: [appSupport()] })` (MCP Apps, SEP-1865). */
+export function appSupport(): ClientExtension {
   return { id: appsId, settings: { mimeTypes: [appType] } };
 }
 
 /** Reads a listed tool's app metadata, undefined if it has none. Throws `LocalError` `invalid_message` if it is invalid. */
-export function uiOf(tool: Listed): ToolUi | undefined {
+export function getToolUi(tool: ListedTool): ToolUi | undefined {
   return readToolUi(tool._meta);
 }
 
@@ -46,9 +46,9 @@ export function uiOf(tool: Listed): ToolUi | undefined {
  * Returns whether the model, or an app of the same server, may use a listed tool. A host must not offer other tools to its
  * model, and must not call other tools for an app. A tool with invalid metadata is for neither.
  */
-export function isFor(audience: Audience, tool: Listed): boolean {
+export function isVisibleTo(audience: Audience, tool: ListedTool): boolean {
   try {
-    return (uiOf(tool)?.visibility ?? ["model", "app"]).includes(audience);
+    return (getToolUi(tool)?.visibility ?? ["model", "app"]).includes(audience);
   } catch {
     return false;
   }

@@ -55,7 +55,7 @@ export type DetailedTask = Task &
   );
 
 /** A task as a client receives it, with the details that the server has sent. */
-export interface SeenTask extends Task {
+export interface TaskDetails extends Task {
   /** The requests to answer, by key, if the status is `input_required`. */
   inputRequests?: Record<string, InputRequest>;
   /** The result, if the status is `completed`. */

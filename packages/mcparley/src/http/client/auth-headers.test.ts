@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { settled } from "../../testing/fake-clock.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 import { fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { sendHttp } from "./send.ts";
 import { type HttpAuth, type HttpSettings, readHttpTarget } from "./settings.ts";
@@ -77,7 +77,7 @@ describe("an authorization that learns from a response", () => {
       },
       challenged: async ({ status }) => {
         challenged.push(status);
-        await settled();
+        await flushPromises();
         return true;
       },
     });

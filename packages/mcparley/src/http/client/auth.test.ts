@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Connection } from "../../client/connect/connection.ts";
 import type { LocalError } from "../../rpc/errors.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
 import type { HttpAuth, HttpAuthRefusal } from "./settings.ts";
@@ -53,7 +53,7 @@ test("C2: requests that are refused together lead to one challenge, and each is 
   const sent = [await next(), await next(), await next()];
   sent[0]?.status(401, challenge);
   sent[1]?.status(401, challenge);
-  await settled();
+  await flushPromises();
   challenges[0]?.meet(true);
   const repeated = [await next(), await next()];
   // This request was sent with the old token, and is refused after the new token has arrived.
@@ -73,7 +73,7 @@ test("a challenge says which request was refused, what it showed, and how often 
   const answer = call();
   for (let repeated = 0; repeated < 3; repeated++) {
     (await next()).status(401, challenge);
-    await settled();
+    await flushPromises();
     expect(challenges).toHaveLength(repeated + 1);
     const [{ refusal, meet }] = challenges.slice(-1) as [(typeof challenges)[0]];
     expect(refusal).toMatchObject({ status: 401, shown: { authorization: `Bearer ${repeated}` }, repeated });
@@ -94,7 +94,7 @@ test("a request for which there is nothing new to show fails", async () => {
   const { call, next, waiting } = await talk(auth);
   const answer = call();
   (await next()).status(401, challenge);
-  await settled();
+  await flushPromises();
   challenges[0]?.meet(false);
   expect(await answer).toMatchObject({ code: "unauthorized" });
   expect(waiting()).toBe(0);
@@ -114,9 +114,9 @@ test("a sign-in that fails rejects all that wait for it, and the next request ma
   const { call, next, waiting } = await talk(auth);
   const first = call();
   (await next()).status(401, challenge);
-  await settled();
+  await flushPromises();
   const later = call();
-  await settled();
+  await flushPromises();
   expect(waiting()).toBe(0);
   const failure = new Error("nobody signed in") as LocalError;
   challenges[0]?.meet(failure);
@@ -124,7 +124,7 @@ test("a sign-in that fails rejects all that wait for it, and the next request ma
   expect(waiting()).toBe(0);
   const again = call();
   (await next()).status(401, challenge);
-  await settled();
+  await flushPromises();
   expect(challenges).toHaveLength(2);
   challenges[1]?.meet(true);
   const { json, body } = await next();
@@ -137,7 +137,7 @@ test("C1: the clocks of all that wait stand still while a person signs in, and g
   const { call, next, clock } = await talk(auth);
   const refused = call(1_000);
   (await next()).status(401, challenge);
-  await settled();
+  await flushPromises();
   const held = call(1_000);
   await clock.advance(3_600_000);
   challenges[0]?.meet(true);
@@ -158,13 +158,13 @@ test("a sign-in that nobody waits for any more is given up", async () => {
   const answers = givingUp.map(({ signal }) => call(1_000, signal));
   (await next()).status(401, challenge);
   (await next()).status(401, challenge);
-  await settled();
+  await flushPromises();
   const [{ signal, meet }] = challenges as [(typeof challenges)[0]];
   givingUp[0]?.abort();
-  await settled();
+  await flushPromises();
   expect(signal.aborted).toBe(false);
   givingUp[1]?.abort();
-  await settled();
+  await flushPromises();
   expect(signal.aborted).toBe(true);
   meet(false);
   for (const answer of answers) expect(await answer).toMatchObject({ code: "aborted" });

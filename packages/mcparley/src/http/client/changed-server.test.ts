@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { type EventFeed, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
-import { forgetEras } from "../../client/connect/find-revision.ts";
+import { forgetRevisions } from "../../client/connect/find-revision.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { Client } from "../../client/calls/client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
@@ -10,7 +10,7 @@ import { httpTransports } from "./transport.ts";
 // Loaded on first use. Loaded here, so that no test waits for them.
 import "../../client/connect/on-demand.ts";
 
-afterEach(forgetEras);
+afterEach(forgetRevisions);
 
 type Answer = (request: SentRequest) => void;
 
@@ -105,7 +105,7 @@ describe("a modern server that is rolled back to a legacy one", () => {
     // A legacy server does not name a modern version when it is asked for its versions.
     deploy(legacy((request) => (methodOf(request) === "server/discover" ? status(400) : refusal)(request)));
     expect(await client.callTool("a")).toBe("done");
-    expect(client.server.era).toBe("legacy");
+    expect(client.server.revisionKind).toBe("legacy");
     expect(sent[0]).toBe("tools/call");
     expect(sent.at(-1)).toBe("tools/call");
     expect(countOf(sent, "tools/call")).toBe(2);
@@ -143,12 +143,12 @@ describe("a legacy server that is upgraded to a modern one", () => {
     ["404 and -32601", refuse(404, -32_601)],
   ])("and refuses legacy requests with %s is called again in its revision", async (_, refusal) => {
     for (const session of ["s-1", null]) {
-      forgetEras();
+      forgetRevisions();
       const { client, deploy, sent } = await connectTo(legacy(status(400), session));
-      expect(client.server.era).toBe("legacy");
+      expect(client.server.revisionKind).toBe("legacy");
       deploy(modern(refusal));
       expect(await client.callTool("a")).toBe("done");
-      expect(client.server.era).toBe("modern");
+      expect(client.server.revisionKind).toBe("modern");
       expect(countOf(sent, "tools/call")).toBe(2);
       await client.close();
     }
@@ -186,14 +186,14 @@ describe("a server that has not changed", () => {
     ["404", status(404)],
   ])("gets a call that it refused with %s once, and keeps its session", async (_, failure) => {
     for (const server of [modern(status(400)), legacy(status(400), null)]) {
-      forgetEras();
+      forgetRevisions();
       const { client, deploy, sent } = await connectTo(server);
-      const { era } = client.server;
+      const { revisionKind } = client.server;
       deploy(failing(server, failure));
       await expect(client.callTool("a")).rejects.toThrow();
       expect(countOf(sent, "tools/call")).toBe(1);
       expect(countOf(sent, "initialize")).toBe(0);
-      expect(client.server.era).toBe(era);
+      expect(client.server.revisionKind).toBe(revisionKind);
       expect(client.state).toBe("open");
     }
   });
@@ -204,7 +204,7 @@ describe("a server that has not changed", () => {
     deploy(failing(both, refuse(400, -32_600)));
     await expect(client.callTool("a")).rejects.toMatchObject({ code: -32_600 });
     expect(sent).toEqual(["tools/call", "ping"]);
-    expect(client.server.era).toBe("legacy");
+    expect(client.server.revisionKind).toBe("legacy");
   });
 
   test.each<[string, Answer]>([

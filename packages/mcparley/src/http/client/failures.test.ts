@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LocalError } from "../../rpc/errors.ts";
 import type { JsonRpcMessage, RequestId } from "../../rpc/messages.ts";
-import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { type FetchStub, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
 // Loaded by the transport on first use. Loading it here keeps tests with a fake clock from waiting for the disk.
@@ -46,7 +46,7 @@ test.each([408, 429, 502, 503, 504])(
     void send(modern(1));
     const error = { jsonrpc: "2.0", id: 1, error: { code: -32603, message: "The store is unavailable." } };
     (await next()).json(error, { status, headers: { "content-type": "application/json", "retry-after": "2" } });
-    await settled();
+    await flushPromises();
     expect(messages).toEqual([]);
     const cause = expect.objectContaining({ code: -32603, message: "The store is unavailable." }) as Error;
     expect(failures[0]?.[1]).toMatchObject({ code: "http", data: { status, retryAfterMs: 2_000 }, cause });
@@ -58,7 +58,7 @@ test("an error of MCP is delivered whatever the status is", async () => {
   void send(modern(1));
   const error = { jsonrpc: "2.0", id: 1, error: { code: -32022, message: "no" } };
   (await next()).json(error, { status: 503, headers: { "content-type": "application/json" } });
-  await settled();
+  await flushPromises();
   expect(messages).toEqual([error]);
 });
 
@@ -77,7 +77,7 @@ test("a connection that breaks without a response is not reported as a host that
   const { send, next, failures } = talk();
   void send(modern(1));
   (await next()).fail(reset());
-  await settled();
+  await flushPromises();
   expect(failures[0]?.[1]).toMatchObject({
     code: "closed",
     message: "The connection to example.com failed before a response arrived: ECONNRESET, the connection was cut off.",
@@ -90,7 +90,7 @@ test("a connection that breaks in the response is reported as such", async () =>
   void send(modern(1));
   const body = new ReadableStream({ start: (controller) => controller.error(new TypeError("terminated")) });
   (await next()).respond(new Response(body, { headers: { "content-type": "application/json" } }));
-  await settled();
+  await flushPromises();
   expect(failures[0]?.[1]).toMatchObject({ code: "closed", message: "The response could not be read: terminated" });
 });
 

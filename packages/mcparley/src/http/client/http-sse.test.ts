@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Client } from "../../client/calls/client.ts";
-import { forgetEras } from "../../client/connect/find-revision.ts";
+import { forgetRevisions } from "../../client/connect/find-revision.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
-import type { Change } from "../../client/subscriptions/subscription.ts";
+import type { ServerChange } from "../../client/subscriptions/subscription.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { until } from "mcparley-tests/support/answering-server.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
@@ -16,7 +16,7 @@ import "../../client/subscriptions/subscriptions.ts";
 import "./connection-error.ts";
 import "./http-sse.ts";
 
-afterEach(forgetEras);
+afterEach(forgetRevisions);
 
 const url = "https://old.example/sse";
 
@@ -94,7 +94,7 @@ describe("a server of 2024-11-05 is found", () => {
     await refuseBoth(stub, refuse);
     const feed = await handshake(stub);
     const { server } = await client;
-    expect(server).toMatchObject({ era: "legacy", revision: "2024-11-05", info: { name: "old" } });
+    expect(server).toMatchObject({ revisionKind: "legacy", revision: "2024-11-05", info: { name: "old" } });
     const calling = (await client).callTool("add");
     await take(stub, feed, "tools/call", { content: [{ type: "text", text: "3" }] });
     expect(await calling).toBe("3");
@@ -124,7 +124,7 @@ describe("a server of 2024-11-05 is found", () => {
     expect(discover.body.method).toBe("server/discover");
     const result = { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: {}, ttlMs: 0 };
     discover.json({ jsonrpc: "2.0", id: discover.body.id, result: { ...result, cacheScope: "public" } });
-    expect((await again.client).server.era).toBe("modern");
+    expect((await again.client).server.revisionKind).toBe("modern");
   });
 
   test("also where its revision is pinned, and not where a modern one is", async () => {
@@ -195,7 +195,7 @@ describe("where there is none, the first refusal is what is told", () => {
     const get = await stub.next();
     await answer(get, clock);
     await expect(client).rejects.toMatchObject({ code: "http", data: { status: 405 } });
-    await settled();
+    await flushPromises();
     expect(clock.pending).toBe(0);
   });
 
@@ -301,7 +301,7 @@ describe("a session", () => {
     await take(stub, feed, "initialize", initializeResult);
     const initialized = await stub.next();
     const listing = (await client).listTools().all();
-    await settled();
+    await flushPromises();
     expect(stub.waiting()).toBe(0);
     initialized.status(202);
     await take(stub, feed, "tools/list", { tools: [] });
@@ -345,14 +345,14 @@ describe("a session", () => {
     const { stub, client, clock } = connecting();
     await refuseBoth(stub, notAllowed);
     let feed = await handshake(stub);
-    const changes: Change[] = [];
+    const changes: ServerChange[] = [];
     await (await client).listen({ tools: true }, (change) => changes.push(change));
     for (let cut = 1; cut <= 30; cut++) {
       await clock.advance(ms);
       feed.break();
       while (stub.waiting() === 0) await clock.advance(500);
       feed = await handshake(stub);
-      await settled();
+      await flushPromises();
       expect(changes).toHaveLength(cut);
     }
     expect((await client).state).toBe("open");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SentRequest } from "mcparley-tests/support/fetch-stub.ts";
 import { legacyTalk, nextGet } from "mcparley-tests/support/legacy-talk.ts";
-import { settled } from "../../testing/fake-clock.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 
 const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
 
@@ -13,10 +13,10 @@ test("a 404 ends the session: the client opens a new one, subscribes again and r
   subscribing.json({ jsonrpc: "2.0", id: subscribing.body.id, result: {} });
   await opening;
   feed.break();
-  await settled();
+  await flushPromises();
   expect(client.state).toBe("reconnecting");
   (await nextGet(next)).status(404);
-  await settled();
+  await flushPromises();
   expect(client.state).toBe("reconnecting");
   await openSession();
   // The stream and the subscription are opened at the same time.
@@ -25,12 +25,12 @@ test("a 404 ends the session: the client opens a new one, subscribes again and r
   const resubscribing = hits.find(({ body }) => body.method === "resources/subscribe");
   expect(resubscribing?.headers.get("mcp-session-id")).toBe("s-2");
   resubscribing?.json({ jsonrpc: "2.0", id: resubscribing.body.id, result: {} });
-  await settled();
+  await flushPromises();
   expect(changes).toEqual([{ kind: "tools" }, { kind: "updated", uri: "a:b" }]);
   expect(client.state).toBe("open");
   expect(errors.map(({ message }) => message)).toContainEqual(expect.stringContaining("404 for GET"));
   again?.event(changed);
-  await settled();
+  await flushPromises();
   expect(changes).toHaveLength(3);
   expect(clock.pending).toBe(0);
 });
@@ -39,7 +39,7 @@ test("a 404 without subscribers changes the state, and the next call opens a new
   const { client, next, openSession } = await legacyTalk();
   (await nextGet(next)).stream().break();
   (await nextGet(next)).status(404);
-  await settled();
+  await flushPromises();
   expect(client.state).toBe("reconnecting");
   const calling = client.ping();
   await openSession();
@@ -56,7 +56,7 @@ test("a server that answers 404 to every GET keeps its session", async () => {
   const check = await next();
   expect([check.method, check.body.method]).toEqual(["POST", "ping"]);
   check.json({ jsonrpc: "2.0", id: check.body.id, result: {} });
-  await settled();
+  await flushPromises();
   expect([client.state, waiting(), errors.length]).toEqual(["open", 0, 1]);
 });
 
@@ -64,7 +64,7 @@ test("a first GET that is answered with 404 loses the session if a ping is as we
   const { client, next } = await legacyTalk();
   (await nextGet(next)).status(404);
   (await next()).status(404);
-  await settled();
+  await flushPromises();
   expect(client.state).toBe("reconnecting");
 });
 
@@ -73,7 +73,7 @@ test("ten minutes of 503 do not end the stream while there are subscribers", asy
   const feed = (await nextGet(next)).stream();
   const subscription = await client.listen({ tools: true }, (change) => changes.push(change));
   feed.break();
-  await settled();
+  await flushPromises();
   let tries = 0;
   for (; clock.now() < 600_000; tries++) {
     (await nextGet(next)).status(503, { "retry-after": "20" });
@@ -84,7 +84,7 @@ test("ten minutes of 503 do not end the stream while there are subscribers", asy
   expect(tries).toBeGreaterThan(20);
   expect(errors).toHaveLength(1);
   (await nextGet(next)).stream().event(changed);
-  await settled();
+  await flushPromises();
   expect(changes).toEqual([{ kind: "tools" }, { kind: "tools" }]);
   expect(client.state).toBe("open");
   await subscription.close();
@@ -103,7 +103,7 @@ test("lists that were cached before a break of the stream are requested again", 
   await client.listTools().all();
   feed.break();
   (await nextGet(next)).stream();
-  await settled();
+  await flushPromises();
   await list();
   expect(waiting()).toBe(0);
 });
@@ -111,14 +111,14 @@ test("lists that were cached before a break of the stream are requested again", 
 test("a stream without subscribers rests after its last try, and listen opens it again", async () => {
   const { client, clock, changes, errors, next, waiting } = await legacyTalk();
   for (let time = 0; time < 11; time++) (await nextGet(next)).status(503);
-  await settled();
+  await flushPromises();
   expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining("could not be kept open")]);
   await clock.advance(3_600_000);
   expect([waiting(), clock.pending, client.state]).toEqual([0, 0, "open"]);
   await client.listen({ tools: true }, (change) => changes.push(change));
   expect(client.state).toBe("reconnecting");
   (await nextGet(next)).stream().event(changed);
-  await settled();
+  await flushPromises();
   expect(changes).toEqual([{ kind: "tools" }, { kind: "tools" }]);
   expect(client.state).toBe("open");
 });
@@ -126,7 +126,7 @@ test("a stream without subscribers rests after its last try, and listen opens it
 test("a response of the server opens a stream that has rested for a minute", async () => {
   const { client, clock, next, waiting } = await legacyTalk();
   for (let time = 0; time < 11; time++) (await nextGet(next)).stream().end();
-  await settled();
+  await flushPromises();
   const answer = async (): Promise<void> => {
     const calling = client.ping();
     const hit = await next();
@@ -154,7 +154,7 @@ test("a stream that nobody needs any more rests after its last try", async () =>
   const { client, clock, next, waiting } = await legacyTalk();
   const subscription = await client.listen({ tools: true }, () => {});
   for (let time = 0; time < 15; time++) (await nextGet(next)).status(503);
-  await settled();
+  await flushPromises();
   await subscription.close();
   (await nextGet(next)).status(503);
   await clock.advance(3_600_000);
@@ -169,7 +169,7 @@ test.each([5_000, 29_000, 59_000])(
       const feed = (await nextGet(next)).stream();
       await clock.advance(ms);
       feed.break();
-      await settled();
+      await flushPromises();
     }
     expect(errors).toEqual([]);
     expect(client.state).toBe("open");
@@ -213,7 +213,7 @@ describe("a client that answers input requests", () => {
     const { client, next, waiting } = await legacyTalk({ elicit });
     const calling = client.ping();
     const get = await nextGet(next);
-    await settled();
+    await flushPromises();
     expect(waiting()).toBe(0);
     answer(get);
     const ping = await next();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { legacyTalk, nextGet } from "mcparley-tests/support/legacy-talk.ts";
-import { settled } from "../../testing/fake-clock.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 
 test.each([5_000, 29_000, 59_000])("an answer stream that a proxy cuts every %i ms is never given up", async (ms) => {
   const { client, clock, next } = await legacyTalk();
@@ -24,12 +24,12 @@ test("a call whose stream cannot be resumed because the session is lost is not s
   const outcome = client.callTool("pay").catch((error: unknown) => error);
   const feed = (await next()).stream();
   feed.raw("id: e1\ndata: \n\n");
-  await settled();
+  await flushPromises();
   feed.break();
   (await nextGet(next)).status(404);
   expect(await outcome).toMatchObject({ code: "closed", data: { safeToRepeat: false } });
   expect(client.state).toBe("reconnecting");
-  await settled();
+  await flushPromises();
   expect(waiting()).toBe(0);
 });
 
@@ -40,7 +40,7 @@ test("an answer stream that breaks is resumed at its last event, not before the 
   const call = await next();
   const stream = call.stream();
   stream.raw("id: e1\nretry: 700\ndata: \n\n");
-  await settled();
+  await flushPromises();
   stream.end();
   await clock.advance(699);
   expect(waiting()).toBe(0);
@@ -49,7 +49,7 @@ test("an answer stream that breaks is resumed at its last event, not before the 
   expect(resumed.headers.get("last-event-id")).toBe("e1");
   const rest = resumed.stream();
   rest.event({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 1, progress: 1 } }, "e2");
-  await settled();
+  await flushPromises();
   rest.break();
   const again = await nextGet(next);
   expect(again.headers.get("last-event-id")).toBe("e2");
@@ -63,14 +63,14 @@ test("an answer stream is resumed at most ten times without progress, with growi
   const outcome = client.callTool("slow", {}, { timeout: { idle: 3_600_000 } }).catch((error: unknown) => error);
   const stream = (await next()).stream();
   stream.raw("id: e1\ndata: \n\n");
-  await settled();
+  await flushPromises();
   stream.break();
   const times: number[] = [];
   for (let tries = 0; tries < 10; tries++) {
     const hit = await nextGet(next);
     times.push(clock.now());
     hit.fail(new TypeError("fetch failed"));
-    await settled();
+    await flushPromises();
   }
   expect(await outcome).toMatchObject({ code: "closed" });
   expect(times.at(-1)).toBeGreaterThan(60_000);

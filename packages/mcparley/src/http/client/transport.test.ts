@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject, JsonRpcMessage, RequestId } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
-import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import type { HttpTarget } from "./settings.ts";
 import { httpTransports } from "./transport.ts";
@@ -81,7 +81,7 @@ async function session(target: Partial<HttpTarget> = {}, version = "2025-11-25")
 async function quietSession(target: Partial<HttpTarget> = {}, version?: string): Promise<Talk> {
   const talking = await session(target, version);
   (await talking.next()).status(405);
-  await settled();
+  await flushPromises();
   return talking;
 }
 
@@ -100,7 +100,7 @@ test("a modern message is a POST with the headers that mirror it, and its JSON a
     "x-team": "a",
   });
   json(result(1, { sum: 3 }));
-  await settled();
+  await flushPromises();
   expect(messages).toEqual([result(1, { sum: 3 })]);
 });
 
@@ -127,7 +127,7 @@ test("M1: the messages of a stream arrive in their order, the answer last", asyn
   for (const one of progress) stream.event(one);
   stream.event(result(1));
   stream.end();
-  await settled();
+  await flushPromises();
   expect(messages).toEqual([...progress, result(1)]);
   expect(failures).toEqual([]);
 });
@@ -137,7 +137,7 @@ test("a stream that the server leaves open after the answer is ended after a whi
   void send(modern(1));
   const hit = await next();
   hit.stream().event(result(1));
-  await settled();
+  await flushPromises();
   expect(messages).toEqual([result(1)]);
   expect(hit.signal.aborted).toBe(false);
   await clock.advance(1_000);
@@ -151,7 +151,7 @@ test("H10: to cancel a modern request is to drop its stream, and nothing is sent
   void send(modern(2));
   const hits = [await next(), await next()];
   await send(cancelled(1));
-  await settled();
+  await flushPromises();
   expect(hits.map(({ signal }) => signal.aborted)).toEqual([true, false]);
   expect(waiting()).toBe(0);
   expect(failures).toEqual([]);
@@ -165,7 +165,7 @@ test("H10: a modern stream that ends without its answer fails its request alone,
   const second = await next();
   first.event({ jsonrpc: "2.0", method: "notifications/progress" }, "e1");
   first.end();
-  await settled();
+  await flushPromises();
   expect(failures).toEqual([[1, expect.objectContaining({ code: "closed" })]]);
   expect(second.signal.aborted).toBe(false);
   await clock.advance(60_000);
@@ -203,10 +203,10 @@ test("a revision from before the version header gets none, also after a modern p
   const { send, next } = talk();
   void send(modern(0, "server/discover", {}));
   (await next()).status(400);
-  await settled();
+  await flushPromises();
   void send(legacy(1, "initialize", { protocolVersion: "2025-11-25" }));
   (await next()).json(result(1, { protocolVersion: "2025-03-26" }));
-  await settled();
+  await flushPromises();
   void send({ jsonrpc: "2.0", method: "notifications/initialized" });
   expect(Object.fromEntries((await next()).headers)).toEqual({
     accept: "application/json, text/event-stream",
@@ -221,7 +221,7 @@ test("notifications/initialized is sent again where it did not get through, and 
   initialize.json(result("init", { protocolVersion: "2025-11-25" }), {
     headers: { "content-type": "application/json", "mcp-session-id": "s-1" },
   });
-  await settled();
+  await flushPromises();
   const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
   (await next()).status(502);
   while (waiting() === 0) await clock.advance(50);
@@ -248,7 +248,7 @@ test("notifications/initialized that is refused is not sent again", async () => 
   const { send, next } = talk();
   void send(legacy("init", "initialize", { protocolVersion: "2025-11-25" }));
   (await next()).json(result("init", { protocolVersion: "2025-11-25" }));
-  await settled();
+  await flushPromises();
   const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
   (await next()).status(400);
   await expect(telling).rejects.toMatchObject({ code: "http", data: { status: 400 } });
@@ -258,11 +258,11 @@ test("nothing overtakes notifications/initialized", async () => {
   const { send, next, waiting } = talk();
   void send(legacy(1, "initialize"));
   (await next()).json(result(1, { protocolVersion: "2025-11-25" }));
-  await settled();
+  await flushPromises();
   void send({ jsonrpc: "2.0", method: "notifications/initialized" });
   void send(legacy(2));
   const initialized = await next();
-  await settled();
+  await flushPromises();
   expect(waiting()).toBe(0);
   initialized.status(202);
   expect((await next()).body.id).toBe(2);
@@ -281,7 +281,7 @@ test("H8: 404 in a session is its loss, whatever JSON-RPC error is in it; others
       headers: { "content-type": "application/json" },
     },
   );
-  await settled();
+  await flushPromises();
   expect(failures).toEqual([[1, expect.objectContaining({ code: "session_lost" })]]);
   await expect(Promise.all([send(cancelled(2)), next().then((hit) => hit.status(404))])).rejects.toMatchObject({
     code: "session_lost",
@@ -297,7 +297,7 @@ test.each([
     const { send, next, messages, failures } = talk();
     void send(modern(1));
     (await next()).json(error, { status, headers: { "content-type": "application/json" } });
-    await settled();
+    await flushPromises();
     expect(messages).toEqual([{ ...error, id: 1 }]);
     expect(failures).toEqual([]);
   }
@@ -310,7 +310,7 @@ test("other statuses fail the request with the status and the beginning of the b
     status: 500,
     statusText: "Internal Server Error",
   });
-  await settled();
+  await flushPromises();
   const [[, error]] = failures as [[RequestId, LocalError]];
   expect(error.code).toBe("http");
   expect(error.message).toMatch(
@@ -327,7 +327,7 @@ test.each([
   const { send, next, failures } = talk();
   void send(modern(1));
   (await next()).status(429, { "retry-after": header });
-  await settled();
+  await flushPromises();
   expect(failures[0]?.[1]).toMatchObject({ code: "http", data: { status: 429, retryAfterMs } });
 });
 
@@ -335,7 +335,7 @@ test.each([401, 403])("%i without authorization is told with its challenge", asy
   const { send, next, failures } = talk();
   void send(modern(1));
   (await next()).status(status, { "www-authenticate": 'Bearer scope="a"' });
-  await settled();
+  await flushPromises();
   expect(failures[0]?.[1]).toMatchObject({ code: "unauthorized", data: { status, challenge: 'Bearer scope="a"' } });
 });
 
@@ -345,7 +345,7 @@ test("a host that cannot be reached is named with the reason", async () => {
   (await next()).fail(
     new TypeError("fetch failed", { cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) }),
   );
-  await settled();
+  await flushPromises();
   expect(failures[0]?.[1]).toMatchObject({
     code: "unreachable",
     message: "Cannot reach example.com: ECONNREFUSED, nothing listens there.",
@@ -374,7 +374,7 @@ test.each([
   const { send, next, failures } = talk();
   void send(modern(1));
   answer(await next());
-  await settled();
+  await flushPromises();
   expect(failures).toEqual([
     [1, expect.objectContaining({ code: "invalid_message", message: expect.stringMatching(message) })],
   ]);
@@ -386,7 +386,7 @@ test("an event that is not JSON is reported, and the stream goes on", async () =
   const stream = (await next()).stream();
   stream.raw("data: {oops\n\nevent: ping\ndata: {}\n\n");
   stream.event(result(1));
-  await settled();
+  await flushPromises();
   expect(problems.map(({ message }) => message)).toEqual(['The server sent an event that is not JSON: "{oops".']);
   expect(messages).toEqual([result(1)]);
 });
@@ -398,7 +398,7 @@ test("C5: an answer over the limit fails the request that it belongs to, and no 
   event.stream().event(result(1, { text: "x".repeat(2_000) }));
   json.json(result(2, { text: "x".repeat(2_000) }));
   good.json(result(3));
-  await settled();
+  await flushPromises();
   expect(failures.map(([id, { code }]) => [id, code])).toEqual(
     expect.arrayContaining([
       [1, "too_large"],
@@ -420,7 +420,7 @@ test("C3: a redirect is not followed to another origin, nor with another method"
     const { send, next, failures, waiting } = talk({ headers: { authorization: "Bearer t" } });
     void send(modern(1));
     (await next()).status(status, { location });
-    await settled();
+    await flushPromises();
     expect(failures[0]?.[1]).toMatchObject({
       code: "http",
       message: expect.stringMatching(/redirects.*which is not followed/),
@@ -436,11 +436,11 @@ test("C3: a redirect within the origin that keeps the method is followed, three 
   const last = await next();
   expect([last.url, last.method, last.body.id]).toEqual(["https://example.com/c", "POST", 1]);
   last.json(result(1));
-  await settled();
+  await flushPromises();
   expect(messages).toEqual([result(1)]);
   void send(modern(2));
   for (const path of ["/a", "/b", "/c", "/d"]) (await next()).status(308, { location: path });
-  await settled();
+  await flushPromises();
   expect(failures[0]?.[1].message).toMatch(/more than 3 times/);
 });
 
@@ -454,7 +454,7 @@ test("the standing stream of a session delivers what the server says by itself",
   ]);
   const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
   hit.stream().event(changed);
-  await settled();
+  await flushPromises();
   expect(messages).toEqual([changed]);
   void send(legacy(1));
   (await next()).json(result(1));
@@ -491,7 +491,7 @@ test("a batch of an old revision is one POST, whose answers may come in any orde
   const hit = await next();
   expect(hit.body).toHaveLength(2);
   hit.json([result(2), result(1)]);
-  await settled();
+  await flushPromises();
   expect(messages).toEqual([[result(2), result(1)]]);
   expect(failures).toEqual([]);
 });

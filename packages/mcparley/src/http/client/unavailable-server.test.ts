@@ -11,15 +11,15 @@ import {
   status,
   until,
 } from "mcparley-tests/support/answering-server.ts";
-import { forgetEras } from "../../client/connect/find-revision.ts";
-import { settled } from "../../testing/fake-clock.ts";
+import { forgetRevisions } from "../../client/connect/find-revision.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 import { discoverResult, initializeResult } from "../../testing/peer-transports.ts";
 import { httpTransports } from "./transport.ts";
 // Loaded on first use. Loaded here, so that no test waits for them.
 import "../../client/connect/on-demand.ts";
 import "./http-sse.ts";
 
-afterEach(forgetEras);
+afterEach(forgetRevisions);
 
 const discover = "server/discover";
 const times = (count: number, answer: Answer): Answer[] => Array.from({ length: count }, () => answer);
@@ -44,7 +44,7 @@ describe("a server that is busy while a client connects", () => {
     const { clock, sent, connect } = server(...times(3, status(503)), result(discoverResult()));
     const connecting = connect();
     await until(connecting, clock);
-    expect((await connecting).server.era).toBe("modern");
+    expect((await connecting).server.revisionKind).toBe("modern");
     expect(sent.length).toBe(4);
   });
 
@@ -54,7 +54,7 @@ describe("a server that is busy while a client connects", () => {
     await clock.advance(6_999);
     expect(sent.length).toBe(1);
     await clock.advance(1);
-    expect((await connecting).server.era).toBe("modern");
+    expect((await connecting).server.revisionKind).toBe("modern");
   });
 
   test("is not asked again if Retry-After is longer than the timeout", async () => {
@@ -68,7 +68,7 @@ describe("a server that is busy while a client connects", () => {
     const controller = new AbortController();
     const { clock, sent, connect } = server(...times(4, status(503)));
     const connecting = connect({ signal: controller.signal });
-    await settled();
+    await flushPromises();
     controller.abort();
     await expect(connecting).rejects.toMatchObject({ code: "aborted" });
     expect(clock.pending).toBe(0);
@@ -78,7 +78,7 @@ describe("a server that is busy while a client connects", () => {
   test("that names its revisions in the error is modern", async () => {
     const refusal = rpcError(-32022, 503, { supported: ["2026-07-28"] });
     const { sent, connect } = server(refusal, result(discoverResult()));
-    expect((await connect()).server.era).toBe("modern");
+    expect((await connect()).server.revisionKind).toBe("modern");
     expect(sent).toEqual([discover, discover]);
   });
 
@@ -86,7 +86,7 @@ describe("a server that is busy while a client connects", () => {
     const { clock, sent, connect } = server(brokenBody, reset, result(discoverResult()));
     const connecting = connect();
     await until(connecting, clock);
-    expect((await connecting).server.era).toBe("modern");
+    expect((await connecting).server.revisionKind).toBe("modern");
     expect(sent).toEqual([discover, discover, discover]);
   });
 
@@ -103,7 +103,7 @@ describe("a server that is busy while a client connects", () => {
     const { clock, sent, connect } = server(status(400), ...busy, result(initializeResult()), accepted);
     const connecting = connect();
     await until(connecting, clock);
-    expect((await connecting).server.era).toBe("legacy");
+    expect((await connecting).server.revisionKind).toBe("legacy");
     expect(sent.slice(0, 5)).toEqual([
       discover,
       ...times(3, accepted).map(() => "initialize"),
@@ -138,10 +138,10 @@ describe("a server error without a clear cause", () => {
     const { clock, sent, connect } = server(...legacy, result(discoverResult()));
     const connecting = connect();
     await until(connecting, clock);
-    expect((await connecting).server.era).toBe("legacy");
+    expect((await connecting).server.revisionKind).toBe("legacy");
     expect(sent.slice(0, 4)).toEqual([discover, discover, "initialize", "notifications/initialized"]);
-    await settled();
-    expect((await connect()).server.era).toBe("modern");
+    await flushPromises();
+    expect((await connect()).server.revisionKind).toBe("modern");
   });
 
   test("that stays is the error of connect", async () => {
@@ -171,13 +171,13 @@ describe("a remembered legacy revision", () => {
     const busy = times(4, status(503));
     const { clock, sent, connect } = server(...legacy, ...busy, result(discoverResult()));
     await connect();
-    await settled();
+    await flushPromises();
     sent.length = 0;
     const failing = connect();
     await until(failing, clock);
     await expect(failing).rejects.toMatchObject({ code: "http", data: { status: 503 } });
     expect(sent).toEqual(times(4, accepted).map(() => "initialize"));
-    expect((await connect()).server.era).toBe("modern");
+    expect((await connect()).server.revisionKind).toBe("modern");
   });
 
   test("is used for the same headers only, whatever their order", () => {
@@ -190,9 +190,9 @@ describe("a remembered legacy revision", () => {
   test("leads to a new detection at once if the server refuses it", async () => {
     const { sent, connect } = server(...legacy, rpcError(-32601, 404), result(discoverResult()));
     await connect();
-    await settled();
+    await flushPromises();
     sent.length = 0;
-    expect((await connect()).server.era).toBe("modern");
+    expect((await connect()).server.revisionKind).toBe("modern");
     expect(sent).toEqual(["initialize", discover]);
   });
 });

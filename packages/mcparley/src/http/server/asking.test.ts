@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
-import { settled } from "../../testing/fake-clock.ts";
+import { flushPromises } from "../../testing/fake-clock.ts";
 import { type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { toFetch } from "../to-fetch.ts";
 
@@ -62,7 +62,7 @@ test("an answer to no question, or with an id of another type, changes nothing",
     const taken = await client.post({ jsonrpc: "2.0", id, result: { roots: [] } }, session);
     expect(taken.status).toBe(202);
   }
-  await settled();
+  await flushPromises();
   await client.post(rootsOf(question, "file:///right"), session);
   expect(await answer.next()).toMatchObject({ result: { content: [{ text: "file:///right" }] } });
 });

@@ -1,5 +1,5 @@
 import { ErrorCode } from "../../mcp/errors.ts";
-import type { Exchange, ReadLimits } from "../exchange.ts";
+import type { HttpExchange, ReadLimits } from "../exchange.ts";
 import { HttpRefusal, tooLarge } from "./refusal.ts";
 
 /**
@@ -7,7 +7,7 @@ import { HttpRefusal, tooLarge } from "./refusal.ts";
  *
  * Rejects with a refusal: 415 if it is not declared as JSON, 400 if it is not JSON, and those of `Exchange.readText`.
  */
-export async function readJson(exchange: Exchange, limits: ReadLimits): Promise<unknown> {
+export async function readJson(exchange: HttpExchange, limits: ReadLimits): Promise<unknown> {
   const { parsedBody } = exchange;
   if (!isJson(exchange.header("content-type"))) throw (await import("./rare-refusals.ts")).notJson(exchange);
   const encoding = exchange.header("content-encoding");
@@ -30,7 +30,7 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 /** Applies the size limit to a body that a framework has parsed: to `Content-Length` if possible, else to its JSON. */
-function checkParsed(exchange: Exchange, parsed: unknown, maxBytes: number): unknown {
+function checkParsed(exchange: HttpExchange, parsed: unknown, maxBytes: number): unknown {
   const sent = exchange.header("content-length");
   const isPlain = sent !== undefined && exchange.header("content-encoding") === undefined;
   const length = isPlain ? Number(sent) : new TextEncoder().encode(JSON.stringify(parsed)).length;

@@ -2,7 +2,7 @@ import { type Principal, principalKey } from "../../server/dispatch/context.ts";
 import { storeOf } from "../../server/store-of.ts";
 import { makeCors } from "./cors.ts";
 import type { EndpointContext, Sender } from "./endpoint-context.ts";
-import type { Exchange } from "../exchange.ts";
+import type { HttpExchange } from "../exchange.ts";
 import type { HttpOptions } from "./options.ts";
 import { makeProxyReader } from "../../net/proxy-address.ts";
 import { HttpRefusal } from "./refusal.ts";
@@ -11,7 +11,7 @@ import { HttpRefusal } from "./refusal.ts";
  * Finds out who sent a request. Undefined if it was a CORS preflight, which is then answered. `admit` is called between
  * the CORS checks and authentication. Throws a refusal for a sender that is not authorized.
  */
-export type CheckSender = (exchange: Exchange, admit: () => unknown) => Promise<Sender | undefined>;
+export type CheckSender = (exchange: HttpExchange, admit: () => unknown) => Promise<Sender | undefined>;
 
 /** Makes the checks of an endpoint with the options `cors`, `auth` or `trustProxy`. Loaded only for these. */
 export function makeSenderCheck({ cors, trustProxy }: HttpOptions, { auth, core }: EndpointContext): CheckSender {

@@ -5,7 +5,7 @@ import type { Principal } from "../../server/dispatch/context.ts";
 import type { ServerCore } from "../../server/core.ts";
 import type { AnswerStream } from "./respond.ts";
 import type { EndpointContext } from "./endpoint-context.ts";
-import type { Exchange } from "../exchange.ts";
+import type { HttpExchange } from "../exchange.ts";
 import type { EventOptions, SessionOptions } from "./options.ts";
 import type { HttpSession } from "./sessions/http-session.ts";
 import type { SessionTable } from "./sessions/sessions.ts";
@@ -35,9 +35,9 @@ export interface Resumption {
   /** Returns the stream that the reply to these requests may become. Undefined if the revision cannot resume streams. */
   answer(session: HttpSession, requests: readonly JsonRpcRequest[]): AnswerStream | undefined;
   /** Opens a stream for messages that belong to no request. */
-  open(exchange: Exchange, session: HttpSession): void;
+  open(exchange: HttpExchange, session: HttpSession): void;
   /** Resumes a stream after an event. Throws a refusal of 400 if the event is unknown. */
-  resume(exchange: Exchange, session: HttpSession, lastEventId: string): Promise<void>;
+  resume(exchange: HttpExchange, session: HttpSession, lastEventId: string): Promise<void>;
   /** Called when the endpoint ends, before its calls are cancelled. */
   stop(): void;
 }

@@ -1,4 +1,4 @@
-import type { Exchange, ResponseHeaders } from "../exchange.ts";
+import type { HttpExchange, ResponseHeaders } from "../exchange.ts";
 import {
   LAST_EVENT_ID_HEADER,
   METHOD_HEADER,
@@ -25,9 +25,9 @@ const exposedHeaders = [SESSION_ID_HEADER, "www-authenticate", "dpop-nonce", "re
 /** The CORS headers of an endpoint. The guard has checked the origin before. */
 export interface Cors {
   /** Adds the headers with which a page can read the response. */
-  decorate(exchange: Exchange, origin: string): void;
+  decorate(exchange: HttpExchange, origin: string): void;
   /** Answers a preflight. Returns false if an `OPTIONS` request is not a preflight. */
-  preflight(exchange: Exchange): boolean;
+  preflight(exchange: HttpExchange): boolean;
 }
 
 export function makeCors(options: CorsOptions): Cors {

@@ -1,7 +1,7 @@
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { ServerCore } from "../../server/core.ts";
 import type { Accepted } from "../accept.ts";
-import type { Exchange } from "../exchange.ts";
+import type { HttpExchange } from "../exchange.ts";
 import type { ClusterUse, Resumption } from "./cluster.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";
 import type { HttpServerAuth } from "./server-auth.ts";
@@ -34,6 +34,6 @@ export interface Sender {
 
 /** One POST before its message is examined. */
 export interface Posted extends Sender {
-  readonly exchange: Exchange;
+  readonly exchange: HttpExchange;
   readonly accepted: Accepted;
 }

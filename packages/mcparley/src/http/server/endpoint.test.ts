@@ -6,7 +6,7 @@ import { tool } from "../../server/definition.ts";
 import type { AnyServerDefinition } from "../../server/options.ts";
 import { rateLimit } from "../../server/observe/rate-limit.ts";
 import { type Server, createServer } from "../../server/create-server.ts";
-import { type FakeClock, fakeClock, settled } from "../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
@@ -381,7 +381,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     // Later messages and the result of the handler are discarded without an error.
     ctx.progress(2);
     slow.open("too late");
-    await settled();
+    await flushPromises();
   });
 
   test("M7: cancelling one call ends nothing else", async () => {

@@ -8,7 +8,7 @@ import { readJson } from "./body.ts";
 import type { CheckSender } from "./check-sender.ts";
 import { useCluster } from "./cluster.ts";
 import type { EndpointContext, Posted, Sender } from "./endpoint-context.ts";
-import type { Exchange } from "../exchange.ts";
+import type { HttpExchange } from "../exchange.ts";
 import { type Guard, makeGuard } from "./host-check.ts";
 import { checkMirroredHeaders } from "./mirrored-headers.ts";
 import type { HttpSse } from "./http-sse/http-sse.ts";
@@ -75,7 +75,7 @@ export class Endpoint {
   }
 
   /** Answers one HTTP request. Never rejects. */
-  async handle(exchange: Exchange): Promise<void> {
+  async handle(exchange: HttpExchange): Promise<void> {
     try {
       const { auth } = this.#context;
       const document = auth?.document?.(exchange);
@@ -96,13 +96,13 @@ export class Endpoint {
   }
 
   /** Runs the CORS and authentication checks. Returns undefined if the request was a preflight, which is answered then. */
-  async #findSender(exchange: Exchange): Promise<Sender | undefined> {
+  async #findSender(exchange: HttpExchange): Promise<Sender | undefined> {
     this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, this.#context);
     return this.#checkSender(exchange, () => this.#admit(exchange));
   }
 
   /** Returns the part of the endpoint at a path. Throws 404 for other paths, and 503 if the endpoint is closing. */
-  #admit(exchange: Exchange): Part {
+  #admit(exchange: HttpExchange): Part {
     const part = this.#routes.find(exchange.path);
     if (!part) throw new HttpRefusal(404, `There is nothing here. MCP is served at ${this.#routes.mcp || "/"}.`);
     if (!this.#closing) return part;
@@ -114,7 +114,7 @@ export class Endpoint {
    *
    * The result is returned and not awaited: a stream can be open for days, and this function's frame holds the message.
    */
-  async #post(exchange: Exchange, sender: Sender, part: Part): Promise<void> {
+  async #post(exchange: HttpExchange, sender: Sender, part: Part): Promise<void> {
     const declared = Number(exchange.header("content-length"));
     // Without a length, or with a malformed one, bytes count as they arrive.
     const held = this.#limits.enter(sender.caller, declared > 0 ? Math.min(declared, this.#limits.maxBytes) : 0);
@@ -177,7 +177,7 @@ export class Endpoint {
     this.#limits.stop();
   }
 
-  async #serveSession(exchange: Exchange, sender: Sender): Promise<void> {
+  async #serveSession(exchange: HttpExchange, sender: Sender): Promise<void> {
     const { method } = exchange;
     if (method !== "GET" && method !== "DELETE")
       throw notAllowed(method, this.#options.sessions === false ? "POST" : "GET, POST, DELETE");
@@ -194,7 +194,7 @@ export class Endpoint {
     return this.#legacy;
   }
 
-  async #serveSse(part: Part, exchange: Exchange, sender: Sender): Promise<void> {
+  async #serveSse(part: Part, exchange: HttpExchange, sender: Sender): Promise<void> {
     this.#loadingSse ??= import("./http-sse/http-sse.ts").then(
       ({ HttpSse }) =>
         new HttpSse(this.#context, {
@@ -207,7 +207,7 @@ export class Endpoint {
     await this.#sse.serve(part, exchange, sender);
   }
 
-  #fail(exchange: Exchange, error: unknown): void {
+  #fail(exchange: HttpExchange, error: unknown): void {
     if (error instanceof HttpRefusal) {
       const { cause } = error.options;
       if (cause !== undefined) this.#context.core.report(cause, undefined);
@@ -223,6 +223,6 @@ export class Endpoint {
 }
 
 /** Returns the sender of a request without credentials. */
-function senderOf({ address, network = "" }: Exchange): Sender {
+function senderOf({ address, network = "" }: HttpExchange): Sender {
   return { principal: undefined, address, caller: network };
 }

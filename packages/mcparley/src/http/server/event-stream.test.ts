@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { encode } from "../../rpc/messages.ts";
 import { EventStream } from "./event-stream.ts";
-import type { Exchange, ResponseStream } from "../exchange.ts";
+import type { HttpExchange, ResponseStream } from "../exchange.ts";
 
 /** Returns a response that records the calls of its methods. The test sets its backlog. */
 function recorded(): { written: string[]; stream: ResponseStream & { backlog: number }; events: EventStream } {
@@ -12,7 +12,7 @@ function recorded(): { written: string[]; stream: ResponseStream & { backlog: nu
     end: () => void written.push("end"),
     destroy: () => void written.push("destroy"),
   };
-  const exchange = { stream: () => stream } as unknown as Exchange;
+  const exchange = { stream: () => stream } as unknown as HttpExchange;
   return { written, stream, events: new EventStream(exchange) };
 }
 

@@ -1,4 +1,4 @@
-import type { Exchange, ResponseHeaders, ResponseStream } from "../exchange.ts";
+import type { HttpExchange, ResponseHeaders, ResponseStream } from "../exchange.ts";
 import { ACCEL_BUFFERING_HEADER } from "../header-names.ts";
 
 /**
@@ -36,7 +36,7 @@ export function asEvent(json: string): string {
 export class EventStream implements Events {
   readonly #stream: ResponseStream;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: HttpExchange) {
     this.#stream = exchange.stream(200, eventHeaders);
   }
 

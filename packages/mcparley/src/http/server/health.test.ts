@@ -3,7 +3,7 @@ import { listen } from "../../node/listen.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
 import { toFetch } from "../to-fetch.ts";
@@ -91,7 +91,7 @@ describe("draining", () => {
     expect((await client.modern("tools/call", { name: "hello" })).status).toBe(200);
     const params = { name: "hello", arguments: {} };
     expect((await client.post({ jsonrpc: "2.0", id: 2, method: "tools/call", params }, session)).status).toBe(200);
-    await settled();
+    await flushPromises();
     expect(isDrained).toBe(false);
     slow.open("done");
     expect((await (await answering).json()).result).toBeDefined();

@@ -1,8 +1,8 @@
-import type { Exchange } from "../exchange.ts";
+import type { HttpExchange } from "../exchange.ts";
 import type { HealthOptions } from "./options.ts";
 
 /** Answers a health check. Returns false for any other request. */
-export type Health = (exchange: Exchange) => boolean;
+export type Health = (exchange: HttpExchange) => boolean;
 
 /** The subject of the health checks. */
 export interface Asked {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RequestHead } from "../exchange.ts";
+import type { HttpRequestHead } from "../exchange.ts";
 import { type GuardOptions, makeGuard } from "./host-check.ts";
 import { refuseForeign } from "./rare-refusals.ts";
 import type { HttpRefusal } from "./refusal.ts";
@@ -10,7 +10,7 @@ interface Sent {
   secure?: boolean;
 }
 
-const headOf = ({ host, origin, secure = false }: Sent): RequestHead => ({
+const headOf = ({ host, origin, secure = false }: Sent): HttpRequestHead => ({
   method: "POST",
   path: "/mcp",
   query: "",

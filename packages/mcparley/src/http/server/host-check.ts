@@ -1,5 +1,5 @@
 import { isLoopback } from "../../net/loopback.ts";
-import type { RequestHead } from "../exchange.ts";
+import type { HttpRequestHead } from "../exchange.ts";
 
 export interface GuardOptions {
   allowedHosts?: readonly string[] | "any" | undefined;
@@ -12,7 +12,7 @@ export interface GuardOptions {
 export type Foreign = "host" | "origin";
 
 /** Checks the `Host` and the `Origin` of a request before its other parts. Returns the one that is not allowed. */
-export type Guard = (request: RequestHead) => Foreign | undefined;
+export type Guard = (request: HttpRequestHead) => Foreign | undefined;
 
 /** Addresses that stand for all interfaces of a machine. They name no host. */
 const wildcards: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
@@ -31,7 +31,7 @@ export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOpti
   /** The name of the last request. Only a name that is accepted without TLS: the next request may come without it. */
   let known: string | undefined;
 
-  function isServed(host: string, { secure }: RequestHead): boolean {
+  function isServed(host: string, { secure }: HttpRequestHead): boolean {
     if (host === known) return true;
     const name = hostname(host);
     const isKnown = name !== undefined && (isLoopback(name) || hosts.has(name) || hosts.has(host.toLowerCase()));

@@ -6,7 +6,7 @@ import { type McpHeader, mcpHeaders } from "../../mcp/mirrored-headers.ts";
 import type { ServerCore } from "../../server/core.ts";
 import { explained } from "../../server/describe.ts";
 import type { ToolEntry } from "../../server/features/tools.ts";
-import type { RequestHead } from "../exchange.ts";
+import type { HttpRequestHead } from "../exchange.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 
 /** The param that `Mcp-Name` mirrors, for each method of the core protocol. */
@@ -47,7 +47,7 @@ function headersOf(entry: ToolEntry): readonly McpHeader[] {
  * Returns the first difference, which is refused with -32020 and status 400. A protocol version or a name that the message
  * itself lacks is not an error here.
  */
-export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: RequestHead): Mismatch | undefined {
+export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: HttpRequestHead): Mismatch | undefined {
   const { method, params } = request;
   const meta = params?._meta;
   const version = isObject(meta) ? meta[MetaKey.protocolVersion] : undefined;
@@ -63,14 +63,14 @@ export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: Re
   return findNameMismatch(head, params?.[named]) ?? findArgumentMismatch(core, request, head);
 }
 
-function findNameMismatch(head: RequestHead, name: unknown): Mismatch | undefined {
+function findNameMismatch(head: HttpRequestHead, name: unknown): Mismatch | undefined {
   if (typeof name !== "string") return undefined;
   const header = head.header(NAME_HEADER);
   if (header !== undefined && decodeHeaderValue(header) === name) return undefined;
   return { name: "Mcp-Name", header, value: name };
 }
 
-function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: RequestHead): Mismatch | undefined {
+function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: HttpRequestHead): Mismatch | undefined {
   if (request.method !== Method.callTool) return undefined;
   const { name, arguments: args } = request.params ?? {};
   const entry = core.offering.tools.entry(name as string);

@@ -7,7 +7,7 @@ import type { ServerCore } from "../../server/core.ts";
 import { Call } from "../../server/dispatch/call.ts";
 import { answer } from "../../server/dispatch/dispatch.ts";
 import { isModernRequest, openCall } from "../../server/protocol/modern.ts";
-import type { RequestHead } from "../exchange.ts";
+import type { HttpRequestHead } from "../exchange.ts";
 import { PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { findMismatch } from "./mirrored-headers.ts";
@@ -18,9 +18,9 @@ import { PostResponse } from "./respond.ts";
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
 /** Whether a message is of a modern revision, by its metadata or else by its header. */
-export function isModern({ kind, message }: Message, head: RequestHead): boolean {
+export function isModern({ kind, message }: Message, head: HttpRequestHead): boolean {
   if (kind === "request" && isModernRequest(message)) return true;
-  return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.era === "modern";
+  return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.kind === "modern";
 }
 
 /** Few servers handle custom notifications. The order of arrival is kept, because all wait for the same module. */

@@ -1,6 +1,6 @@
 import { ErrorCode } from "../../mcp/errors.ts";
 import type { RequestId } from "../../rpc/messages.ts";
-import type { RequestHead } from "../exchange.ts";
+import type { HttpRequestHead } from "../exchange.ts";
 import type { Foreign } from "./host-check.ts";
 import type { Mismatch } from "./mirrored-headers.ts";
 import { HttpRefusal, shown } from "./refusal.ts";
@@ -13,13 +13,13 @@ const refusals = {
 } as const;
 
 /** Makes the refusal of a request whose `Host` or `Origin` is not allowed. */
-export function refuseForeign(header: Foreign, request: RequestHead): HttpRefusal {
+export function refuseForeign(header: Foreign, request: HttpRequestHead): HttpRefusal {
   const [what, why, option, condition] = refusals[header];
   const value = shown(request.header(header) ?? "");
   return new HttpRefusal(403, `${what} "${value}" ${why}. Add it to the server's ${option} option if ${condition}.`);
 }
 
-export function notAcceptable(request: RequestHead): HttpRefusal {
+export function notAcceptable(request: HttpRequestHead): HttpRefusal {
   const accept = shown(request.header("accept") ?? "");
   return new HttpRefusal(406, `Accept "${accept}" excludes every response. Send: application/json, text/event-stream.`);
 }
@@ -32,7 +32,7 @@ export function noStream(id: RequestId): HttpRefusal {
   return new HttpRefusal(406, "A subscription is an event stream: send Accept: text/event-stream.", { id });
 }
 
-export function notJson(request: RequestHead): HttpRefusal {
+export function notJson(request: HttpRequestHead): HttpRefusal {
   const contentType = request.header("content-type");
   const got = contentType === undefined ? "none" : `"${shown(contentType)}"`;
   return new HttpRefusal(415, `Content-Type must be application/json; got ${got}.`);

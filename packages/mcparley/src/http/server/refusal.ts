@@ -1,6 +1,6 @@
 import { ErrorCode } from "../../mcp/errors.ts";
 import { type RequestId, encode, failure } from "../../rpc/messages.ts";
-import type { Exchange, ResponseHeaders } from "../exchange.ts";
+import type { HttpExchange, ResponseHeaders } from "../exchange.ts";
 
 /** Options of an `HttpRefusal`. */
 export interface RefusalOptions {
@@ -36,7 +36,7 @@ export class HttpRefusal extends Error {
 export const jsonHeaders: ResponseHeaders = { "content-type": "application/json" };
 
 /** Answers with a refusal. The body is a JSON-RPC error. It has no id if the id of the request is unknown. */
-export function refuse(exchange: Exchange, { status, message, options }: HttpRefusal): void {
+export function refuse(exchange: HttpExchange, { status, message, options }: HttpRefusal): void {
   const { headers, code = ErrorCode.InvalidRequest, id } = options;
   exchange.respond(status, { ...jsonHeaders, ...headers }, encode(failure(id, { code, message })));
 }

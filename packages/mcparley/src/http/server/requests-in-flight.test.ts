@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
 import type { ServerLimits } from "../../server/options.ts";
 import { createServer } from "../../server/create-server.ts";
-import { fakeClock, settled } from "../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { type RawAnswer, type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { toFetch } from "../to-fetch.ts";
 import {
@@ -38,7 +38,7 @@ describe("requests in flight", () => {
     ): Promise<Promise<RawAnswer>[]> => {
       const before = entered.length;
       const answers = Array.from({ length: count }, () => call(served.client, headers, text));
-      while (entered.length < before + count) await settled();
+      while (entered.length < before + count) await flushPromises();
       return answers;
     };
     const finish = (): void => entered.splice(0).forEach((answer) => answer());
@@ -126,7 +126,7 @@ describe("requests in flight", () => {
       const headers = { "content-type": "application/json", ...from("203.0.113.66") };
       void fetch(new Request("http://localhost/mcp", { method: "POST", headers, body, duplex: "half" } as RequestInit));
     }
-    await settled();
+    await flushPromises();
     await expectBusy(client.modern("tools/list", {}, { headers: from("203.0.113.66") }), "limits.requests");
     expect(await statusOf(client.modern("tools/list", {}, { headers: from("192.0.2.1") }))).toBe(200);
   });
@@ -170,9 +170,9 @@ describe("requests in flight", () => {
     const { client, start, finish } = waiting({ inFlight: 1 });
     const leaving = new AbortController();
     const gone = client.modern("tools/call", { name: "wait" }, { headers: from("192.0.2.1"), signal: leaving.signal });
-    await settled();
+    await flushPromises();
     leaving.abort();
-    await settled();
+    await flushPromises();
     finish();
     await gone;
     expect(await statusOf(client.send({ body: "{", headers: from("192.0.2.1") }))).toBe(415);
@@ -230,7 +230,7 @@ describe("a body that is slow", () => {
     await call("x");
     const before = clock.pending;
     expect(await call("x".repeat(100_000))).toBe(200);
-    await settled();
+    await flushPromises();
     expect(clock.pending).toBe(before);
   });
 });

@@ -19,7 +19,7 @@ import type { ServerCore } from "../../server/core.ts";
 import type { Reply } from "../../server/dispatch/reply.ts";
 import type { Session } from "../../server/protocol/session.ts";
 import type { Accepted } from "../accept.ts";
-import type { Exchange, RequestHead, ResponseHeaders } from "../exchange.ts";
+import type { HttpExchange, HttpRequestHead, ResponseHeaders } from "../exchange.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { EventStream, type Events, asEvent, eventHeaders } from "./event-stream.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
@@ -31,7 +31,7 @@ export interface AnswerStream {
   /** Called once, when the response has to wait for its reply. */
   opened(answer: OpenExchange): void;
   /** Called when the response becomes a stream. */
-  begin(exchange: Exchange): Events;
+  begin(exchange: HttpExchange): Events;
   /** Called when the response is complete, or the client has disconnected. */
   closed(): void;
 }
@@ -56,7 +56,7 @@ export class PostResponse implements Link, OpenExchange {
   due = 0;
   readonly network = "tcp";
   readonly #context: EndpointContext;
-  protected readonly exchange: Exchange;
+  protected readonly exchange: HttpExchange;
   protected readonly accepted: Accepted;
   readonly #belonging: Belonging;
   protected events: Events | undefined;
@@ -206,7 +206,7 @@ function preparedEnd(message: JsonRpcResponse): Bytes | undefined {
 }
 
 /** Returns the headers of a JSON response. Statuses 403, 429 and 503 need more than the content type. */
-function headersOf(reply: Reply, auth: HttpServerAuth | undefined, request: RequestHead): ResponseHeaders {
+function headersOf(reply: Reply, auth: HttpServerAuth | undefined, request: HttpRequestHead): ResponseHeaders {
   if (reply.status === 200) return jsonHeaders;
   if (reply.scopes) {
     return { ...jsonHeaders, "www-authenticate": auth?.challenge?.(reply.scopes, request) ?? challenge(reply.scopes) };

@@ -1,12 +1,12 @@
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { Store } from "../../store/store.ts";
-import type { Exchange, RequestHead, ResponseHeaders } from "../exchange.ts";
+import type { HttpExchange, HttpRequestHead, ResponseHeaders } from "../exchange.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
 /** A request to authenticate: its head, and a method that adds headers to its response. */
-export type AskedRequest = RequestHead & Pick<Exchange, "decorate">;
+export type AuthenticationRequest = HttpRequestHead & Pick<HttpExchange, "decorate">;
 
 /**
  * Returns the caller of a request, before its body is read. `store` is the server's store, for checks that several
@@ -15,10 +15,13 @@ export type AskedRequest = RequestHead & Pick<Exchange, "decorate">;
  * It returns undefined for an anonymous caller, and returns or throws an `HttpRefusal` (401 or 403, with its
  * `WWW-Authenticate`) to refuse the request. Any other error is reported and answered with 500.
  */
-export type Authenticate = (request: AskedRequest, store?: Store) => MaybePromise<Principal | HttpRefusal | undefined>;
+export type Authenticate = (
+  request: AuthenticationRequest,
+  store?: Store,
+) => MaybePromise<Principal | HttpRefusal | undefined>;
 
 /** A complete response that anyone may read. */
-export interface PublicDocument {
+export interface PublicResponse {
   /** HTTP status of the response. */
   readonly status: number;
   /** Headers of the response. */
@@ -35,7 +38,7 @@ export interface HttpServerAuth {
    * Returns the public document at a path, such as the metadata that names the authorization server. Undefined if there is
    * none. It is called before the checks of `Host` and `Origin`, so it must depend only on the request's method and path.
    */
-  document?(request: RequestHead): PublicDocument | undefined;
+  document?(request: HttpRequestHead): PublicResponse | undefined;
   /** Returns the `WWW-Authenticate` for a caller without the required scopes. `scopes` contains all of them. */
-  challenge?(scopes: readonly string[], request: RequestHead): string;
+  challenge?(scopes: readonly string[], request: HttpRequestHead): string;
 }

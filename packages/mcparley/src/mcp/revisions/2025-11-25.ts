@@ -10,7 +10,7 @@ import type { Revision } from "./revision.ts";
 
 export const revision: Revision = {
   version: "2025-11-25",
-  era: "legacy",
+  kind: "legacy",
   clientRequests: new Set([
     Method.initialize,
     Method.ping,

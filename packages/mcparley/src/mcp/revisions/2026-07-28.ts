@@ -5,7 +5,7 @@ import type { Revision } from "./revision.ts";
 
 export const revision: Revision = {
   version: "2026-07-28",
-  era: "modern",
+  kind: "modern",
   clientRequests: new Set([
     Method.discover,
     Method.listTools,

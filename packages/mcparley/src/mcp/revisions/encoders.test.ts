@@ -17,7 +17,7 @@ import type { Revision } from "./revision.ts";
 
 function encoder(version: string): Encoder {
   const revision = findRevision(version) as Revision;
-  return revision.era === "modern" ? modernEncoderOf(revision) : legacyEncoderOf(revision);
+  return revision.kind === "modern" ? modernEncoderOf(revision) : legacyEncoderOf(revision);
 }
 const versions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 

@@ -28,7 +28,7 @@ export function findRevision(version: unknown): Revision | undefined {
 }
 
 /** The revisions that open a session with `initialize`, the newest first. */
-export const legacyRevisions: readonly Revision[] = /* @__PURE__ */ revisions.filter(({ era }) => era === "legacy");
+export const legacyRevisions: readonly Revision[] = /* @__PURE__ */ revisions.filter(({ kind }) => kind === "legacy");
 
 /** Returns the revision of a new session: the requested one if it is among them, otherwise the newest. Undefined without any. */
 export function negotiateLegacy(requested: string, among: readonly Revision[]): Revision | undefined {

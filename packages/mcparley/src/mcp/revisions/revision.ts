@@ -7,7 +7,7 @@
 export interface Revision {
   readonly version: string;
   /** Legacy revisions start with `initialize`. In modern revisions each request is complete by itself. */
-  readonly era: "legacy" | "modern";
+  readonly kind: "legacy" | "modern";
   /** The requests that a client may send. */
   readonly clientRequests: ReadonlySet<string>;
   readonly clientNotifications: ReadonlySet<string>;

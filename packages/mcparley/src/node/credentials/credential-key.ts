@@ -5,7 +5,7 @@ import { isObject } from "../../rpc/messages.ts";
 import { unusable } from "./private-folder.ts";
 
 /** Stores the encryption key of credentials in another place than the credentials, such as `keychain`. */
-export interface KeyKeeper {
+export interface KeyStorage {
   /** Returns the key, or undefined if none was set yet. */
   get(): Promise<Uint8Array | undefined>;
   /** Stores the key. Called once, when there is none. */
@@ -15,7 +15,7 @@ export interface KeyKeeper {
 /** The source of the key. Default: a file next to the credentials. */
 export interface KeySource {
   /** The key of 32 bytes, or the place that stores it. */
-  readonly key?: Uint8Array | KeyKeeper | undefined;
+  readonly key?: Uint8Array | KeyStorage | undefined;
   /** The passphrase from which the key is derived with scrypt. A function is called once, when the key is needed. */
   readonly passphrase?: string | (() => Promise<string>) | undefined;
 }
@@ -91,7 +91,7 @@ async function describeKey(source: KeySource): Promise<KeyFile> {
   let key = await given(source);
   if (!key) {
     key = randomBytes(keyLength);
-    await (source.key as KeyKeeper).set(key);
+    await (source.key as KeyStorage).set(key);
   }
   return { from: kind, check: new SealedValues(key).check };
 }

@@ -17,7 +17,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { KeyKeeper } from "./credential-key.ts";
+import type { KeyStorage } from "./credential-key.ts";
 import { fileCredentials } from "./file-credentials.ts";
 
 const secret = "refresh-token-4711";
@@ -177,7 +177,7 @@ describe("the key", () => {
 
   test("may be kept elsewhere, where it is made once", async () => {
     const kept: Uint8Array[] = [];
-    const keeper: KeyKeeper = {
+    const keeper: KeyStorage = {
       get: async () => kept.at(-1),
       set: async (fresh) => void kept.push(fresh),
     };

@@ -1,5 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
-import type { KeyKeeper } from "./credential-key.ts";
+import type { KeyStorage } from "./credential-key.ts";
 
 /** The part of the package `@napi-rs/keyring` that is used. */
 export interface KeyringModule {
@@ -34,7 +34,7 @@ const packageName = "@napi-rs/keyring";
  * package `@napi-rs/keyring`, which you install yourself. Rejects with `LocalError` `unusable_storage` if the package is
  * missing, or if there is no keychain or it is locked.
  */
-export function keychain(options: KeychainOptions = {}): KeyKeeper {
+export function keychain(options: KeychainOptions = {}): KeyStorage {
   const { service = "mcparley", account = "credentials" } = options;
   const use = async <T>(work: (entry: InstanceType<KeyringModule["AsyncEntry"]>) => Promise<T>): Promise<T> => {
     const { AsyncEntry } = options.keyring ?? (await load());

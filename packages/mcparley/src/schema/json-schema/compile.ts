@@ -1,4 +1,4 @@
-import type { Issue, JsonSchema, Outcome, Validator } from "../schema.ts";
+import type { ValidationIssue, JsonSchema, Outcome, Validator } from "../schema.ts";
 import { type Node, apply } from "./apply.ts";
 import { Compiler } from "./compiler.ts";
 import { type DocumentOptions, type SchemaDocument, readDocument } from "./document.ts";
@@ -56,7 +56,7 @@ function validate(root: Node, value: unknown, steps: number): Outcome {
 }
 
 /** Validates a value that does not fit a second time, with a new budget, and collects its issues. */
-function findIssues(root: Node, value: unknown, steps: number): readonly Issue[] {
+function findIssues(root: Node, value: unknown, steps: number): readonly ValidationIssue[] {
   const run = new Run(steps);
   const findings: Finding[] = [];
   run.findings = findings;

@@ -1,4 +1,4 @@
-import { type Issue, MAX_ISSUES, pointerStep, shorten } from "../schema.ts";
+import { type ValidationIssue, MAX_ISSUES, pointerStep, shorten } from "../schema.ts";
 import type { Resource } from "./document.ts";
 
 /** Thrown inside a validation that takes too many steps or is nested too deep. The value is not accepted. */
@@ -8,7 +8,7 @@ export class TooComplex extends Error {}
 const MAX_DEPTH = 1_024;
 
 /** A problem, and the keyword that found it. The keyword decides which alternatives of a union are worth a report. */
-export interface Finding extends Issue {
+export interface Finding extends ValidationIssue {
   readonly keyword: string;
 }
 

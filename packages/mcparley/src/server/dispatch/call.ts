@@ -9,7 +9,7 @@ import type { Progress, ProgressToken } from "../../mcp/progress.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { InputChannel, ServerRequest } from "../input/input-channel.ts";
-import type { Context, FormQuestion, Logger, Peer, Principal, UrlQuestion } from "./context.ts";
+import type { Context, FormElicitation, Logger, Peer, Principal, UrlElicitation } from "./context.ts";
 import type { ServerCore } from "../core.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
 import type * as Elicit from "../input/elicit.ts";
@@ -233,7 +233,7 @@ export class Call implements Context {
   }
 
   get elicit(): Context["elicit"] {
-    return ((request: FormQuestion<Schema> | UrlQuestion) =>
+    return ((request: FormElicitation<Schema> | UrlElicitation) =>
       this.#request(({ formRequest, urlRequest }) =>
         "url" in request ? urlRequest(request) : formRequest(this.core, request),
       )) as Context["elicit"];

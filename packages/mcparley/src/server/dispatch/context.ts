@@ -69,7 +69,7 @@ type LogFunction = (data: unknown, logger?: string, meta?: JsonObject) => void;
 export type Logger = { readonly [Level in LoggingLevel]: LogFunction };
 
 /** An elicitation that shows a form. */
-export interface FormQuestion<S extends Schema> {
+export interface FormElicitation<S extends Schema> {
   /** The question to show to the user. */
   message: string;
   /** A flat object of strings, numbers, booleans and choices (client/elicitation, Requested Schema). */
@@ -83,7 +83,7 @@ export interface FormQuestion<S extends Schema> {
 }
 
 /** An elicitation that sends the user to a URL. */
-export interface UrlQuestion {
+export interface UrlElicitation {
   /** The reason to visit the page, for the user. */
   message: string;
   /** The URL that the user should visit. It must not contain a secret. */
@@ -110,7 +110,7 @@ export interface SampleQuestion extends CreateMessageParams {
 }
 
 /** The result type of an elicitation: the output type of the schema. */
-export type Answer<S> = S extends TypedSchema ? InferOutput<S> : ObjectFromJsonSchema<S>;
+export type ElicitedValue<S> = S extends TypedSchema ? InferOutput<S> : ObjectFromJsonSchema<S>;
 
 /**
  * The context of a handler. It is the same for every revision and transport.
@@ -156,8 +156,8 @@ export interface Context {
    * unknown errors.
    */
   elicit: {
-    <const S extends Schema>(question: FormQuestion<S>): Promise<Answer<S>>;
-    (question: UrlQuestion): Promise<void>;
+    <const S extends Schema>(question: FormElicitation<S>): Promise<ElicitedValue<S>>;
+    (question: UrlElicitation): Promise<void>;
   };
   /** Samples the client's model. The call ends and restarts as with `elicit`. */
   sample: (params: SampleQuestion) => Promise<CreateMessageResult>;

@@ -55,7 +55,7 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
 export function answerMethod(call: Call): ReturnType<Answer> {
   const { core, method, revision } = call;
   const added = core.extensionMethod(method);
-  if (added && (added.eras ?? ["modern"]).includes(revision.era)) return added.answer(call);
+  if (added && (added.revisionKinds ?? ["modern"]).includes(revision.kind)) return added.answer(call);
   const entry = revision.clientRequests.has(method) ? methodTable.get(method) : undefined;
   if (entry?.offered(core.offering)) return entry.answer(call);
   throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 200)}`);

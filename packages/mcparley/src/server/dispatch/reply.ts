@@ -33,8 +33,10 @@ export function resultReply(call: Call, result: JsonObject | Prepared): Reply | 
 /** Makes the reply of an error that was thrown. Returns undefined if the client cancelled the call. */
 export function errorReply(call: Call, error: unknown): Reply | undefined {
   const { id, cancelled, revision } = call;
+  // A handler that stops at the signal throws, as it should. That is no failure to report.
+  if (cancelled) return void call.settle();
   const known = toProtocolError(error, call);
-  const reply = cancelled ? undefined : replyToError(id, known, revision);
+  const reply = replyToError(id, known, revision);
   call.settle();
   if (isReserved(known.code, revision)) void import("./reserved-code.ts").then(({ report }) => report(call, known));
   return reply;
@@ -87,7 +89,7 @@ function isReserved(code: number, { reservesCodes, errorCodes }: Revision): bool
  * In a session every error has status 200: 404 would mean that the session has ended.
  */
 function statusOf({ code }: JsonRpcErrorBody, revision: Revision | undefined): number {
-  if (revision?.era === "legacy") return 200;
+  if (revision?.kind === "legacy") return 200;
   switch (code) {
     case ErrorCode.MethodNotFound:
       return 404;

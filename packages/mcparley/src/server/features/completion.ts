@@ -2,7 +2,7 @@ import { invalidParams } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type CompleteParams, type CompleteResult, maxCompletions, readCompleteParams } from "../../mcp/completion.ts";
 import type { Call } from "../dispatch/call.ts";
-import type { Complete, Completions, Prompt, Resource } from "../definition.ts";
+import type { CompletionHandler, Completions, Prompt, Resource } from "../definition.ts";
 import type { Entry } from "../registry.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
 
@@ -37,7 +37,7 @@ function startingWith(typed: string, candidates: readonly string[] = []): readon
 
 interface Found {
   entry: Entry<Prompt | Resource>;
-  source: Complete | readonly string[] | undefined;
+  source: CompletionHandler | readonly string[] | undefined;
 }
 
 function find({ core }: Call, { ref, argument: { name } }: CompleteParams): Found {

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import type { ContentBlock } from "../../mcp/content.ts";
 import { type CallToolResult, type Tool as ListedTool, readCallToolParams } from "../../mcp/tools.ts";
 import { type CompiledSchema, compileSchema } from "../../schema/compile-schema.ts";
-import type { Issue, Outcome } from "../../schema/schema.ts";
+import type { ValidationIssue, Outcome } from "../../schema/schema.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
 import type { Tool } from "../definition.ts";
@@ -146,7 +146,7 @@ function toolErrorResult(error: unknown): JsonObject {
   throw error;
 }
 
-function listIssues(issues: readonly Issue[]): string {
+function listIssues(issues: readonly ValidationIssue[]): string {
   return issues.map(({ path, message }) => `- ${path || "/"}: ${message}`).join("\n");
 }
 

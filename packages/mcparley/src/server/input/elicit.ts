@@ -11,7 +11,7 @@ import type { Call, Link } from "../dispatch/call.ts";
 import { ReplayChannel } from "./by-replay.ts";
 import { RequestChannel } from "./by-request.ts";
 import { type InputChannel, InvalidResponse, type ServerRequest, capabilityFor } from "./input-channel.ts";
-import type { FormQuestion, SampleQuestion, UrlQuestion } from "../dispatch/context.ts";
+import type { FormElicitation, SampleQuestion, UrlElicitation } from "../dispatch/context.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
 import type { ServerCore } from "../core.ts";
 import { warnOfSecrets } from "../warnings.ts";
@@ -22,7 +22,7 @@ export async function openInputChannel(call: Call, link: Link): Promise<InputCha
 }
 
 /** The request to fill in a form. Its response is the parsed content. */
-export function formRequest(core: ServerCore, request: FormQuestion<Schema>): ServerRequest {
+export function formRequest(core: ServerCore, request: FormElicitation<Schema>): ServerRequest {
   const { message, schema, key, onProgress, meta } = request;
   const compiled = compileSchema(schema, "input");
   // The form has no format "password", so the schema of the author is checked.
@@ -44,7 +44,7 @@ export function formRequest(core: ServerCore, request: FormQuestion<Schema>): Se
 }
 
 /** The request to visit a URL. "accept" means that the user agreed to go there, not that anything has been done. */
-export function urlRequest(request: UrlQuestion): ServerRequest<void> {
+export function urlRequest(request: UrlElicitation): ServerRequest<void> {
   const { message, url, key, elicitationId, onProgress, meta } = request;
   const id = elicitationId === undefined ? {} : { elicitationId };
   return {

@@ -1,5 +1,5 @@
 import type { CallEnd, CallRecord } from "../../mcp/observe.ts";
-import type { Refusal, ServerCall, ServerObserver } from "./observer.ts";
+import type { RejectedRequest, ServerCall, ServerObserver } from "./observer.ts";
 
 /** A request that was rejected before it became a call. */
 export interface RefusalRecord {
@@ -59,6 +59,6 @@ function callRecord(call: ServerCall, { outcome, code, durationMs }: CallEnd): C
   };
 }
 
-function identityOf({ principal }: Pick<Refusal, "principal">): CallRecord["principal"] {
+function identityOf({ principal }: Pick<RejectedRequest, "principal">): CallRecord["principal"] {
   return principal && { issuer: principal.issuer, subject: principal.subject };
 }

@@ -33,7 +33,7 @@ export interface ServerCall extends ObservedCall {
 }
 
 /** A request that was rejected before it became a call, for its credentials, its headers or its form. */
-export interface Refusal {
+export interface RejectedRequest {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** The JSON-RPC method, or the method and path of an HTTP request: `POST /mcp`. */
@@ -65,7 +65,7 @@ export interface SessionEnd {
  */
 export interface ServerObserver extends CallObserver<ServerCall> {
   /** Called when a request was rejected before a call started. */
-  refused?(refusal: Refusal): void;
+  refused?(refusal: RejectedRequest): void;
   /** Called when a session of a legacy revision ended. */
   sessionEnded?(end: SessionEnd): void;
   /**

@@ -65,7 +65,7 @@ function readRevision(core: ServerCore, meta: JsonObject): Revision {
   const requested = meta[MetaKey.protocolVersion];
   if (typeof requested !== "string") throw malformed(MetaKey.protocolVersion, "a string");
   const revision = findRevision(requested);
-  if (revision?.era === "modern" && core.serves(requested)) return revision;
+  if (revision?.kind === "modern" && core.serves(requested)) return revision;
   throw unsupportedVersion(core, requested);
 }
 

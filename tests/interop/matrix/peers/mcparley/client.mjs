@@ -9,7 +9,8 @@ await drive(async ({ where, era, revision, handlers }) => {
     elicit: handlers.elicit,
     sample: handlers.sample,
   });
-  if (client.server.era !== era) throw new Error(`the server was taken for one of the ${client.server.era} era`);
+  if (client.server.revisionKind !== era)
+    throw new Error(`the server was taken for one of the ${client.server.revisionKind} era`);
   return {
     serverName: client.server.info?.name,
     revision: client.server.revision,

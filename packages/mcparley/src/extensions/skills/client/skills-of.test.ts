@@ -13,7 +13,7 @@ import { skill } from "../server/skill.ts";
 import { skills } from "../server/skills.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";
 import { SkillRefused } from "./offered-skill.ts";
-import { type ApprovalRequest, type SkillHost, type SkillHostOptions, skillsOf } from "./skills-of.ts";
+import { type SkillApprovalRequest, type SkillHost, type SkillHostOptions, skillsOf } from "./skills-of.ts";
 
 const manifest = `---
 name: pdf
@@ -34,15 +34,15 @@ const listed = (uri: string, content: string): SkillResource => ({
 interface Hosted {
   client: Client;
   host: SkillHost;
-  asked: ApprovalRequest["reason"][];
+  asked: SkillApprovalRequest["reason"][];
   errors: string[];
 }
 
 async function hostOf(server: Server, options: Partial<SkillHostOptions> = {}, revision = "auto"): Promise<Hosted> {
   const client = await openClient(serverTransports(server), { revision });
   onTestFinished(() => client.close());
-  const [asked, errors]: [ApprovalRequest["reason"][], string[]] = [[], []];
-  const approve = ({ reason }: ApprovalRequest): boolean => asked.push(reason) > 0;
+  const [asked, errors]: [SkillApprovalRequest["reason"][], string[]] = [[], []];
+  const approve = ({ reason }: SkillApprovalRequest): boolean => asked.push(reason) > 0;
   const host = skillsOf(client, { approve, onError: (error) => errors.push(error.message), ...options });
   return { client, host, asked, errors };
 }
@@ -114,8 +114,11 @@ function hostile(change: (hostile: Hostile) => void = () => {}): Hostile {
   });
   const made: Hostile = { server: undefined as never, entries: [entry], contents, reads };
   const methods = {
-    "skills/list": { eras: ["modern", "legacy"] as const, answer: async () => ({ skills: made.entries }) },
-    "skills/get": { eras: ["modern", "legacy"] as const, answer: async () => ({ skill: made.get ?? made.entries[0] }) },
+    "skills/list": { revisionKinds: ["modern", "legacy"] as const, answer: async () => ({ skills: made.entries }) },
+    "skills/get": {
+      revisionKinds: ["modern", "legacy"] as const,
+      answer: async () => ({ skill: made.get ?? made.entries[0] }),
+    },
   };
   const extensions = [{ id: "io.modelcontextprotocol/skills", methods }];
   made.server = createServer({ name: "hostile", version: "1", resources: { file }, extensions });

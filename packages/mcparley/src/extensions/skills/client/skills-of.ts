@@ -1,5 +1,5 @@
 import type { Client } from "../../../client/calls/client.ts";
-import { type List, listOf, requireStrings } from "../../../client/calls/list-pages.ts";
+import { type PagedList, listOf, requireStrings } from "../../../client/calls/list-pages.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { Declined } from "../../../mcp/errors.ts";
@@ -11,7 +11,7 @@ import { type LoadedSkill, loadSkill } from "./loaded-skill.ts";
 import { type OfferedSkill, type SkillLimits, SkillRefused, readEntry } from "./offered-skill.ts";
 
 /** The question to the user before a skill is loaded. */
-export interface ApprovalRequest {
+export interface SkillApprovalRequest {
   /** The skill, with its server, its front matter and all its files. */
   readonly skill: OfferedSkill;
   /** `changed` if its files have changed since it was approved; `dynamic` if its files can change at any time. */
@@ -22,7 +22,7 @@ export interface ApprovalRequest {
  * A store for approvals. A key identifies a server and a skill, and a value the files of the skill that were approved.
  * Both are opaque.
  */
-export interface Approvals {
+export interface SkillApprovals {
   /** Returns the stored value of a key, or undefined. */
   get(key: string): string | undefined | Promise<string | undefined>;
   /** Stores a value. A returned promise is awaited. */
@@ -30,7 +30,7 @@ export interface Approvals {
 }
 
 /** Decides whether a skill may be loaded. */
-export type Approve = (request: ApprovalRequest) => boolean | Promise<boolean>;
+export type ApproveSkill = (request: SkillApprovalRequest) => boolean | Promise<boolean>;
 
 /** Options of `skillsOf`. */
 export interface SkillHostOptions {
@@ -38,14 +38,14 @@ export interface SkillHostOptions {
    * Called before a skill is loaded, and again if any of its files has changed since. A skill can make a model run code
    * on this machine: show the user the server, the description and the files.
    */
-  approve: Approve;
+  approve: ApproveSkill;
   /**
    * The host's name for the server. Default: the target of the connection. Choose a stable name if approvals are stored,
    * and never a name that the server chose itself.
    */
   server?: string;
   /** Store for approvals. Default: in memory, for this object alone. */
-  approvals?: Approvals;
+  approvals?: SkillApprovals;
   /** Limits on the number and size of skills. Each has a default. */
   limits?: Partial<SkillLimits>;
   /** Whether to load skills whose files cannot be verified. Each load then needs an approval. Default: false. */
@@ -62,7 +62,7 @@ export interface SkillHost {
    * Lists the skills of the server, checked in their form and limits. Reads none of their files. The server may have
    * skills that it does not list. Two skills may have the same name: the server and the URI identify a skill.
    */
-  list(options?: RequestOptions): List<OfferedSkill>;
+  list(options?: RequestOptions): PagedList<OfferedSkill>;
   /** Returns the current entry of a skill by the URI of its `SKILL.md`, listed or not. */
   get(uri: string, options?: RequestOptions): Promise<OfferedSkill>;
   /**
@@ -73,7 +73,7 @@ export interface SkillHost {
    */
   load(skill: OfferedSkill | string, options?: RequestOptions): Promise<LoadedSkill>;
   /** Lists the current content of a folder, if the server supports it. A loaded skill reads only files of its entry. */
-  readDirectory(uri: string, options?: RequestOptions): List<Resource>;
+  readDirectory(uri: string, options?: RequestOptions): PagedList<Resource>;
 }
 
 /** Returns the skills of a client's server. Throws nothing; the methods throw `not_capable` if the server has no skills. */
@@ -120,7 +120,7 @@ function listSkills(
   client: Client,
   { take, report }: { take: (entry: unknown) => Promise<OfferedSkill>; report: (error: Error) => void },
   request: RequestOptions,
-): List<OfferedSkill> {
+): PagedList<OfferedSkill> {
   const listed = new Set<string>();
   return listOf({
     method: SkillMethod.list,
@@ -145,7 +145,7 @@ function listDirectory(
   client: Client,
   { uri, report }: { uri: string; report: (error: Error) => void },
   request: RequestOptions,
-): List<Resource> {
+): PagedList<Resource> {
   return listOf({
     method: SkillMethod.readDirectory,
     member: "resources",
@@ -193,14 +193,14 @@ function notCapable(what: string, needed: string): LocalError {
 const revoked = "revoked";
 
 /** Revokes an approval if the server now lists other files. It stays revoked if the server lists the approved files again. */
-async function revokeIfChanged(approvals: Approvals, skill: OfferedSkill): Promise<void> {
+async function revokeIfChanged(approvals: SkillApprovals, skill: OfferedSkill): Promise<void> {
   const kept = await approvals.get(keyOf(skill));
   if (kept === undefined || kept === revoked || kept === (await contentOf(skill))) return;
   await approvals.set(keyOf(skill), revoked);
 }
 
 /** Asks for an approval unless the same files were approved before. Throws `Declined`. */
-async function requireApproval(approvals: Approvals, skill: OfferedSkill, approve: Approve): Promise<void> {
+async function requireApproval(approvals: SkillApprovals, skill: OfferedSkill, approve: ApproveSkill): Promise<void> {
   const content = await contentOf(skill);
   const kept = await approvals.get(keyOf(skill));
   if (content !== undefined && kept === content) return;

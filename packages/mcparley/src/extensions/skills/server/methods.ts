@@ -13,7 +13,7 @@ import type { Skill } from "./skill.ts";
 
 /** Maximum number of skills on a page. An entry lists all files of its skill, so that pages can be large. */
 const mostOnPage = 100;
-const eras = ["modern", "legacy"] as const;
+const revisionKinds = ["modern", "legacy"] as const;
 
 /** The pages of `skills/list`. A server's pages are prepared on first use, and again after a skill has changed. */
 export interface SkillPages {
@@ -53,16 +53,16 @@ export function skillMethods(
 ): Record<string, ExtensionMethod> {
   return {
     [SkillMethod.list]: {
-      eras,
+      revisionKinds,
       async answer(call) {
         const cursor = readCursor(call.params);
         await counted(catalog);
         return pages.of(call.core).page(call, cursor);
       },
     },
-    [SkillMethod.get]: { eras, answer: (call) => getSkill(catalog, call) },
+    [SkillMethod.get]: { revisionKinds, answer: (call) => getSkill(catalog, call) },
     ...(directoryRead && {
-      [SkillMethod.readDirectory]: { eras, answer: async (call: Call) => readDirectory(catalog, call) },
+      [SkillMethod.readDirectory]: { revisionKinds, answer: async (call: Call) => readDirectory(catalog, call) },
     }),
   };
 }

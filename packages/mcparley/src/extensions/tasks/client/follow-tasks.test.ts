@@ -9,7 +9,7 @@ import { Declined, ToolError } from "../../../mcp/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../../rpc/messages.ts";
 import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { initializeResult, modernPeer, peerTransports } from "../../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../../testing/scripted-peer.ts";
 import { asTask, continueAsTask, tasks } from "../server/tasks.ts";
@@ -170,7 +170,7 @@ describe.each([
     await clock.advance(3000);
     controller.abort();
     await expect(running).rejects.toMatchObject({ code: "aborted" });
-    await settled();
+    await flushPromises();
     expect(aborted).toHaveBeenCalledTimes(1);
     expect(onError).not.toHaveBeenCalled();
   });
@@ -183,7 +183,7 @@ describe.each([
       code: "timeout",
       data: { taskId: expect.any(String) as string },
     });
-    await settled();
+    await flushPromises();
     expect(aborted).toHaveBeenCalledTimes(1);
   });
 
@@ -244,7 +244,7 @@ describe("in the extension's form", () => {
     const running = client.callTool("ask");
     running.catch(() => {});
     await expect(eventually(running)).rejects.toThrow("no screen");
-    await settled();
+    await flushPromises();
     const { taskId } = onTask.mock.lastCall?.[0] ?? { taskId: "" };
     expect(await tasksOf(client).get(taskId)).toMatchObject({ status: "cancelled" });
   });
@@ -296,7 +296,7 @@ describe("whatever a server says", () => {
       [1, 300_000],
     ] as const) {
       await clock.advance(wait - 1);
-      await settled();
+      await flushPromises();
       expect(peer.arrived.filter(({ message }) => "method" in message && message.method === "tasks/get")).toHaveLength(
         [0, 7000, undefined, 9e12, 1].indexOf(pollIntervalMs),
       );
@@ -305,7 +305,7 @@ describe("whatever a server says", () => {
         ...working,
         ...(pollIntervalMs !== undefined && { pollIntervalMs }),
       });
-      await settled();
+      await flushPromises();
     }
     await clock.advance(50);
     peer.answer(await peer.request("tasks/get"), { ...working, status: "completed", result: { content: [] } });
@@ -337,7 +337,7 @@ describe("whatever a server says", () => {
     for (const inputRequests of rounds) {
       await clock.advance(1000);
       peer.answer(await peer.request("tasks/get"), { ...working, status: "input_required", inputRequests });
-      await settled();
+      await flushPromises();
       const last = peer.arrived.at(-1)?.message as JsonRpcRequest;
       if (last.method !== "tasks/update") continue;
       const update = await peer.request("tasks/update");

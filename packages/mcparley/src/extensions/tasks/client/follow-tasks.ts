@@ -2,7 +2,7 @@ import { LocalError, ProtocolError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
 import { guarded } from "../../../rpc/guarded.ts";
-import type { ClientExtension, PreparedRequest } from "../../../client/extension.ts";
+import type { ClientExtension, PreparedCall } from "../../../client/extension.ts";
 import { type DetailedTask, type Task, TaskMethod, taskType, tasksId } from "../task.ts";
 import { followRequested, followTask, readTask } from "./task-follower.ts";
 
@@ -51,7 +51,7 @@ export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtensio
 }
 
 /** Returns whether a tool of a server of 2025-11-25 must be called as a task (Tool-Level Negotiation). */
-async function needsTask({ method, params, revision, capabilities, tool }: PreparedRequest): Promise<boolean> {
+async function needsTask({ method, params, revision, capabilities, tool }: PreparedCall): Promise<boolean> {
   if (params.task !== undefined || method !== Method.callTool || !revision.requestedTasks) return false;
   const { requests } = isObject(capabilities.tasks) ? capabilities.tasks : {};
   const tools = isObject(requests) && isObject(requests.tools) ? requests.tools : {};

@@ -6,7 +6,7 @@ import type { Progress } from "../../../mcp/progress.ts";
 import type { Context } from "../../../server/dispatch/context.ts";
 import { tool } from "../../../server/definition.ts";
 import { createServer } from "../../../server/create-server.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { asTask, tasks } from "../server/tasks.ts";
 import { followTasks } from "./follow-tasks.ts";
 import { tasksOf } from "./tasks-of.ts";
@@ -45,7 +45,7 @@ test.each(["2025-11-25", "2026-07-28"])("listen reports the states of the named 
     expect(taskId).toBe(one.task?.taskId);
     seen.push(`${status} ${statusMessage ?? ""}`);
   });
-  await settled();
+  await flushPromises();
   expect(seen).toContain("working ");
   handlers[0]?.ctx.progress(1, 2, "half");
   await clock.advance(5_000);

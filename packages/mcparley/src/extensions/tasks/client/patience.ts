@@ -1,4 +1,4 @@
-import type { FollowedRequest } from "../../../client/extension.ts";
+import type { FollowedCall } from "../../../client/extension.ts";
 import { type Linked, abortedError, link, pause, unlessAborted } from "../../../rpc/abort.ts";
 import { startLimit } from "../../../rpc/clock.ts";
 import { LocalError, ProtocolError, RpcErrorCode } from "../../../rpc/errors.ts";
@@ -13,7 +13,7 @@ const longestPause = 30_000;
 
 /** The time and the number of failures after which a task is no longer followed. */
 export class Patience {
-  readonly #request: FollowedRequest;
+  readonly #request: FollowedCall;
   readonly #taskId: string;
   readonly #linked: Linked;
   #left: number;
@@ -22,7 +22,7 @@ export class Patience {
   #hasFailed = false;
   #isLate = false;
 
-  constructor(request: FollowedRequest, taskId: string) {
+  constructor(request: FollowedCall, taskId: string) {
     this.#request = request;
     this.#taskId = taskId;
     this.#linked = link(request.signal);

@@ -4,7 +4,7 @@ import { openClient } from "../../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../../client/options.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import type { JsonRpcRequest } from "../../../rpc/messages.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { initializeResult, modernPeer, peerTransports } from "../../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../../testing/scripted-peer.ts";
 import { followTasks } from "./follow-tasks.ts";
@@ -71,7 +71,7 @@ const stateOf = async (promise: Promise<unknown>): Promise<unknown> => {
     (value) => (state = value),
     (error: { code: unknown }) => (state = error.code),
   );
-  await settled();
+  await flushPromises();
   return state;
 };
 
@@ -200,7 +200,7 @@ describe("the total timeout", () => {
     await clock.advance(60_000);
     expect(await stateOf(running)).toBe("pending");
     answer();
-    await settled();
+    await flushPromises();
     expect(countOf(peer, "tasks/update")).toBe(1);
     await clock.advance(3999);
     expect(await stateOf(running)).toBe("pending");
@@ -242,7 +242,7 @@ describe.each([
     const controller = new AbortController();
     const { running, poll } = await callAsTask(peer, { signal: controller.signal });
     await reach(peer, poll);
-    await settled();
+    await flushPromises();
     controller.abort();
     expect(await stateOf(running)).toBe("aborted");
     expect(countOf(peer, "tasks/cancel")).toBe(1);
@@ -254,7 +254,7 @@ describe.each([
     await open([peer], { elicit });
     const { running, poll } = await callAsTask(peer);
     await reach(peer, poll);
-    await settled();
+    await flushPromises();
     await client.close();
     expect(await stateOf(running)).toBe("closed");
     expect(countOf(peer, "tasks/cancel")).toBe(0);
@@ -271,7 +271,7 @@ test("a listener that rejects is reported", async () => {
   const { running, poll } = await callAsTask(peer);
   peer.answer(poll, completed);
   expect(await running).toBe("done");
-  await settled();
+  await flushPromises();
   expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: "disk full" }));
 });
 

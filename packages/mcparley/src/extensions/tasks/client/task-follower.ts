@@ -1,4 +1,4 @@
-import type { FollowedRequest } from "../../../client/extension.ts";
+import type { FollowedCall } from "../../../client/extension.ts";
 import { pause } from "../../../rpc/abort.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
@@ -36,7 +36,7 @@ export function fromRequested(received: JsonObject): JsonObject {
 
 /** Reads one task until it is over, and answers its input requests (SEP-2663, Task Polling). Cancels it if the caller aborts. */
 export function followTask(
-  request: FollowedRequest,
+  request: FollowedCall,
   created: DetailedTask,
   see: (task: Task) => void,
 ): Promise<DetailedTask> {
@@ -80,7 +80,7 @@ export function followTask(
  * its own requests to the client during that request.
  */
 export function followRequested(
-  request: FollowedRequest,
+  request: FollowedCall,
   received: JsonObject,
   see: (task: Task) => void,
 ): Promise<JsonObject> {
@@ -123,11 +123,7 @@ interface Polling<T> {
   outcome(this: void, task: DetailedTask, patience: Patience): Promise<T | undefined>;
 }
 
-async function poll<T>(
-  request: FollowedRequest,
-  created: DetailedTask,
-  { see, read, outcome }: Polling<T>,
-): Promise<T> {
+async function poll<T>(request: FollowedCall, created: DetailedTask, { see, read, outcome }: Polling<T>): Promise<T> {
   const patience = new Patience(request, created.taskId);
   let task = created;
   // A task of an earlier process, or one that does not start as `working`, is read at once.

@@ -5,11 +5,11 @@ import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
 import type { CallToolResult } from "../../../mcp/tools.ts";
-import { type SeenTask, type Task, TaskMethod, taskType } from "../task.ts";
+import { type TaskDetails, type Task, TaskMethod, taskType } from "../task.ts";
 import { fromRequested, readTask } from "./task-follower.ts";
 
 /** The reply to a tool call: its result, or a task. */
-export type Started =
+export type CallReply =
   | {
       /** The task that the server created. */
       task: Task;
@@ -27,9 +27,9 @@ export interface ClientTasks {
    * Calls a tool and does not wait for its task. The server decides whether the call becomes a task. On 2025-11-25 the
    * client asks for a task if the tool supports it.
    */
-  start(name: string, args?: JsonObject, options?: RequestOptions): Promise<Started>;
+  start(name: string, args?: JsonObject, options?: RequestOptions): Promise<CallReply>;
   /** Returns the current state of a task. On 2025-11-25 it has neither input requests nor a result: call `result`. */
-  get(taskId: string, options?: RequestOptions): Promise<SeenTask>;
+  get(taskId: string, options?: RequestOptions): Promise<TaskDetails>;
   /** Follows a task to its result and answers its input requests, as `callTool` does. It may be one of an earlier process. */
   result(taskId: string, options?: RequestOptions): Promise<CallToolResult>;
   /** Asks the server to cancel a task. The server may still finish it. */
@@ -39,12 +39,16 @@ export interface ClientTasks {
    * A state may be reported more than once. On 2025-11-25 only the session that created a task receives its changes, and the
    * server may send none: read the task as well if you depend on them.
    */
-  listen(taskIds: readonly string[], onTask: (task: SeenTask) => void, options?: RequestOptions): Promise<Subscription>;
+  listen(
+    taskIds: readonly string[],
+    onTask: (task: TaskDetails) => void,
+    options?: RequestOptions,
+  ): Promise<Subscription>;
 }
 
 /** Returns the tasks of a client that was connected with `extensions: [followTasks()]`. */
 export function tasksOf(client: Client): ClientTasks {
-  const isRequested = (): boolean => client.server.era === "legacy";
+  const isRequested = (): boolean => client.server.revisionKind === "legacy";
   return {
     async start(name, args = {}, options = {}) {
       const params: JsonObject = { name, arguments: args };
@@ -73,17 +77,17 @@ export function tasksOf(client: Client): ClientTasks {
 
 async function listenToTasks(
   client: Client,
-  { taskIds, onTask }: { taskIds: readonly string[]; onTask: (task: SeenTask) => void },
+  { taskIds, onTask }: { taskIds: readonly string[]; onTask: (task: TaskDetails) => void },
   options: RequestOptions | undefined,
 ): Promise<Subscription> {
   const wanted = new Set(taskIds);
   const see = (method: string, received: JsonObject): void => {
-    const task = readTask(client.server.era === "legacy" ? fromRequested(received) : received, method);
+    const task = readTask(client.server.revisionKind === "legacy" ? fromRequested(received) : received, method);
     if (wanted.has(task.taskId)) onTask(task);
   };
   // Modern servers send the current state when the subscription starts.
   const readAll = async (): Promise<void> => {
-    if (client.server.era !== "legacy") return;
+    if (client.server.revisionKind !== "legacy") return;
     await Promise.all(
       [...wanted].map(async (taskId) => see(TaskMethod.get, await client.request(TaskMethod.get, { taskId }, options))),
     );

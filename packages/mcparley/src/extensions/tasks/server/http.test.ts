@@ -4,7 +4,7 @@ import { openClient } from "../../../client/connect/open-client.ts";
 import { httpTransports } from "../../../http/client/transport.ts";
 import { toFetch } from "../../../http/to-fetch.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import { type Listening, listen } from "../../../node/listen.ts";
+import { type RunningHttpServer, listen } from "../../../node/listen.ts";
 import { tool } from "../../../server/definition.ts";
 import { createServer } from "../../../server/create-server.ts";
 import { modernMeta } from "mcparley-tests/support/raw-peer.ts";
@@ -62,7 +62,7 @@ const ask = tool({
   call: async (_, ctx) => (await ctx.elicit({ message: "Who?", schema: z.object({ name: z.string() }) })).name,
 });
 const extensions = [tasks({ pollIntervalMs: 50 })];
-let listening: Listening;
+let listening: RunningHttpServer;
 
 beforeAll(async () => {
   listening = await listen(createServer({ name: "x", version: "1", tools: { ask }, extensions }), { port: 0 });

@@ -11,7 +11,7 @@ import { z } from "zod";
 import type { Context } from "../../../server/dispatch/context.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 
 const lease = 30_000;
 const minute = 60_000;
@@ -59,7 +59,7 @@ describe("the ttl of a task", () => {
     await clock.advance(1000);
     await first.server.close();
     expect((await second.get(taskId)).status).toBe("working");
-    await settled();
+    await flushPromises();
     expect(second.started).toBe(1);
     await clock.advance(1499);
     expect(signals[1]?.reason).toMatchObject({ message: "The ttl of the task has passed." });
@@ -133,12 +133,12 @@ describe.each([
     const one = await start({ call, settings });
     const other = await start({ call, settings, clock: skewed(clock, skew) });
     const taskId = await one.begin();
-    await settled();
+    await flushPromises();
     await other.peer.request("tasks/update", { taskId, inputResponses });
     await clock.advance(minute / 2);
     expect((await one.get(taskId)).status).toBe("working");
     open("done");
-    await settled();
+    await flushPromises();
     await clock.advance(minute / 2 - 1);
     expect((await other.get(taskId)).status).toBe("completed");
     await clock.advance(1);
@@ -165,12 +165,12 @@ describe.each([
     const faulty = faultyStore(store, () => (isAway ? "before" : undefined));
     const dead = await start({ call, settings });
     const taskId = await dead.begin("again");
-    await settled();
+    await flushPromises();
     dead.die();
     await clock.advance(lease + 1);
     const next = await start({ call, settings, store: faulty, clock: skewed(clock, skew) });
     expect((await next.get(taskId)).status).toBe("working");
-    await settled();
+    await flushPromises();
     isAway = true;
     open("done");
     await clock.advance(lease / 2);
@@ -184,7 +184,7 @@ describe.each([
     const one = await start({ call });
     const other = await start({ call, clock: skewed(clock, skew) });
     const taskId = await one.begin();
-    await settled();
+    await flushPromises();
     await other.peer.request("tasks/update", { taskId, inputResponses });
     const { createdAt, lastUpdatedAt } = await one.get(taskId);
     expect(Date.parse(lastUpdatedAt as string)).toBeGreaterThanOrEqual(Date.parse(createdAt as string));
@@ -204,7 +204,7 @@ test.each(["completed", "failed", "cancelled"])(
     const one = await start({ call, principal });
     const { result } = await one.peer.request("tools/call", { name: "again", arguments: { secret: "argument-4711" } });
     const taskId = result.taskId as string;
-    await settled();
+    await flushPromises();
     expect(JSON.stringify(await storedTask(store, taskId)).match(/\w+-4711/g)).toEqual(
       expect.arrayContaining(["argument-4711", "scope-4711", "claim-4711", "value-4711", "question-4711"]),
     );

@@ -27,11 +27,11 @@ const both = ["modern", "legacy"] as const;
 export function taskMethods(runnerOf: (call: Call) => Runner): Record<string, ExtensionMethod> {
   const mirroredName = "taskId";
   return {
-    [TaskMethod.get]: { eras: both, mirroredName, answer: (call) => get(call, runnerOf(call)) },
+    [TaskMethod.get]: { revisionKinds: both, mirroredName, answer: (call) => get(call, runnerOf(call)) },
     [TaskMethod.update]: { mirroredName, answer: (call) => update(call, runnerOf(call)) },
-    [TaskMethod.cancel]: { eras: both, mirroredName, answer: (call) => cancel(call, runnerOf(call)) },
-    [TaskMethod.result]: { eras: ["legacy"], answer: (call) => waitForResult(call, runnerOf(call)) },
-    [TaskMethod.list]: { eras: ["legacy"], answer: (call) => list(call, runnerOf(call)) },
+    [TaskMethod.cancel]: { revisionKinds: both, mirroredName, answer: (call) => cancel(call, runnerOf(call)) },
+    [TaskMethod.result]: { revisionKinds: ["legacy"], answer: (call) => waitForResult(call, runnerOf(call)) },
+    [TaskMethod.list]: { revisionKinds: ["legacy"], answer: (call) => list(call, runnerOf(call)) },
   };
 }
 

@@ -13,7 +13,7 @@ import { createServer } from "../../../server/create-server.ts";
 import { tool } from "../../../server/definition.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { continueAsTask, tasks } from "./tasks.ts";
@@ -54,14 +54,14 @@ describe("the limit of running tasks", () => {
     const one = await start({ call, options: { maxRunning: 1 }, settings: { ttlMs: 60_000 } });
     await one.begin();
     ends[0]?.("done");
-    await settled();
+    await flushPromises();
     await one.begin();
     ends[1]?.(new Error("no disk"));
-    await settled();
+    await flushPromises();
     const taskId = await one.begin();
     expect(count([await one.call()])).toBe(0);
     await one.peer.request("tasks/cancel", { taskId });
-    await settled();
+    await flushPromises();
     await one.begin();
     await clock.advance(60_000);
     expect(count([await one.call()])).toBe(1);
@@ -75,12 +75,12 @@ describe("the limit of running tasks", () => {
     const next = await start({ options: { maxRunning: 3 } });
     const seen = await Promise.all(ids.map((taskId) => next.get(taskId)));
     expect(new Set(seen.map(({ status }) => status))).toEqual(new Set(["working"]));
-    await settled();
+    await flushPromises();
     expect(next.started).toBe(3);
     // The others wait for a place, here or in another process.
     const other = await start({ options: { maxRunning: 17 } });
     await Promise.all(ids.map((taskId) => other.get(taskId)));
-    await settled();
+    await flushPromises();
     expect([next.started, other.started]).toEqual([3, 17]);
   });
 
@@ -142,7 +142,7 @@ describe("a task whose start fails", () => {
     expect(await storedTask(store, taskId)).toMatchObject({ run: "", crashes: 0 });
     const last = await start({});
     expect((await last.get(taskId)).status).toBe("working");
-    await settled();
+    await flushPromises();
     expect(last.started).toBe(1);
   });
 
@@ -171,7 +171,7 @@ describe("a task whose start fails", () => {
     const peer = await rawPeer(server, { meta: modernMeta("2026-07-28", taskCapabilities) });
     const { result } = await peer.request("tools/call", { name: "long" });
     expect(result.resultType).toBe("task");
-    await settled();
+    await flushPromises();
     expect(seen).toEqual([expect.stringContaining("connection reset"), true, true]);
     const { taskId } = result;
     expect((await peer.request("tasks/get", { taskId })).result).toMatchObject({ status: "completed" });
@@ -200,7 +200,7 @@ describe("a server that is closed", () => {
     const created = http.modern("tools/call", { name: "once", arguments: {} }, { capabilities: taskCapabilities });
     await isReached;
     const closing = one.server.close();
-    await settled();
+    await flushPromises();
     open();
     await closing;
     expect((await created).status).toBe(503);
@@ -226,7 +226,7 @@ describe("a server that is closed", () => {
     expect((await refused.json()).error).toMatchObject({ message: expect.stringContaining("server is closing") });
     const shown = await http.modern("tasks/get", { taskId }, { capabilities, headers: { "mcp-name": taskId } });
     expect((await shown.json()).result).toMatchObject({ status: "working" });
-    await settled();
+    await flushPromises();
     expect(one.started).toBe(0);
   });
 });

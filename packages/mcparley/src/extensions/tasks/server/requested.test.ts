@@ -10,7 +10,7 @@ import type { AnyServerDefinition } from "../../../server/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
 import { asTask, continueAsTask, tasks } from "./tasks.ts";
@@ -203,7 +203,7 @@ describe("tasks/result", () => {
     const { peer } = await session(serve());
     const taskId = await idOf(peer, "wait");
     const waiting = peer.request("tasks/result", { taskId });
-    await settled();
+    await flushPromises();
     expect(peer.received.at(-1)).not.toHaveProperty("id", 3);
     finish("done");
     expect((await waiting).result).toEqual({
@@ -233,8 +233,8 @@ describe("tasks/result", () => {
     const server = serve();
     const { peer } = await session(server, { principal: ann });
     const taskId = await idOf(peer, "ask");
-    await settled();
-    await settled();
+    await flushPromises();
+    await flushPromises();
     expect((await peer.request("tasks/get", { taskId })).result.status).toBe("input_required");
     void peer.request("tasks/result", { taskId });
     const lost = await peer.nextRequest("elicitation/create");
@@ -263,10 +263,10 @@ describe("tasks/result", () => {
     const { peer } = await session(serve());
     const taskId = await idOf(peer, "wait");
     peer.send({ jsonrpc: "2.0", id: "r", method: "tasks/result", params: { taskId } });
-    await settled();
+    await flushPromises();
     const before = clock.pending;
     peer.notify("notifications/cancelled", { requestId: "r" });
-    await settled();
+    await flushPromises();
     expect(clock.pending).toBe(before - 1);
     expect((await peer.request("tasks/get", { taskId })).result.status).toBe("working");
   });
@@ -282,7 +282,7 @@ describe("tasks/result", () => {
     const taskId = await idOf(peer, "wait");
     isAway = true;
     const waiting = peer.request("tasks/result", { taskId });
-    await settled();
+    await flushPromises();
     finish("done");
     await clock.advance(30_000);
     expect((await waiting).result).toMatchObject({ content: [{ text: "done" }] });
@@ -309,7 +309,7 @@ describe("tasks/cancel", () => {
     });
     expect((await waiting).error).toMatchObject({ message: "The task was cancelled." });
     finish("too late");
-    await settled();
+    await flushPromises();
     expect((await peer.request("tasks/get", { taskId })).result.status).toBe("cancelled");
   });
 
@@ -328,7 +328,7 @@ describe("tasks/list", () => {
     const { peer: bob } = await session(server, { principal: { ...ann, subject: "bob" } });
     const ids = [await idOf(peer, "must"), await idOf(peer, "must"), await idOf(peer, "wait")];
     const his = await idOf(bob, "wait");
-    await settled();
+    await flushPromises();
     const first = (await peer.request("tasks/list")).result as { tasks: JsonObject[]; nextCursor?: string };
     const second = (await peer.request("tasks/list", { cursor: first.nextCursor })).result as typeof first;
     expect([...first.tasks, ...second.tasks].map(({ taskId, status }) => [taskId, status])).toEqual([

@@ -9,7 +9,7 @@ import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
 import { asTask, continueAsTask, tasks } from "./tasks.ts";
@@ -58,7 +58,7 @@ const peerOf = (server: Server): Promise<RawPeer> =>
 const begin = async (peer: RawPeer, tool_ = "t"): Promise<unknown> =>
   (await peer.request("tools/call", { name: tool_, arguments: {} })).result.taskId;
 const get = async (peer: RawPeer, taskId: unknown) => {
-  await settled();
+  await flushPromises();
   return (await peer.request("tasks/get", { taskId })).result;
 };
 
@@ -106,7 +106,7 @@ describe("a task whose process has died", () => {
     const dying = startProcess(tools);
     const peer = await peerOf(dying.server);
     const taskId = await begin(peer);
-    await settled();
+    await flushPromises();
     const answer = (who: string): object => ({ action: "accept", content: { name: who } });
     await peer.request("tasks/update", { taskId, inputResponses: { "elicitation-1": answer("Ann") } });
     expect(Object.keys((await get(peer, taskId)).inputRequests as object)).toEqual(["elicitation-2"]);
@@ -131,7 +131,7 @@ describe("a task whose process has died", () => {
     };
     const dying = startProcess(tools);
     const taskId = await begin(await peerOf(dying.server));
-    await settled();
+    await flushPromises();
     dying.die();
     await clock.advance(2 * lease);
     const second = await peerOf(startProcess(tools).server);
@@ -154,7 +154,7 @@ describe("a task whose process has died", () => {
     const dying = startProcess(tools);
     const first = await peerOf(dying.server);
     const taskId = await begin(first);
-    await settled();
+    await flushPromises();
     gates[0]?.();
     expect((await get(first, taskId)).status).toBe("input_required");
     dying.die();
@@ -180,7 +180,7 @@ describe("a task whose process has died", () => {
       };
       const deaf: Store = { ...store, subscribe: async () => async () => {} };
       const taskId = await begin(await peerOf(startProcess(tools, deaf).server));
-      await settled();
+      await flushPromises();
       const finishFirst = finish;
       const second = await peerOf(
         startProcess({ t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) }).server,
@@ -190,7 +190,7 @@ describe("a task whose process has died", () => {
       const status = what === "cancelled" ? "cancelled" : "working";
       expect((await get(second, taskId)).status).toBe(status);
       finishFirst("stale");
-      await settled();
+      await flushPromises();
       expect((await get(second, taskId)).status).toBe(status);
     },
   );
@@ -213,7 +213,7 @@ describe("a task whose process has died", () => {
     const peers = await Promise.all([1, 2, 3].map(() => peerOf(startProcess(tools).server)));
     const seen = await Promise.all([...peers, ...peers].map((peer) => get(peer, taskId)));
     expect(new Set(seen.map(({ status }) => status))).toEqual(new Set(["working"]));
-    await settled();
+    await flushPromises();
     expect(runs).toBe(2);
   });
 
@@ -255,7 +255,7 @@ describe("a task whose process has died", () => {
     };
     const first = startProcess(slow);
     const taskId = await begin(await peerOf(first.server));
-    await settled();
+    await flushPromises();
     const finishFirst = finish;
     // The process sleeps: its lease expires, although it is not dead.
     await store.delete(`mcparley:x:task-lease:${String(taskId)}`);
@@ -263,7 +263,7 @@ describe("a task whose process has died", () => {
       startProcess({ t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) }).server,
     );
     expect((await get(second, taskId)).status).toBe("working");
-    await settled();
+    await flushPromises();
     expect(aborted).toHaveBeenCalledWith(
       expect.objectContaining({ message: expect.stringContaining("took the task over") as string }),
     );
@@ -297,7 +297,7 @@ describe("closing a server", () => {
       error: { message: expect.stringContaining("stopped") as string },
     });
     expect((await get(next, again)).status).toBe("working");
-    await settled();
+    await flushPromises();
     expect(signals).toHaveLength(3);
   });
 });
@@ -328,7 +328,7 @@ describe("the search for dead processes", () => {
     isAway = false;
     await clock.advance(lease);
     const taskId = await begin(peer);
-    await settled();
+    await flushPromises();
     first.die();
     await clock.advance(3 * lease);
     expect(await statusOf(taskId)).toBe("failed");
@@ -361,12 +361,12 @@ describe("an orderly end of a process", () => {
     let current = startProcess(tools);
     const taskId = await begin(await peerOf(current.server));
     for (let restart = 0; restart < 10; restart++) {
-      await settled();
+      await flushPromises();
       await current.server.close();
       current = startProcess(tools);
       expect((await get(await peerOf(current.server), taskId)).status).toBe("input_required");
     }
-    await settled();
+    await flushPromises();
     const peer = await peerOf(current.server);
     await peer.request("tasks/update", { taskId, inputResponses });
     expect(await get(peer, taskId)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
@@ -379,7 +379,7 @@ describe("an orderly end of a process", () => {
     const taskId = await begin(await peerOf(current.server));
     const seen: unknown[] = [];
     for (const end of ["close", "crash", "close", "crash", "close", "close", "crash"]) {
-      await settled();
+      await flushPromises();
       if (end === "close") await current.server.close();
       else {
         current.die();
@@ -395,14 +395,14 @@ describe("an orderly end of a process", () => {
     let current = startProcess(tools);
     const taskId = await begin(await peerOf(current.server));
     for (let restart = 0; restart < 5; restart++) {
-      await settled();
+      await flushPromises();
       await current.server.close();
       current = startProcess(tools);
       const peer = await peerOf(current.server);
       void peer.request("tasks/get", { taskId });
       await Promise.resolve();
     }
-    await settled();
+    await flushPromises();
     await current.server.close();
     expect((await get(await peerOf(startProcess(tools).server), taskId)).status).toBe("input_required");
   });
@@ -422,7 +422,7 @@ describe("an orderly end of a process", () => {
     const taskId = await begin(await peerOf(server));
     isDown = true;
     finish("done");
-    await settled();
+    await flushPromises();
     isDown = false;
     await server.close();
     expect(clock.pending).toBe(0);
@@ -468,7 +468,7 @@ test("retries to store an outcome while the store is unavailable, and reports th
   const taskId = await begin(peer);
   isDown = true;
   finish("done");
-  await settled();
+  await flushPromises();
   expect(onError.mock.lastCall?.[0]).toMatchObject({ code: "store_unavailable", cause: { message: "store down" } });
   isDown = false;
   await clock.advance(lease / 5);

@@ -9,7 +9,7 @@ import { inputRequired } from "../../../server/input/input-required.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
 import { asTask, continueAsTask, tasks } from "./tasks.ts";
@@ -64,7 +64,7 @@ const who = (subject: string): Principal => ({ issuer: "https://i", subject, sco
 const call = async (peer: RawPeer, name = "t", args: JsonObject = {}): Promise<JsonObject> =>
   (await peer.request("tools/call", { name, arguments: args })).result;
 const get = async (peer: RawPeer, taskId: unknown): Promise<JsonObject> => {
-  await settled();
+  await flushPromises();
   return (await peer.request("tasks/get", { taskId })).result;
 };
 
@@ -306,7 +306,7 @@ describe("the choice between a task and a result", () => {
     const anyone = await peerOf(server);
     expect((await anyone.request("tools/call", { name: "t" })).error.code).toBe(-32603);
     open();
-    await settled();
+    await flushPromises();
     expect((await call(ann)).resultType).toBe("task");
   });
 
@@ -394,7 +394,7 @@ describe("input requests of a task", () => {
       }),
     );
     const { taskId } = await call(peer);
-    await settled();
+    await flushPromises();
     for (const [key, answer] of [
       ["who", accept({ name: 5 })],
       ["who-2", { action: "perhaps" }],
@@ -423,7 +423,7 @@ describe("input requests of a task", () => {
     });
     const peer = await peerOf(server);
     const { taskId } = await call(peer);
-    await settled();
+    await flushPromises();
     await peer.request("tasks/update", { taskId, inputResponses: { "elicitation-1": { action: "decline" } } });
     expect(await get(peer, taskId)).toMatchObject({ status: "completed", result: { isError: true } });
     expect(await get(peer, (await call(peer, "sample")).taskId)).toMatchObject({
@@ -442,7 +442,7 @@ describe("input requests of a task", () => {
       serve({ t: tool({ extensions: [asTask()], call: async (_, ctx) => (await ctx.elicit(name)).name }) }),
     );
     const { taskId } = await call(peer);
-    await settled();
+    await flushPromises();
     for (const inputResponses of [undefined, null, [], "x"]) {
       expect((await peer.request("tasks/update", { taskId, inputResponses })).error.code).toBe(-32602);
     }
@@ -531,7 +531,7 @@ describe("cancellation", () => {
     });
     expect(signal.aborted).toBe(true);
     open("too late");
-    await settled();
+    await flushPromises();
     const after = await get(peer, taskId);
     expect(after.status).toBe("cancelled");
     expect(after).not.toHaveProperty("result");

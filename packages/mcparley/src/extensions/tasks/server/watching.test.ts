@@ -5,7 +5,7 @@ import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { tasksId } from "../task.ts";
 import { asTask, tasks } from "./tasks.ts";
@@ -65,9 +65,9 @@ describe("notifications/tasks", () => {
   test("contain the whole task: its current state after the acknowledgment, then each change until it is over", async () => {
     const peer = await rawPeer(server, { meta });
     const taskId = await begin(peer, "wait");
-    await settled();
+    await flushPromises();
     listen(peer, { taskIds: [taskId, "unknown", taskId], toolsListChanged: true });
-    await settled();
+    await flushPromises();
     const first = peer.received.find((message) => "method" in message);
     expect(first).toMatchObject({
       method: "notifications/subscriptions/acknowledged",
@@ -75,7 +75,7 @@ describe("notifications/tasks", () => {
     });
     expect(sent(peer)).toMatchObject([{ taskId, status: "working", statusMessage: "1/2" }]);
     finish("done");
-    await settled();
+    await flushPromises();
     expect(sent(peer)).toHaveLength(2);
     const { _meta, ...last } = sent(peer)[1] ?? {};
     expect(_meta).toEqual({ "io.modelcontextprotocol/subscriptionId": "sub" });
@@ -93,27 +93,27 @@ describe("notifications/tasks", () => {
     const peer = await rawPeer(server, { meta });
     const taskId = await begin(peer, "ask");
     listen(peer, { taskIds: [taskId] });
-    await settled();
-    await settled();
+    await flushPromises();
+    await flushPromises();
     expect(sent(peer).at(-1)).toMatchObject({ status: "input_required", inputRequests: { "elicitation-1": {} } });
     const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
     await peer.request("tasks/update", { taskId, inputResponses });
-    await settled();
+    await flushPromises();
     expect(sent(peer).at(-1)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
   });
 
   test("stop with the stream, which releases its timers and subscriptions", async () => {
     const peer = await rawPeer(server, { meta });
     const taskId = await begin(peer, "wait");
-    await settled();
+    await flushPromises();
     listen(peer, { taskIds: [taskId] }, 99);
-    await settled();
+    await flushPromises();
     const before = clock.pending;
     peer.notify("notifications/cancelled", { requestId: 99 });
-    await settled();
+    await flushPromises();
     expect(clock.pending).toBe(before - 1);
     finish("done");
-    await settled();
+    await flushPromises();
     expect(sent(peer)).toHaveLength(1);
   });
 
@@ -134,11 +134,11 @@ describe("notifications/tasks", () => {
   test("report a task whose process has died", async () => {
     const peer = await rawPeer(server, { meta });
     const taskId = await begin(peer, "wait");
-    await settled();
+    await flushPromises();
     const elsewhere = createServer({ name: "x", version: "1", clock, store, extensions: [tasks()], tools: {} });
     const watcher = await rawPeer(elsewhere, { meta });
     listen(watcher, { taskIds: [taskId] });
-    await settled();
+    await flushPromises();
     // Renewals of the lease appear to succeed, but have no effect, so that the lease expires.
     const real = { ...store };
     store.compareAndSet = (key, expected, value, lifetime) =>

@@ -4,10 +4,10 @@ import type { Principal } from "../../../server/dispatch/context.ts";
 import { tool } from "../../../server/definition.ts";
 import type { AnyServerDefinition } from "../../../server/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import type { RequestHead } from "../../exchange.ts";
+import type { HttpRequestHead } from "../../exchange.ts";
 import type { HttpOptions } from "../options.ts";
 import { toFetch } from "../../to-fetch.ts";
 
@@ -297,7 +297,7 @@ describe("H14: a session belongs to the principal that opened it", () => {
     "alice reading": { issuer: "https://as.example", subject: "alice", scopes: [] },
     bob: { issuer: "https://as.example", subject: "bob", scopes: ["write"] },
   };
-  const authenticate = (head: RequestHead): Principal | undefined => known[head.header("authorization") ?? ""];
+  const authenticate = (head: HttpRequestHead): Principal | undefined => known[head.header("authorization") ?? ""];
 
   test("and is there for no other", async () => {
     const { client } = await serve({ auth: authenticate });
@@ -372,7 +372,7 @@ describe("guards and limits", () => {
     await slow.entered;
     const closing = close();
     expect(await idle.stream.block()).toBeUndefined();
-    await settled();
+    await flushPromises();
     slow.open("done");
     expect(await busy.next()).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
     expect(await busy.stream.block()).toBeUndefined();

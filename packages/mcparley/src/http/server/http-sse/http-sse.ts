@@ -5,7 +5,7 @@ import { readJson } from "../body.ts";
 import type { Cluster, HttpSseRelay } from "../cluster.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";
 import { EventStream } from "../event-stream.ts";
-import type { Exchange, ReadLimits } from "../../exchange.ts";
+import type { HttpExchange, ReadLimits } from "../../exchange.ts";
 import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "../options.ts";
 import type { Part } from "../route.ts";
@@ -56,12 +56,12 @@ export class HttpSse {
   }
 
   /** Answers a request at one of the two paths. */
-  serve(part: Part, exchange: Exchange, sender: Sender): Promise<void> {
+  serve(part: Part, exchange: HttpExchange, sender: Sender): Promise<void> {
     return part === "stream" ? this.#getStream(exchange, sender) : this.#postMessage(exchange, sender.principal);
   }
 
   /** Answers a request for a stream. */
-  async #getStream(exchange: Exchange, sender: Sender): Promise<void> {
+  async #getStream(exchange: HttpExchange, sender: Sender): Promise<void> {
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
     if (this.#context.open.isEnding) throw shuttingDown();
     if (!readAccept(exchange.header("accept")).events) {
@@ -75,7 +75,7 @@ export class HttpSse {
   }
 
   /** Accepts the POST of a message with 202. The reply is sent on the stream of the session. */
-  async #postMessage(exchange: Exchange, principal: Principal | undefined): Promise<void> {
+  async #postMessage(exchange: HttpExchange, principal: Principal | undefined): Promise<void> {
     if (exchange.method !== "POST") throw notAllowed(exchange.method, "POST");
     const id = new URLSearchParams(exchange.query).get("sessionId");
     if (id === null) {
@@ -88,7 +88,7 @@ export class HttpSse {
   }
 
   /** Forwards a posted message to the process that has the session's stream. Throws a refusal of 404 if no process has it. */
-  async #forward(exchange: Exchange, id: string, principal: Principal | undefined): Promise<void> {
+  async #forward(exchange: HttpExchange, id: string, principal: Principal | undefined): Promise<void> {
     const shared = await this.#useShared();
     if (!shared || !(await shared.guard(() => shared.relay.isOnOtherNode(id, principal)))) {
       throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
@@ -131,7 +131,7 @@ export class HttpSse {
     this.#shares.makeRoomForGrowth(session, (victim) => victim.end(displaced));
   }
 
-  #open(exchange: Exchange, sender: Sender, id: string): void {
+  #open(exchange: HttpExchange, sender: Sender, id: string): void {
     const { core, open } = this.#context;
     const events = new EventStream(exchange);
     const session = new HttpSseSession({ id, core, sender, events, onEnd: () => leave() });

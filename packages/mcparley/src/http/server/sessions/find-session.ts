@@ -6,14 +6,14 @@ import type { Link } from "../../../server/dispatch/call.ts";
 import { Session } from "../../../server/protocol/session.ts";
 import type { Belonging } from "../respond.ts";
 import type { LegacyContext, Sender } from "../endpoint-context.ts";
-import type { RequestHead } from "../../exchange.ts";
+import type { HttpRequestHead } from "../../exchange.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";
 import type { HttpSession } from "./http-session.ts";
 import { HttpRefusal, shown } from "../refusal.ts";
 import type { SessionTable } from "./sessions.ts";
 
 interface SessionRequest {
-  readonly head: RequestHead;
+  readonly head: HttpRequestHead;
   readonly sender: Sender;
   /** The id of the request, for a refusal. */
   readonly id: RequestId | undefined;
@@ -25,7 +25,7 @@ const visibleAscii = /^[!-~]+$/;
 export const nowhere: Link = { send: () => {} };
 
 /** Refuses a version that the server does not serve (2025-06-18, transports, "Protocol Version Header"). */
-export function checkVersion(core: ServerCore, head: RequestHead, id: RequestId | undefined): void {
+export function checkVersion(core: ServerCore, head: HttpRequestHead, id: RequestId | undefined): void {
   const version = head.header(PROTOCOL_VERSION_HEADER);
   if (version !== undefined) requireServed(core, version, id);
 }

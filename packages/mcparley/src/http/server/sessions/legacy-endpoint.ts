@@ -3,7 +3,7 @@ import type { Classified, JsonRpcRequest } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
 import type { Reply } from "../../../server/dispatch/reply.ts";
 import { answerInSession, initialize } from "../../../server/protocol/legacy.ts";
-import type { Exchange } from "../../exchange.ts";
+import type { HttpExchange } from "../../exchange.ts";
 import { SESSION_ID_HEADER } from "../../header-names.ts";
 import type { EndpointContext, LegacyContext, Posted, Sender } from "../endpoint-context.ts";
 import type { HttpOptions } from "../options.ts";
@@ -56,11 +56,11 @@ export class LegacyEndpoint {
     return this.#guard(() => postBatch(this.#context, posted, batch));
   }
 
-  get(exchange: Exchange, sender: Sender): Awaitable<void> {
+  get(exchange: HttpExchange, sender: Sender): Awaitable<void> {
     return this.#guard(() => getStream(this.#context, exchange, sender));
   }
 
-  delete(exchange: Exchange, sender: Sender): Awaitable<void> {
+  delete(exchange: HttpExchange, sender: Sender): Awaitable<void> {
     return this.#guard(() => deleteSession(this.#context, exchange, sender));
   }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { coreOf, createServer } from "../../../server/create-server.ts";
 import { tool } from "../../../server/definition.ts";
-import { fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { toFetch } from "../../to-fetch.ts";
 
@@ -54,9 +54,9 @@ test("a session on a pipe stops listening when its connection ends", async () =>
   const { server, listeners } = serve();
   const peer = await rawPeer(server);
   await openSession(peer, "2025-06-18");
-  await settled();
+  await flushPromises();
   expect(listeners()).toBe(1);
   await peer.close();
-  await settled();
+  await flushPromises();
   expect(listeners()).toBe(0);
 });

@@ -2,7 +2,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import { findRevision } from "../../../mcp/revisions/index.ts";
 import { readAccept } from "../../accept.ts";
 import type { LegacyContext, Sender } from "../endpoint-context.ts";
-import type { Exchange, RequestHead } from "../../exchange.ts";
+import type { HttpExchange, HttpRequestHead } from "../../exchange.ts";
 import { checkVersion, findSession } from "./find-session.ts";
 import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";
 import type { HttpSession } from "./http-session.ts";
@@ -11,7 +11,7 @@ import type { SessionTable } from "./sessions.ts";
 import { Standalone } from "./standalone.ts";
 
 /** Answers a GET: opens the standalone stream of a session, or resumes one. */
-export async function getStream(context: LegacyContext, exchange: Exchange, sender: Sender): Promise<void> {
+export async function getStream(context: LegacyContext, exchange: HttpExchange, sender: Sender): Promise<void> {
   const { session } = await require(context, exchange, sender);
   session.session.principal = sender.principal;
   if (context.open.isEnding) throw shuttingDown();
@@ -28,7 +28,7 @@ export async function getStream(context: LegacyContext, exchange: Exchange, send
 const endedByClient = new LocalError("closed", "The client ended its session.");
 
 /** Answers a DELETE: ends the session and its calls. */
-export async function deleteSession(context: LegacyContext, exchange: Exchange, sender: Sender): Promise<void> {
+export async function deleteSession(context: LegacyContext, exchange: HttpExchange, sender: Sender): Promise<void> {
   const { session, sessions } = await require(context, exchange, sender);
   await sessions.delete(session, endedByClient);
   exchange.respond(204, {});
@@ -36,7 +36,7 @@ export async function deleteSession(context: LegacyContext, exchange: Exchange, 
 
 async function require(
   { core, sessions }: LegacyContext,
-  head: RequestHead,
+  head: HttpRequestHead,
   sender: Sender,
 ): Promise<{ session: HttpSession; sessions: SessionTable }> {
   if (!sessions || !isOfSession(head)) throw notAllowed(head.method, "POST");
@@ -45,7 +45,7 @@ async function require(
 }
 
 /** Whether a request is one of a session. GET and DELETE exist in legacy revisions with sessions only. */
-function isOfSession(head: RequestHead): boolean {
+function isOfSession(head: HttpRequestHead): boolean {
   if (head.header(SESSION_ID_HEADER) !== undefined) return true;
-  return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.era === "legacy";
+  return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.kind === "legacy";
 }

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { prompt, resource, tool } from "../../../server/definition.ts";
 import type { AnyServerDefinition } from "../../../server/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
-import { type FakeClock, fakeClock, settled } from "../../../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { type RawAnswer, type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "../options.ts";
@@ -332,10 +332,10 @@ describe("a standalone stream", () => {
     const session = await open(client);
     await statusOf(client.post(request("resources/subscribe", { uri: note.uri }), session));
     server.tools.set("one", echo);
-    await settled();
+    await flushPromises();
     server.tools.set("two", echo);
     server.resources.updated(note.uri);
-    await settled();
+    await flushPromises();
     const stream = await client.send({ method: "GET", headers: session });
     expect(await stream.next()).toMatchObject({ method: "notifications/tools/list_changed" });
     expect(await stream.next()).toMatchObject({ method: "notifications/resources/updated", params: { uri: note.uri } });
@@ -354,7 +354,7 @@ describe("a standalone stream", () => {
     for (let note = 0; note < 150; note++) {
       await statusOf(client.post(request("resources/subscribe", { uri: `note://${note}` }), session));
       server.resources.updated(`note://${note}`);
-      await settled();
+      await flushPromises();
     }
     const stream = await client.send({ method: "GET", headers: session });
     server.tools.set("last", echo);
@@ -454,7 +454,7 @@ describe("H10: a legacy client that goes away", () => {
     void client.post(request("tools/call", { name: "slow" }), session, leaving.signal);
     const ctx = await slow.entered;
     leaving.abort();
-    await settled();
+    await flushPromises();
     expect(ctx.signal.aborted).toBe(false);
     await statusOf(client.post(notification("notifications/cancelled", { requestId: 1 }), session));
     expect(ctx.signal.aborted).toBe(true);

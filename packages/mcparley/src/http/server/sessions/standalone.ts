@@ -1,6 +1,6 @@
 import { type JsonRpcMessage, encode } from "../../../rpc/messages.ts";
 import { EventStream, type Events } from "../event-stream.ts";
-import type { Exchange } from "../../exchange.ts";
+import type { HttpExchange } from "../../exchange.ts";
 import type { HttpSession } from "./http-session.ts";
 import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
 
@@ -12,7 +12,7 @@ export class Standalone implements OpenExchange {
 
   /** `begin` makes the stream, which calls `leave` when the exchange no longer carries it. */
   constructor(
-    exchange: Exchange,
+    exchange: HttpExchange,
     { open, session }: { open: OpenExchanges; session: HttpSession },
     begin: (leave: () => void) => Events = () => new EventStream(exchange),
   ) {
