@@ -127,15 +127,15 @@ const expected: Record<string, string[]> = {
   "mcparley/testing": [
     "discoverResult",
     "fakeClock",
+    "flushPromises",
     "initializeResult",
     "legacyPeer",
     "memoryPair",
     "modernPeer",
     "peerTransports",
     "scriptedPeer",
-    "flushPromises",
   ],
-  "mcparley/apps": ["app", "apps", "isVisibleTo", "readApp", "appSupport", "appMeta", "supportsApps", "getToolUi"],
+  "mcparley/apps": ["app", "appMeta", "appSupport", "apps", "getToolUi", "isVisibleTo", "readApp", "supportsApps"],
   "mcparley/skills": ["FrontMatterError", "SkillRefused", "readFrontMatter", "skill", "skills", "skillsOf"],
   "mcparley/tasks": ["asTask", "continueAsTask", "followTasks", "tasks", "tasksOf"],
 };

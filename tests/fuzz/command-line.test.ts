@@ -85,6 +85,11 @@ const inputSchema = fc.record(
   { requiredKeys: ["type"] },
 );
 
+/** The names of the arguments in a word: the members of a JSON object, or the name before "=" or ":=". */
+function keysOf(word: string): string[] {
+  return /^\s*\{/.test(word) ? Object.keys(JSON.parse(word)) : [word.slice(0, word.indexOf("=")).replace(/:$/, "")];
+}
+
 holds(
   "arguments: any words make arguments for any tool, or are refused",
   fc.tuple(fc.array(textOf(...argumentWords), { maxLength: 4 }), inputSchema),
@@ -94,7 +99,7 @@ holds(
       UsageError,
     );
     if ("error" in read) return;
-    const keys = new Set(words.map((word) => word.slice(0, word.indexOf("=")).replace(/:$/, "")));
+    const keys = new Set(words.flatMap(keysOf));
     expect(new Set(Object.keys(read.value))).toEqual(keys);
   },
 );

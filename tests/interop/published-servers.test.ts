@@ -61,7 +61,7 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
 
   test("finds out that it is of the legacy era", () => {
     expect(client.server).toMatchObject({
-      era: "legacy",
+      revisionKind: "legacy",
       revision: "2025-11-25",
       info: { name: "mcp-servers/everything" },
     });

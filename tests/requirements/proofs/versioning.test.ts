@@ -125,7 +125,7 @@ proves("versioning.detect.modern", async (world) => {
   const request = await server.request("server/discover");
   expect(request.params._meta).toMatchObject({ [MetaKey.protocolVersion]: world.version });
   server.answer(request, discoverResult([legacyVersion, world.version]));
-  expect((await connecting).server).toMatchObject({ revision: world.version, era: "modern" });
+  expect((await connecting).server).toMatchObject({ revision: world.version, revisionKind: "modern" });
   expect(server.received.map(({ method }) => method)).toEqual(["server/discover"]);
 });
 

@@ -35,7 +35,7 @@ test("the end of a subscription by its client is not reported", async () => {
   const onError = vi.fn<(error: unknown) => void>();
   const server = createServer({ name: "x", version: "1", tools: { a: tool({ call: () => "a" }) }, onError });
   const client = await openClient(serverTransports(server));
-  const subscription = await client.listen({ toolsListChanged: true }, () => {});
+  const subscription = await client.listen({ tools: true }, () => {});
   await subscription.close();
   await client.close();
   await flushPromises();
