@@ -47,6 +47,9 @@ const packages = [
         neededBy: ["server.ts", "client.ts"],
         with: [
           "mcp/observe.ts",
+          "mcp/reserved-ids.ts",
+          "mcp/safe-url.ts",
+          "net/loopback.ts",
           "rpc/abort.ts",
           "rpc/guarded.ts",
           "rpc/pending-requests.ts",

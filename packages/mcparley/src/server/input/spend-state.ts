@@ -1,4 +1,3 @@
-import { digest } from "../../rpc/digest.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { memoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
@@ -40,6 +39,7 @@ export function spendState(ctx: Context): Promise<void> {
 async function spend({ core, params, session }: Call): Promise<void> {
   const { requestState } = params;
   if (typeof requestState !== "string" || session) return;
+  const { digest } = await import("../../rpc/digest.ts");
   // Only one text opens as this state, so the digest of the text identifies it.
   const key = `spent-state:${await digest(requestState)}`;
   const store = storeOf(core) ?? memoryOf(core);
