@@ -47,8 +47,8 @@ const packages = [
         neededBy: ["server.ts", "client.ts"],
         with: [
           "mcp/observe.ts",
-          "mcp/reserved-ids.ts",
-          "mcp/safe-url.ts",
+          "mcp/checks/reserved-ids.ts",
+          "mcp/checks/safe-url.ts",
           "net/loopback.ts",
           "rpc/abort.ts",
           "rpc/guarded.ts",
@@ -65,7 +65,7 @@ const packages = [
         with: [
           "schema/json-schema/document.ts",
           "server/check-definition.ts",
-          "mcp/check-metadata.ts",
+          "mcp/checks/check-metadata.ts",
           "mcp/custom-notifications.ts",
         ],
       },
@@ -85,7 +85,7 @@ const packages = [
       // Loaded by a server with the first warning for its author, and by input requests.
       warnings: { neededBy: ["server/warnings.ts"], with: ["server/warnings.ts"] },
       // Loaded by a server with the first result that is more than plain text, and by input requests.
-      "content-checks": { neededBy: ["mcp/check-content.ts"], with: ["mcp/check-content.ts"] },
+      "content-checks": { neededBy: ["mcp/checks/check-content.ts"], with: ["mcp/checks/check-content.ts"] },
       // Loaded by a client after a failed request, and by the OAuth flow.
       "connection-error": {
         neededBy: ["http/client/connection-error.ts"],

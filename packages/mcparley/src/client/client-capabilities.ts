@@ -35,7 +35,9 @@ export function checkExtensions({ extensions = {} }: ConnectOptions): Promise<vo
   const others = ids.filter((id) => /mcp|modelcontextprotocol/i.test(id));
   return others.length === 0
     ? undefined
-    : import("../mcp/reserved-ids.ts").then(({ checkReservedId }) => others.forEach((id) => checkReservedId(id)));
+    : import("../mcp/checks/reserved-ids.ts").then(({ checkReservedId }) =>
+        others.forEach((id) => checkReservedId(id)),
+      );
 }
 
 /** Whether the option contains extensions with code, and not only their settings. */

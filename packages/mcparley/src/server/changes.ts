@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonRpcNotification, notification } from "../rpc/messages.ts";
-import { checkMetaKeys } from "../mcp/check-metadata.ts";
+import { checkMetaKeys } from "../mcp/checks/check-metadata.ts";
 import { Notification } from "../mcp/methods.ts";
 import type { SubscriptionFilter } from "../mcp/subscriptions.ts";
 

@@ -1,5 +1,5 @@
 import { type Implementation, checkExtensionId } from "../mcp/capabilities.ts";
-import { checkReservedId } from "../mcp/reserved-ids.ts";
+import { checkReservedId } from "../mcp/checks/reserved-ids.ts";
 import { checkCacheHint, isUri } from "../mcp/resources.ts";
 import { findRevision, supportedVersions } from "../mcp/revisions/index.ts";
 import { checkTime } from "../rpc/clock.ts";

@@ -1,5 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
-import { checkMetaKeys } from "../mcp/check-metadata.ts";
+import { checkMetaKeys } from "../mcp/checks/check-metadata.ts";
 import type { Prompt as ListedPrompt } from "../mcp/prompts.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 

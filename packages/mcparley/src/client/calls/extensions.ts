@@ -3,7 +3,7 @@ import { startLimit, wakefulClock } from "../../rpc/clock.ts";
 import { isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import { encodeHeaderValue } from "../../mcp/header-values.ts";
+import { encodeHeaderValue } from "../../mcp/headers/header-values.ts";
 import { completeType } from "../../mcp/input-required.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import { isExtensionList } from "../client-capabilities.ts";

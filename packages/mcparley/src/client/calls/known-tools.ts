@@ -1,6 +1,6 @@
 import type { Clock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { McpHeader } from "../../mcp/mirrored-headers.ts";
+import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import type { PeerSchema } from "../../schema/peer-schema.ts";
 import type { Lookup } from "./find-tool.ts";
@@ -100,7 +100,7 @@ export class KnownTools {
  */
 export async function headersOf({ inputSchema }: Tool): Promise<readonly McpHeader[]> {
   if (!mentions(inputSchema, '"x-mcp-header"')) return [];
-  const { mcpHeaders } = await import("../../mcp/mirrored-headers.ts");
+  const { mcpHeaders } = await import("../../mcp/headers/mirrored-headers.ts");
   return mcpHeaders(inputSchema);
 }
 

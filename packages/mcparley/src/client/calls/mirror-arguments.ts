@@ -1,7 +1,7 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
-import { encodeHeaderValue } from "../../mcp/header-values.ts";
-import type { McpHeader } from "../../mcp/mirrored-headers.ts";
+import { encodeHeaderValue } from "../../mcp/headers/header-values.ts";
+import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
 
 /**
  * Returns the headers that mirror a call's arguments. An argument that is missing or null has none.

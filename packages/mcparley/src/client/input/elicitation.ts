@@ -13,7 +13,7 @@ import { type PeerSchema, preparePeerSchema } from "../../schema/peer-schema.ts"
 import { type ValidationIssue, type Outcome, formatIssue } from "../../schema/schema.ts";
 import { elicitModesOf } from "../client-capabilities.ts";
 import type { InputRequestSource, ConnectOptions } from "../options.ts";
-import { findUnsafe } from "../../mcp/safe-url.ts";
+import { findUnsafe } from "../../mcp/checks/safe-url.ts";
 
 type Content = Record<string, string | number | boolean | string[]>;
 

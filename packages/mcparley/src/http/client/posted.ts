@@ -8,7 +8,7 @@ import {
   isRequest,
   isRequestId,
 } from "../../rpc/messages.ts";
-import { encodeHeaderValue } from "../../mcp/header-values.ts";
+import { encodeHeaderValue } from "../../mcp/headers/header-values.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 

@@ -1,8 +1,8 @@
 import { type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
-import { decodeHeaderValue, headerValueMatches } from "../../mcp/header-values.ts";
-import { type McpHeader, mcpHeaders } from "../../mcp/mirrored-headers.ts";
+import { decodeHeaderValue, headerValueMatches } from "../../mcp/headers/header-values.ts";
+import { type McpHeader, mcpHeaders } from "../../mcp/headers/mirrored-headers.ts";
 import type { ServerCore } from "../../server/core.ts";
 import { explained } from "../../server/describe.ts";
 import type { ToolEntry } from "../../server/features/tools.ts";

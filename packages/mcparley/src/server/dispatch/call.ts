@@ -2,7 +2,7 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../../rpc/messages.ts";
 import { readInputResponses } from "../../mcp/input-required.ts";
-import { checkMetaKeys } from "../../mcp/check-metadata.ts";
+import { checkMetaKeys } from "../../mcp/checks/check-metadata.ts";
 import { checkCustom } from "../../mcp/custom-notifications.ts";
 import { type LoggingLevel, type LoggingMessage, isLoggable, loggingLevels } from "../../mcp/logging.ts";
 import type { Progress, ProgressToken } from "../../mcp/progress.ts";

@@ -98,7 +98,9 @@ function checked(result: Result): Awaitable<Result> {
   const { content, messages, contents, _meta } = result as JsonObject & Partial<CallToolResult>;
   if (!messages && !contents && !_meta && !content?.some(isNotPlain)) return result;
   if (checkResult) return checkResult(result as JsonObject);
-  return import("../../mcp/check-content.ts").then((code) => (checkResult = code.checkResult)(result as JsonObject));
+  return import("../../mcp/checks/check-content.ts").then((code) =>
+    (checkResult = code.checkResult)(result as JsonObject),
+  );
 }
 
 /** Returns whether a block is not text, or has annotations or `_meta`. */

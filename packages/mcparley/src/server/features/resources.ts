@@ -3,7 +3,7 @@ import { streamToBase64, toBase64 } from "../../rpc/base64.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
-import { checkAnnotations } from "../../mcp/check-metadata.ts";
+import { checkAnnotations } from "../../mcp/checks/check-metadata.ts";
 import type { ResourceContents } from "../../mcp/content.ts";
 import {
   type CacheHint,

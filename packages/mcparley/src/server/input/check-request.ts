@@ -1,9 +1,9 @@
 import type { ClientCapabilities } from "../../mcp/capabilities.ts";
-import { isPriority } from "../../mcp/check-metadata.ts";
-import { checkBlock, checkEach, checkMeta, checkRole, invalid } from "../../mcp/check-content.ts";
+import { isPriority } from "../../mcp/checks/check-metadata.ts";
+import { checkBlock, checkEach, checkMeta, checkRole, invalid } from "../../mcp/checks/check-content.ts";
 import { toRequestedSchema } from "../../mcp/form-schema.ts";
 import { Method } from "../../mcp/methods.ts";
-import { findUnsafe } from "../../mcp/safe-url.ts";
+import { findUnsafe } from "../../mcp/checks/safe-url.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { compileSchema } from "../../schema/compile-schema.ts";
 import { requireCapability } from "./input-channel.ts";

@@ -1,5 +1,5 @@
 import { ErrorCode } from "../../mcp/errors.ts";
-import { findUnsafe } from "../../mcp/safe-url.ts";
+import { findUnsafe } from "../../mcp/checks/safe-url.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 

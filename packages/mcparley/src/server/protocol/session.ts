@@ -1,5 +1,5 @@
 import { checkCustom } from "../../mcp/custom-notifications.ts";
-import { checkMetaKeys } from "../../mcp/check-metadata.ts";
+import { checkMetaKeys } from "../../mcp/checks/check-metadata.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../../rpc/messages.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";

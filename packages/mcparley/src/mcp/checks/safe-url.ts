@@ -1,4 +1,4 @@
-import { isSecureUrl } from "../net/loopback.ts";
+import { isSecureUrl } from "../../net/loopback.ts";
 
 /**
  * Returns why a user must not be sent to a URL: it is neither https nor http on this machine, or it contains a user name or

@@ -1,4 +1,4 @@
-import { isObject } from "../rpc/messages.ts";
+import { isObject } from "../../rpc/messages.ts";
 import { isMetaKey } from "./meta-keys.ts";
 
 /** Throws a TypeError if the annotations of content or of a resource have an invalid member. `where` is their path. */

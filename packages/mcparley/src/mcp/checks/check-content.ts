@@ -1,7 +1,7 @@
-import { type JsonObject, isObject } from "../rpc/messages.ts";
-import { shorten } from "../schema/schema.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { shorten } from "../../schema/schema.ts";
 import { checkAnnotations, checkMetaKeys, isRole } from "./check-metadata.ts";
-import { isUri } from "./resources.ts";
+import { isUri } from "../resources.ts";
 
 /**
  * Checks the result of a tool, prompt or resource before it is sent, and returns it. Throws a TypeError with the path of the first invalid

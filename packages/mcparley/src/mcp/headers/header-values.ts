@@ -1,4 +1,4 @@
-import { toBase64 } from "../rpc/base64.ts";
+import { toBase64 } from "../../rpc/base64.ts";
 import type { McpHeaderType } from "./mirrored-headers.ts";
 
 const prefix = "=?base64?";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { InvalidMcpHeader, mcpHeaders } from "./mirrored-headers.ts";
-import type { JsonSchema } from "../schema/schema.ts";
-import { compileSchema } from "../schema/compile-schema.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
+import { compileSchema } from "../../schema/compile-schema.ts";
 
 const failure = (schema: JsonSchema): unknown => {
   try {
