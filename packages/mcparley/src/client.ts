@@ -34,7 +34,7 @@ export type { ClientExtension, FollowedCall, PreparedCall } from "./client/exten
 export type { ServerInfo } from "./client/connect/session.ts";
 export { forgetRevisions } from "./client/connect/find-revision.ts";
 export type { InProcessServer, CommandTarget, TransportFactory } from "./client/connect/transports.ts";
-export type { PagedList } from "./client/calls/list-pages.ts";
+export type { PagedList } from "./client/lists/list-pages.ts";
 export type { ClientCall, ClientObserver } from "./client/observer.ts";
 export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, CallOutcome } from "./mcp/observe.ts";
 export { openClient } from "./client/connect/open-client.ts";

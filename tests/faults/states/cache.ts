@@ -7,7 +7,7 @@ import { modernPeer, peerTransports } from "../../../packages/mcparley/src/testi
 import type { ScriptedPeer } from "../../../packages/mcparley/src/testing/scripted-peer.ts";
 import type { Cell, StateTable } from "./table.ts";
 // Loaded on first use by the client. Loaded here, so that no test waits for it.
-import "../../../packages/mcparley/src/client/calls/cached-results.ts";
+import "../../../packages/mcparley/src/client/lists/cached-results.ts";
 
 type State = "absent" | "requested" | "fresh" | "expired" | "closed";
 type Event =
@@ -155,7 +155,7 @@ const ended = "the client is closed";
 
 export const cache: StateTable<State, Event> = {
   machine: "Cache",
-  file: "client/calls/cache.ts",
+  file: "client/lists/cache.ts",
   states: {
     absent: "No result is cached.",
     requested: "A request is in flight whose result may be cached.",

@@ -10,7 +10,7 @@ import type { Cell, StateTable } from "./table.ts";
 // Loaded on first use by the client. Loaded here, so that no test waits for them.
 import "../../../packages/mcparley/src/client/calls/on-demand.ts";
 import "../../../packages/mcparley/src/client/calls/check-result.ts";
-import "../../../packages/mcparley/src/client/calls/cached-results.ts";
+import "../../../packages/mcparley/src/client/lists/cached-results.ts";
 
 type State = "unknown" | "listing" | "known" | "expired" | "unavailable" | "closed";
 type Event =

@@ -1,8 +1,8 @@
 import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
-import { type KnownTarget, withTarget } from "./known-target.ts";
-import { accessHint, statusMessage } from "./refused-access.ts";
+import { type KnownTarget, withTarget } from "./config/known-target.ts";
+import { accessHint, statusMessage } from "./sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import type { ProgramOutput } from "./program-output.ts";
 import { visibleLine } from "./terminal-text.ts";

@@ -13,7 +13,7 @@ import { exitCodes, reportError } from "./report-error.ts";
 import { commandHelp } from "./help.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type AccountCommand, type Action, type ClientCommand, type Session, authOf, openSession } from "./session.ts";
-import type { KnownTarget } from "./known-target.ts";
+import type { KnownTarget } from "./config/known-target.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, Screen, printText } from "./screen.ts";
 import { type Stop, createStop } from "./stop.ts";

@@ -10,7 +10,7 @@ import type { TransportFactory } from "../connect/transports.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
 import { type InputRequestSource, type ConnectOptions, type RequestOptions, checkTimeouts } from "../options.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
-import type { Cache, Pending } from "./cache.ts";
+import type { Cache, Pending } from "../lists/cache.ts";
 import type { KnownTools, Listing } from "./known-tools.ts";
 import { nameOf } from "./outcome.ts";
 

@@ -13,8 +13,8 @@ import { type RequestOptions, checkTimeouts } from "../options.ts";
 import type { ServerChange, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
 import { type ToolCallArguments, type ToolCallValue, byName } from "../typed-client.ts";
 import type { CallOptions, CallRequest, ClientCore } from "./call.ts";
-import type { PagedList } from "./list-pages.ts";
-import { listPrompts, listResourceTemplates, listResources, listTools } from "./lists.ts";
+import type { PagedList } from "../lists/list-pages.ts";
+import { listPrompts, listResourceTemplates, listResources, listTools } from "../lists/lists.ts";
 import { perform } from "./perform.ts";
 import { readToolResult, valueOf } from "./tool-results.ts";
 

@@ -13,7 +13,7 @@ beforeAll(() =>
   Promise.all([
     import("./on-demand.ts"),
     import("./check-result.ts"),
-    import("./cached-results.ts"),
+    import("../lists/cached-results.ts"),
     import("../subscriptions/subscriptions.ts"),
   ]),
 );

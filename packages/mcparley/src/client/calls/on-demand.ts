@@ -9,5 +9,5 @@ export { answersTo } from "./input-rounds.ts";
 export { mirrorArguments } from "./mirror-arguments.ts";
 export { observed } from "./observed.ts";
 export { requireJson } from "./require-json.ts";
-export { infoWithSafeIcons, listedWithSafeIcons } from "./safe-icons.ts";
-export { sizeOfJson } from "./size-of-json.ts";
+export { infoWithSafeIcons, listedWithSafeIcons } from "../lists/safe-icons.ts";
+export { sizeOfJson } from "../lists/size-of-json.ts";

@@ -10,7 +10,7 @@ import type { Session } from "../connect/session.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import type { CallRecord } from "../../mcp/observe.ts";
 import type { RequestOptions } from "../options.ts";
-import { fromCache } from "./cache.ts";
+import { fromCache } from "../lists/cache.ts";
 import {
   type Call,
   type CallRequest,

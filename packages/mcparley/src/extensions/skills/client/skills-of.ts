@@ -1,5 +1,5 @@
 import type { Client } from "../../../client/calls/client.ts";
-import { type PagedList, listOf, requireStrings } from "../../../client/calls/list-pages.ts";
+import { type PagedList, listOf, requireStrings } from "../../../client/lists/list-pages.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { Declined } from "../../../mcp/errors.ts";

@@ -3,7 +3,7 @@ import type { Implementation } from "../../mcp/capabilities.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { TransportFactory } from "../connect/transports.ts";
-import type { ClientCore } from "./call.ts";
+import type { ClientCore } from "../calls/call.ts";
 
 /**
  * Removes the icons that are unsafe to fetch. It keeps data URIs, and https, and http on this machine, if they are of the

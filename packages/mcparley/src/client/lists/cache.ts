@@ -5,7 +5,7 @@ import { Method, Notification } from "../../mcp/methods.ts";
 import { isPartOf } from "../../mcp/sub-resource.ts";
 import type { Credentials } from "../connect/transports.ts";
 import type { CachedResults } from "./cached-results.ts";
-import { type Call, type Next, waitFor } from "./call.ts";
+import { type Call, type Next, waitFor } from "../calls/call.ts";
 
 /** A request whose result may be cached. */
 export interface Pending {

@@ -4,10 +4,10 @@ import type { Prompt } from "../../mcp/prompts.ts";
 import type { Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import type { RequestOptions } from "../options.ts";
-import type { ClientCore } from "./call.ts";
-import { type Listing, headersOf } from "./known-tools.ts";
+import type { ClientCore } from "../calls/call.ts";
+import { type Listing, headersOf } from "../calls/known-tools.ts";
 import { type PagedList, type ListSource, makeList, pagesOf, requireStrings } from "./list-pages.ts";
-import { perform } from "./perform.ts";
+import { perform } from "../calls/perform.ts";
 
 /** The tools of the server. `core.tools` remembers them. */
 export function listTools(core: ClientCore, options: RequestOptions): PagedList<Tool> {
@@ -102,7 +102,7 @@ function ownSource<T>(
     async read(entry) {
       // Most entries have no icons.
       if (!Array.isArray(entry.icons)) return read(entry);
-      const { listedWithSafeIcons } = await import("./on-demand.ts");
+      const { listedWithSafeIcons } = await import("../calls/on-demand.ts");
       return read(listedWithSafeIcons(core, method, entry));
     },
     fetch: (cursor) => perform(core, { method, params: cursor === undefined ? {} : { cursor } }, options),

@@ -1,6 +1,6 @@
 import type { LocalError } from "mcparley";
-import { isObject } from "./json.ts";
-import type { KnownTarget } from "./known-target.ts";
+import { isObject } from "../json.ts";
+import type { KnownTarget } from "../config/known-target.ts";
 
 /** The names of headers that do not identify the user. */
 const harmless: ReadonlySet<string> = new Set(["accept", "accept-language", "user-agent"]);

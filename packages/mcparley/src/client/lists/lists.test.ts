@@ -5,7 +5,7 @@ import { createServer } from "../../server/create-server.ts";
 import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import type { ConnectOptions } from "../options.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "../calls/client.ts";
 import { listOf } from "./list-pages.ts";
 import { sizeOfJson } from "./size-of-json.ts";
 import { serverTransports } from "../connect/transports.ts";

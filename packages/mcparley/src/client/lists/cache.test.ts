@@ -5,11 +5,11 @@ import { createServer } from "../../server/create-server.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { CachedResults } from "./cached-results.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "../calls/client.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 // Loaded when first needed elsewhere; here no test is to wait for the disk.
-import "./on-demand.ts";
+import "../calls/on-demand.ts";
 import "../input/input-requests.ts";
 import "../subscriptions/subscriptions.ts";
 

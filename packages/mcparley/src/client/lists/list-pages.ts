@@ -101,7 +101,7 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
     if (count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
     // Most lists have one page, whose size the transport limits.
     if (page > 0 || result.nextCursor != null) {
-      const { sizeOfJson } = await import("./on-demand.ts");
+      const { sizeOfJson } = await import("../calls/on-demand.ts");
       bytes += sizeOfJson(result);
       if (bytes > maxBytes) throw listTooLong(method, `${maxBytes} bytes (option \`maxListBytes\`)`);
     }
