@@ -104,7 +104,7 @@ test("tokens are renewed with rotation, by whichever process is first, and each 
   for (const client of clients) await client.close();
 });
 
-test("A7: a client that the authorization server has lost registers anew", async () => {
+test("a client that the authorization server has lost registers anew", async () => {
   const storage = memoryCredentials();
   await userOf({ storage }).auth.signIn(server.url);
   const account = await userOf({ storage }).auth.whoami(server.url);

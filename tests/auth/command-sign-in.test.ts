@@ -168,7 +168,7 @@ test("a client that was registered by hand is remembered until the logout, with 
   expect((await unwatched(["login", server.url])).json.clientId).not.toBe("by-hand");
 });
 
-test("A7: a registration is used again, as is its redirect URI where the port is free", async () => {
+test("a registration is used again, as is its redirect URI where the port is free", async () => {
   const first = await unwatched(["login", server.url]);
   expect((await unwatched(["logout", server.url])).json).toEqual({ server: server.url, outcome: "revoked" });
   expect((await unwatched(["logout", server.url])).json.outcome).toBe("not_signed_in");

@@ -150,7 +150,7 @@ function expectNoSecrets(): void {
   for (const file of files.keys()) expect([file, statSync(file).mode & 0o077]).toEqual([file, 0]);
 }
 
-test("C2: processes whose token is refused at the same time redeem the rotating refresh token once", async () => {
+test("processes whose token is refused at the same time redeem the rotating refresh token once", async () => {
   expect((await mcparley(["login", server.url])).code).toBe(0);
   await mcparley(["call", server.url, "whoami"]);
   const [newest] = [...given].filter((one) => one.startsWith("eyJ")).slice(-1);

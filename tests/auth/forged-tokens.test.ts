@@ -45,10 +45,10 @@ describe("refused with 401 and told why:", () => {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
   test.each<[string, () => Promise<string>, RegExp]>([
-    ["A2: a token for another resource", signed({ aud: "https://other.example/mcp" }), /another audience/],
-    ["A2: a token for no resource", signed({ aud: undefined }), /no "aud"/],
-    ["A2: a token for a resource whose name begins like this one's", signed({ aud: "http://127.0.0.1" }), /audience/],
-    ["A5: a token whose issuer has a slash more", signed({ iss: "https://as.example/" }), /no issuer/],
+    ["a token for another resource", signed({ aud: "https://other.example/mcp" }), /another audience/],
+    ["a token for no resource", signed({ aud: undefined }), /no "aud"/],
+    ["a token for a resource whose name begins like this one's", signed({ aud: "http://127.0.0.1" }), /audience/],
+    ["a token whose issuer has a slash more", signed({ iss: "https://as.example/" }), /no issuer/],
     ["a token of another issuer", signed({ iss: evil }), /no issuer/],
     ["a token that has expired", signed({ exp: start - 31 }), /expired/],
     ["a token that never expires", signed({ exp: undefined }), /no "exp"/],
@@ -157,7 +157,7 @@ test("who lacks scopes is told all that are needed, at once", async () => {
   );
 });
 
-test("A2: no verifier is made without an issuer and an audience", () => {
+test("no verifier is made without an issuer and an audience", () => {
   const audience = "https://mcp.example/mcp";
   for (const options of [
     { audience },

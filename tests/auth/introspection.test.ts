@@ -69,7 +69,7 @@ test("one that is revoked is refused once the answer before is too old", async (
   expect(await call(token)).toMatchObject({ status: 401, said: "The token is not active." });
 });
 
-test("A2: a token for another resource of the same issuer is refused", async () => {
+test("a token for another resource of the same issuer is refused", async () => {
   const { access_token: token } = await getTokens(as, { ...alice, resource: "http://127.0.0.1:1/mcp" });
   expect(await call(token)).toMatchObject({ status: 401, said: "The token is for another audience." });
 });
@@ -106,7 +106,7 @@ test("where nobody can be asked, the client is told to come back and the operato
   await down.close();
 });
 
-test("A2: no verifier is made without an issuer, an audience and a way to prove who asks", () => {
+test("no verifier is made without an issuer, an audience and a way to prove who asks", () => {
   const given = { issuer: "https://as.example", audience: "https://mcp.example/mcp", client };
   for (const missing of [
     { issuer: undefined },

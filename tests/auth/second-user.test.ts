@@ -115,7 +115,7 @@ describe.each(["bob", "alice of another issuer"])("%s", (name) => {
     expect((await answer.json()).result).toMatchObject({ contents: [{ text: expect.stringContaining("note of ") }] });
   });
 
-  test("A3: cannot use, read or end a session", async () => {
+  test("cannot use, read or end a session", async () => {
     const session = await openSession(alice);
     const stolen = { ...session, ...other() };
     expect((await client.post(request("ping"), stolen)).status).toBe(404);
@@ -142,7 +142,7 @@ describe.each(["bob", "alice of another issuer"])("%s", (name) => {
     expect((await message(asking)).result).toMatchObject({ content: [{ text: "Hello, alice" }] });
   });
 
-  test("H14: is given nothing of a stream that broke", async () => {
+  test("is given nothing of a stream that broke", async () => {
     const session = await openSession(alice);
     const talk = { name: "talk", arguments: {}, _meta: { progressToken: 1 } };
     const answer = await client.post(request("tools/call", talk), session);
@@ -179,7 +179,7 @@ describe.each(["bob", "alice of another issuer"])("%s", (name) => {
     await stream.leave();
   });
 
-  test("A3: cannot see, answer or cancel a task of the 2026 extension", async () => {
+  test("cannot see, answer or cancel a task of the 2026 extension", async () => {
     const declared = { extensions: { "io.modelcontextprotocol/tasks": {} } };
     const send = (user: Headers, method: string, params: JsonObject, taskId?: string) =>
       client.modern(method, params, {
@@ -205,7 +205,7 @@ describe.each(["bob", "alice of another issuer"])("%s", (name) => {
     expect(seen.result).toMatchObject({ taskId, status: "working" });
   });
 
-  test("A3: cannot list, see or cancel a task of 2025-11-25", async () => {
+  test("cannot list, see or cancel a task of 2025-11-25", async () => {
     const [session, own] = [await openSession(alice), await openSession(other())];
     const call = request("tools/call", { name: "long", arguments: {}, task: {} });
     const { task } = (await message(await client.post(call, session))).result as { task: { taskId: string } };

@@ -114,7 +114,7 @@ test("a handler gets a token for another service, in the name of its caller; onc
   expect(received.at(-1)).toBe("Bearer upstream-of-alice-3");
 });
 
-describe("A9: what a caller shows goes nowhere but to its own issuer", () => {
+describe("what a caller shows goes nowhere but to its own issuer", () => {
   test("no upstream gets it, whatever the handler does with its context", async () => {
     const token = await tokenOf("alice");
     await call("events", token);

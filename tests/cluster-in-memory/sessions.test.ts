@@ -31,7 +31,7 @@ const servers = (more: object = {}) =>
     ...more,
   });
 
-describe("H5: a session behind a balancer", () => {
+describe("a session behind a balancer", () => {
   test.each(legacy)("of %s is served by every node, as the client that opened it", async (version) => {
     const { nodes, client } = servers();
     const session = await open(client, version);
@@ -197,7 +197,7 @@ describe("while the store is out of reach", () => {
     for (const node of nodes) expect((await callTool(node.client, session, "where")).status).toBe(200);
   });
 
-  test("requests of modern revisions go on, and at no time do they touch it (H13)", async () => {
+  test("requests of modern revisions go on, and never use it", async () => {
     const store = failing(memoryStore());
     const { nodes } = servers({ store: () => store });
     for (const { client } of nodes) {

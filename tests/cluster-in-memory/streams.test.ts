@@ -139,7 +139,7 @@ describe("the answer to a call whose connection broke", () => {
     expect(await messages(rest)).toMatchObject([{ id: 1, result: { content: [{ text: '{"sure":true}' }] } }]);
   });
 
-  test("H14: is given to nobody else, on any node", async () => {
+  test("is given to nobody else, on any node", async () => {
     const { nodes, slow } = servers({ options: authenticated });
     const [a, b] = nodes;
     const alice = await open(a!.client, "2025-11-25", { authorization: "Bearer alice" });

@@ -68,7 +68,7 @@ const templates = [
 ];
 
 holds(
-  "D2: URI templates match in linear time",
+  "URI templates match in linear time",
   fc.tuple(fc.constantFrom(...templates), growingOf(...uriWords)),
   async ([template, growing]) => {
     const parsed = parseTemplate(template);
@@ -101,7 +101,7 @@ const mine = (): Promise<string> => Promise.resolve("mine");
 const yours = (): Promise<string> => Promise.resolve("yours");
 
 holds(
-  "Q1: sealed state: no text opens that was not sealed for this",
+  "sealed state: no text opens that was not sealed for this",
   fc.oneof(textOf("A", "-", "_", "=", "+", "/"), fc.string({ unit: fc.constantFrom(...alphabet), maxLength: 200 })),
   async (state) => {
     const opened = await onlyOwnErrors(() => seal.open(state, mine), ProtocolError);
@@ -110,7 +110,7 @@ holds(
 );
 
 holds(
-  "Q1: sealed state: opens as it was, and not once a character is changed or for another",
+  "sealed state: opens as it was, and not once a character is changed or for another",
   fc.tuple(jsonValue, fc.nat(), fc.constantFrom(...alphabet)),
   async ([value, at, character]) => {
     const state = await seal.seal(value, "mine");
@@ -179,10 +179,8 @@ holds(
   },
 );
 
-holds(
-  "D9: budgets: in linear time, however deep or wide",
-  growingOf("[", "[]", "[],", '{"a":', "1,", "{},"),
-  (growing) => expectLinearTime(growing, (value) => checkBudget(value), { prepare: nested }),
+holds("budgets: in linear time, however deep or wide", growingOf("[", "[]", "[],", '{"a":', "1,", "{},"), (growing) =>
+  expectLinearTime(growing, (value) => checkBudget(value), { prepare: nested }),
 );
 
 /** A value with the brackets of a text, well-formed or not. */

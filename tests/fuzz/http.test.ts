@@ -38,7 +38,7 @@ const hostWords = [
 const originWords = ["http://", "https://", "null", ...hostWords];
 
 holds(
-  "H12: Host and Origin: what is let in is loopback, whatever the headers say",
+  "Host and Origin: what is let in is loopback, whatever the headers say",
   fc.tuple(textOf(...hostWords), fc.option(textOf(...originWords), { nil: undefined })),
   async ([host, origin]) => {
     const guard = makeGuard({});

@@ -70,7 +70,7 @@ describe("the official client (v1) over HTTP+SSE with our server", () => {
     expect(content).toEqual([{ type: "text", text: '{"type":"text","text":"Hi."}' }]);
   });
 
-  test("M7: cancels a call, and goes on", async () => {
+  test("cancels a call, and goes on", async () => {
     const controller = new AbortController();
     const options = { signal: controller.signal, onprogress: () => controller.abort() };
     await expect(client.callTool({ name: "wait" }, undefined, options)).rejects.toThrow();
@@ -86,7 +86,7 @@ describe("the official client (v1) over HTTP+SSE with our server", () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("grown");
   });
 
-  test("H1: several have the same ids at the same time, and get their own answers", async () => {
+  test("several have the same ids at the same time, and get their own answers", async () => {
     const clients = await Promise.all(Array.from({ length: 8 }, () => officialClient(url())));
     const texts = await Promise.all(
       clients.map(

@@ -63,7 +63,7 @@ describe.each(["stdio", "http"] as const)("the handbook over %s", (transport) =>
       expect(result.content[0]?.text).toContain("query");
     });
 
-    test("M1: hears progress while a long call runs, all of it before the result", async () => {
+    test("hears progress while a long call runs, all of it before the result", async () => {
       const seen: number[] = [];
       const args = { by: "service", confidence: true };
       const result = await client.callTool("analyze_incidents", args, {
@@ -75,7 +75,7 @@ describe.each(["stdio", "http"] as const)("the handbook over %s", (transport) =>
       expect(new Set(seen).size).toBe(seen.length);
     });
 
-    test("M7: cancels a call, and the connection goes on", async () => {
+    test("cancels a call, and the connection goes on", async () => {
       const controller = new AbortController();
       const call = client.callTool(
         "analyze_incidents",

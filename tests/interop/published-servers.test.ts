@@ -80,7 +80,7 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
     expect(links.content.filter(({ type }) => type === "resource_link")).toHaveLength(2);
   });
 
-  test("M1: hears all progress before the result", async () => {
+  test("hears all progress before the result", async () => {
     const seen: number[] = [];
     await client.callTool(
       "trigger-long-running-operation",

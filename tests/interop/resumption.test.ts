@@ -20,7 +20,7 @@ function times(count: number): { reached: Promise<void>; happened: () => void } 
   return { reached, happened: () => void (--left === 0 && reach()) };
 }
 
-test("H6: a call of the official client (v1) outlives the connections that our server ends", async () => {
+test("a call of the official client (v1) outlives the connections that our server ends", async () => {
   const resumed = times(3);
   const server = createServer({
     name: "ours",
@@ -53,7 +53,7 @@ test("H6: a call of the official client (v1) outlives the connections that our s
   await listening.close();
 });
 
-test("H6: a call of our client outlives the connections that the official server (v1) ends", async () => {
+test("a call of our client outlives the connections that the official server (v1) ends", async () => {
   const resumed = times(2);
   const makeServer = (): McpServer => {
     const server = new McpServer({ name: "official", version: "1.0.0" });

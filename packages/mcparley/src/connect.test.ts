@@ -92,7 +92,7 @@ describe.each(["auto", "2025-11-25", "2025-06-18", "2025-03-26"])("over HTTP, %s
   });
 });
 
-test("H8: a session that the server forgot is opened again, for all calls at once", async () => {
+test("a session that the server forgot is opened again, for all calls at once", async () => {
   let server = define();
   let handler = overHttp(server);
   let opened = 0;
@@ -172,7 +172,7 @@ test.each([[{ noprefix: {} }], [[{ id: "noprefix" }]]])(
   },
 );
 
-test("C1: a sign-in takes none of a call's time, in whichever round it is", async () => {
+test("a sign-in takes none of a call's time, in whichever round it is", async () => {
   const clock = fakeClock();
   const { fetch: serve } = toFetch(define(), { allowedHosts: ["mcp.example"] });
   let token: string | undefined;

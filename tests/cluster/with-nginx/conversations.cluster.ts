@@ -108,7 +108,7 @@ describe.each(kinds)("$name, through three processes", ({ connect, lacks = [] })
   });
 });
 
-test("H13: requests of 2026-07-28 leave the store alone", async () => {
+test("requests of 2026-07-28 leave the store alone", async () => {
   const client = await connectOurs(deployment.url, { revision: "2026-07-28" });
   onTestFinished(() => client.close());
   const admin = await createClient({ url: redis.url }).connect();

@@ -91,7 +91,7 @@ test("a session is nobody's but its owner's, in every process", async () => {
   expect([own.status, await own.json()]).toMatchObject([200, { id: 4, result: {} }]);
 });
 
-test("H14: events are replayed to nobody but their owner, whatever id is given", async () => {
+test("events are replayed to nobody but their owner, whatever id is given", async () => {
   const [alice, bob] = [await openSession("alice"), await openSession("bob")];
   const told = await read(await send("alice", { session: alice, body: callOf("count", { to: 5, pause: 5 }) }));
   expect(told).toContain("counted to 5");
@@ -110,7 +110,7 @@ test("H14: events are replayed to nobody but their owner, whatever id is given",
 });
 
 test.each(["2025-11-25", "2026-07-28"])(
-  "A3: in %s a task is nobody's but its owner's, in every process",
+  "in %s a task is nobody's but its owner's, in every process",
   async (revision) => {
     const [alice, bob] = [await client("alice", revision), await client("bob", revision)];
     const { task } = await tasksOf(alice).start("job", { tag: "mine", steps: 1, pause: 10 });

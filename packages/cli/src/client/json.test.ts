@@ -30,7 +30,7 @@ describe("parseJsonWithComments", () => {
     );
   });
 
-  test("D1: a key such as __proto__ is an ordinary member", () => {
+  test("a key such as __proto__ is an ordinary member", () => {
     const { value } = parseJsonWithComments('{"__proto__": {"polluted": true}}');
     expect(Object.keys(value as object)).toEqual(["__proto__"]);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();

@@ -89,7 +89,7 @@ describe("toolArguments", () => {
     expect(() => toolArguments(tool, [text("a", "1")])).toThrow(UsageError);
   });
 
-  test("D1: names of Object.prototype are names like others", () => {
+  test("names of Object.prototype are names like others", () => {
     const tool = toolWith({ a: {} });
     expect(() => toolArguments(tool, [text("constructor", "1")])).toThrow('no argument "constructor"');
     const open = toolWith({}, { additionalProperties: true });

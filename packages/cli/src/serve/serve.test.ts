@@ -75,7 +75,7 @@ test("a server for other machines says that they need its name", async () => {
   expect(await ended).toBe(0);
 });
 
-test("H12: a request for another host name is refused, unless --allow-host names it", async () => {
+test("a request for another host name is refused, unless --allow-host names it", async () => {
   const cwd = await temporaryFolder({ "prompts/a.md": "a" });
   const statusOf = async (...flags: string[]): Promise<number> => {
     const io = fakeServeIo({ cwd });
@@ -91,7 +91,7 @@ test("H12: a request for another host name is refused, unless --allow-host names
   expect(await statusOf("--allow-host", "books.example.com")).toBe(200);
 });
 
-test("M8: over stdio nothing but the protocol is on stdout; problems and failures of tools are on stderr", async () => {
+test("over stdio nothing but the protocol is on stdout; problems and failures of tools are on stderr", async () => {
   const noisy = `${tool.split("\n")[0]}\nexport default tool({ call: () => { throw new Error("boom"); } });\n`;
   const cwd = await temporaryFolder({ "tools/crash.ts": noisy, "tools/t.ts": tool, "prompts/bad.md": "{{ x }}" });
   const stdout = new PassThrough();

@@ -39,7 +39,7 @@ function pieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-test("H11: a body of the limit is read, and one of a byte more refused, however it comes", async () => {
+test("a body of the limit is read, and one of a byte more refused, however it comes", async () => {
   const { fetch } = toFetch(server, { maxBody: 2000 });
   const streamed = { duplex: "half" } as RequestInit;
   expect((await fetch(post("http://localhost/", callOf(2000)))).status).toBe(200);
@@ -69,7 +69,7 @@ test("a request that was aborted before it came is answered to nobody", async ()
   expect(errors).toEqual([]);
 });
 
-test("H12: the name is taken from the URL, and over https from any", async () => {
+test("the name is taken from the URL, and over https from any", async () => {
   const { fetch } = toFetch(server);
   expect((await fetch(post("http://localhost:8787/", callOf(500)))).status).toBe(200);
   expect((await fetch(post("http://mcp.example.com/", callOf(500)))).status).toBe(403);

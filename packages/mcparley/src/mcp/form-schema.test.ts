@@ -177,7 +177,7 @@ describe("a property that is no plain field is refused by name and rule", () => 
   );
 });
 
-test("D1: properties called __proto__ and constructor are ordinary", () => {
+test("properties called __proto__ and constructor are ordinary", () => {
   const schema = JSON.parse(
     '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"boolean"}},"required":["toString","__proto__"]}',
   ) as JsonSchema;

@@ -64,7 +64,7 @@ function urlOf(host: string, port: number): URL {
 
 const forbidden = { name: "LocalError", code: "forbidden_url" };
 
-describe("A8: discovery reaches nothing inside", () => {
+describe("discovery reaches nothing inside", () => {
   test.each([
     ["loopback", "127.0.0.1"],
     ["loopback in IPv6", "[::1]"],

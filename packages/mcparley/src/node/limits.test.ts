@@ -80,7 +80,7 @@ const headOf = (headers: Record<string, string | number>): string =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("")}\r\n`;
 
-describe("H11: a body", () => {
+describe("a body", () => {
   test("of 4 MiB is read, and one of a byte more refused with 413", async () => {
     const { url } = await serve();
     const fits = await fetch(url, { method: "POST", headers: head, body: callOf(limit) });
@@ -206,7 +206,7 @@ describe("a client that goes away", () => {
   });
 });
 
-describe("H11: a body that a framework has read", () => {
+describe("a body that a framework has read", () => {
   /** Simulates a framework that reads the body and stores the result of `leave` in `request.body`. */
   async function serveParsed(leave: (body: Buffer) => unknown, options: HttpOptions = {}): Promise<string> {
     const server = createServer({ name: "test", version: "1.0.0", tools: { size }, onError: () => {} });

@@ -47,7 +47,7 @@ test("another path and another loopback address are as good", async () => {
   expect((await rawHttp(listening.url, fetch).modern("tools/list")).status).toBe(200);
 });
 
-describe("H12: over a socket", () => {
+describe("over a socket", () => {
   const json = { "content-type": "application/json" };
 
   test("a Host or an Origin from elsewhere is refused before anything is read", async () => {

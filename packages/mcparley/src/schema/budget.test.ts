@@ -14,7 +14,7 @@ test.each([null, undefined, 1, "text", true, {}, [], { a: 1, b: [1, { c: null }]
 test.each([
   ["arrays", (value: unknown) => [value]],
   ["objects", (value: unknown) => ({ value })],
-])("D9: %s may be nested 64 levels deep", (_, wrap) => {
+])("%s may be nested 64 levels deep", (_, wrap) => {
   expect(checkBudget(nest(64, wrap))).toBeUndefined();
   expect(checkBudget(nest(65, wrap))).toBe("The value is nested more than 64 levels deep.");
   expect(checkBudget(nest(1_000_000, wrap))).toBe("The value is nested more than 64 levels deep.");
@@ -24,7 +24,7 @@ test.each([
   ["an array", (count: number) => Array.from({ length: count }, () => 0)],
   ["an object", (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, 0]))],
   ["nested arrays", (count: number) => Array.from({ length: count / 10 }, () => Array.from({ length: 9 }, () => 0))],
-])("D9: %s may hold 100,000 elements in all", (_, make) => {
+])("%s may hold 100,000 elements in all", (_, make) => {
   expect(checkBudget(make(100_000))).toBeUndefined();
   expect(checkBudget([make(100_000)])).toBe("The value holds more than 100000 properties and items.");
 });

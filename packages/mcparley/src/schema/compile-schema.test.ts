@@ -38,7 +38,7 @@ describe.each([
     expect(structural["~standard"].version).toBe(1);
   });
 
-  test("D11: what comes in is parsed, with defaults", async () => {
+  test("what comes in is parsed, with defaults", async () => {
     const { json, validate } = compileSchema(schema, "input");
     expect(await validate({ name: "Ada" })).toEqual({ value: { name: "Ada", age: 18 } });
     expect(json).toMatchObject({ type: "object", properties: { name: { type: "string" } }, required: ["name"] });

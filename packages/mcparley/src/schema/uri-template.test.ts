@@ -161,20 +161,17 @@ const tables: Record<string, readonly (readonly [template: string, uri: string])
 };
 
 describe.each(Object.entries(tables))("RFC 6570 %s", (_, rows) => {
-  test.each(rows)("D3: %s expands to %s", (template, uri) => {
+  test.each(rows)("%s expands to %s", (template, uri) => {
     expect(parseTemplate(template).expand(values)).toBe(uri);
   });
 
   // The excluded rows expand an empty value without a prefix character. It leaves no trace in the URI.
-  test.each(rows.filter(([template]) => !template.startsWith("O{")))(
-    "D3: %s matches its expansion",
-    (template, uri) => {
-      const parsed = parseTemplate(template);
-      const found = parsed.match(uri);
-      expect(found).toBeDefined();
-      expect(Object.keys(found ?? {}).every((name) => parsed.variables.includes(name))).toBe(true);
-    },
-  );
+  test.each(rows.filter(([template]) => !template.startsWith("O{")))("%s matches its expansion", (template, uri) => {
+    const parsed = parseTemplate(template);
+    const found = parsed.match(uri);
+    expect(found).toBeDefined();
+    expect(Object.keys(found ?? {}).every((name) => parsed.variables.includes(name))).toBe(true);
+  });
 });
 
 const expand = (template: string, values: TemplateValues): string => parseTemplate(template).expand(values);
@@ -210,7 +207,7 @@ describe("expansion beyond the tables", () => {
     expect(expand("{x}{?y*}", { x: ["a", null, "b"], y: { k: undefined, l: "1" } })).toBe("a,b?l=1");
   });
 
-  test("D1: a variable called constructor is undefined unless given", () => {
+  test("a variable called constructor is undefined unless given", () => {
     expect(expand("{constructor}{?__proto__,toString}", {})).toBe("");
   });
 

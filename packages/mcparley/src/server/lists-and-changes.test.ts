@@ -17,7 +17,7 @@ describe("lists", () => {
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, tool({ call: () => index })]));
 
-  test("D5: pages follow each other to the end, and a cursor stays good while entries come and go", async () => {
+  test("pages follow each other to the end, and a cursor stays good while entries come and go", async () => {
     const server = createServer({ name: "x", version: "1", limits: { pageSize: 3 }, tools: many(7) });
     const peer = await rawPeer(server, { meta });
     const page = async (cursor?: unknown) =>
@@ -37,7 +37,7 @@ describe("lists", () => {
     expect(third.nextCursor).toBeUndefined();
   });
 
-  test.each(["nonsense", "", "YWZ0ZXI6eA==", 5])("D5: the cursor %j is refused", async (cursor) => {
+  test.each(["nonsense", "", "YWZ0ZXI6eA==", 5])("the cursor %j is refused", async (cursor) => {
     const { error } = await (await serve({ tools: many(2) })).request("tools/list", { cursor });
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("cursor") as string });
   });
@@ -53,7 +53,7 @@ describe("lists", () => {
     expect(await callTool(peer, "t2")).toMatchObject({ content: [{ text: "new" }] });
   });
 
-  test("H3: a page is prepared once, however many ask", async () => {
+  test("a page is prepared once, however many ask", async () => {
     const schema = {
       type: "object",
       get properties() {
@@ -117,7 +117,7 @@ describe("changes", () => {
     await closing;
   });
 
-  test("M1: what changes between a listen request and its acknowledgment is told after it, each thing once", async () => {
+  test("what changes between a listen request and its acknowledgment is told after it, each thing once", async () => {
     const server = createServer({ name: "x", version: "1", tools: {}, resources: {} });
     const peer = await rawPeer(server, { meta });
     const notifications = { toolsListChanged: true, resourceSubscriptions: ["r://a"] };

@@ -137,7 +137,7 @@ test("a target's name holds no secret", () => {
   expect(dialer.target).toBe("npx server --api-key [redacted] --port 1");
 });
 
-test("P2: closing ends a child that ignores the end of input and SIGTERM", async () => {
+test("closing ends a child that ignores the end of input and SIGTERM", async () => {
   const { ask, transport, over } = await talk({ mode: "stubborn" }, quick);
   const { pid } = await ask("pid");
   await transport.close();
@@ -145,14 +145,14 @@ test("P2: closing ends a child that ignores the end of input and SIGTERM", async
   expect(isAlive(pid as number)).toBe(false);
 });
 
-test("P2: closing ends the server behind a launcher", async () => {
+test("closing ends the server behind a launcher", async () => {
   const { ask, transport } = await talk({ mode: "launcher" }, quick);
   const { pid } = await ask("pid");
   await transport.close();
   await expect.poll(() => isAlive(pid as number)).toBe(false);
 });
 
-test("P2: a child's own children end with it when it exits by itself", async () => {
+test("a child's own children end with it when it exits by itself", async () => {
   let said = "";
   const { ask, over } = await talk({ mode: "leaver", stderr: (chunk) => (said += chunk) }, quick);
   void ask("die");
@@ -162,13 +162,13 @@ test("P2: a child's own children end with it when it exits by itself", async () 
   await expect.poll(() => isAlive(left)).toBe(false);
 });
 
-test("P3: stderr is drained, so that a child that floods it still answers and ends", async () => {
+test("stderr is drained, so that a child that floods it still answers and ends", async () => {
   const { ask, transport } = await talk();
   expect(await ask("flood")).toEqual({});
   await transport.close();
 });
 
-test("P4: a child that dies closes the transport with its exit code and the end of its stderr", async () => {
+test("a child that dies closes the transport with its exit code and the end of its stderr", async () => {
   const { ask, over, transport } = await talk();
   void ask("die");
   const error = (await over) as LocalError;
@@ -178,7 +178,7 @@ test("P4: a child that dies closes the transport with its exit code and the end 
   await expect(transport.send({ jsonrpc: "2.0", method: "x" })).rejects.toMatchObject({ code: "closed" });
 });
 
-test("P4: a child that dies at once, without a word on stdout, does so too, its secrets hidden", async () => {
+test("a child that dies at once, without a word on stdout, does so too, its secrets hidden", async () => {
   const { over } = await talk({ mode: "dies" });
   expect(await over).toMatchObject({
     code: "exited",
@@ -186,13 +186,13 @@ test("P4: a child that dies at once, without a word on stdout, does so too, its 
   });
 });
 
-test("P4: a child that is killed is reported with its signal", async () => {
+test("a child that is killed is reported with its signal", async () => {
   const { ask, over } = await talk();
   void ask("kill");
   expect(await over).toMatchObject({ code: "exited", data: { exitCode: null, signal: "SIGKILL" } });
 });
 
-test("P4: a child that closes its stdout without exiting is ended", async () => {
+test("a child that closes its stdout without exiting is ended", async () => {
   const { ask, over } = await talk({ mode: "stubborn" }, quick);
   void ask("hang up");
   expect(await over).toMatchObject({ code: "exited", data: { signal: "SIGKILL" } });

@@ -117,7 +117,7 @@ test("serves every revision on one pipe", async () => {
   expect(await exited).toEqual([0, null]);
 });
 
-test("M8: console.log and direct writes go to stderr, and the first offender is named once", async () => {
+test("console.log and direct writes go to stderr, and the first offender is named once", async () => {
   const { send, next, child, exited, stderr } = serve("plain");
   send(call(1, "noisy"));
   send(call(2, "noisy"));
@@ -129,7 +129,7 @@ test("M8: console.log and direct writes go to stderr, and the first offender is 
   expect(stderr().match(/stdout carries the protocol.*First written at .*server\.mjs:\d+/g)).toHaveLength(1);
 });
 
-test("P1: the end of input ends the process after what is in flight is answered", async () => {
+test("the end of input ends the process after what is in flight is answered", async () => {
   const { send, next, said, child, exited } = serve("plain");
   send(call(1, "slow"));
   child.stdin.end();
@@ -142,7 +142,7 @@ test("P1: the end of input ends the process after what is in flight is answered"
 test.each([
   ["stuck", "plain"],
   ["hung", "impatient"],
-])("P1: a call that never ends does not keep the process (%s)", async (name, mode) => {
+])("a call that never ends does not keep the process (%s)", async (name, mode) => {
   const { send, said, child, exited, stderr } = serve(mode);
   send(call(1, name));
   await said(`${name}: called`);
@@ -151,14 +151,14 @@ test.each([
   expect(stderr()).toContain("served\n");
 });
 
-test("P1: what still keeps the process alive after the end is named, and the process exits", async () => {
+test("what still keeps the process alive after the end is named, and the process exits", async () => {
   const { child, exited, stderr } = serve("lingering");
   child.stdin.end();
   expect(await exited).toEqual([0, null]);
   expect(stderr()).toMatch(/served\n.*keeps this process alive \([^)]*Timeout[^)]*\): exiting/s);
 });
 
-test.each(["SIGINT", "SIGTERM"] as const)("P1: %s ends serving and the process", async (signal) => {
+test.each(["SIGINT", "SIGTERM"] as const)("%s ends serving and the process", async (signal) => {
   const { send, next, child, exited, stderr } = serve("plain");
   send(call(1, "noisy"));
   await next();
@@ -167,7 +167,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("P1: %s ends serving and the process",
   expect(stderr()).toContain("served\n");
 });
 
-test("M4: P1: a client that went away ends the process, with no error", async () => {
+test("a client that went away ends the process, with no error", async () => {
   const { send, said, child, exited, stderr } = serve("plain");
   send(call(1, "slow"));
   await said("slow: called");
@@ -177,7 +177,7 @@ test("M4: P1: a client that went away ends the process, with no error", async ()
   expect(stderr()).not.toMatch(/EPIPE|Error/);
 });
 
-test("P1: the death of the parent ends the process though its input stays open", async () => {
+test("the death of the parent ends the process though its input stays open", async () => {
   // The test keeps the input socket open, so that the server can only detect the death of its parent.
   const listener = net.createServer().listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -198,7 +198,7 @@ test("P1: the death of the parent ends the process though its input stays open",
   listener.close();
 });
 
-test("P1: a child ends when the process that started it exits", async () => {
+test("a child ends when the process that started it exits", async () => {
   const script = `
     import { spawn } from "node:child_process";
     const { endWithThisProcess } = await import(${JSON.stringify(library)});

@@ -41,7 +41,7 @@ test("answers on the streams it was given and ends with its input, the process l
   ]);
 });
 
-test("M3: a line over the limit is answered with an error, and serving goes on", async () => {
+test("a line over the limit is answered with an error, and serving goes on", async () => {
   const { input, lines, done, say } = served({}, { maxLineBytes: 300 });
   say({ ...initialize, padding: "x".repeat(300) });
   say(initialize);
@@ -78,7 +78,7 @@ test("closing gives up what is in flight, tells it by its signal, and ends", asy
   expect(reason).toMatchObject({ code: "closed" });
 });
 
-test("M4: an output that breaks ends serving without an error", async () => {
+test("an output that breaks ends serving without an error", async () => {
   const { output, done, say } = served();
   output.destroy(Object.assign(new Error("gone"), { code: "EPIPE" }));
   say(initialize);

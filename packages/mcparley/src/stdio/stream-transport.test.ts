@@ -85,7 +85,7 @@ test("writes all messages of one turn with one write, in order, a prepared resul
   ]);
 });
 
-test("M3: a line over the limit is dropped and reported once with its size, and its request fails", async () => {
+test("a line over the limit is dropped and reported once with its size, and its request fails", async () => {
   const { seen, input } = started({}, { maxLineBytes: 100 });
   input.write(`{"jsonrpc":"2.0","id":"a\\"b","result":{"x":"${"y".repeat(200)}"}}\n`);
   input.end('{"after":1}\n');
@@ -137,7 +137,7 @@ test("a message that JSON cannot say is refused and nothing is written", async (
   expect(written).toEqual([]);
 });
 
-test("M4: a write that fails closes the transport with the reason", async () => {
+test("a write that fails closes the transport with the reason", async () => {
   const input = new PassThrough();
   const output = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error("x"), { code: "EPIPE" })),
@@ -151,7 +151,7 @@ test("M4: a write that fails closes the transport with the reason", async () => 
   await transport.close();
 });
 
-test("M4: a socket that is reset by its peer closes the transport", async () => {
+test("a socket that is reset by its peer closes the transport", async () => {
   const { ours, theirs, server } = await socketPair();
   const seen = recorder();
   const transport = streamTransport(ours, ours);

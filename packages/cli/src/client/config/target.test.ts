@@ -195,7 +195,7 @@ describe("resolveTarget", () => {
     );
   });
 
-  test("D1: a server may be called constructor, and is not one that nobody named", () => {
+  test("a server may be called constructor, and is not one that nobody named", () => {
     write("mcp.json", '{"mcpServers": {"constructor": {"url": "https://a/"}}}');
     expect(find("constructor")).toMatchObject({ url: "https://a/" });
     expect(() => find("toString")).toThrow('There is no server "toString".');

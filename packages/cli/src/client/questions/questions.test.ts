@@ -130,7 +130,7 @@ describe("URLs", () => {
   const visit = (answers: string[], options: FakeOptions = {}): ReturnType<typeof runWith> =>
     runWith({ server, terminal: true, answers, ...options }, `call ${url} visit`);
 
-  test("A4: are shown whole with their host, and opened on a yes without a shell", async () => {
+  test("are shown whole with their host, and opened on a yes without a shell", async () => {
     const { code, io } = await visit(["", "y"]);
     expect(code).toBe(0);
     expect(io.err()).toContain("https://\u001b[7msign.example\u001b[27m/in?a=1&b=2");
@@ -140,7 +140,7 @@ describe("URLs", () => {
   test.each([
     ["darwin", ["open"]],
     ["win32", ["rundll32", "url.dll,FileProtocolHandler"]],
-  ] as const)("A4: on %s too", async (platform, command) => {
+  ] as const)("on %s too", async (platform, command) => {
     const { io } = await visit(["y"], { platform });
     expect(io.launched).toEqual([[...command, "https://sign.example/in?a=1&b=2"]]);
   });

@@ -88,25 +88,22 @@ test("a program that takes too long is ended, also one that does not want to", a
   await expect(runProgram(node(stubborn, { timeLimit: 300 }), unused)).rejects.toThrow("took longer than 300 ms");
 });
 
-test.skipIf(process.platform === "win32")(
-  "P2: a cancelled call ends the program with all that it started",
-  async () => {
-    const folder = await temporaryFolder();
-    const file = join(folder, "pid");
-    const grandchild =
-      "process.on('SIGTERM', () => {}); require('fs').writeFileSync(process.argv[1] + '.part', String(process.pid)); require('fs').renameSync(process.argv[1] + '.part', process.argv[1]); setInterval(() => {}, 1000)";
-    // The grandchild has no pipe to this process. Only the process group links it to the program.
-    const script = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}, ${JSON.stringify(file)}], { stdio: 'ignore' }); setInterval(() => {}, 1000)`;
-    const controller = new AbortController();
-    const running = runProgram(node(script), controller.signal);
-    await appears(file);
-    const pid = Number(await readFile(file, "utf8"));
-    expect(isRunning(pid)).toBe(true);
-    controller.abort(new Error("cancelled"));
-    await expect(running).rejects.toThrow("cancelled");
-    await expect.poll(() => isRunning(pid) && !isZombie(pid)).toBe(false);
-  },
-);
+test.skipIf(process.platform === "win32")("a cancelled call ends the program with all that it started", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "pid");
+  const grandchild =
+    "process.on('SIGTERM', () => {}); require('fs').writeFileSync(process.argv[1] + '.part', String(process.pid)); require('fs').renameSync(process.argv[1] + '.part', process.argv[1]); setInterval(() => {}, 1000)";
+  // The grandchild has no pipe to this process. Only the process group links it to the program.
+  const script = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}, ${JSON.stringify(file)}], { stdio: 'ignore' }); setInterval(() => {}, 1000)`;
+  const controller = new AbortController();
+  const running = runProgram(node(script), controller.signal);
+  await appears(file);
+  const pid = Number(await readFile(file, "utf8"));
+  expect(isRunning(pid)).toBe(true);
+  controller.abort(new Error("cancelled"));
+  await expect(running).rejects.toThrow("cancelled");
+  await expect.poll(() => isRunning(pid) && !isZombie(pid)).toBe(false);
+});
 
 /**
  * A process that has ended stays in the process table until its parent waits for it. In a container that may never

@@ -37,7 +37,7 @@ async function callWith(auth: OAuth, world: ScriptedIssuer): Promise<number> {
 const failure = (running: Promise<unknown>): Promise<unknown> => running.catch((error: unknown) => error);
 const grants = (world: ScriptedIssuer): (string | null)[] => world.tokenRequests.map((sent) => sent.get("grant_type"));
 
-describe("A1: what one authorization server gave is never shown to another", () => {
+describe("what one authorization server gave is never shown to another", () => {
   test("a client that registered itself registers anew with the one that the server moves to", async () => {
     const { world, start } = machine();
     const { call } = start();
@@ -179,7 +179,7 @@ describe("a client", () => {
   });
 });
 
-describe("A7: a registration that is not good any more", () => {
+describe("a registration that is not good any more", () => {
   test("is made anew where the server does not know the client", async () => {
     const { world, start } = machine();
     await start().call();
@@ -240,7 +240,7 @@ describe("A7: a registration that is not good any more", () => {
   });
 });
 
-describe("C2: a token is renewed once for all", () => {
+describe("a token is renewed once for all", () => {
   test("calls of one process", async () => {
     const { world, start } = machine();
     const { call } = start();

@@ -34,7 +34,7 @@ describe("the metadata of a server", () => {
     expect((await found)?.resource).toBe(server.href);
   });
 
-  test("A5: keeps the identifiers as they were published", async () => {
+  test("keeps the identifiers as they were published", async () => {
     const published = { resource: "https://mcp.example", authorization_servers: ["https://as.example/"] };
     const { found } = resource({ [atRoot]: published });
     expect(await found).toMatchObject({
@@ -103,7 +103,7 @@ describe("the metadata of an authorization server", () => {
     ["https://as.example", "https://as.example:443"],
     ["https://as.example/t", "https://as.example"],
     ["https://as.example", "https://honest.example"],
-  ])("A5: of %s is not that of %s", async (issuer, named) => {
+  ])("of %s is not that of %s", async (issuer, named) => {
     const documents = { "https://as.example/.well-known/oauth-authorization-server": { issuer: named } };
     const inserted = { "https://as.example/.well-known/oauth-authorization-server/t": { issuer: named } };
     const found = discoverIssuer(documentServer({ ...documents, ...inserted }).fetch, issuer);

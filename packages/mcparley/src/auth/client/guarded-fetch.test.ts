@@ -9,7 +9,7 @@ function guarded(allowPrivate = false) {
   return { ...stub, clock, fetch: makeGuardedFetch({ allowPrivate, fetch: stub.fetch, clock }) };
 }
 
-describe("A8: where requests of authorization may go", () => {
+describe("where requests of authorization may go", () => {
   test.each([
     ["http://as.example/", "not https"],
     ["ftp://as.example/", "not https"],

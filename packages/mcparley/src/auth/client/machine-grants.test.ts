@@ -76,7 +76,7 @@ test("servers have their own tokens, though they share the authorization", async
   expect(await auth.headers({ url: other, method: "POST", server: other })).toEqual({});
 });
 
-describe("A1: credentials go to their issuer alone", () => {
+describe("credentials go to their issuer alone", () => {
   test.each([
     ["another one", ["https://evil.example"]],
     ["one that differs by a slash", [`${issuer}/`]],
@@ -104,12 +104,12 @@ describe("A1: credentials go to their issuer alone", () => {
   });
 });
 
-test.each([undefined, "", "as.example"])("A1: and to none at all where it is not known which: %j", (given) => {
+test.each([undefined, "", "as.example"])("and to none at all where it is not known which: %j", (given) => {
   const options = { issuer: given, client: { id: "machine", secret: "s3cr3t" } } as ClientCredentialsOptions;
   expect(() => clientCredentials(options)).toThrow(expect.objectContaining({ code: "invalid_definition" }));
 });
 
-describe("A8: what a public server refers to is public as well", () => {
+describe("what a public server refers to is public as well", () => {
   test.each([
     ["its metadata is inside", "https://10.0.0.1/metadata", {}],
     ["the token endpoint is inside", undefined, { token_endpoint: "https://192.168.1.1/token" }],
@@ -189,7 +189,7 @@ describe("a token that is not good any more", () => {
     expect(await shown()).toBe("Bearer t2");
   });
 
-  test("C2: is replaced once for all requests that are refused with it, of all connections", async () => {
+  test("is replaced once for all requests that are refused with it, of all connections", async () => {
     const { refuse, shown, tokens } = machine();
     await refuse();
     const old = { shown: { authorization: "Bearer t1" } };

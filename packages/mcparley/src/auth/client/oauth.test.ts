@@ -178,7 +178,7 @@ describe("scopes", () => {
   });
 });
 
-describe("A5: identifiers stay the strings that they were published as", () => {
+describe("identifiers stay the strings that they were published as", () => {
   test.each(["https://mcp.example", "https://mcp.example/", "https://MCP.example/mcp", "https://mcp.example:443/mcp"])(
     "the resource %s",
     async (resource) => {
@@ -198,7 +198,7 @@ describe("A5: identifiers stay the strings that they were published as", () => {
   });
 });
 
-describe("A6: the resource can be overridden", () => {
+describe("the resource can be overridden", () => {
   test.each<[string | false, string | null]>([
     ["api://known-here", "api://known-here"],
     [false, null],
@@ -304,7 +304,7 @@ test("an authorization server without PKCE by S256 is refused before anything is
 });
 
 test.each(["http://as.example/authorize", "javascript:alert(1)", "https://10.0.0.1/authorize", undefined])(
-  "A4: nobody is sent to the authorization endpoint %s",
+  "nobody is sent to the authorization endpoint %s",
   async (endpoint) => {
     const { world, call, visits } = setting();
     world.metadata.authorization_endpoint = endpoint;

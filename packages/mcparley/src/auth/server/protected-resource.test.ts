@@ -69,14 +69,14 @@ describe("the metadata", () => {
     expect((await client.send({ method: "GET", path: "/metadata.json" })).status).toBe(200);
   });
 
-  test("A5: names the resource and its issuers exactly as they were given", () => {
+  test("names the resource and its issuers exactly as they were given", () => {
     const issuers = ["https://as.example/", "https://as.example/tenant"];
     const { metadata } = protectedResource({ resource: "https://mcp.example", issuers, verifier: () => good });
     expect(metadata).toMatchObject({ resource: "https://mcp.example", authorization_servers: issuers });
   });
 });
 
-describe("A2: whoever verified it,", () => {
+describe("whoever verified it,", () => {
   test.each<[string, Partial<VerifiedToken>]>([
     ["another audience", { audience: ["https://other.example/mcp"] }],
     ["no audience", { audience: [] }],

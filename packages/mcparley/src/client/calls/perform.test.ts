@@ -39,9 +39,9 @@ async function legacy(
 const tokenOf = ({ params }: JsonRpcRequest): unknown =>
   (params?._meta as { progressToken?: unknown } | undefined)?.progressToken;
 
-describe("M1: progress", () => {
+describe("progress", () => {
   test.each(["2026-07-28", "2025-11-25"])(
-    "M1: 100 of 100 reports sent just before the result arrive (%s)",
+    "100 of 100 reports sent just before the result arrive (%s)",
     async (revision) => {
       const many = tool({
         call: (_, ctx) => {
@@ -62,7 +62,7 @@ describe("M1: progress", () => {
     },
   );
 
-  test("M1: late progress is silent, progress for a token that never was is reported", async () => {
+  test("late progress is silent, progress for a token that never was is reported", async () => {
     const { peer, client, errors } = await modern();
     const calling = client.callTool("a");
     const request = await peer.request("tools/call");
@@ -95,8 +95,8 @@ describe("M1: progress", () => {
   });
 });
 
-describe("M2: answers", () => {
-  test("M2: are matched by type and value of their id, and what matches nothing is reported", async () => {
+describe("answers", () => {
+  test("are matched by type and value of their id, and what matches nothing is reported", async () => {
     const { peer, client, errors } = await modern();
     const calling = client.callTool("a");
     const { id } = await peer.request("tools/call");
@@ -149,8 +149,8 @@ describe("M2: answers", () => {
   });
 });
 
-describe("C1: time limits", () => {
-  test("C1: a progress token is always sent, and progress starts the idle limit anew", async () => {
+describe("time limits", () => {
+  test("a progress token is always sent, and progress starts the idle limit anew", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock });
     const calling = client.callTool("a");
@@ -167,7 +167,7 @@ describe("C1: time limits", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("C1: silence ends the call, and tells the server; the late answer is no news", async () => {
+  test("silence ends the call, and tells the server; the late answer is no news", async () => {
     const clock = fakeClock();
     const { peer, client, errors } = await modern({ clock });
     const calling = client.callTool("a");
@@ -184,7 +184,7 @@ describe("C1: time limits", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("C1: progress does not stretch the total limit", async () => {
+  test("progress does not stretch the total limit", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock });
     const calling = client.callTool("a", {}, { timeout: { idle: 1000, total: 2500 } });
@@ -197,7 +197,7 @@ describe("C1: time limits", () => {
     await expect(calling).rejects.toThrow("2500 ms in all");
   });
 
-  test("C1: limits beyond what a timer can hold are none", async () => {
+  test("limits beyond what a timer can hold are none", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock });
     const calling = client.callTool("a", {}, { timeout: { idle: Infinity, total: Infinity } });
@@ -207,7 +207,7 @@ describe("C1: time limits", () => {
     expect(await calling).toBe("x");
   });
 
-  test("C1: the clocks stand still while a person is asked, on a legacy session", async () => {
+  test("the clocks stand still while a person is asked, on a legacy session", async () => {
     const clock = fakeClock();
     let answer!: (result: { action: "decline" }) => void;
     const { peer, client } = await legacy({ clock, elicit: () => new Promise((resolve) => (answer = resolve)) });
@@ -223,7 +223,7 @@ describe("C1: time limits", () => {
     expect(await calling).toBe("x");
   });
 
-  test("C1: the clocks stand still while a person is asked, between the rounds of a modern call", async () => {
+  test("the clocks stand still while a person is asked, between the rounds of a modern call", async () => {
     const clock = fakeClock();
     let answer!: (result: { action: "decline" }) => void;
     const { peer, client } = await modern({ clock, elicit: () => new Promise((resolve) => (answer = resolve)) });
@@ -241,7 +241,7 @@ describe("C1: time limits", () => {
     expect(await calling).toBe("x");
   });
 
-  test("C1: the total limit holds over all rounds of a call", async () => {
+  test("the total limit holds over all rounds of a call", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock, roots: [] });
     const calling = client.callTool("a", {}, { timeout: { idle: 1000, total: 2000 } });
@@ -256,7 +256,7 @@ describe("C1: time limits", () => {
     await expect(calling).rejects.toMatchObject({ code: "timeout" });
   });
 
-  test("C1: no clock runs while a call waits to be confirmed", async () => {
+  test("no clock runs while a call waits to be confirmed", async () => {
     const clock = fakeClock();
     let confirm!: (yes: boolean) => void;
     const { peer, client } = await modern({ clock, confirm: () => new Promise((resolve) => (confirm = resolve)) });

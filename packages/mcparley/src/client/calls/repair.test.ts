@@ -13,8 +13,8 @@ const http = (...peers: Parameters<typeof peerTransports>): ReturnType<typeof pe
 const lost = (): LocalError => new LocalError("session_lost", "404: the session is gone");
 const legacy = { revision: "2025-11-25" };
 
-describe("H8: a lost session", () => {
-  test("H8: is opened again once for all waiting calls, each of which is repeated", async () => {
+describe("a lost session", () => {
+  test("is opened again once for all waiting calls, each of which is repeated", async () => {
     const [first, second] = [legacyPeer(), legacyPeer()];
     const dialer = http(first, second);
     const client = await openClient(dialer, legacy);
@@ -38,7 +38,7 @@ describe("H8: a lost session", () => {
     expect(client.state).toBe("open");
   });
 
-  test("H8: calls of the old session that are still answered are not disturbed", async () => {
+  test("calls of the old session that are still answered are not disturbed", async () => {
     const [first, second] = [legacyPeer(), legacyPeer()];
     const client = await openClient(http(first, second), legacy);
     await first.notification("notifications/initialized");
@@ -55,7 +55,7 @@ describe("H8: a lost session", () => {
     expect(first.isClosed).toBe(true);
   });
 
-  test("H8: a session that is lost again fails the call", async () => {
+  test("a session that is lost again fails the call", async () => {
     const [first, second] = [legacyPeer(), legacyPeer()];
     const client = await openClient(http(first, second), legacy);
     await first.notification("notifications/initialized");
@@ -68,7 +68,7 @@ describe("H8: a lost session", () => {
   });
 });
 
-describe("C4: stale header maps", () => {
+describe("stale header maps", () => {
   const inputSchema = (header: string): JsonObject => ({
     type: "object",
     properties: {
@@ -103,7 +103,7 @@ describe("C4: stale header maps", () => {
     }
   });
 
-  test("C4: a tool that is not known is looked up, once", async () => {
+  test("a tool that is not known is looked up, once", async () => {
     const peer = modernPeer({ answers: lists("Region") });
     const client = await openClient(http(peer));
     for (const name of ["a", "a", "b", "b"]) {
@@ -117,7 +117,7 @@ describe("C4: stale header maps", () => {
     expect(peer.arrived.at(-1)?.envelope).toBeUndefined();
   });
 
-  test("C4: a list that cannot be had does not keep a tool from being called", async () => {
+  test("a list that cannot be had does not keep a tool from being called", async () => {
     const errors: Error[] = [];
     const peer = modernPeer();
     const client = await openClient(http(peer), { onError: (error) => errors.push(error) });
@@ -128,7 +128,7 @@ describe("C4: stale header maps", () => {
     expect(errors.map(({ message }) => message)).toEqual(["not now"]);
   });
 
-  test("C4: on HeaderMismatch the list is read again, in spite of the cache, and the call sent once more", async () => {
+  test("on HeaderMismatch the list is read again, in spite of the cache, and the call sent once more", async () => {
     const peer = modernPeer({ answers: lists("Old", "New") });
     const client = await openClient(http(peer));
     await client.listTools().all();
@@ -143,7 +143,7 @@ describe("C4: stale header maps", () => {
     await expect(calling).rejects.toMatchObject({ code: -32020, message: "Header mismatch again" });
   });
 
-  test("C4: on a stream there are no headers, and nothing is listed for them", async () => {
+  test("on a stream there are no headers, and nothing is listed for them", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const calling = client.callTool("a", { region: "x" });
@@ -158,7 +158,7 @@ describe("C4: stale header maps", () => {
 describe("a server that ends unexpectedly", () => {
   const exited = (): LocalError => new LocalError("exited", "node server.js exited with code 1.");
 
-  test("P4: fails what is in flight, saying whether repeating is safe, and is started again by the next call", async () => {
+  test("fails what is in flight, saying whether repeating is safe, and is started again by the next call", async () => {
     const [first, second] = [modernPeer(), modernPeer()];
     const errors: Error[] = [];
     const dialer = peerTransports(first, second);
@@ -182,7 +182,7 @@ describe("a server that ends unexpectedly", () => {
     expect(client.state).toBe("open");
   });
 
-  test("P4: a tool that says it changes nothing is safe to repeat", async () => {
+  test("a tool that says it changes nothing is safe to repeat", async () => {
     const tools = [{ name: "a", inputSchema: {}, annotations: { readOnlyHint: true } }];
     const peer = modernPeer({ answers: { "tools/list": () => ({ tools }) } });
     const client = await openClient(peerTransports(peer));

@@ -135,8 +135,8 @@ describe("on a stream", () => {
   });
 });
 
-describe("P5: a server that is silent", () => {
-  test("P5: is asked both ways after a while, on the same transport, and a late modern answer counts", async () => {
+describe("a server that is silent", () => {
+  test("is asked both ways after a while, on the same transport, and a late modern answer counts", async () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = scriptedPeer();
@@ -158,7 +158,7 @@ describe("P5: a server that is silent", () => {
     expect(peer.arrived.length).toBe(2);
   });
 
-  test("P5: whichever answers well counts: initialize, while the probe stays unanswered", async () => {
+  test("whichever answers well counts: initialize, while the probe stays unanswered", async () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = legacyPeer();
@@ -179,7 +179,7 @@ describe("P5: a server that is silent", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("P5: a late refusal of the probe waits for initialize, which is not sent twice", async () => {
+  test("a late refusal of the probe waits for initialize, which is not sent twice", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { clock });
@@ -192,7 +192,7 @@ describe("P5: a server that is silent", () => {
     expect(peer.arrived.length).toBe(3);
   });
 
-  test("P5: a refusal of initialize waits for the probe", async () => {
+  test("a refusal of initialize waits for the probe", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { clock });
@@ -203,7 +203,7 @@ describe("P5: a server that is silent", () => {
     expect((await connecting).server.revisionKind).toBe("modern");
   });
 
-  test("P5: on both fails with a timeout, and nothing stays behind", async () => {
+  test("on both fails with a timeout, and nothing stays behind", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { clock, probeTimeout: 100, timeout: { idle: 1000 } });
@@ -228,7 +228,7 @@ describe("P5: a server that is silent", () => {
     await expect(connecting).rejects.toMatchObject({ code: "timeout" });
   });
 
-  test("P5: a server that dies of the probe is started again, once, and spoken to the legacy way", async () => {
+  test("a server that dies of the probe is started again, once, and spoken to the legacy way", async () => {
     const first = scriptedPeer();
     const second = legacyPeer();
     const dialer = peerTransports(first, second);
@@ -242,7 +242,7 @@ describe("P5: a server that is silent", () => {
     await client.close();
   });
 
-  test("P5: a server that dies again fails with its own reason", async () => {
+  test("a server that dies again fails with its own reason", async () => {
     const [first, second] = [scriptedPeer(), scriptedPeer()];
     const connecting = openClient(peerTransports(first, second));
     connecting.catch(() => {});
@@ -253,7 +253,7 @@ describe("P5: a server that is silent", () => {
     await expect(connecting).rejects.toThrow("exited with code 2: no such file");
   });
 
-  test("P5: a transport of the caller's own cannot be started again", async () => {
+  test("a transport of the caller's own cannot be started again", async () => {
     const peer = scriptedPeer();
     const connecting = openClient({ ...peerTransports(peer), once: true });
     connecting.catch(() => {});

@@ -136,7 +136,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
 });
 
 describe("on a modern revision", () => {
-  test("Q2: a retry carries the answers and the state of its own round, and a new id", async () => {
+  test("a retry carries the answers and the state of its own round, and a new id", async () => {
     const { peer, client } = await modern({
       elicit: ({ message }) => ({ action: "accept", content: { name: message } }),
     });
@@ -157,7 +157,7 @@ describe("on a modern revision", () => {
     expect(await calling).toBe("done");
   });
 
-  test("Q2: nothing of it leaks into calls beside it", async () => {
+  test("nothing of it leaks into calls beside it", async () => {
     const { peer, client } = await modern({ roots: [{ uri: "file:///a" }] });
     const [one, two] = [client.callTool("a"), client.callTool("b")];
     const [first, second] = [await peer.request("tools/call"), await peer.request("tools/call")];

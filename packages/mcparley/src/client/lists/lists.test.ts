@@ -63,7 +63,7 @@ test("real servers page through cursors of their own, on every revision", async 
   }
 });
 
-describe("C7: a list that does not end", () => {
+describe("a list that does not end", () => {
   test.each(["listTools", "listPrompts", "listResources", "listResourceTemplates"] as const)(
     "%s is stopped when its pages exceed `maxListBytes`, which the error names",
     async (list) => {
@@ -119,7 +119,7 @@ describe("C7: a list that does not end", () => {
     expect(await list.all()).toHaveLength(3);
   });
 
-  test("C7: is stopped after 1,000 pages", async () => {
+  test("is stopped after 1,000 pages", async () => {
     const { client, asked } = await paged((_, request) => ({ tools: [], nextCursor: String(request) }));
     await expect(client.listTools().all()).rejects.toMatchObject({
       code: "too_large",
@@ -128,14 +128,14 @@ describe("C7: a list that does not end", () => {
     expect(asked.length).toBe(1000);
   });
 
-  test("C7: is stopped after 100,000 entries", async () => {
+  test("is stopped after 100,000 entries", async () => {
     const page = named(...Array.from({ length: 50_000 }, (_, index) => String(index)));
     const { client, asked } = await paged((_, request) => ({ tools: page, nextCursor: String(request) }));
     await expect(client.listTools().all()).rejects.toThrow("100000 entries");
     expect(asked.length).toBe(3);
   });
 
-  test("C7: is stopped where a cursor comes again", async () => {
+  test("is stopped where a cursor comes again", async () => {
     const { client } = await paged((cursor) => ({ tools: named("x"), nextCursor: cursor === "a" ? "b" : "a" }));
     await expect(client.listTools().all()).rejects.toThrow("the same cursor twice");
   });
@@ -153,7 +153,7 @@ describe("C7: a list that does not end", () => {
   });
 });
 
-describe("M5: a malformed entry", () => {
+describe("a malformed entry", () => {
   test.each([
     [
       "listTools",
@@ -164,14 +164,14 @@ describe("M5: a malformed entry", () => {
     ["listPrompts", "prompts", { name: "a" }, ["x", { title: "b" }]],
     ["listResources", "resources", { uri: "a:b", name: "a" }, [{ uri: "a:c" }, { name: "d" }]],
     ["listResourceTemplates", "resourceTemplates", { uriTemplate: "a:{b}", name: "a" }, [{ uri: "a:c", name: "x" }]],
-  ] as const)("M5: in %s is left out and reported, and the rest is kept", async (method, member, good, bad) => {
+  ] as const)("in %s is left out and reported, and the rest is kept", async (method, member, good, bad) => {
     const { client, errors } = await paged(() => ({ [member]: [...bad, { ...good, unknown: { kept: true } }] }));
     expect(await client[method]().all()).toEqual([{ ...good, unknown: { kept: true } }]);
     expect(errors.length).toBe(bad.length);
     expect(errors.at(-1)?.message).toMatch(/^An entry of [a-z/]+ was left out, .*: /);
   });
 
-  test("M5: content of types that are not known passes through untouched", async () => {
+  test("content of types that are not known passes through untouched", async () => {
     const content = [
       { type: "hologram", data: 1 },
       { type: "text", text: "x", extra: true },
@@ -189,7 +189,7 @@ describe("M5: a malformed entry", () => {
     expect((await client.readResource("a:b")).contents).toEqual([{ uri: "a:b", hologram: 1 }]);
   });
 
-  test("M5: a result without its members is invalid, and names them", async () => {
+  test("a result without its members is invalid, and names them", async () => {
     const peer = modernPeer({
       answers: {
         "tools/call": () => ({ content: "x" }),

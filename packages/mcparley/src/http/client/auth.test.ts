@@ -46,7 +46,7 @@ async function talk(auth: HttpAuth): Promise<Talk> {
 
 const challenge = { "www-authenticate": "Bearer" };
 
-test("C2: requests that are refused together lead to one challenge, and each is repeated once", async () => {
+test("requests that are refused together lead to one challenge, and each is repeated once", async () => {
   const { auth, challenges } = byHand();
   const { call, next } = await talk(auth);
   const answers = [call(), call(), call()];
@@ -132,7 +132,7 @@ test("a sign-in that fails rejects all that wait for it, and the next request ma
   expect(await again).toEqual({});
 });
 
-test("C1: the clocks of all that wait stand still while a person signs in, and go on afterwards", async () => {
+test("the clocks of all that wait stand still while a person signs in, and go on afterwards", async () => {
   const { auth, challenges } = byHand();
   const { call, next, clock } = await talk(auth);
   const refused = call(1_000);

@@ -236,7 +236,7 @@ describe("refused", () => {
     "https://user:secret@old.example/messages",
     "javascript:alert(1)",
     "https://",
-  ])("C3: an endpoint that is of another origin or none (%s) is sent nothing", async (endpoint) => {
+  ])("an endpoint that is of another origin or none (%s) is sent nothing", async (endpoint) => {
     const { stub, client } = connecting({}, { headers: { authorization: "Bearer token" } });
     await refuseBoth(stub, notAllowed);
     const [, get] = await openStream(stub, endpoint);
@@ -320,7 +320,7 @@ describe("a session", () => {
     expect(await listing).toEqual([]);
   });
 
-  test("H8: that the server has forgotten is opened again, and the call repeated", async () => {
+  test("that the server has forgotten is opened again, and the call repeated", async () => {
     const { stub, client } = await connected();
     const calling = (await client).callTool("add");
     (await stub.next()).status(404);
@@ -368,7 +368,7 @@ describe("a session", () => {
     expect(await second).toBe("b");
   });
 
-  test("M5: goes on after an event that is no JSON, which is reported", async () => {
+  test("goes on after an event that is no JSON, which is reported", async () => {
     const { stub, client, feed, reports } = await connected();
     feed.raw("data: {nonsense\n\n");
     feed.raw("event: ping\ndata: now\n\n");
@@ -378,7 +378,7 @@ describe("a session", () => {
     expect(reports).toMatchObject([{ code: "invalid_message" }]);
   });
 
-  test("C5: ends at an event that is larger than may be", async () => {
+  test("ends at an event that is larger than may be", async () => {
     const { stub, client, feed } = await connected({}, { limits: { message: 1_000 } });
     const calling = (await client).callTool("a");
     (await stub.next()).status(202);

@@ -58,7 +58,7 @@ test("an event at the end of the stream that is not finished is left out", async
   expect(events.map(({ data }) => data)).toEqual(["1"]);
 });
 
-test("C5: an event over the limit ends the reading, wherever it is cut, and cancels the stream", async () => {
+test("an event over the limit ends the reading, wherever it is cut, and cancels the stream", async () => {
   for (const size of [7, 1_000, 70_000]) {
     let isCancelled = false;
     const parts = (function* () {
@@ -77,7 +77,7 @@ test("C5: an event over the limit ends the reading, wherever it is cut, and canc
   }
 });
 
-test("C5: many lines of data count together, and an event just within the limit is read", async () => {
+test("many lines of data count together, and an event just within the limit is read", async () => {
   const within = "data: 0123456789\n".repeat(90);
   expect((await read([bytes.encode(`${within}\n`)], 1_000)).events[0]?.data.length).toBe(90 * 11 - 1);
   const endless = cut(bytes.encode("data: 0123456789\n".repeat(200)), Array<number>(300).fill(10));

@@ -114,7 +114,7 @@ test.each([
   expect((await next()).headers.get("mcp-name")).toBe(name);
 });
 
-test("M1: the messages of a stream arrive in their order, the answer last", async () => {
+test("the messages of a stream arrive in their order, the answer last", async () => {
   const { send, next, messages, failures } = talk();
   void send(modern(1));
   const stream = (await next()).stream();
@@ -145,7 +145,7 @@ test("a stream that the server leaves open after the answer is ended after a whi
   expect(clock.pending).toBe(0);
 });
 
-test("H10: to cancel a modern request is to drop its stream, and nothing is sent", async () => {
+test("to cancel a modern request is to drop its stream, and nothing is sent", async () => {
   const { send, next, waiting, failures } = talk();
   void send(modern(1));
   void send(modern(2));
@@ -157,7 +157,7 @@ test("H10: to cancel a modern request is to drop its stream, and nothing is sent
   expect(failures).toEqual([]);
 });
 
-test("H10: a modern stream that ends without its answer fails its request alone, and is not taken up again", async () => {
+test("a modern stream that ends without its answer fails its request alone, and is not taken up again", async () => {
   const { send, next, failures, waiting, clock } = talk();
   void send(modern(1));
   void send(modern(2));
@@ -172,7 +172,7 @@ test("H10: a modern stream that ends without its answer fails its request alone,
   expect(waiting()).toBe(0);
 });
 
-test("H10: to cancel a legacy request is to tell the server; only then is its stream dropped", async () => {
+test("to cancel a legacy request is to tell the server; only then is its stream dropped", async () => {
   const { send, next, failures } = await quietSession();
   void send(legacy(1));
   const call = await next();
@@ -268,7 +268,7 @@ test("nothing overtakes notifications/initialized", async () => {
   expect((await next()).body.id).toBe(2);
 });
 
-test("H8: 404 in a session is its loss, whatever JSON-RPC error is in it; others of its requests go on", async () => {
+test("404 in a session is its loss, whatever JSON-RPC error is in it; others of its requests go on", async () => {
   const { send, next, failures } = await quietSession();
   void send(legacy(1));
   void send(legacy(2));
@@ -391,7 +391,7 @@ test("an event that is not JSON is reported, and the stream goes on", async () =
   expect(messages).toEqual([result(1)]);
 });
 
-test("C5: an answer over the limit fails the request that it belongs to, and no other", async () => {
+test("an answer over the limit fails the request that it belongs to, and no other", async () => {
   const { send, next, failures, messages } = talk({ limits: { message: 1_000 } });
   for (const id of [1, 2, 3]) void send(modern(id));
   const [event, json, good] = [await next(), await next(), await next()];
@@ -409,7 +409,7 @@ test("C5: an answer over the limit fails the request that it belongs to, and no 
   expect(messages).toEqual([result(3)]);
 });
 
-test("C3: a redirect is not followed to another origin, nor with another method", async () => {
+test("a redirect is not followed to another origin, nor with another method", async () => {
   for (const [status, location] of [
     [307, "https://evil.example/mcp"],
     [308, "http://example.com/mcp"],
@@ -429,7 +429,7 @@ test("C3: a redirect is not followed to another origin, nor with another method"
   }
 });
 
-test("C3: a redirect within the origin that keeps the method is followed, three times", async () => {
+test("a redirect within the origin that keeps the method is followed, three times", async () => {
   const { send, next, messages, failures } = talk();
   void send(modern(1));
   for (const path of ["/a", "/b", "/c"]) (await next()).status(307, { location: path });

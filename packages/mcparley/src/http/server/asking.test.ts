@@ -41,7 +41,7 @@ test("a question goes out on the answer of its request, and is answered by a POS
   expect(await answer.next()).toBeUndefined();
 });
 
-test("H1: a question is answered in its session alone, though every session uses the same ids", async () => {
+test("a question is answered in its session alone, though every session uses the same ids", async () => {
   const client = serve();
   const [one, two] = [await open(client), await open(client)];
   const [first, second] = [await client.post(call, one), await client.post(call, two)];

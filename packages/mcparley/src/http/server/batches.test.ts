@@ -77,7 +77,7 @@ test("a batch with something to say becomes a stream of its answers", async () =
   expect(await answer.next()).toBeUndefined();
 });
 
-test("H11: 100 messages are a batch, and 101 or none are refused with 400", async () => {
+test("100 messages are a batch, and 101 or none are refused with 400", async () => {
   const post = await serve("2025-03-26");
   const full = await post(Array.from({ length: 100 }, (_, id) => ping(id)));
   expect(await full.json()).toHaveLength(100);

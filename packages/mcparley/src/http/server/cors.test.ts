@@ -16,7 +16,7 @@ const preflight = (headers: Record<string, string> = {}): Parameters<RawHttp["se
 });
 const list = (value: string | null): string[] => (value ?? "").split(",").map((part) => part.trim());
 
-test("H15: a preflight is answered with MCP's methods and headers", async () => {
+test("a preflight is answered with MCP's methods and headers", async () => {
   const client = serve({ cors: true });
   const asked = "content-type, mcp-param-region, mcp-param-zone, x-other";
   const answer = await client.send(preflight({ "access-control-request-headers": asked }));
@@ -43,7 +43,7 @@ test("H15: a preflight is answered with MCP's methods and headers", async () => 
   expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
 });
 
-test("H15: a page can read answers, refusals and MCP's headers", async () => {
+test("a page can read answers, refusals and MCP's headers", async () => {
   const client = serve({ cors: true });
   for (const answer of [
     await client.modern("server/discover", {}, { headers: { origin } }),
@@ -58,7 +58,7 @@ test("H15: a page can read answers, refusals and MCP's headers", async () => {
   }
 });
 
-test("H15: a stream can be read as well", async () => {
+test("a stream can be read as well", async () => {
   const client = serve({ cors: true });
   const filter = { notifications: { toolsListChanged: true } };
   const answer = await client.modern("subscriptions/listen", filter, { headers: { origin } });

@@ -248,7 +248,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     });
   });
 
-  test("M6: a key in another case is another key", async () => {
+  test("a key in another case is another key", async () => {
     const { client } = await serve(adapter, { tools: { echo } });
     const answer = await client.post({ jsonrpc: "2.0", id: 1, METHOD: "server/discover", Method: "server/discover" });
     expect(answer.status).toBe(400);
@@ -354,7 +354,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await first.leave();
   });
 
-  test("H10: a modern call is cancelled when its client goes away", async () => {
+  test("a modern call is cancelled when its client goes away", async () => {
     const slow = gate();
     const { client } = await serve(adapter, { tools: { slow: tool(slow) } });
     const leaving = new AbortController();
@@ -367,7 +367,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect(String(ctx.signal.reason)).toContain("closed the stream");
   });
 
-  test("H10: a modern call is cancelled when its client leaves the stream it has begun", async () => {
+  test("a modern call is cancelled when its client leaves the stream it has begun", async () => {
     const slow = gate();
     const { client } = await serve(adapter, { tools: { slow: tool(slow) } });
     const answering = client.modern("tools/call", { name: "slow" }, { meta: { progressToken: 1 } });
@@ -384,7 +384,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await flushPromises();
   });
 
-  test("M7: cancelling one call ends nothing else", async () => {
+  test("cancelling one call ends nothing else", async () => {
     const first = gate();
     const second = gate();
     const { client } = await serve(adapter, { tools: { first: tool(first), second: tool(second) } });

@@ -51,7 +51,7 @@ const foreignHosts = [
   " ",
 ];
 
-describe("H12: on loopback", () => {
+describe("on loopback", () => {
   const options = { boundHost: "127.0.0.1" };
 
   test.each(loopbackHosts)("the Host %j is answered", (host) => {
@@ -109,7 +109,7 @@ describe("H12: on loopback", () => {
   });
 });
 
-describe("H12: elsewhere", () => {
+describe("elsewhere", () => {
   test("the name that the server is bound to is answered, with any port", () => {
     expect(refusal({ boundHost: "Internal.example" }, { host: "internal.example:3000" })).toBeUndefined();
     expect(refusal({ boundHost: "192.168.1.5" }, { host: "192.168.1.5:3000" })).toBeUndefined();

@@ -102,7 +102,7 @@ async function read(
   }
 }
 
-test("H1: clients of one server, with the same ids at the same time, get their own answers alone", async () => {
+test("clients of one server, with the same ids at the same time, get their own answers alone", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(plan, { minLength: 2, maxLength: 24 }), async (plans) => {
       await Promise.all(plans.map((each, index) => run(each, `client-${index}`)));
@@ -111,7 +111,7 @@ test("H1: clients of one server, with the same ids at the same time, get their o
   );
 });
 
-test("H2: one definition serves any number of clients, one after the other, and keeps nothing of them", async () => {
+test("one definition serves any number of clients, one after the other, and keeps nothing of them", async () => {
   const { fetch, close } = toFetch(server, { sessions: { max: 5 } });
   const many = rawHttp("http://localhost/mcp", fetch);
   for (let count = 0; count < 200; count++) {
@@ -126,7 +126,7 @@ test("H2: one definition serves any number of clients, one after the other, and 
   await close();
 });
 
-test("H3: nothing is converted or built again for a call, however many tools there are", async () => {
+test("nothing is converted or built again for a call, however many tools there are", async () => {
   let converted = 0;
   const toJson = (): JsonObject => {
     converted++;
@@ -153,7 +153,7 @@ test("H3: nothing is converted or built again for a call, however many tools the
   expect(converted).toBe(1000);
 });
 
-test("H13: modern requests open no session and share no state, however many come", async () => {
+test("modern requests open no session and share no state, however many come", async () => {
   const core = coreOf(server);
   const listening = core.changes.size;
   const endpoint = new Endpoint(core, {});

@@ -13,7 +13,7 @@ const serve = (options: HttpOptions = {}): ReturnType<typeof rawHttp> =>
   );
 const call = { name: "echo" };
 
-describe("H7: Accept", () => {
+describe("Accept", () => {
   test.each([
     [undefined, "application/json"],
     ["application/json, text/event-stream", "application/json"],
@@ -56,7 +56,7 @@ describe("H7: Accept", () => {
   });
 });
 
-describe("H7: the path", () => {
+describe("the path", () => {
   test.each(["/mcp", "/mcp/", "/mcp?x=1", "/mcp/?x=/other"])("%s is answered, never redirected", async (path) => {
     for (const configured of ["/mcp", "/mcp/"]) {
       const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover" };

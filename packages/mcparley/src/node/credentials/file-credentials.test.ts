@@ -262,13 +262,13 @@ describe("several processes", () => {
     return child;
   }
 
-  test("C2: of changes that expect the same, in whatever process, one succeeds; they make one key", async () => {
+  test("of changes that expect the same, in whatever process, one succeeds; they make one key", async () => {
     const codes = await Promise.all([1, 2, 3].map(() => once(start("count", folder), "close")));
     expect(codes.map(([code]: unknown[]) => code)).toEqual([0, 0, 0]);
     expect(await fileCredentials(folder).get("count")).toBe("45");
   });
 
-  test("C2: what runs exclusively runs alone", async () => {
+  test("what runs exclusively runs alone", async () => {
     const file = path.join(parent, "number");
     writeFileSync(file, "0");
     await Promise.all([1, 2].map(() => once(start("alone", folder, file), "close")));

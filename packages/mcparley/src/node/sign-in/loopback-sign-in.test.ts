@@ -179,7 +179,7 @@ describe("nobody comes back", () => {
     });
   });
 
-  test("A4: since the URL is not one that may be opened", async () => {
+  test("since the URL is not one that may be opened", async () => {
     const attempt = await loopbackSignIn().prepare(undefined);
     attempts.push(attempt);
     await expect(attempt.visit(new URL("file:///etc/passwd"), never)).rejects.toThrow("only https URLs");

@@ -14,7 +14,7 @@ async function launched(url: string, options: OpenUrlOptions = {}): Promise<stri
 }
 
 test.each([["https://a.example/x y"], ["http://localhost:8080/"], ["http://127.1.2.3/"], ["http://[::1]/"]])(
-  "A4: %s is opened",
+  "%s is opened",
   async (url) => {
     expect(await launched(url)).toEqual(["xdg-open", new URL(url).href]);
   },
@@ -27,7 +27,7 @@ test.each([
   ["https://user@a.example/"],
   ["http://127.0.0.1.a.example/"],
   ["-h"],
-])("A4: %s is never opened, whatever the browser", async (url) => {
+])("%s is never opened, whatever the browser", async (url) => {
   expect(await launched(url)).toBeUndefined();
   expect(await launched(url, { env: { BROWSER: "firefox" } })).toBeUndefined();
 });
@@ -44,7 +44,7 @@ test("on a Linux without a display it says so", async () => {
   await expect(openUrl("https://a.example/", { platform: "linux", env: {} })).rejects.toThrow("no display");
 });
 
-test("A4: a program is started without a shell: its argument arrives as it is", async () => {
+test("a program is started without a shell: its argument arrives as it is", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "mcparley-open-"));
   const browser = path.join(folder, "browser");
   const script = `#!${process.execPath}

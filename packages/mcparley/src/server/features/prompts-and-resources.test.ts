@@ -151,7 +151,7 @@ describe("resources", () => {
     expect(await read("r://text")).toMatchObject({ ttlMs: 0, cacheScope: "private" });
   });
 
-  test("D4: URIs are compared as given", async () => {
+  test("URIs are compared as given", async () => {
     const odd = ["https://example.com", "file:///a b.txt", "X://Case", "x://é"];
     const resources = Object.fromEntries(odd.map((uri) => [uri, resource(uri, { read: () => uri })]));
     const peer = await serve({ resources });

@@ -126,7 +126,7 @@ describe("what a tool returns", () => {
 });
 
 describe("what a tool is given", () => {
-  test("D7: bad arguments are a tool error that names the path and the reason", async () => {
+  test("bad arguments are a tool error that names the path and the reason", async () => {
     const peer = await serve({
       tools: { t: tool({ input: z.object({ a: z.object({ b: z.number() }) }), call: () => "x" }) },
     });
@@ -153,7 +153,7 @@ describe("what a tool is given", () => {
     });
   });
 
-  test("D9: arguments over the budget are refused before any schema sees them", async () => {
+  test("arguments over the budget are refused before any schema sees them", async () => {
     const seen = vi.fn<() => string>(() => "x");
     const input = z.object({ v: z.unknown() });
     const peer = await serve({ limits: { elements: 100, depth: 5 }, tools: { t: tool({ input, call: seen }) } });
@@ -182,7 +182,7 @@ describe("what a tool is given", () => {
     },
   );
 
-  test("D1: names such as constructor and __proto__ are names like any other", async () => {
+  test("names such as constructor and __proto__ are names like any other", async () => {
     const tools = Object.fromEntries(
       ["constructor", "toString", "hasOwnProperty"].map((name) => [name, tool({ call: () => name })]),
     );
@@ -197,7 +197,7 @@ describe("what a tool is given", () => {
 });
 
 describe("errors", () => {
-  test("D10: only the text of a ToolError reaches the peer; anything else is hidden there and whole in onError", async () => {
+  test("only the text of a ToolError reaches the peer; anything else is hidden there and whole in onError", async () => {
     const onError = vi.fn<(error: unknown, call: unknown) => void>();
     const secret = new Error("postgres://admin:hunter2@db/prod is down");
     const peer = await serve({
@@ -296,7 +296,7 @@ describe("errors", () => {
   });
 });
 
-test("D6: types flow from definitions without annotations, structured output too", () => {
+test("types flow from definitions without annotations, structured output too", () => {
   const add = tool({
     input: z.object({ a: z.number(), b: z.number().default(1) }),
     output: z.object({ sum: z.number() }),

@@ -144,7 +144,7 @@ describe.each([
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("declined") as string }] });
   });
 
-  test("Q4: a client that cannot be asked gets an error that names the capability, before anything is sent", async () => {
+  test("a client that cannot be asked gets an error that names the capability, before anything is sent", async () => {
     const peer = await open(
       serverOf((ctx) => ctx.elicit({ message: "?", schema: z.object({}) })),
       { sampling: {} },
@@ -158,7 +158,7 @@ describe.each([
     expect(peer.received.filter((message) => "method" in message)).toEqual([]);
   });
 
-  test("Q4: one of several questions that lacks its capability ends the call with that error, not with the others", async () => {
+  test("one of several questions that lacks its capability ends the call with that error, not with the others", async () => {
     const peer = await open(
       serverOf((ctx) => Promise.all([ctx.elicit({ message: "?", schema: z.object({}) }), ctx.roots()])),
       { roots: {} },
@@ -185,7 +185,7 @@ describe.each([
     expect((await peer.request("tools/call", { name: "ask" })).error.message).toContain("sampling.tools");
   });
 
-  test("Q3: what is in once runs once, however often the handler runs", async () => {
+  test("what is in once runs once, however often the handler runs", async () => {
     const effect = vi.fn<() => string>(() => "made");
     const peer = await open(
       serverOf(async (ctx) => {
@@ -290,7 +290,7 @@ describe("the state of a modern call", () => {
 
   const answered = { inputResponses: { who: accept({ name: "Ada" }) } };
 
-  test("Q1: it is sealed: it cannot be read, and one changed character is refused with a fixed message", async () => {
+  test("it is sealed: it cannot be read, and one changed character is refused with a fixed message", async () => {
     const { peer, requestState } = await firstRound();
     expect(atob(requestState.replaceAll("-", "+").replaceAll("_", "/"))).not.toContain("who");
     const changed = requestState.slice(0, 40) + (requestState[40] === "A" ? "B" : "A") + requestState.slice(41);
@@ -304,7 +304,7 @@ describe("the state of a modern call", () => {
     expect(textOf(await peer.request("tools/call", { name: "ask", ...answered, requestState }))).toBe("Ada");
   });
 
-  test("Q1: it is bound to the caller, the method, the name and the arguments", async () => {
+  test("it is bound to the caller, the method, the name and the arguments", async () => {
     const ada: Principal = { issuer: "https://i", subject: "ada", scopes: [] };
     const server = createServer({
       name: "x",
@@ -333,7 +333,7 @@ describe("the state of a modern call", () => {
     expect(textOf(await peer.request("tools/call", { name: "ask", ...answered, requestState }))).toBe("Ada");
   });
 
-  test("Q1: it expires", async () => {
+  test("it expires", async () => {
     let now = 1000;
     const clock = { now: () => now, setTimeout: () => 0, clearTimeout: () => {} };
     const { peer, requestState } = await firstRound(asking({ clock, limits: { stateTtl: 60_000 } }));
@@ -343,7 +343,7 @@ describe("the state of a modern call", () => {
     expect((await peer.request("tools/call", { name: "ask", ...answered, requestState })).error.code).toBe(-32602);
   });
 
-  test("Q1: keys can be rotated: an older key of the ring still opens, a removed one does not", async () => {
+  test("keys can be rotated: an older key of the ring still opens, a removed one does not", async () => {
     const [older, newer] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
     const { requestState } = await firstRound(asking({ stateKeys: [older] }));
     const request = { name: "ask", ...answered, requestState };
@@ -353,7 +353,7 @@ describe("the state of a modern call", () => {
     expect((await removed.peer.request("tools/call", request)).error.code).toBe(-32602);
   });
 
-  test("Q2: an answer is only taken for a question of the round that it answers", async () => {
+  test("an answer is only taken for a question of the round that it answers", async () => {
     const server = serverOf(async (ctx) => {
       const schema = z.object({ v: z.string() });
       const one = await ctx.elicit({ message: "1", key: "one", schema });
@@ -489,7 +489,7 @@ describe("the questions of a legacy session", () => {
     });
   });
 
-  test("M2: a response settles only the question whose id it has, to type and value", async () => {
+  test("a response settles only the question whose id it has, to type and value", async () => {
     const peer = await rawPeer(
       serverOf(async (ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema: z.object({ a: z.string() }) }))),
     );

@@ -199,7 +199,7 @@ describe("messages", () => {
     expect(refusal).toMatchObject({ error: { code: -32600, message: expect.stringContaining(named) as string } });
   });
 
-  test("M6: keys are exact, so a message spelled in other case is not one", async () => {
+  test("keys are exact, so a message spelled in other case is not one", async () => {
     const peer = await rawPeer(example());
     peer.send({ jsonrpc: "2.0", id: 1, Method: "ping" });
     expect(await peer.next(() => true)).toMatchObject({ error: { code: -32600 } });
@@ -253,7 +253,7 @@ describe("batches", () => {
 });
 
 describe("cancellation", () => {
-  test("M7: a cancel reaches the handler, silences the call, and ends nothing else", async () => {
+  test("a cancel reaches the handler, silences the call, and ends nothing else", async () => {
     for (const meta of [undefined, modernMeta(modern)]) {
       const peer = await rawPeer(example(), meta && { meta });
       if (!meta) await openSession(peer, "2025-11-25");
@@ -420,7 +420,7 @@ describe("limits", () => {
     }
   });
 
-  test("H2: any number of connections share one definition", async () => {
+  test("any number of connections share one definition", async () => {
     const server = example();
     const peers = await Promise.all(Array.from({ length: 50 }, () => rawPeer(server, { meta: modernMeta(modern) })));
     const answers = await Promise.all(

@@ -214,7 +214,7 @@ describe("messages", () => {
     expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: '{"type":"text","text":"Hi"}' }] } });
   });
 
-  test("M1: progress comes before the result, all of it", async () => {
+  test("progress comes before the result, all of it", async () => {
     const progress = tool({
       call: (_, ctx) => {
         for (let done = 1; done <= 50; done++) ctx.progress(done);
@@ -228,7 +228,7 @@ describe("messages", () => {
     expect(await next()).toMatchObject({ id: 1 });
   });
 
-  test("M7: a cancelled call is not answered, and the others are", async () => {
+  test("a cancelled call is not answered, and the others are", async () => {
     const slow = gate();
     const { client } = await serve({}, { tools: { slow: tool(slow), echo } });
     const { post, next } = await ready(client);
@@ -291,7 +291,7 @@ describe("messages", () => {
   });
 });
 
-describe("H14: a session belongs to the principal that opened it", () => {
+describe("a session belongs to the principal that opened it", () => {
   const known: Record<string, Principal> = {
     alice: { issuer: "https://as.example", subject: "alice", scopes: ["write"] },
     "alice reading": { issuer: "https://as.example", subject: "alice", scopes: [] },
@@ -327,7 +327,7 @@ describe("H14: a session belongs to the principal that opened it", () => {
 });
 
 describe("guards and limits", () => {
-  test("H12: a foreign Host or Origin is refused on both paths", async () => {
+  test("a foreign Host or Origin is refused on both paths", async () => {
     const { client } = await serve();
     const { post } = await ready(client);
     expect((await client.send({ method: "GET", headers: { host: "evil.example" } })).status).toBe(403);
@@ -335,7 +335,7 @@ describe("guards and limits", () => {
     expect((await post(request("ping"), { origin: "https://evil.example" })).status).toBe(403);
   });
 
-  test("H4: there are no more sessions than may be, and those that end make room", async () => {
+  test("there are no more sessions than may be, and those that end make room", async () => {
     const { client } = await serve({ sessions: { max: 2 } });
     const first = await ready(client);
     await ready(client);
@@ -345,7 +345,7 @@ describe("guards and limits", () => {
     await open(client);
   });
 
-  test("H4: a stream whose client does not initialize it within 30 s is ended, others are not", async () => {
+  test("a stream whose client does not initialize it within 30 s is ended, others are not", async () => {
     const { client, clock } = await serve({ keepAlive: 600_000 });
     const idle = await open(client);
     const used = await ready(client);
@@ -356,7 +356,7 @@ describe("guards and limits", () => {
     expect(await used.next()).toMatchObject({ id: 1 });
   });
 
-  test("H6: a silent stream gets a comment every 5 s", async () => {
+  test("a silent stream gets a comment every 5 s", async () => {
     const { client, clock } = await serve();
     const { stream } = await ready(client);
     await clock.advance(5_000);

@@ -149,7 +149,7 @@ describe("a session", () => {
   });
 });
 
-describe("H4: a session is forgotten", () => {
+describe("a session is forgotten", () => {
   test("at once when its client deletes it, with all that goes on in it", async () => {
     const slow = gate();
     const { client } = serve({}, { tools: { slow: tool(slow) } });
@@ -250,7 +250,7 @@ describe("H4: a session is forgotten", () => {
   });
 });
 
-describe("H14: a session belongs to the principal that opened it", () => {
+describe("a session belongs to the principal that opened it", () => {
   const authenticate: HttpOptions["auth"] = (head) => {
     const [subject, ...scopes] = (head.header("authorization") ?? "").split(" ");
     return subject ? { issuer: "https://issuer.example", subject, scopes } : undefined;
@@ -445,7 +445,7 @@ describe("without sessions", () => {
   });
 });
 
-describe("H10: a legacy client that goes away", () => {
+describe("a legacy client that goes away", () => {
   test("has not cancelled its call", async () => {
     const slow = gate();
     const { client } = serve({}, { tools: { slow: tool(slow) } });
