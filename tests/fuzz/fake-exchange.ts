@@ -12,7 +12,7 @@ export interface FakeRequest {
 /** An exchange whose headers may be what no HTTP library lets through. It checks that it is answered once. */
 export function fakeExchange({ method = "POST", headers, body = "" }: FakeRequest): {
   exchange: HttpExchange;
-  /** Settles with the head of the answer; rejects where there is a second one. */
+  /** Resolves with the head of the answer. Rejects if there is a second one. */
   outcome: Promise<{ status: number }>;
   /** The client goes away. */
   leave(): void;

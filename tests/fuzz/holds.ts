@@ -11,7 +11,7 @@ const shrinking = 20_000;
 /**
  * A test that tries a property on random values until its share of the time is over.
  *
- * A property of more weight gets so many shares. A failure names the smallest case that was found, and the options of `npm run fuzz` that repeat it.
+ * The share of time of a property. A failure names the smallest case that was found, and the options of `npm run fuzz` that repeat it.
  */
 export function holds<T>(
   name: string,

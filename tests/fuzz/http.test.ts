@@ -95,7 +95,7 @@ const posted = fc.record({
   ),
   headers,
   message: anyMessage,
-  /** Whether the headers say what the body says, as a good client's do. */
+  /** Whether the headers match the body, as those of a correct client. */
   agrees: fc.boolean(),
   raw: fc.option(chunkedOf("{", "}", '"', "[", '"jsonrpc"', ":", '"2.0"'), { nil: undefined, freq: 6 }),
 });

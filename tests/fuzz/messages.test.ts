@@ -14,7 +14,7 @@ import { onlyOwnErrors } from "./own-errors.ts";
 import { target } from "./target.ts";
 import { timeFlow } from "./time-flow.ts";
 
-// What is loaded when a legacy client comes first takes longer than a case may.
+// The modules of a legacy client take longer to load than a case may take.
 beforeAll(() => import("../../packages/mcparley/src/server/protocol/legacy.ts"));
 afterEach(forgetRevisions);
 
@@ -25,7 +25,7 @@ const opening = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "fuzz", version: "1" } },
 };
 
-/** The answers to one request, and what they answer. */
+/** The answers to one request, and the request. */
 function answersBy(responses: readonly JsonRpcResponse[]): Map<unknown, number> {
   const counts = new Map<unknown, number>();
   for (const { id } of responses) counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -61,7 +61,7 @@ holds(
       if (classified.kind === "request") asked.set(classified.message.id, (asked.get(classified.message.id) ?? 0) + 1);
     }
     const answered = answersBy(responses);
-    // Batches are answered, or refused, as a whole; what was cancelled is not answered at all.
+    // Batches are answered or refused as a whole. Cancelled requests are not answered.
     for (const [id, count] of asked) expect(answered.get(id) ?? 0).toBeLessThanOrEqual(count + countIn(sent, id));
     if (opens) expect(answered.get("open")).toBe(1);
     expect(errors).toEqual([]);

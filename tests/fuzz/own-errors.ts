@@ -1,6 +1,6 @@
 type ErrorClass = abstract new (...args: never[]) => Error;
 
-/** Runs something that may fail, though only with errors that it says it gives; returns which one, if any. */
+/** Runs a function that may only fail with the given errors. Returns the error, if any. */
 export async function onlyOwnErrors<T>(
   run: () => T | Promise<T>,
   ...classes: ErrorClass[]

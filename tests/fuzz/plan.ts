@@ -1,8 +1,8 @@
-/** How long the properties are tried, as `npm run fuzz` says; in `npm test` each has a short share. */
+/** The duration of the properties, set by `npm run fuzz`. In `npm test` each has a short share. */
 export interface Plan {
   /** Milliseconds for each property. */
   share: number;
-  /** Where the random values begin; unset, anywhere. */
+  /** The seed of the random values. Default: random. */
   seed: number | undefined;
   /** The way to one failing case, as a failure prints it. */
   path: string | undefined;

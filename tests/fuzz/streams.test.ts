@@ -98,7 +98,7 @@ holds(
   chunkedOf(...eventWords),
   async (input) => {
     const whole: Chunked = { ...input, cuts: [] };
-    // Under a limit that they cannot reach, as what is held back of one depends on how the bytes came.
+    // The limit cannot be reached, because the buffered part depends on the chunks.
     expect(await readStream(chunksOf(input), 10_000)).toEqual(await readStream(chunksOf(whole), 10_000));
     await readStream(chunksOf(input));
   },

@@ -2,7 +2,7 @@ import type { Clock } from "../../packages/mcparley/src/rpc/clock.ts";
 import { prompt, resource, tool } from "../../packages/mcparley/src/server/definition.ts";
 import { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 
-/** A server with one of everything, whose handlers do no wrong: what goes wrong with it is ours. */
+/** A server with one definition of each kind and correct handlers, so that each failure is a defect of the library. */
 export function target({ clock, onError }: { clock: Clock; onError: (error: unknown) => void }): Server {
   return createServer({
     name: "target",

@@ -1,4 +1,4 @@
-/** What the proofs use of the library, from its sources: a proof needs no build. */
+/** The parts of the library that the proofs use, from its sources, so that a proof needs no build. */
 export { jwtVerifier } from "../../packages/mcparley/src/auth/server/jwt-verifier.ts";
 export {
   type ProtectedResourceOptions,

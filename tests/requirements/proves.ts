@@ -11,12 +11,12 @@ export interface BothSides {
   client: Body;
 }
 
-/** What has been proven in the modules that were imported so far. */
+/** The requirements that the imported modules prove. */
 const proven = new Set<string>();
 
 let collecting = false;
 
-/** Imports modules of proofs for what they prove, without adding their tests to this run. */
+/** Imports modules of proofs to read their ids, without adding their tests to this run. */
 export async function collect(load: () => Promise<unknown>): Promise<ReadonlySet<string>> {
   collecting = true;
   try {
@@ -30,8 +30,7 @@ export async function collect(load: () => Promise<unknown>): Promise<ReadonlySet
 /**
  * Adds a test for each transport and revision to which the requirement applies, all with the same body.
  *
- * A requirement of both sides takes a body for each. Throws for an id that is not in the data, and for a requirement
- * that is excused: its excuse is to be deleted.
+ * A requirement of both sides takes a body for each. Throws for an id that is not in the data, and for a requirement that has an excuse: delete the excuse.
  */
 export function proves(id: string, body: Body | BothSides): void {
   const requirement = unproven(id);

@@ -6,7 +6,7 @@
 export const versions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
 export type Version = (typeof versions)[number];
 
-/** Over `http-json` an answer is one document where it can be; over `http-sse` it is always a stream. */
+/** Over `http-json` an answer is one document if possible; over `http-sse` it is always a stream. */
 const transports = ["memory", "stdio", "http-json", "http-sse"] as const;
 export type TransportName = (typeof transports)[number];
 

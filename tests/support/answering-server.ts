@@ -41,7 +41,7 @@ export interface AnsweringServer {
   connect: (options?: ConnectOptions) => Promise<Client>;
 }
 
-/** A server over HTTP that gives the answers in order. A request without an answer is not answered. */
+/** A server over HTTP that sends the given answers in order. A request without an answer is not answered. */
 export function server(...answers: Answer[]): AnsweringServer {
   const clock = fakeClock();
   const stub = fetchStub();

@@ -1,11 +1,11 @@
-/** A `fetch` that serves documents by URL and notes what it was asked for. */
+/** A `fetch` that serves documents by URL and records the requested URLs. */
 export interface DocumentServer {
   fetch: (url: string) => Promise<Response>;
   /** The URLs in the order in which they were asked for. */
   readonly asked: string[];
 }
 
-/** Serves each value as JSON, a `Response` as it is, and 404 for everything else. */
+/** Serves each value as JSON, a `Response` unchanged, and 404 for other URLs. */
 export function documentServer(documents: Record<string, unknown>): DocumentServer {
   const asked: string[] = [];
   return {

@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 
-/** One request that was sent, and the ways to answer it, of which one is to be used. */
+/** A sent request, and the functions to answer it. Exactly one of them must be called. */
 export interface SentRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: Headers;
-  /** The JSON in its body; empty where it has none. */
+  /** The JSON of its body, empty without a body. */
   readonly body: JsonObject;
   readonly priority: RequestPriority | undefined;
   /** Aborted when whoever sent it gave it up. */
@@ -27,7 +27,7 @@ export interface EventFeed {
   raw: (text: string) => void;
   event: (value: unknown, id?: string) => void;
   end: () => void;
-  /** Breaks the stream off; what was not read before is lost. */
+  /** Breaks the stream. Unread data is lost. */
   break: (error?: Error) => void;
 }
 

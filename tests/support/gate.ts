@@ -1,6 +1,6 @@
 import type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
 
-/** A handler that stands still inside its call until a test lets it go on. */
+/** A handler that waits inside its call until a test opens the gate. */
 export interface Gate {
   /** Settles with the handler's context once it is called. */
   readonly entered: Promise<Context>;

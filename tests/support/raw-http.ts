@@ -15,7 +15,7 @@ export interface RawInit {
   method?: string;
   path?: string;
   headers?: Record<string, string>;
-  /** Sent as it is where it is a string, otherwise as JSON. */
+  /** A string is sent unchanged, any other value as JSON. */
   body?: unknown;
   signal?: AbortSignal;
 }
@@ -27,7 +27,7 @@ export type RawMessage = RawResponse & Pick<JsonRpcRequest & JsonRpcNotification
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** `application/json`, or undefined where there is no body. */
+  /** `application/json`, or undefined without a body. */
   readonly type: string | undefined;
   text(): Promise<string>;
   /** The body as one message. */
@@ -40,7 +40,7 @@ export interface RawAnswer {
   leave(): Promise<void>;
 }
 
-/** A client that sends what a test says over HTTP, so that a test can be what no well-behaved client is. */
+/** A client that sends any request of a test over HTTP, so that a test can misbehave. */
 export interface RawHttp {
   send(init: RawInit): Promise<RawAnswer>;
   /** Posts a value as JSON. */
@@ -51,7 +51,7 @@ export interface RawHttp {
 
 export interface ModernInit {
   id?: RequestId;
-  /** Taken instead of, or beside, what belongs to the request; undefined leaves a header out. */
+  /** Headers to replace or add. Undefined removes a header. */
   headers?: Record<string, string | undefined>;
   capabilities?: JsonObject;
   meta?: JsonObject;

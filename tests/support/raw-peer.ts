@@ -20,8 +20,7 @@ export interface AttachableServer {
 export type RawResponse = { id: RequestId; result: JsonObject; error: JsonRpcFailure["error"] };
 
 /**
- * The other side of a server, message by message: it sends what a test says and keeps all that comes back, so that a
- * test can be what no well-behaved client is.
+ * A scripted client of a server. It sends any message of a test and stores all messages of the server, so that a test can misbehave.
  */
 export interface RawPeer {
   /** All that the server sent, in order. */
@@ -43,7 +42,7 @@ export interface RawPeer {
   close(): Promise<void>;
 }
 
-/** What a modern request carries; `capabilities` are the client's. */
+/** The `_meta` of a modern request; `capabilities` are the client's. */
 export function modernMeta(version: string, capabilities: JsonObject = {}, more: JsonObject = {}): JsonObject {
   return {
     [MetaKey.protocolVersion]: version,

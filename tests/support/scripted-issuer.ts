@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 
-/** What a token endpoint was sent, and what was given for it. */
+/** A request to a token endpoint, and its response. */
 interface Grant {
   clientId: string;
   scope: string;
@@ -10,20 +10,20 @@ interface Grant {
 
 /**
  * An MCP server and its authorization server, in one `fetch`, that keep to the rules: PKCE is checked, codes and refresh
- * tokens are good once, and clients have to be registered. What a test wants otherwise, it changes.
+ * tokens are good once, and clients have to be registered. A test changes the members that it needs.
  */
 export interface ScriptedIssuer {
   fetch: typeof fetch;
-  /** What the authorization server says of itself; the issuer is the origin that its documents are at. */
+  /** The metadata of the authorization server. The issuer is the origin of its documents. */
   metadata: JsonObject;
   resourceMetadata: JsonObject | undefined;
   /** The parameters of the next challenge, `scope="a"`; the metadata is always named in it. */
   challenge: string;
-  /** What a request to the MCP server needs in its token. */
+  /** The claims that a request to the MCP server needs in its token. */
   requiredScopes: string[];
   /** Seconds. */
   lifetime: number;
-  /** Answers in place of the token endpoint, where it gives something. */
+  /** Answers in place of the token endpoint if it returns a response. */
   answerToken: ((parameters: URLSearchParams) => Response | Promise<Response> | undefined) | undefined;
   /** Every request but those to the MCP server: `POST https://as.example/token`. */
   readonly asked: string[];
@@ -47,7 +47,7 @@ export interface ScriptedIssuer {
 interface Habits {
   /** http://127.0.0.1:7777/callback unless given. */
   redirectUri?: string;
-  /** Changes what the person comes back with. */
+  /** Changes the redirect URL of the user. */
   back?: (url: URL) => URL | Promise<URL>;
 }
 

@@ -18,7 +18,7 @@ export interface ServedHttp {
 export const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
 const note = resource("note://{id}", { read: () => "" });
 
-/** Serves the tool `echo` and the resources `note://{id}`, or what the definition has instead. */
+/** Serves the tool `echo` and the resources `note://{id}`, unless the definition replaces them. */
 export function serve(
   options: HttpOptions = {},
   definition: Partial<AnyServerDefinition> = {},

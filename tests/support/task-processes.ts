@@ -16,11 +16,11 @@ export const taskCapabilities: JsonObject = { extensions: { [tasksId]: {} }, eli
 
 const input = z.object({ secret: z.string().optional() });
 
-/** A process of the server "x", as far as others can tell. */
+/** A simulated process of the server "x". */
 export interface TaskProcess {
   readonly server: Server;
   readonly peer: RawPeer;
-  /** What its `onError` received. */
+  /** The errors that its `onError` received. */
   readonly errors: unknown[];
   /** Number of handlers that are running. */
   readonly running: number;

@@ -138,7 +138,7 @@ const response = fc.oneof(
   }),
 );
 
-/** What a peer may send: messages that are nearly right, and values that are none. */
+/** Inputs of a peer: nearly valid messages, and values that are no messages. */
 export const anyMessage: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: request },
   { weight: 3, arbitrary: notification },

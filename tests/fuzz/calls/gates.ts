@@ -1,6 +1,6 @@
 import type { Context } from "../../../packages/mcparley/src/server/dispatch/context.ts";
 
-/** A handler, or a person who is asked, that waits until a test lets it go on. */
+/** A handler or user that waits until a test opens the gate. */
 interface Waiting {
   ctx: Context | undefined;
   open(this: void): void;

@@ -21,7 +21,7 @@ export interface Pairing {
   /** Breaks what connects the two, as a network or a process does: neither side is asked. */
   disconnect(): void;
   closeServer(): Promise<void>;
-  /** What the server has in flight or keeps of the client, by name. */
+  /** The calls in flight and stored state of the client on the server, by name. */
   left(): Record<string, number>;
 }
 

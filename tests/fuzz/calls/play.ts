@@ -77,7 +77,7 @@ async function playOn(way: Way, revision: string, { steps, answers }: Story): Pr
   });
 }
 
-/** Lets everything go on to its end, and closes both sides. */
+/** Completes everything, and closes client and server. */
 async function endOf(
   { pairing, gates, asked, listening, closing }: Stage,
   clock: ReturnType<typeof fakeClock>,

@@ -13,7 +13,7 @@ type Bare =
   | "closeServer"
   | "turn";
 
-/** What may happen next between a client and a server. Numbers choose among what is there at the time. */
+/** The possible next steps between a client and a server. Numbers choose among the items that exist at the time. */
 export type Step =
   | { do: "call"; tool: (typeof toolNames)[number]; idle: number | undefined; progress: boolean }
   | { do: Bare }

@@ -12,7 +12,7 @@ export interface Running {
   handlers: number;
 }
 
-/** A server whose handlers are quick, wait, ask, fail, and heed or ignore that they are given up. */
+/** A server whose handlers return at once, wait, elicit, fail, and observe or ignore cancellation. */
 export function subject({ clock, gates, running }: { clock: Clock; gates: Gates; running: Running }): Server {
   const counted =
     (handler: (ctx: Context) => Promise<string>) =>

@@ -10,7 +10,7 @@ import {
 } from "../library.ts";
 import type { World } from "./world.ts";
 
-/** A server of the world's revision that asks for tokens, and the authorization server that gives them. */
+/** A server of the world's revision that requires tokens, and its authorization server. */
 export interface Authorized {
   readonly issuer: ScriptedIssuer;
   /** The requests that came to the server, in order. */
@@ -43,7 +43,7 @@ export function authorized(world: World): Authorized {
   };
 }
 
-/** What was asked for by GET, in order. */
+/** The paths of the GET requests, in order. */
 export function documentsAsked({ asked }: ScriptedIssuer): string[] {
   return asked.filter((line) => line.startsWith("GET ")).map((line) => line.slice(4));
 }

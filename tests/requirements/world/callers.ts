@@ -2,12 +2,12 @@ import type { AnyServerDefinition, HttpOptions, JsonObject } from "../library.ts
 import type { Peer } from "./peer.ts";
 import type { World } from "./world.ts";
 
-/** Says that every request comes from the same user, who was granted these scopes. */
+/** Authenticates every request as one user with these scopes. */
 export function asUser(subject: string, ...scopes: string[]): HttpOptions {
   return { auth: () => ({ issuer: "https://issuer.example", subject, scopes }) };
 }
 
-/** Serves a definition over HTTP to a user who was granted these scopes. */
+/** Serves a definition over HTTP to a user with these scopes. */
 export function serveGranted(
   world: World,
   definition: Partial<AnyServerDefinition>,

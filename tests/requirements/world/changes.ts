@@ -6,7 +6,7 @@ import type { Scripted } from "./scripted.ts";
 import { memoryWire } from "./stream-wires.ts";
 import type { World } from "./world.ts";
 
-/** What a server has declared, whenever the revision has it do so. */
+/** Returns the capabilities that a server declared. */
 export async function declaredBy(world: World, peer: Peer): Promise<Record<string, JsonObject | undefined>> {
   const said = world.isModern ? (await peer.request("server/discover")).result : peer.opened;
   return said?.capabilities as Record<string, JsonObject>;
@@ -20,7 +20,7 @@ export async function anotherPeer(world: World, capabilities: JsonObject = {}): 
   return peer;
 }
 
-/** What a peer wants to hear of, in the words of the newest revision. */
+/** The wanted changes, in the form of the newest revision. */
 export interface Wanted {
   toolsListChanged?: true;
   promptsListChanged?: true;
@@ -28,7 +28,7 @@ export interface Wanted {
   resourceSubscriptions?: string[];
 }
 
-/** Has a server tell a peer of changes, in the way of the revision. */
+/** Subscribes a peer to changes, as the revision defines it. */
 export async function listenTo(world: World, peer: Peer, wanted: Wanted): Promise<void> {
   if (world.isModern) {
     peer.start("subscriptions/listen", { notifications: wanted });
@@ -39,7 +39,7 @@ export async function listenTo(world: World, peer: Peer, wanted: Wanted): Promis
   await peer.settled();
 }
 
-/** How often a peer has been told of something until now. */
+/** Returns the number of received notifications of a method. */
 export async function timesTold(peer: Peer, method: string): Promise<number> {
   await peer.settled();
   return peer.received.filter((message) => isNotification(message) && message.method === method).length;

@@ -10,7 +10,7 @@ export const person = { type: "object", properties: { name: { type: "string" } }
 export const form = { message: "Who are you?", requestedSchema: person };
 export const visit = { mode: "url", message: "Pay.", url: "https://example.com/pay?a=1", elicitationId: "visit-1" };
 
-/** A tool that sends the user to a URL, and says what came of it. */
+/** A tool that sends the user to a URL, and returns the outcome. */
 export const visiting = tool({
   call: (_, ctx) =>
     outcomeOf(async () => {
@@ -19,7 +19,7 @@ export const visiting = tool({
     }),
 });
 
-/** A tool that asks for a name, and says what came of it. */
+/** A tool that elicits a name, and returns the outcome. */
 export const telling = tool({
   call: (_, ctx) => outcomeOf(async () => JSON.stringify(await ctx.elicit({ message: form.message, schema: person }))),
 });

@@ -12,7 +12,7 @@ export function initializeRequest(version: string, capabilities: object = {}): o
 export interface HttpSession {
   http: RawHttp;
   id: string;
-  /** What belongs to each request of the session. */
+  /** The headers of each request of the session. */
   headers: Record<string, string>;
   initialized: RawAnswer;
   request(method: string, params?: object, id?: string | number): Promise<RawAnswer>;

@@ -91,7 +91,7 @@ function isRequest(value: unknown): value is Message {
   return typeof value === "object" && value !== null && "method" in value && "id" in value;
 }
 
-/** The headers that repeat what a modern message says. */
+/** The headers that mirror members of a modern message. */
 function mirrored(value: unknown): Record<string, string> {
   if (typeof value !== "object" || value === null || !("method" in value)) return {};
   const { method, params } = value as { method: unknown; params?: JsonObject };

@@ -9,7 +9,7 @@ export async function entriesOf(peer: Peer, method: string, params?: JsonObject)
   return entries;
 }
 
-/** A member of each entry on one page of a list; its name unless told otherwise. */
+/** Returns a member of each entry on one page of a list. Default: the name. */
 export async function namesOf(peer: Peer, method: string, member = "name"): Promise<unknown[]> {
   return (await entriesOf(peer, method)).map((entry) => entry[member]);
 }

@@ -17,7 +17,7 @@ export const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
 
 /** A server of the world's revision that takes one token, and the servers that give it, or answer otherwise. */
 export interface Machines extends TokenServer {
-  /** What each message to the server declared of extensions. */
+  /** The extensions that each message to the server declared. */
   readonly declared: unknown[];
   /** Connects a client by a way of authorization, or without any. */
   connect(this: void, auth: ((options: MachineOptions) => HttpAuth) | undefined): Promise<Client>;
@@ -26,13 +26,13 @@ export interface Machines extends TokenServer {
 const token = "the-token";
 const tools = { greet: tool({ call: () => "Hello" }) };
 
-/** Gives a grant for each identity, and the token for whatever else. */
+/** Returns a grant for each identity, and the token for other requests. */
 const giving: AnswerToken = ({ url }) =>
   url.startsWith(idp)
     ? { access_token: "the-grant", issued_token_type: ID_JAG, token_type: "N_A", expires_in: 300 }
     : { access_token: token, token_type: "Bearer", expires_in: 3600 };
 
-/** `metadata` is what the authorization server says of itself besides. */
+/** `metadata` contains additional metadata of the authorization server. */
 export function machines(world: World, answer: AnswerToken = giving, metadata: object = {}): Machines {
   const served = tokenServer(authorizationDocuments({}, metadata), answer);
   const declared: unknown[] = [];

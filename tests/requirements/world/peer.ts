@@ -5,9 +5,9 @@ export interface RequestInit {
   id?: RequestId;
   /** Added to the request's `_meta`. */
   meta?: JsonObject;
-  /** Sent instead of, or beside, the headers that belong to the request, where it travels by HTTP. */
+  /** Headers to replace or add over HTTP. */
   headers?: Record<string, string>;
-  /** The params go out as they are, without what a modern request carries. */
+  /** The params are sent unchanged, without the `_meta` of a modern request. */
   bare?: boolean;
 }
 
@@ -15,37 +15,36 @@ export interface RequestInit {
 export interface Carried {
   status: number;
   headers: Headers;
-  /** `application/json`, `text/event-stream`, or empty where there is no body. */
+  /** `application/json`, `text/event-stream`, or empty without a body. */
   type: string;
 }
 
 /**
- * The client's side of a server, message by message and the same over every transport: it sends what a proof says, so
- * that it can be what no well-behaved client is.
+ * A scripted client of a server, equal over every transport. It sends any message of a proof, so that it can misbehave.
  */
 export interface Peer {
   /** All that the server sent, in order. */
   readonly received: readonly Message[];
-  /** The result of `initialize` that opened the session; undefined where none is open. */
+  /** The result of `initialize` that opened the session, undefined without a session. */
   readonly opened: JsonObject | undefined;
-  /** Sends a request, with what belongs to it in this revision, and waits for its response. */
+  /** Sends a request in the form of the revision, and waits for its response. */
   request(method: string, params?: JsonObject, init?: RequestInit): Promise<Message>;
-  /** Sends a request and does not wait; gives its id. */
+  /** Sends a request without waiting, and returns its id. */
   start(method: string, params?: JsonObject, init?: RequestInit): RequestId;
   response(id: RequestId): Promise<Message>;
   notify(method: string, params?: JsonObject): void;
   /** Sends any value as one message. */
   send(value: unknown): void;
-  /** Sends any text where a message would be; in memory there is no text. */
+  /** Sends any text in place of a message. In memory there is no text. */
   sendText(text: string): void;
   next(fits: Fits): Promise<Message>;
   nextRequest(method: string): Promise<Message>;
   nextNotification(method: string): Promise<Message>;
   answer(request: Message, result: JsonObject): void;
   refuse(request: Message, error: JsonRpcErrorBody): void;
-  /** Gives a request up in the way of the revision and the transport. */
+  /** Cancels a request as the revision and the transport define it. */
   cancel(id: RequestId, reason?: string): void;
-  /** Opens a session; `serve` has done so unless told otherwise. */
+  /** Opens a session; `serve` calls it by default. */
   initialize(params?: JsonObject): Promise<Message>;
   /** What went beside the answer to a message over HTTP; undefined on other transports. */
   carried(id: RequestId | undefined): Carried | undefined;

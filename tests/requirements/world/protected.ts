@@ -25,7 +25,7 @@ export interface Protected {
     token: string | undefined,
     more?: { query?: string; session?: string },
   ) => Promise<RawAnswer>;
-  /** Opens a legacy session with a token and gives its id; undefined in a world of modern revisions. */
+  /** Opens a legacy session with a token and returns its id. Returns undefined in a world of a modern revision. */
   open(token: string): Promise<string | undefined>;
 }
 

@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 export interface Asked {
   method: string;
   params: JsonObject;
-  /** Answers it, and waits for what the call comes to then. */
+  /** Answers it, and waits for the outcome of the call. */
   answer(result: JsonObject): Promise<Message>;
 }
 
@@ -37,10 +37,10 @@ export function askedByTool(world: World, peer: Peer, name: string): Promise<Ask
   return askedBy(world, peer, "tools/call", { name });
 }
 
-/** What a client answered to a question: exactly one of the members is there. */
+/** The answer of a client to an input request. Exactly one member is set. */
 export interface Answered {
   result: JsonObject | undefined;
-  /** What it told the server of why it did not; modern clients tell nothing. */
+  /** The error that it sent to the server. Modern clients send none. */
   error: JsonRpcErrorBody | undefined;
   /** Why the call ended that was to be asked about, where there is no way to tell the server. */
   failure: unknown;
@@ -48,7 +48,7 @@ export interface Answered {
 
 const none: Answered = { result: undefined, error: undefined, failure: undefined };
 
-/** Asks a client something in the way of the revision, and waits for what it answers. */
+/** Sends an input request in the form of the revision, and waits for the answer. */
 export async function ask(
   world: World,
   { client, server }: { client: Client; server: Scripted },

@@ -5,13 +5,13 @@ import { type Answers, type Scripted, type Way, makeScripted, receiver } from ".
 export interface ScriptedHttpOptions {
   /** The URL of the server. Default: one that no other server has. */
   url?: string;
-  /** Whether answers are streams even where they need not be. */
+  /** Whether answers are always streams. */
   sse: boolean;
   /** The session that the answer to `initialize` names; null for none. */
   sessionId?: string | null;
   /** Whether a GET opens a stream; 405 otherwise. True unless given; false in modern revisions. */
   standalone?: boolean;
-  /** Answers a request by hand: true where it has, so that nothing else is done about it. */
+  /** Answers a request. Returns true if it did, so that the request is not processed further. */
   intercept?: (request: SentRequest) => boolean;
 }
 
@@ -30,7 +30,7 @@ export function httpScripted(answers: Answers, options: ScriptedHttpOptions): Pl
   const sent: SentRequest[] = [];
   const pending = new Map<RequestId, { request: SentRequest; feed?: EventFeed; isInitialize: boolean }>();
   let standalone: EventFeed | undefined;
-  /** What waits for the client to open its GET stream. */
+  /** The messages that wait for the client's GET stream. */
   const early: unknown[] = [];
 
   function answered(id: RequestId, response: JsonObject): void {

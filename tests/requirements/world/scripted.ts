@@ -21,13 +21,13 @@ export interface Scripted {
   next(fits: (message: Message) => boolean): Promise<Message>;
   answer(request: { id: RequestId }, result: JsonObject): void;
   refuse(request: { id: RequestId }, error: JsonRpcErrorBody): void;
-  /** Sends a notification: within the answer to a request where one is given, else wherever there is a way. */
+  /** Sends a notification: in the answer to the given request, otherwise on any open stream. */
   notify(method: string, params?: JsonObject, during?: { id: RequestId }): void;
-  /** Sends the client a request of the server; where it goes is as for `notify`. */
+  /** Sends a request of the server, on the same stream as `notify`. */
   ask(id: RequestId, method: string, params?: JsonObject, during?: { id: RequestId }): Promise<Message>;
   /** Sends any value, as `notify` does. */
   send(value: unknown, during?: { id: RequestId }): void;
-  /** Sends any text where a message would be; in memory there is no text. */
+  /** Sends any text in place of a message. In memory there is no text. */
   sendText(text: string): void;
   /** The HTTP request that brought a message. */
   httpOf(message: { id: RequestId }): SentRequest;
@@ -44,7 +44,7 @@ export interface Way {
   close(): void;
 }
 
-/** Receives what the client sends: answers it where an answer is set, else keeps it for the proof. */
+/** Receives the client's messages. Answers those with a prepared answer, and stores the others for the proof. */
 export function receiver(inbox: Inbox, answers: Answers, answer: (id: RequestId, result: JsonObject) => void) {
   const held = new Inbox();
   const take = (message: Message): void => {

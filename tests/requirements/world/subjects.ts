@@ -3,7 +3,7 @@ import { type Client, type JsonObject, tool } from "../library.ts";
 import type { Message } from "./inbox.ts";
 import type { Scripted } from "./scripted.ts";
 
-/** A tool that says what it was called with. */
+/** A tool that returns its arguments. */
 export const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
 
 /** A tool whose handler fails. */

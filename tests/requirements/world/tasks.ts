@@ -21,7 +21,7 @@ export const declared: JsonObject = { extensions: { [tasksId]: {} }, elicitation
 /** The server side of a world with tasks. */
 export interface TaskServer {
   peer: Peer;
-  /** Calls a tool that becomes a task; gives what was created. */
+  /** Calls a tool that becomes a task, and returns the created task. */
   begin: (name: string) => Promise<JsonObject>;
   /** Sends a request for a task, once the server has done all that it can. */
   about: (method: string, taskId: unknown, params?: JsonObject) => Promise<Message>;
@@ -36,7 +36,7 @@ const loaded = Promise.all([
   import("../../../packages/mcparley/src/server/features/subscriptions.ts"),
 ]);
 
-/** Serves tools on a server that has tasks, to a client that has declared the extension unless told otherwise. */
+/** Serves tools on a server with tasks. By default the client declares the extension. */
 export async function serveTasks(
   world: World,
   tools: NonNullable<AnyServerDefinition["tools"]>,
@@ -61,7 +61,7 @@ export async function serveTasks(
   };
 }
 
-/** A tool that is a task until the gate is opened with what it returns. */
+/** A tool that is a task until the gate is opened with its result. */
 export function waiting(): { tool: ReturnType<typeof tool>; open: (text: string) => void } {
   const end = gate();
   return { tool: tool({ extensions: [asTask()], call: end.call }), open: (text) => end.open(text) };
@@ -98,7 +98,7 @@ export async function followedTasks(
   );
 }
 
-/** A task as a scripted server says it. */
+/** A task in the form of a scripted server. */
 export function aTask(world: World, more: JsonObject = {}): JsonObject {
   const now = new Date(world.clock.now()).toISOString();
   const times = { createdAt: now, lastUpdatedAt: now, ttlMs: 60_000, pollIntervalMs: 2000 };

@@ -41,22 +41,22 @@ interface PlayOptions {
   http?: Omit<ScriptedHttpOptions, "sse">;
 }
 
-/** What a client is given; headers are for HTTP alone. */
+/** Options of a client. Headers apply to HTTP only. */
 type ClientOptions = ConnectOptions & { headers?: Record<string, string> };
 
-/** One transport and one revision, in which a proof is run: it makes what the proof needs, and ends it. */
+/** One transport and one revision in which a proof runs. It creates servers and clients for the proof, and closes them. */
 export interface World {
   readonly transport: TransportName;
   readonly version: Version;
-  /** What the revision is, as the library's own data. */
+  /** The revision, as the library's data. */
   readonly revision: Revision;
   readonly isModern: boolean;
   readonly isHttp: boolean;
   /** The time of everything that the world makes. */
   readonly clock: FakeClock;
-  /** What the servers of this world reported to `onError`. */
+  /** The errors that the servers of this world reported to `onError`. */
   readonly errors: unknown[];
-  /** Serves a definition and gives its client's side: with a session open, where the revision has them. */
+  /** Serves a definition and returns a scripted client, with an open session if the revision has sessions. */
   serve(definition?: Partial<AnyServerDefinition>, options?: ServeOptions): Promise<Peer>;
   /** Another client of the server that was served last, with a session of its own. Only where `serve` has been called. */
   join(capabilities?: JsonObject): Promise<Peer>;
@@ -93,7 +93,7 @@ export function discoverResult(versions: readonly string[], capabilities: JsonOb
   return { resultType: "complete", supportedVersions: versions, capabilities, ...kept, _meta };
 }
 
-/** What a scripted server says of itself when it is met. */
+/** The description of a scripted server in the handshake. */
 function greeting(version: Version, capabilities: JsonObject | undefined): Answers {
   return {
     initialize: () => initializeResult(version, capabilities),
