@@ -33,8 +33,11 @@ export function resultReply(call: Call, result: JsonObject | Prepared): Reply | 
 /** Makes the reply of an error that was thrown. Returns undefined if the client cancelled the call. */
 export function errorReply(call: Call, error: unknown): Reply | undefined {
   const { id, cancelled, revision } = call;
-  // A handler that stops at the signal throws, as it should. That is no failure to report.
-  if (cancelled) return void call.settle();
+  // A handler throws because its signal is aborted. This is no failure to report.
+  if (cancelled) {
+    call.settle();
+    return undefined;
+  }
   const known = toProtocolError(error, call);
   const reply = replyToError(id, known, revision);
   call.settle();
