@@ -35,7 +35,7 @@ export async function streamToBase64(chunks: AsyncIterable<Uint8Array>): Promise
 }
 
 /** Decodes base64. Throws if the text is not base64. */
-export function fromBase64(encoded: string): Uint8Array<ArrayBuffer> {
+export function fromBase64(encoded: string): Bytes {
   const binary = atob(encoded);
   const bytes = new Uint8Array(binary.length);
   // `Uint8Array.from` with a function takes twenty times as long.
