@@ -1,4 +1,4 @@
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { type JsonObject, createServer, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { serveGranted } from "../world/callers.ts";
@@ -227,7 +227,7 @@ proves("tools.name.other-characters", async (world) => {
   // The specification allows these, and some model providers do not.
   world.server.tools.set("admin.list", echo);
   world.server.tools.set("n".repeat(65), echo);
-  await vi.waitFor(() => expect(warnings).toEqual([expect.stringContaining(`admin.list, ${"n".repeat(65)}`)]));
+  await expect.poll(() => warnings).toEqual([expect.stringContaining(`admin.list, ${"n".repeat(65)}`)]);
   expect(await namesOf(peer)).toEqual(["plain_1", "admin.list", "n".repeat(65)]);
 });
 

@@ -204,7 +204,8 @@ test("a skill in a skill is one of its own, and its files are the outer one's to
 test("skills come, change and go while the folder is watched, and clients are told", async () => {
   const folder = await temporaryFolder({ "resources/a.md": "a" });
   const { live, client } = await serveFolder(folder, { live: { watch: true } });
-  const watch = watchFolder(live, { onReload: () => {} });
+  const noticed = new Set<string>();
+  const watch = watchFolder(live, { onReload: (files) => files.forEach((file) => noticed.add(file)) });
   try {
     await watch.ready;
     const host = hostOf(client);
@@ -213,6 +214,8 @@ test("skills come, change and go while the folder is watched, and clients are to
     // A written file may be noticed twice, with a reading of the folder between the two events.
     await addFiles(folder, { "skills/a/SKILL.md": manifest("a") });
     await expect.poll(async () => namesOf(await host.list().all())).toEqual(["a"]);
+    // The file may be read with its new folder, before the file itself is watched.
+    await expect.poll(() => noticed).toContain("skills/a/SKILL.md");
     await addFiles(folder, { "skills/a/SKILL.md": manifest("b") });
     await vi.waitFor(async () => {
       expect(live.problems.map((problem) => formatProblem(problem))).toEqual([

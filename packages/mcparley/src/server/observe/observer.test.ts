@@ -151,7 +151,7 @@ describe("errors of handlers and observers", () => {
 
   test("are written to the console without onError if no observer receives errors", async () => {
     await breakTool([collect().observer]);
-    await vi.waitFor(() => expect(write).toHaveBeenCalledOnce());
+    await expect.poll(() => write).toHaveBeenCalledOnce();
   });
 
   test("are not written to the console if an observer receives them", async () => {

@@ -43,7 +43,7 @@ describe("text of a caller cannot control the terminal that shows a log", () => 
     const lines: string[] = [];
     const logger = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
     await callsOf([logTo(logger)]);
-    await vi.waitFor(() => expect(lines.length).toBeGreaterThanOrEqual(4));
+    await expect.poll(() => lines.length).toBeGreaterThanOrEqual(4);
     expect(lines.join("")).not.toMatch(steering);
     expect(lines.join("")).toContain("client \\\\x1b[2J\\\\x9b31m\\\\x7f\\\\u{202e}");
   });
@@ -59,7 +59,7 @@ describe("text of a caller cannot control the terminal that shows a log", () => 
   test("of the console, with the causes of an error", async () => {
     const write = vi.spyOn(console, "error").mockImplementation(() => {});
     await callsOf([]);
-    await vi.waitFor(() => expect(write).toHaveBeenCalled());
+    await expect.poll(() => write).toHaveBeenCalled();
     const shown = write.mock.calls.flat().join("\n");
     expect(shown).toContain("Cannot find \\x1b[2J");
     expect(shown).toContain("Caused by: Error: below \\x1b[2J");
