@@ -12,7 +12,7 @@ const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].concat(
 
 /** The files of this repository that a page links to. */
 function linkedFiles(page: string): string[] {
-  const text = readFileSync(path.join(root, page), "utf8").replaceAll(/```[\s\S]*?```/g, "");
+  const text = readFileSync(path.join(root, page), "utf8").replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, "");
   const targets = [...text.matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map(([, target = ""]) => target);
   return targets.filter((target) => !/^[a-z]+:/i.test(target));
 }
