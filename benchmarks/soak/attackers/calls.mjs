@@ -44,7 +44,7 @@ const floodingCompletions = {
   },
 };
 
-/** Completes values at the limit and over it (S10). @type {Attacker} */
+/** Completes values at the limit and over it. @type {Attacker} */
 const largeCompletions = {
   name: "completions over the limit",
   reaches: ["limits.completionLength"],
@@ -61,7 +61,7 @@ const largeCompletions = {
   },
 };
 
-/** Calls tools with arguments that are expensive to validate (S1, S2, S6). @type {Attacker} */
+/** Calls tools with arguments that are expensive to validate. @type {Attacker} */
 const expensiveArguments = {
   name: "arguments that are expensive to validate",
   reaches: ["too complex"],
