@@ -17,48 +17,39 @@ const repeats = Number(process.argv[2] ?? 3);
 const input = "z.object({ a: z.number(), b: z.number().default(1), tags: z.array(z.string()).optional() })";
 const output = "z.object({ sum: z.number(), tags: z.array(z.string()) })";
 
+const ownImports = `import { connect } from "mcparley/client";
+import { createServer, tool } from "mcparley/server";
+import { z } from "zod";
+export const used = [connect, createServer, tool, z];
+`;
+
+/** Returns the source of a server with these tools. @param {readonly string[]} names */
+const ownServer = (names) => `${names
+  .map(
+    (name) => `const ${name} = tool({
+  description: "Adds.",
+  input: ${input},
+  output: ${output},
+  call: ({ a, b, tags }, ctx) => { ctx.progress(1); return { sum: a + b, tags: tags ?? [] }; },
+});`,
+  )
+  .join("\n")}
+const server = createServer({ name: "x", version: "1", tools: { ${names.join(", ")} } });`;
+
 /** @typedef {{ imports: string; program: (names: readonly string[]) => string }} Library */
 
 /** @type {Record<string, Library>} */
 const libraries = {
   mcparley: {
-    imports: `import { connect } from "mcparley/client";
-import { createServer, tool } from "mcparley/server";
-import { z } from "zod";
-export const used = [connect, createServer, tool, z];
-`,
-    program: (names) => `${names
-      .map(
-        (name) => `const ${name} = tool({
-  description: "Adds.",
-  input: ${input},
-  output: ${output},
-  call: ({ a, b, tags }, ctx) => { ctx.progress(1); return { sum: a + b, tags: tags ?? [] }; },
-});`,
-      )
-      .join("\n")}
-const server = createServer({ name: "x", version: "1", tools: { ${names.join(", ")} } });
+    imports: ownImports,
+    program: (names) => `${ownServer(names)}
 const client = await connect<typeof server>(server);
 ${names.map((name) => `const { sum: ${name}Sum }: { sum: number } = await client.tools.${name}({ a: 1 });`).join("\n")}
 `,
   },
   "mcparley, untyped client": {
-    imports: `import { connect } from "mcparley/client";
-import { createServer, tool } from "mcparley/server";
-import { z } from "zod";
-export const used = [connect, createServer, tool, z];
-`,
-    program: (names) => `${names
-      .map(
-        (name) => `const ${name} = tool({
-  description: "Adds.",
-  input: ${input},
-  output: ${output},
-  call: ({ a, b, tags }, ctx) => { ctx.progress(1); return { sum: a + b, tags: tags ?? [] }; },
-});`,
-      )
-      .join("\n")}
-const server = createServer({ name: "x", version: "1", tools: { ${names.join(", ")} } });
+    imports: ownImports,
+    program: (names) => `${ownServer(names)}
 const client = await connect("https://example.com/mcp");
 ${names.map((name) => `const { sum: ${name}Sum } = (await client.callTool("${name}", { a: 1 })) as { sum: number };`).join("\n")}
 `,

@@ -17,12 +17,6 @@ const otherNames = [
   ["execute", "call"],
 ] as const;
 
-/** Throws a TypeError if the id of an extension is malformed, or if MCP reserves it. */
-function checkExtension(id: string): void {
-  checkExtensionId(id);
-  checkReservedId(id);
-}
-
 /** Throws if a tool has a name that the specification does not allow (2026-07-28, server/tools, Tool Names), or a member of another library. */
 export function checkTool(name: string, definition: object): void {
   if (!/^[\w.-]{1,128}$/.test(name)) throw new TypeError('a name has 1 to 128 letters, digits, "_", "-" and "."');
@@ -43,16 +37,15 @@ export function checkUri(uri: unknown): void {
 /** Throws `invalid_definition` if definitions are an array, in which they have no names. */
 export function checkRecord(kind: string, definitions: unknown): void {
   if (!Array.isArray(definitions)) return;
-  const why = `${kind} must be a record by name, such as { ${kind}: { first, second } }, not an array.`;
-  throw new LocalError("invalid_definition", why);
+  throw wrong(`${kind} must be a record by name, such as { ${kind}: { first, second } }, not an array.`);
 }
 
 /** Returns middleware by method. Throws `invalid_definition` if a method does not exist, because it would never run. */
 export function checkMethods<M extends object>(layers: M, exists: (method: string) => boolean): M {
   const unknown = Object.keys(layers).find((method) => !exists(method));
   if (unknown === undefined) return layers;
-  const why = `Middleware for ${JSON.stringify(unknown)} would never run: neither MCP nor an extension of this server has it.`;
-  throw new LocalError("invalid_definition", why);
+  const cause = "neither MCP nor an extension of this server has it";
+  throw wrong(`Middleware for ${JSON.stringify(unknown)} would never run: ${cause}.`);
 }
 
 /** Throws `invalid_definition` if an option of a server is invalid. Tools, prompts and resources are checked by themselves. */
@@ -71,7 +64,10 @@ export function checkServer(definition: AnyServerDefinition): void {
   explained("listCache", () => checkCacheHint(listCache ?? {}));
   explained("server", () => checkTime("pingInterval", pingInterval));
   if (revisions) checkRevisions(revisions);
-  for (const { id } of extensions ?? []) checkExtension(id);
+  for (const { id } of extensions ?? []) {
+    checkExtensionId(id);
+    checkReservedId(id);
+  }
 }
 
 function checkRevisions(revisions: readonly string[]): void {

@@ -42,8 +42,10 @@ export class NotificationRate {
     this.#call.core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#sendProgress();
-    const data = `${this.#omitted} log messages were left out (limits.notificationRate).`;
-    if (this.#omitted > 0 && this.#warns) this.#send(Notification.message, { level: "warning", data });
+    if (this.#omitted > 0 && this.#warns) {
+      const data = `${this.#omitted} log messages were left out (limits.notificationRate).`;
+      this.#send(Notification.message, { level: "warning", data });
+    }
     this.#omitted = 0;
   }
 
