@@ -45,6 +45,10 @@ export interface TelemetryOptions {
  *
  * @example
  * ```ts
+ * import { connect } from "mcparley/client";
+ * import { telemetry } from "mcparley/otel";
+ * import { createServer } from "mcparley/server";
+ *
  * const server = createServer({ name: "hello", version: "1.0.0", observers: [telemetry()] });
  * const client = await connect("https://example.com/mcp", { observers: [telemetry()] });
  * ```

@@ -21,11 +21,15 @@ const memories = new WeakMap<ServerCore, Store>();
  *
  * @example
  * ```ts
+ * import { spendState, tool } from "mcparley/server";
+ * import { z } from "zod";
+ *
  * const pay = tool({
+ *   description: "Pays 5 EUR.",
  *   call: async (_, ctx) => {
  *     await ctx.elicit({ message: "Pay 5 EUR?", schema: z.object({}) });
  *     await spendState(ctx);
- *     return transfer();
+ *     return "Paid.";
  *   },
  * });
  * ```

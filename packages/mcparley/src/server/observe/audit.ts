@@ -28,6 +28,9 @@ export type AuditRecord = CallRecord | RefusalRecord;
  *
  * @example
  * ```ts
+ * import { printableJson } from "mcparley";
+ * import { auditTo, createServer } from "mcparley/server";
+ *
  * const server = createServer({
  *   name: "bank",
  *   version: "1.0.0",

@@ -61,6 +61,8 @@ const maxCauses = 5;
  *
  * @example
  * ```ts
+ * import { createServer, jsonLogger, logTo } from "mcparley/server";
+ *
  * const server = createServer({ name: "hello", version: "1.0.0", observers: [logTo(jsonLogger())] });
  * ```
  */
