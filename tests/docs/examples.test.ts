@@ -15,7 +15,7 @@ interface Example {
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const tsc = path.join(root, "node_modules/typescript/bin/tsc");
 /** Inside the workspace of the tests, so that the examples find the packages that a user has installed. */
-const generated = fileURLToPath(new URL("./.generated-examples/", import.meta.url));
+const generated = fileURLToPath(new URL("../types/.generated/examples/", import.meta.url));
 const examples = ["packages/mcparley/src", "packages/redis/src"].flatMap(examplesIn);
 
 describe("every example of a docstring compiles as a program of its own", () => {
@@ -36,7 +36,7 @@ function examplesIn(folder: string): Example[] {
   const files = readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" });
   return files
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
-    .sort()
+    .toSorted()
     .flatMap((file) => {
       const text = readFileSync(path.join(root, folder, file), "utf8");
       return [...text.matchAll(/^ *\* @example\n/gm)].map(({ index, 0: tag }) => {
