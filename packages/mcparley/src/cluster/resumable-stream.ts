@@ -217,8 +217,7 @@ export class ResumableStream implements Events {
       events,
       exchange,
       onDropped,
-      beat: () => this.release(connection),
-      endStream: () => {},
+      onInterval: () => this.release(connection),
     };
     if (this.#init.polls) this.#init.limits?.add(connection);
     this.#connection = connection;

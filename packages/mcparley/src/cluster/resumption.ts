@@ -1,17 +1,16 @@
 import type { JsonRpcRequest } from "../rpc/messages.ts";
-import type { AnswerStream } from "../http/server/respond.ts";
+import type { ReplyStream } from "../http/server/respond.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { type FollowedInit, FollowedStream } from "./followed-stream.ts";
 import { type StreamHead, StreamLog, isRepeatable } from "./stream-log.ts";
 import type { Resumption as EndpointResumption } from "../http/server/cluster.ts";
 import type { EndpointContext } from "../http/server/endpoint-context.ts";
 import type { HttpExchange } from "../http/exchange.ts";
-import type { HttpSession } from "../http/server/sessions/http-session.ts";
+import { type HttpSession, StandaloneStream } from "../http/server/sessions/http-session.ts";
 import { type OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 import type { EventOptions } from "../http/server/options.ts";
 import { HttpRefusal, shown } from "../http/server/refusal.ts";
 import { type Connection, ResumableStream } from "./resumable-stream.ts";
-import { Standalone } from "../http/server/sessions/standalone.ts";
 
 /** Maximum number of standalone streams of a session that this process remembers without a connection. Their logs remain. */
 const maxDisconnected = 8;
@@ -42,7 +41,7 @@ export class Resumption implements EndpointResumption {
     this.#limits = maxStream === undefined ? undefined : new OpenExchanges(context.core.clock, maxStream);
   }
 
-  answer(session: HttpSession, requests: readonly JsonRpcRequest[]): AnswerStream | undefined {
+  replyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ReplyStream | undefined {
     const { resumable, polls } = session.session.revision;
     if (!resumable) return undefined;
     return resumableAnswer(() => this.#createAnswer(session, requests), polls ? this.#limits : undefined);
@@ -50,7 +49,7 @@ export class Resumption implements EndpointResumption {
 
   open(exchange: HttpExchange, session: HttpSession): void {
     const stream = this.#create(session, { id: this.#newId(getPrefix) });
-    void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
+    void new StandaloneStream(exchange, { open: this.#context.open, session }, (leave) => {
       stream.begin(exchange, leave);
       return stream;
     });
@@ -89,7 +88,7 @@ export class Resumption implements EndpointResumption {
 
   async #resumeAnswer(exchange: HttpExchange, stream: ResumableStream, after: string): Promise<void> {
     const { open } = this.#context;
-    const connected: OpenExchange = { due: 0, beat: () => stream.comment(), endStream: () => {} };
+    const connected: OpenExchange = { due: 0, onInterval: () => stream.comment() };
     const leave = (): void => open.remove(connected);
     open.add(connected);
     exchange.onGone(leave);
@@ -104,7 +103,7 @@ export class Resumption implements EndpointResumption {
     let resumed: Promise<void> | undefined;
     this.#refreshed.add(stream);
     this.#refreshLater();
-    void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
+    void new StandaloneStream(exchange, { open: this.#context.open, session }, (leave) => {
       resumed = resumeOrLeave(stream, exchange, { after, leave });
       return stream;
     });
@@ -131,7 +130,7 @@ export class Resumption implements EndpointResumption {
   /** Creates the stream of a reply. It counts as in flight until its last event is in the log, which may be after the reply. */
   #createAnswer(session: HttpSession, requests: readonly JsonRpcRequest[]): ResumableStream {
     const { open, core } = this.#context;
-    const writing: OpenExchange = { due: 0, beat: () => {}, endStream: () => {} };
+    const writing: OpenExchange = { due: 0, onInterval: () => {} };
     open.add(writing);
     const head: StreamHead = { requests: requests.map((request) => [request.id, isRepeatable(core, request)]) };
     return this.#create(session, { id: this.#newId(postPrefix), head, onEnd: () => open.remove(writing) });
@@ -205,18 +204,17 @@ export class Resumption implements EndpointResumption {
  * Returns the stream that the reply to a POST may become. With `limits`, its connection ends after their interval: the client
  * then has an id to resume from, also if nothing was sent.
  */
-function resumableAnswer(create: () => ResumableStream, limits: OpenExchanges | undefined): AnswerStream {
+function resumableAnswer(create: () => ResumableStream, limits: OpenExchanges | undefined): ReplyStream {
   let answer: OpenExchange | undefined;
   let begun: { stream: ResumableStream; connection: Connection } | undefined;
   const limit: OpenExchange = {
     due: 0,
-    beat: () => {
+    onInterval: () => {
       limits?.remove(limit);
       // If the response is not a stream yet, its keep-alive turns it into one.
-      answer?.beat();
+      answer?.onInterval();
       begun?.stream.release(begun.connection);
     },
-    endStream: () => {},
   };
   return {
     opened: (opened) => {

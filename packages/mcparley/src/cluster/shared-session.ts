@@ -1,3 +1,4 @@
+import type { Awaitable } from "../rpc/awaitable.ts";
 import { ProtocolError } from "../rpc/errors.ts";
 import { ErrorCode } from "../mcp/errors.ts";
 import {
@@ -14,8 +15,7 @@ import { type Reply, replyToError } from "../server/dispatch/reply.ts";
 import { notified } from "../server/protocol/legacy.ts";
 import type { SessionState, SharedBy } from "../server/protocol/session.ts";
 import { isUnavailable } from "../store/reaching.ts";
-import { HttpSession, type OneWayMessage } from "../http/server/sessions/http-session.ts";
-import type { Standalone } from "../http/server/sessions/standalone.ts";
+import { HttpSession, type OneWayMessage, type StandaloneStream } from "../http/server/sessions/http-session.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { PendingRequests, inputRequestOf } from "./pending-requests.ts";
 import { type StateChange, changeBy, markReady } from "./session-record.ts";
@@ -95,7 +95,11 @@ export class SharedSession extends HttpSession {
     void super.receive(received);
   }
 
-  override async beforeReply(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined> {
+  override async beforeReply(
+    request: JsonRpcRequest,
+    pending: Awaitable<Reply | undefined>,
+  ): Promise<Reply | undefined> {
+    const reply = await pending;
     const change = reply && "result" in reply.message ? changeBy(request) : undefined;
     await this.#init.flushed();
     if (!change) return reply;
@@ -117,13 +121,13 @@ export class SharedSession extends HttpSession {
     this.delivery.send(message);
   }
 
-  override attach(stream: Standalone): void {
+  override attach(stream: StandaloneStream): void {
     super.attach(stream);
     this.delivery.streamOpened();
     this.#init.onStream(this);
   }
 
-  override detach(stream: Standalone): void {
+  override detach(stream: StandaloneStream): void {
     super.detach(stream);
     if (!this.stream) this.delivery.streamClosed();
   }

@@ -3,7 +3,7 @@ import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import type { Relay } from "../../server/changes.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { ServerCore } from "../../server/core.ts";
-import type { AnswerStream } from "./respond.ts";
+import type { ReplyStream } from "./respond.ts";
 import type { EndpointContext } from "./endpoint-context.ts";
 import type { HttpExchange } from "../exchange.ts";
 import type { EventOptions, SessionOptions } from "./options.ts";
@@ -33,7 +33,7 @@ export interface Cluster {
 /** The streams of legacy sessions, which clients can resume on any process. */
 export interface Resumption {
   /** Returns the stream that the reply to these requests may become. Undefined if the revision cannot resume streams. */
-  answer(session: HttpSession, requests: readonly JsonRpcRequest[]): AnswerStream | undefined;
+  replyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ReplyStream | undefined;
   /** Opens a stream for messages that belong to no request. */
   open(exchange: HttpExchange, session: HttpSession): void;
   /** Resumes a stream after an event. Throws a refusal of 400 if the event is unknown. */

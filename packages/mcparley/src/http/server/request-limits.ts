@@ -89,15 +89,13 @@ class Wait implements OpenExchange {
     this.#slow.remove(this);
   }
 
-  beat(): void {
+  onInterval(): void {
     this.end();
     const headers = { connection: "close" };
     this.#onTimeout(
       new HttpRefusal(408, "The body took too long to arrive (bodyTimeout). Send it again.", { headers }),
     );
   }
-
-  endStream(): void {}
 
   async #start(): Promise<void> {
     for (let turn = 0; turn < bufferedTurns && this.#isWaiting; turn++) await Promise.resolve();

@@ -26,24 +26,23 @@ import type { OpenExchange } from "./open-exchanges.ts";
 import { jsonHeaders } from "./refusal.ts";
 import type { HttpServerAuth } from "./server-auth.ts";
 
-/** The stream that a response becomes, if it becomes one: a resumable stream of a session. */
-export interface AnswerStream {
+/** The resumable stream of a session that a response becomes if it cannot be JSON. */
+export interface ReplyStream {
   /** Called once, when the response has to wait for its reply. */
-  opened(answer: OpenExchange): void;
+  opened(response: OpenExchange): void;
   /** Called when the response becomes a stream. */
   begin(exchange: HttpExchange): Events;
   /** Called when the response is complete, or the client has disconnected. */
   closed(): void;
 }
 
-/** The legacy session and the resumable stream that a response belongs to. */
-export interface Belonging {
-  /** The legacy session of the request. */
+/** The legacy session of a request, and the stream that its response may become. */
+interface LegacyResponseOptions {
   session?: Session;
-  stream?: AnswerStream | undefined;
+  stream?: ReplyStream | undefined;
 }
 
-const toNone: Belonging = {};
+const noOptions: LegacyResponseOptions = {};
 
 /**
  * The response to one POST.
@@ -58,16 +57,16 @@ export class PostResponse implements Link, OpenExchange {
   readonly #context: EndpointContext;
   protected readonly exchange: HttpExchange;
   protected readonly accepted: Accepted;
-  readonly #belonging: Belonging;
+  readonly #options: LegacyResponseOptions;
   protected events: Events | undefined;
   #call: Call | undefined;
   #gone = false;
 
-  constructor(context: EndpointContext, { exchange, accepted }: Posted, belonging: Belonging = toNone) {
+  constructor(context: EndpointContext, { exchange, accepted }: Posted, options: LegacyResponseOptions = noOptions) {
     this.#context = context;
     this.exchange = exchange;
     this.accepted = accepted;
-    this.#belonging = belonging;
+    this.#options = options;
   }
 
   /** Sets the modern call that is answered. It is cancelled if the client disconnects, or has done so already. */
@@ -85,7 +84,7 @@ export class PostResponse implements Link, OpenExchange {
 
   /** Starts to send keep-alives, and to watch for a client that disconnects. Called if there is no reply yet. */
   wait(): void {
-    const { stream } = this.#belonging;
+    const { stream } = this.#options;
     this.#context.open.add(this);
     stream?.opened(this);
     this.exchange.onGone(() => this.#onGone());
@@ -111,7 +110,7 @@ export class PostResponse implements Link, OpenExchange {
     this.exchange.waitUntil?.(work);
   }
 
-  beat(): void {
+  onInterval(): void {
     if (this.accepted.events) this.#startEvents().comment();
   }
 
@@ -146,16 +145,14 @@ export class PostResponse implements Link, OpenExchange {
   }
 
   #startEvents(): Events {
-    return (this.events ??= this.#makeEvents(this.#gone ? undefined : this.#belonging.stream));
-  }
-
-  #makeEvents(stream: AnswerStream | undefined): Events {
-    return stream ? stream.begin(this.exchange) : new EventStream(this.exchange);
+    if (this.events) return this.events;
+    const stream = this.#gone ? undefined : this.#options.stream;
+    return (this.events = stream ? stream.begin(this.exchange) : new EventStream(this.exchange));
   }
 
   protected close(): void {
     this.#context.open.remove(this);
-    this.#belonging.stream?.closed();
+    this.#options.stream?.closed();
   }
 
   /** In modern revisions a client cancels its request by closing the stream; in legacy ones it does not. */
@@ -171,7 +168,7 @@ export class PostResponse implements Link, OpenExchange {
   #cannotSend(unsent: JsonRpcMessage, why: string): void {
     if (!isRequest(unsent)) return;
     const message = `${unsent.method} could not be sent: ${why}`;
-    this.#belonging.session?.answered(failure(unsent.id, { code: ErrorCode.InvalidRequest, message }));
+    this.#options.session?.answered(failure(unsent.id, { code: ErrorCode.InvalidRequest, message }));
   }
 }
 

@@ -1,10 +1,9 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
-import { readAccept } from "../../accept.ts";
 import { readJson } from "../body.ts";
 import type { Cluster, HttpSseRelay } from "../cluster.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";
-import { EventStream } from "../event-stream.ts";
+import { EventStream, requireEventStream } from "../event-stream.ts";
 import type { HttpExchange, ReadLimits } from "../../exchange.ts";
 import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "../options.ts";
@@ -12,12 +11,12 @@ import type { Part } from "../route.ts";
 import { SessionShares, displaced, neverUsed, tableIsFull } from "../sessions/session-shares.ts";
 import { HttpRefusal, notAllowed, shown, shuttingDown } from "../refusal.ts";
 
-/** The exchange of messages with the other processes of the server. */
-interface Shared extends Pick<Cluster, "guard"> {
+/** The connection to the other processes of the server. */
+interface SharedRelay extends Pick<Cluster, "guard"> {
   relay: HttpSseRelay;
 }
 
-export interface HttpSseOptions {
+interface HttpSseOptions {
   /** The path to which clients post their messages. */
   messages: string | undefined;
   /** The limits of the bodies of posted messages. */
@@ -37,7 +36,7 @@ export class HttpSse {
   readonly #sessions = new Map<string, HttpSseSession>();
   /** A session counts as unused until it is initialized, and as busy always, because its stream is open. */
   readonly #shares: SessionShares<HttpSseSession>;
-  #shared: Promise<Shared> | undefined;
+  #shared: Promise<SharedRelay> | undefined;
 
   constructor(context: EndpointContext, options: HttpSseOptions) {
     this.#context = context;
@@ -64,9 +63,7 @@ export class HttpSse {
   async #getStream(exchange: HttpExchange, sender: Sender): Promise<void> {
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
     if (this.#context.open.isEnding) throw shuttingDown();
-    if (!readAccept(exchange.header("accept")).events) {
-      throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
-    }
+    requireEventStream(exchange);
     if (!this.#shares.hasRoomFor(sender.caller)) throw tableIsFull(60);
     const shared = await this.#useShared();
     const { principal } = sender;
@@ -79,7 +76,7 @@ export class HttpSse {
     if (exchange.method !== "POST") throw notAllowed(exchange.method, "POST");
     const id = new URLSearchParams(exchange.query).get("sessionId");
     if (id === null) {
-      throw new HttpRefusal(400, "There is no sessionId in the URL. Open a stream, and post to where it says.");
+      throw new HttpRefusal(400, "The URL has no sessionId. Open a stream, and post to the URL of its endpoint event.");
     }
     const session = this.#find(id, principal);
     if (session) this.#receive(session, await readJson(exchange, this.#options.bodies), principal);
@@ -91,7 +88,7 @@ export class HttpSse {
   async #forward(exchange: HttpExchange, id: string, principal: Principal | undefined): Promise<void> {
     const shared = await this.#useShared();
     if (!shared || !(await shared.guard(() => shared.relay.isOnOtherNode(id, principal)))) {
-      throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
+      throw new HttpRefusal(404, `Session "${shown(id)}" does not exist or has expired. Open a new stream.`);
     }
     const value = await readJson(exchange, this.#options.bodies);
     checkPosted(value);
@@ -105,7 +102,7 @@ export class HttpSse {
     await (await this.#shared)?.relay.stop();
   }
 
-  #useShared(): Promise<Shared | undefined> | undefined {
+  #useShared(): Promise<SharedRelay | undefined> | undefined {
     this.#shared ??= this.#context.cluster?.load().then(({ openHttpSse, guard }) => ({
       relay: openHttpSse((...posted) => this.#receivePosted(...posted)),
       guard,
