@@ -3,7 +3,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/core.ts";
-import { readAccept } from "../accept.ts";
+import { readAccept } from "./accept.ts";
 import { readJson } from "./body.ts";
 import type { CheckSender } from "./check-sender.ts";
 import { useCluster } from "./cluster.ts";
@@ -104,7 +104,7 @@ export class Endpoint {
   /** Returns the part of the endpoint at a path. Throws 404 for other paths, and 503 if the endpoint is closing. */
   #admit(exchange: HttpExchange): Part {
     const part = this.#routes.find(exchange.path);
-    if (!part) throw new HttpRefusal(404, `There is nothing here. MCP is served at ${this.#routes.mcp || "/"}.`);
+    if (!part) throw new HttpRefusal(404, `Path not found. MCP is served at ${this.#routes.mcp || "/"}.`);
     if (!this.#closing) return part;
     throw shuttingDown();
   }

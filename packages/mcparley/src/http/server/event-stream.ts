@@ -1,7 +1,5 @@
-import { readAccept } from "../accept.ts";
-import type { HttpExchange, HttpRequestHead, ResponseHeaders, ResponseStream } from "../exchange.ts";
+import type { HttpExchange, ResponseHeaders, ResponseStream } from "../exchange.ts";
 import { ACCEL_BUFFERING_HEADER } from "../header-names.ts";
-import { HttpRefusal } from "./refusal.ts";
 
 /**
  * The headers of an event stream. A proxy or middleware that compresses a response holds back its events; `no-transform`
@@ -32,12 +30,6 @@ export interface Events {
 /** Formats a message as an event. `JSON.stringify` writes no line breaks, so one `data` line is enough. */
 export function asEvent(json: string): string {
   return `event: message\ndata: ${json}\n\n`;
-}
-
-/** Throws a refusal of 406 if the client of a GET does not accept an event stream. */
-export function requireEventStream(request: HttpRequestHead): void {
-  if (readAccept(request.header("accept")).events) return;
-  throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
 }
 
 /** Sends JSON-RPC messages as Server-Sent Events. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { HttpRequestHead } from "../exchange.ts";
-import { type GuardOptions, makeGuard } from "./host-check.ts";
+import { makeGuard } from "./host-check.ts";
 import { refuseForeign } from "./rare-refusals.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
@@ -19,7 +19,7 @@ const headOf = ({ host, origin, secure = false }: Sent): HttpRequestHead => ({
 });
 
 /** Returns the guard's refusal of a request, or undefined if the guard accepts it. */
-function refusal(options: GuardOptions, sent: Sent): HttpRefusal | undefined {
+function refusal(options: Parameters<typeof makeGuard>[0], sent: Sent): HttpRefusal | undefined {
   const foreign = makeGuard(options)(headOf(sent));
   return foreign && refuseForeign(foreign, headOf(sent));
 }

@@ -418,6 +418,6 @@ describe("paths", () => {
     { legacySse: { path: "/x", messages: "/x" } },
   ] satisfies HttpOptions[])("must differ: %j", (options) => {
     const server = createServer({ name: "test", version: "1.0.0" });
-    expect(() => toFetch(server, options)).toThrow(/need a path each/);
+    expect(() => toFetch(server, options)).toThrow(/legacySse.path and legacySse.messages must differ/);
   });
 });

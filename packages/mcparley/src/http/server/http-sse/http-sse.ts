@@ -1,9 +1,10 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
+import { requireEventStream } from "../accept.ts";
 import { readJson } from "../body.ts";
 import type { Cluster, HttpSseRelay } from "../cluster.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";
-import { EventStream, requireEventStream } from "../event-stream.ts";
+import { EventStream } from "../event-stream.ts";
 import type { HttpExchange, ReadLimits } from "../../exchange.ts";
 import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "../options.ts";

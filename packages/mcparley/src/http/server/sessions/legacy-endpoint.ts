@@ -7,7 +7,7 @@ import { answerInSession, initialize } from "../../../server/protocol/legacy.ts"
 import type { HttpExchange } from "../../exchange.ts";
 import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";
 import type { EndpointContext, LegacyContext, Posted, Sender } from "../endpoint-context.ts";
-import { requireEventStream } from "../event-stream.ts";
+import { requireEventStream } from "../accept.ts";
 import type { HttpOptions } from "../options.ts";
 import { HttpRefusal, notAllowed, shuttingDown } from "../refusal.ts";
 import { PostResponse } from "../respond.ts";
