@@ -29,7 +29,7 @@ export type NodeMessage = { session: string } & Content;
 export type Broadcast = { session: string } & ({ about: "ended" } | { about: "cancelled"; params: JsonObject });
 
 /** Receives the messages of other nodes. */
-export interface Receiver {
+interface Receiver {
   onMessage(message: NodeMessage): void;
   onBroadcast(broadcast: Broadcast): void;
 }

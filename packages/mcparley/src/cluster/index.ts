@@ -1,3 +1,4 @@
+import type { Awaitable } from "../rpc/awaitable.ts";
 import { ErrorCode } from "../mcp/errors.ts";
 import type { ServerCore } from "../server/core.ts";
 import { storeOf } from "../server/store-of.ts";
@@ -33,7 +34,7 @@ export function openCluster(core: ServerCore): Cluster {
       return { sessions, resumption };
     },
     openHttpSse: (receive) => new SharedSse(core, store, receive),
-    guard,
+    withStore,
     stop: () => changes.stop(),
   };
 }
@@ -42,7 +43,7 @@ export function openCluster(core: ServerCore): Cluster {
  * Runs an operation that needs the store. Throws a refusal of 503 if the store is unavailable. Such an operation calls the
  * store before it does anything else, so the client can send the request again.
  */
-async function guard<T>(operation: () => Promise<T> | T): Promise<T> {
+async function withStore<T>(operation: () => Awaitable<T>): Promise<T> {
   try {
     return await operation();
   } catch (cause) {

@@ -11,7 +11,7 @@ const maxProgress = 100;
 const unanswered = "";
 
 /** An input request, and the node that sent it. */
-export interface InputRequest {
+interface InputRequest {
   id: string;
   node: string;
 }

@@ -8,7 +8,7 @@ import { type StreamLog, endMark, eventId, firstEvent, keepAliveMark, writeEntry
 const maxTries = 300;
 const retryInterval = 1_000;
 
-export interface ResumableInit {
+interface ResumableInit {
   /** The id of the stream within its session. */
   id: string;
   log: StreamLog;

@@ -3,7 +3,7 @@ import type { SessionOptions } from "../http/server/options.ts";
 import { SessionShares } from "../http/server/sessions/session-shares.ts";
 import type { SharedSession } from "./shared-session.ts";
 
-export interface SessionCopiesInit {
+interface SessionCopiesInit {
   clock: Clock;
   /** The store limits the number of sessions, so `max` is ignored here. */
   options: SessionOptions;

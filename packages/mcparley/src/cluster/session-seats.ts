@@ -27,7 +27,7 @@ interface Seat {
 }
 
 /** The copy of a session in this process. */
-export interface SeatedSession {
+interface SeatedSession {
   readonly id: string;
   /** The key of its caller; see `callerKey`. */
   readonly caller: string;

@@ -16,7 +16,7 @@ interface StreamOwnership {
   outbox?: string | undefined;
 }
 
-export interface SessionStreamInit {
+interface SessionStreamInit {
   session: SharedSession;
   node: ClusterNode;
   changes: SharedChanges;

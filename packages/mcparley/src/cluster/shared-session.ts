@@ -26,7 +26,7 @@ import { noteVisit } from "./stored-visits.ts";
 const maxIdLength = 1_000;
 const maxReasonLength = 200;
 
-export interface SharedSessionInit {
+interface SharedSessionInit {
   id: string;
   now: number;
   caller: string;

@@ -21,7 +21,7 @@ import { StoredSessions } from "./stored-sessions.ts";
 /** Number of renewals of a session in use, per idle timeout. */
 const renewalsPerTimeout = 30;
 
-export interface SharedSessionsInit {
+interface SharedSessionsInit {
   core: ServerCore;
   store: Store;
   changes: SharedChanges;
@@ -33,9 +33,22 @@ export interface SharedSessionsInit {
 /**
  * The legacy sessions of a server that runs in several processes. Every endpoint can serve every request of every session.
  *
- * The store knows which sessions exist (`StoredSessions`). Each request reads its session's record first, so a session that
- * has ended on one node has ended on all. This process has copies of the sessions that it serves (`SessionCopies`), and
- * releases a copy that is idle here.
+ * The store has a record of each session (`StoredSessions`), and each request reads it first. A session that has ended on
+ * one node has therefore ended on all. This process has copies of the sessions that it serves (`SessionCopies`).
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   state "a record and a copy" as copied
+ *   state "a record, no copy here" as released
+ *   [*] --> copied: initialize has succeeded here (add)
+ *   [*] --> released: another node opened the session
+ *   released --> copied: a request of the session reaches this node (find)
+ *   copied --> released: idle here for one renewal interval, or its memory is needed (SessionCopies)
+ *   copied --> ended: DELETE, displaced, or no seat, on this node (delete)
+ *   copied --> ended: another node ended it (onBroadcast), or the record has expired (find, renew)
+ *   released --> ended: another node ended it, or the record has expired
+ *   ended --> [*]
+ * ```
  */
 export class SharedSessions implements SessionTable {
   readonly node: ClusterNode;

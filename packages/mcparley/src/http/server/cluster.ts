@@ -16,7 +16,7 @@ import type { SessionTable } from "./sessions/sessions.ts";
  */
 export interface Cluster {
   /** Sends the changes of the server to the other processes. */
-  readonly relay: Relay;
+  readonly relay: Required<Relay>;
   /** Opens the table of the legacy sessions, and their streams. Each endpoint opens its own, with its own options. */
   openSessions(
     context: EndpointContext,
@@ -25,7 +25,7 @@ export interface Cluster {
   /** Opens the relay of HTTP+SSE messages. `receive` is called with messages for sessions of this process. */
   openHttpSse(this: void, receive: ReceivePosted): HttpSseRelay;
   /** Runs an operation that needs the store. Throws a refusal of 503 if the store is unavailable. */
-  guard<T>(this: void, operation: () => Awaitable<T>): Promise<T>;
+  withStore<T>(this: void, operation: () => Awaitable<T>): Promise<T>;
   /** Called when no endpoint of the server uses it any more. */
   stop(): Promise<void>;
 }
@@ -94,7 +94,7 @@ function share(core: ServerCore): Shared {
     send: (change) => void load().then(({ relay }) => relay.send(change)),
     join: () => load().then(({ relay }) => relay.join()),
     flushed: () => load().then(({ relay }) => relay.flushed()),
-    completeVisit: (id) => load().then(({ relay }) => relay.completeVisit!(id)),
+    completeVisit: (id) => load().then(({ relay }) => relay.completeVisit(id)),
   });
   const stop = async (): Promise<void> => {
     shared.delete(core);

@@ -13,7 +13,7 @@ import { SessionShares, displaced, neverUsed, tableIsFull } from "../sessions/se
 import { HttpRefusal, notAllowed, shown, shuttingDown } from "../refusal.ts";
 
 /** The connection to the other processes of the server. */
-interface SharedRelay extends Pick<Cluster, "guard"> {
+interface SharedRelay extends Pick<Cluster, "withStore"> {
   relay: HttpSseRelay;
 }
 
@@ -68,7 +68,7 @@ export class HttpSse {
     if (!this.#shares.hasRoomFor(sender.caller)) throw tableIsFull(60);
     const shared = await this.#useShared();
     const { principal } = sender;
-    const id = shared ? await shared.guard(() => shared.relay.open(principal)) : crypto.randomUUID();
+    const id = shared ? await shared.withStore(() => shared.relay.open(principal)) : crypto.randomUUID();
     this.#open(exchange, sender, id);
   }
 
@@ -88,12 +88,12 @@ export class HttpSse {
   /** Forwards a posted message to the process that has the session's stream. Throws a refusal of 404 if no process has it. */
   async #forward(exchange: HttpExchange, id: string, principal: Principal | undefined): Promise<void> {
     const shared = await this.#useShared();
-    if (!shared || !(await shared.guard(() => shared.relay.isOnOtherNode(id, principal)))) {
+    if (!shared || !(await shared.withStore(() => shared.relay.isOnOtherNode(id, principal)))) {
       throw new HttpRefusal(404, `Session "${shown(id)}" does not exist or has expired. Open a new stream.`);
     }
     const value = await readJson(exchange, this.#options.bodies);
     checkPosted(value);
-    await shared.guard(() => shared.relay.forward(id, value, principal));
+    await shared.withStore(() => shared.relay.forward(id, value, principal));
   }
 
   /** Ends the sessions and their calls. */
@@ -104,9 +104,9 @@ export class HttpSse {
   }
 
   #useShared(): Promise<SharedRelay | undefined> | undefined {
-    this.#shared ??= this.#context.cluster?.load().then(({ openHttpSse, guard }) => ({
+    this.#shared ??= this.#context.cluster?.load().then(({ openHttpSse, withStore }) => ({
       relay: openHttpSse((...posted) => this.#receivePosted(...posted)),
-      guard,
+      withStore,
     }));
     return this.#shared;
   }

@@ -8,6 +8,7 @@ import type { HttpExchange } from "../../exchange.ts";
 import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";
 import type { EndpointContext, LegacyContext, Posted, Sender } from "../endpoint-context.ts";
 import { requireEventStream } from "../accept.ts";
+import type { Cluster } from "../cluster.ts";
 import type { HttpOptions } from "../options.ts";
 import { HttpRefusal, notAllowed, shuttingDown } from "../refusal.ts";
 import { PostResponse } from "../respond.ts";
@@ -17,8 +18,6 @@ import { postBatch } from "./post-batch.ts";
 import { tableIsFull } from "./session-shares.ts";
 import { type SessionTable, Sessions } from "./sessions.ts";
 
-/** Serves one request, and may turn an error into a refusal. */
-type Guard = <T>(serve: () => Awaitable<T>) => Awaitable<T>;
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
 /** Opens the legacy side of an endpoint. Without sessions, each request is independent and no stream is resumable. */
@@ -28,7 +27,7 @@ export async function openLegacyEndpoint(context: EndpointContext, options: Http
   const limits = sessions === true ? {} : sessions;
   const cluster = await context.cluster?.load();
   if (cluster)
-    return new LegacyEndpoint({ ...context, ...cluster.openSessions(context, { limits, events }) }, cluster.guard);
+    return new LegacyEndpoint({ ...context, ...cluster.openSessions(context, { limits, events }) }, cluster.withStore);
   const inMemory = new Sessions(context.core.clock, limits);
   return new LegacyEndpoint({ ...context, sessions: inMemory, resumption: undefined });
 }
@@ -36,12 +35,12 @@ export async function openLegacyEndpoint(context: EndpointContext, options: Http
 /** The legacy revisions at one endpoint: POST for messages and batches, GET and DELETE for sessions. */
 export class LegacyEndpoint {
   readonly #context: LegacyContext;
-  readonly #guard: Guard;
+  readonly #run: <T>(serve: () => Awaitable<T>) => Awaitable<T>;
 
-  /** `guard` runs each request. */
-  constructor(context: LegacyContext, guard: Guard = (serve) => serve()) {
+  /** `withStore` runs each request, if the sessions are in a store. */
+  constructor(context: LegacyContext, withStore?: Cluster["withStore"]) {
     this.#context = context;
-    this.#guard = guard;
+    this.#run = withStore ?? ((serve) => serve());
   }
 
   /** The number of open sessions. */
@@ -50,19 +49,19 @@ export class LegacyEndpoint {
   }
 
   post(posted: Posted, message: Message): Awaitable<void> {
-    return this.#guard(() => postMessage(this.#context, posted, message));
+    return this.#run(() => postMessage(this.#context, posted, message));
   }
 
   postBatch(posted: Posted, batch: readonly unknown[]): Awaitable<void> {
-    return this.#guard(() => postBatch(this.#context, posted, batch));
+    return this.#run(() => postBatch(this.#context, posted, batch));
   }
 
   get(exchange: HttpExchange, sender: Sender): Awaitable<void> {
-    return this.#guard(() => getStream(this.#context, exchange, sender));
+    return this.#run(() => getStream(this.#context, exchange, sender));
   }
 
   delete(exchange: HttpExchange, sender: Sender): Awaitable<void> {
-    return this.#guard(() => deleteSession(this.#context, exchange, sender));
+    return this.#run(() => deleteSession(this.#context, exchange, sender));
   }
 
   /** Ends the sessions and their calls. Sessions in a store stay there for the other processes. */
