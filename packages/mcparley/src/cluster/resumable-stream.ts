@@ -1,3 +1,4 @@
+import { pause } from "../rpc/abort.ts";
 import type { Clock } from "../rpc/clock.ts";
 import { EventStream, type Events } from "../http/server/event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
@@ -206,7 +207,7 @@ export class ResumableStream implements Events {
         this.#isFailing = true;
         const canSend = this.#connection && !this.#connection.exchange.closed && value !== endMark;
         if (canSend || !this.#isStored || tries === maxTries) return undefined;
-        await new Promise<void>((resolve) => this.#init.clock.setTimeout(resolve, retryInterval));
+        await pause(this.#init.clock, retryInterval);
       }
     }
   }

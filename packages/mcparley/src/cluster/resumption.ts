@@ -44,7 +44,7 @@ export class Resumption implements EndpointResumption {
   replyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ReplyStream | undefined {
     const { resumable, polls } = session.session.revision;
     if (!resumable) return undefined;
-    return resumableAnswer(() => this.#createAnswer(session, requests), polls ? this.#limits : undefined);
+    return makeReplyStream(() => this.#createReplyStream(session, requests), polls ? this.#limits : undefined);
   }
 
   open(exchange: HttpExchange, session: HttpSession): void {
@@ -58,20 +58,21 @@ export class Resumption implements EndpointResumption {
 
   async resume(exchange: HttpExchange, session: HttpSession, lastEventId: string): Promise<void> {
     const [, id = "", prefix = "", owner = "", after = ""] = eventPattern.exec(lastEventId) ?? [];
+    const isReply = prefix === postPrefix;
     const stream = this.#streamsOf(session).get(id);
-    const log = this.#logOf(session, id, { requests: [] });
-    const head = stream || id === "" ? undefined : await log.head();
-    const isAnswer = prefix === postPrefix;
-    if (stream && isAnswer) return this.#resumeAnswer(exchange, stream, after);
-    if (head && isAnswer) return this.#follow(exchange, session, { id, owner, log, head }).start(after);
-    if (!stream && !head) {
-      // Not 404, because the client would conclude that the session has ended.
-      const why = "belongs to no stream of this session, or the stream has expired";
-      throw new HttpRefusal(400, `The Last-Event-ID "${shown(lastEventId)}" ${why}.`);
+    if (stream && isReply) return this.#resumeReply(exchange, stream, after);
+    if (!stream) {
+      const log = this.#logOf(session, id, { requests: [] });
+      const head = id === "" ? undefined : await log.head();
+      if (!head) {
+        // Not 404, because the client would conclude that the session has ended.
+        const why = "belongs to no stream of this session, or the stream has expired";
+        throw new HttpRefusal(400, `The Last-Event-ID "${shown(lastEventId)}" ${why}.`);
+      }
+      if (isReply) return this.#followReply(exchange, session, { id, owner, log, head }).start(after);
     }
     // A standalone stream has no end, so it continues even if this process forgot it or another one opened it.
-    const standalone = stream ?? this.#create(session, { id });
-    await this.#resumeStandalone(exchange, session, { stream: standalone, after });
+    await this.#resumeStandalone(exchange, session, { stream: stream ?? this.#create(session, { id }), after });
   }
 
   /** Called when the client of a stream has resumed it on another node. */
@@ -86,13 +87,30 @@ export class Resumption implements EndpointResumption {
     this.#timer = undefined;
   }
 
-  async #resumeAnswer(exchange: HttpExchange, stream: ResumableStream, after: string): Promise<void> {
+  async #resumeReply(exchange: HttpExchange, stream: ResumableStream, after: string): Promise<void> {
     const { open } = this.#context;
     const connected: OpenExchange = { due: 0, onInterval: () => stream.comment() };
     const leave = (): void => open.remove(connected);
     open.add(connected);
     exchange.onGone(leave);
     await resumeOrLeave(stream, exchange, { after, leave });
+  }
+
+  /** Opens a connection to the stream of a reply whose call runs on another node, or has ended. */
+  #followReply(
+    exchange: HttpExchange,
+    session: HttpSession,
+    stream: Pick<FollowedInit, "id" | "owner" | "log" | "head">,
+  ): FollowedStream {
+    return new FollowedStream(exchange, {
+      ...stream,
+      sessionId: session.id,
+      node: this.#node,
+      open: this.#context.open,
+      limits: this.#limits,
+      polls: session.session.revision.polls,
+      retry: this.#options.retry,
+    });
   }
 
   async #resumeStandalone(
@@ -110,25 +128,8 @@ export class Resumption implements EndpointResumption {
     return resumed;
   }
 
-  /** Opens a connection to the stream of a reply whose call runs on another node, or has ended. */
-  #follow(
-    exchange: HttpExchange,
-    session: HttpSession,
-    stream: Pick<FollowedInit, "id" | "owner" | "log" | "head">,
-  ): FollowedStream {
-    return new FollowedStream(exchange, {
-      ...stream,
-      sessionId: session.id,
-      node: this.#node,
-      open: this.#context.open,
-      limits: this.#limits,
-      polls: session.session.revision.polls,
-      retry: this.#options.retry,
-    });
-  }
-
   /** Creates the stream of a reply. It counts as in flight until its last event is in the log, which may be after the reply. */
-  #createAnswer(session: HttpSession, requests: readonly JsonRpcRequest[]): ResumableStream {
+  #createReplyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ResumableStream {
     const { open, core } = this.#context;
     const writing: OpenExchange = { due: 0, onInterval: () => {} };
     open.add(writing);
@@ -204,21 +205,21 @@ export class Resumption implements EndpointResumption {
  * Returns the stream that the reply to a POST may become. With `limits`, its connection ends after their interval: the client
  * then has an id to resume from, also if nothing was sent.
  */
-function resumableAnswer(create: () => ResumableStream, limits: OpenExchanges | undefined): ReplyStream {
-  let answer: OpenExchange | undefined;
+function makeReplyStream(create: () => ResumableStream, limits: OpenExchanges | undefined): ReplyStream {
+  let response: OpenExchange | undefined;
   let begun: { stream: ResumableStream; connection: Connection } | undefined;
   const limit: OpenExchange = {
     due: 0,
     onInterval: () => {
       limits?.remove(limit);
       // If the response is not a stream yet, its keep-alive turns it into one.
-      answer?.onInterval();
+      response?.onInterval();
       begun?.stream.release(begun.connection);
     },
   };
   return {
     opened: (opened) => {
-      answer = opened;
+      response = opened;
       limits?.add(limit);
     },
     begin: (exchange) => {

@@ -1,3 +1,4 @@
+import { pause } from "../rpc/abort.ts";
 import { encode } from "../rpc/messages.ts";
 import { type Change, keyOf, toNotification } from "../server/changes.ts";
 import type { ServerCore } from "../server/core.ts";
@@ -207,7 +208,7 @@ export class SharedChanges {
       );
       await this.#round;
       if (this.#failingSince === undefined) continue;
-      this.#round = new Promise<void>((resolve) => clock.setTimeout(resolve, retryInterval));
+      this.#round = pause(clock, retryInterval);
       await this.#round;
     }
     this.#round = undefined;

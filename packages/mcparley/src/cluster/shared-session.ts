@@ -88,8 +88,10 @@ export class SharedSession extends HttpSession {
     if (received.kind === "response") return this.#receiveResponse(received);
     const { method, params = {} } = received.message;
     if (method === Notification.progress) return this.#receiveProgress(received, params);
-    if (method === Notification.cancelled && !this.#isAnswering(params.requestId)) {
-      return this.#broadcastCancelled(params);
+    if (method === Notification.cancelled) {
+      const { requestId } = params;
+      const isHere = isRequestId(requestId) && this.session.isAnswering(requestId);
+      if (!isHere) return this.#broadcastCancelled(params);
     }
     if (method === Notification.initialized) await this.#init.change(this, markReady);
     void super.receive(received);
@@ -151,10 +153,6 @@ export class SharedSession extends HttpSession {
   /** Resolves when all writes of its delivery so far are done. */
   async settled(): Promise<void> {
     await this.#delivery?.settled();
-  }
-
-  #isAnswering(requestId: unknown): boolean {
-    return isRequestId(requestId) && this.session.isAnswering(requestId);
   }
 
   /** Sends a cancellation to all nodes, because the node of the call is not known. */

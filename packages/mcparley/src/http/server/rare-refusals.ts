@@ -52,14 +52,11 @@ export function bodyWasRead(): HttpRefusal {
 /** Makes the refusal of a request with a header that differs from its message. */
 export function mismatched({ name, header, value }: Mismatch, id: RequestId): HttpRefusal {
   const inHeader = header === undefined ? `${name} header is missing` : `${name} header value '${shown(header)}'`;
-  const inBody = value === undefined ? "the body has no value for it" : `body value '${shown(text(value))}'`;
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const inBody = value === undefined ? "the body has no value for it" : `body value '${shown(text)}'`;
   const joint = header === undefined ? "; expected" : value === undefined ? ", but" : " does not match";
   return new HttpRefusal(400, `Header mismatch: ${inHeader}${joint} ${inBody}.`, {
     code: ErrorCode.HeaderMismatch,
     id,
   });
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
