@@ -8,7 +8,7 @@ const serverWith = (header: string): ReturnType<typeof createServer> => {
   return createServer({ name: "test", version: "1", tools: { deploy: tool({ input, call: () => "done" }) } });
 };
 
-test("a tool whose arguments cannot be mirrored in headers is refused when HTTP is about to be served", () => {
+test("toFetch refuses a tool with an invalid x-mcp-header", () => {
   expect(() => toFetch(serverWith("My Region"))).toThrow(
     expect.objectContaining({
       code: "invalid_definition",
