@@ -49,7 +49,7 @@ export class LegacyEndpoint {
   }
 
   post(posted: Posted, message: Message): Awaitable<void> {
-    return this.#run(() => postMessage(this.#context, posted, message));
+    return this.#run(() => postLegacy(this.#context, posted, message));
   }
 
   postBatch(posted: Posted, batch: readonly unknown[]): Awaitable<void> {
@@ -72,7 +72,7 @@ export class LegacyEndpoint {
 }
 
 /** Answers a POST of one message: opens a session, or handles a message of one. */
-function postMessage(context: LegacyContext, posted: Posted, { kind, message }: Message): Awaitable<void> {
+function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: Message): Awaitable<void> {
   const { core, sessions, resumption } = context;
   const { exchange: head, principal, address } = posted;
   const id = kind === "request" ? message.id : undefined;
