@@ -86,7 +86,7 @@ export class SharedSessions implements SessionTable {
       interval: this.#interval,
       useOf: (id) => {
         const copy = this.#copies.get(id);
-        return copy && { used: !this.#copies.isUnused(copy), isBusy: copy.isBusy, lastUsed: copy.lastUsed };
+        return copy && { used: !this.#copies.shares.isUnused(copy), isBusy: copy.isBusy, lastUsed: copy.lastUsed };
       },
       endCopy: (id, cause) => this.#endCopy(id, cause),
     });
@@ -105,12 +105,12 @@ export class SharedSessions implements SessionTable {
   }
 
   prepare(caller: string): SharedSession | undefined {
-    return this.#copies.hasRoomFor(caller) ? this.#makeCopy(crypto.randomUUID(), caller) : undefined;
+    return this.#copies.shares.hasRoomFor(caller) ? this.#makeCopy(crypto.randomUUID(), caller) : undefined;
   }
 
   async add(copy: SharedSession): Promise<void> {
     await this.#join();
-    if (!(await this.#makeRoom(copy)) || !(await this.#stored.create(copy, this.#copies.handshake))) {
+    if (!(await this.#makeRoom(copy)) || !(await this.#stored.create(copy, this.#copies.shares.handshake))) {
       copy.end(displaced);
       throw tableIsFull(this.retryAfter);
     }
@@ -199,14 +199,14 @@ export class SharedSessions implements SessionTable {
   /** Displaces copies until there is memory for one more. Returns false if there is none. */
   async #makeRoom(copy: SharedSession): Promise<boolean> {
     const displacing: Promise<void>[] = [];
-    const hasRoom = this.#copies.makeRoomFor(copy, (victim) => displacing.push(this.#displace(victim)));
+    const hasRoom = this.#copies.shares.makeRoomFor(copy, (victim) => displacing.push(this.#displace(victim)));
     await Promise.all(displacing);
     return hasRoom;
   }
 
   /** Releases a copy whose memory is needed. An idle session stays in the store. An unused or busy one is deleted. */
   async #displace(victim: SharedSession): Promise<void> {
-    const isUnused = this.#copies.isUnused(victim);
+    const isUnused = this.#copies.shares.isUnused(victim);
     const { isBusy } = victim;
     this.#copies.release(victim);
     if (isBusy) return this.delete(victim, displaced);

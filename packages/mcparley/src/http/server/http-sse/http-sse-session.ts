@@ -22,10 +22,23 @@ interface SessionInit {
   /** The sender of the request that opened the stream. */
   sender: Sender;
   events: EventStream;
+  /** Called when the session has ended. */
   onEnd: () => void;
 }
 
-/** A session of the HTTP+SSE transport. The client posts messages, and the server sends all its messages on one stream. */
+/**
+ * A session of the HTTP+SSE transport. The client posts messages, and the server sends all its messages on one stream.
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> open: the client opened the stream
+ *   open --> ending: the endpoint drains (endStream)
+ *   ending --> ended: no request is in flight
+ *   open --> ended: the client disconnects, does not answer pings (reset) or never sends initialize, or the session is displaced
+ *   ending --> ended: closeTimeout is over (end)
+ *   ended --> [*]
+ * ```
+ */
 export class HttpSseSession implements Link, OpenExchange {
   due = 0;
   readonly id: string;
@@ -39,6 +52,7 @@ export class HttpSseSession implements Link, OpenExchange {
   readonly #events: EventStream;
   readonly #onEnd: () => void;
   readonly #legacy: LegacyConnection;
+  /** Number of POSTs whose replies have not been sent. */
   #answering = 0;
   #state: "open" | "ending" | "ended" = "open";
 

@@ -60,16 +60,32 @@ export class HttpSse {
     return part === "stream" ? this.#getStream(exchange, sender) : this.#postMessage(exchange, sender.principal);
   }
 
-  /** Answers a request for a stream. */
+  /** Opens a session and its stream. */
   async #getStream(exchange: HttpExchange, sender: Sender): Promise<void> {
+    const { core, open } = this.#context;
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
-    if (this.#context.open.isEnding) throw shuttingDown();
+    if (open.isEnding) throw shuttingDown();
     requireEventStream(exchange);
     if (!this.#shares.hasRoomFor(sender.caller)) throw tableIsFull(60);
     const shared = await this.#useShared();
     const { principal } = sender;
     const id = shared ? await shared.withStore(() => shared.relay.open(principal)) : crypto.randomUUID();
-    this.#open(exchange, sender, id);
+
+    const events = new EventStream(exchange);
+    const onEnd = (): void => {
+      this.#shares.delete(session);
+      this.#sessions.delete(id);
+      shared?.relay.close(id);
+      open.remove(session);
+    };
+    const session = new HttpSseSession({ id, core, sender, events, onEnd });
+    // There is room: `hasRoomFor` has checked it, and a new session stores nothing yet.
+    this.#shares.makeRoomFor(session, (victim) => victim.end(displaced));
+    this.#shares.open(session);
+    this.#sessions.set(id, session);
+    open.add(session);
+    events.write(`event: endpoint\ndata: ${this.#options.messages}?sessionId=${id}\n\n`);
+    exchange.onGone(() => session.end(new LocalError("closed", "The client closed its stream.")));
   }
 
   /** Accepts the POST of a message with 202. The reply is sent on the stream of the session. */
@@ -111,7 +127,7 @@ export class HttpSse {
     return this.#shared;
   }
 
-  /** Processes a message that was posted to another process. That process has answered the POST. */
+  /** Processes a message that was posted to another process, which has answered the POST. */
   #receivePosted(id: string, value: unknown, principal: Principal | undefined): void {
     try {
       const session = this.#find(id, principal);
@@ -129,27 +145,7 @@ export class HttpSse {
     this.#shares.makeRoomForGrowth(session, (victim) => victim.end(displaced));
   }
 
-  #open(exchange: HttpExchange, sender: Sender, id: string): void {
-    const { core, open } = this.#context;
-    const events = new EventStream(exchange);
-    const session = new HttpSseSession({ id, core, sender, events, onEnd: () => leave() });
-    // There is room, because #getStream has checked it and an empty session keeps nothing.
-    this.#shares.makeRoomFor(session, (victim) => victim.end(displaced));
-    const leave = (): void => {
-      this.#shares.delete(session);
-      this.#sessions.delete(session.id);
-      void this.#shared?.then((shared) => shared?.relay.close(session.id));
-      open.remove(session);
-    };
-    this.#sessions.set(session.id, session);
-    this.#shares.open(session);
-    open.add(session);
-    const { messages } = this.#options;
-    events.write(`event: endpoint\ndata: ${messages}?sessionId=${session.id}\n\n`);
-    exchange.onGone(() => session.end(new LocalError("closed", "The client closed its stream.")));
-  }
-
-  /** Another caller's session does not exist for this one. */
+  /** Returns a session of a caller. Undefined for the session of another caller. */
   #find(id: string, principal: Principal | undefined): HttpSseSession | undefined {
     const session = this.#sessions.get(id);
     return session && principalKey(session.principal) === principalKey(principal) ? session : undefined;
