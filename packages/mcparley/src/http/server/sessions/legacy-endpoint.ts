@@ -1,4 +1,4 @@
-import { type Awaitable, after } from "../../../rpc/awaitable.ts";
+import { type Awaitable, isPromise } from "../../../rpc/awaitable.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import type { Classified, JsonRpcRequest } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
@@ -12,7 +12,7 @@ import type { Cluster } from "../cluster.ts";
 import type { HttpOptions } from "../options.ts";
 import { HttpRefusal, notAllowed, shuttingDown } from "../refusal.ts";
 import { PostResponse } from "../respond.ts";
-import { checkVersion, findSession, noLink, sessionOf } from "./find-session.ts";
+import { type RequestSession, checkVersion, findSession, noLink, sessionOf } from "./find-session.ts";
 import { type HttpSession, type OneWayMessage, StandaloneStream } from "./http-session.ts";
 import { postBatch } from "./post-batch.ts";
 import { tableIsFull } from "./session-shares.ts";
@@ -81,13 +81,15 @@ function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: M
   const namesSession = sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
   if (message.method === Method.initialize && !namesSession) return openSession(context, posted, message);
 
-  // Unless the sessions are in a store, one is found without waiting. A promise would cost time in every request (ADR 24).
-  return after(sessionOf(context, { head, sender: posted, id }), ({ session, found }) => {
+  const answer = ({ session, found }: RequestSession): Awaitable<void> => {
     const stream = found && resumption?.replyStream(found, [message]);
     const response = new PostResponse(context, posted, { session, stream });
     const reply = answerInSession(session, message, { link: response, principal, address });
     return response.settle(found ? found.beforeReply(message, reply) : reply);
-  });
+  };
+  // Unless the sessions are in a store, one is found without waiting. A promise would cost time in every request (ADR 24).
+  const target = sessionOf(context, { head, sender: posted, id });
+  return isPromise(target) ? target.then(answer) : answer(target);
 }
 
 /** Handles a notification or response of a session. */
