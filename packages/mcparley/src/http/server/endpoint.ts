@@ -83,7 +83,9 @@ export class Endpoint {
       const foreign = this.#guard(exchange);
       if (foreign) throw (await import("./rare-refusals.ts")).refuseForeign(foreign, exchange);
       const needsCheck = this.#needsSenderCheck || exchange.principal !== undefined;
-      const sender = needsCheck ? await this.#findSender(exchange) : senderOf(exchange);
+      const sender = needsCheck
+        ? await this.#findSender(exchange)
+        : { principal: undefined, address: exchange.address, caller: exchange.network ?? "" };
       if (!sender) return;
       // A drain may have started while the sender was checked.
       const part = this.#admit(exchange);
@@ -220,9 +222,4 @@ export class Endpoint {
     this.#context.core.report(error, undefined);
     refuse(exchange, new HttpRefusal(500, "Internal error", { code: ErrorCode.InternalError }));
   }
-}
-
-/** Returns the sender of a request without credentials. */
-function senderOf({ address, network = "" }: HttpExchange): Sender {
-  return { principal: undefined, address, caller: network };
 }

@@ -46,8 +46,8 @@ export class RequestLimits implements ReadLimits {
   enter(caller: string, bytes: number): Held {
     let load = this.#loads.get(caller);
     if (!load) this.#loads.set(caller, (load = { reading: 0, answering: 0, bytes: 0 }));
+    if (load.reading >= this.limits.requests - this.total.reading) throw busy("requests");
     const share = new Share(this, caller, load);
-    share.read();
     const refusal = share.grow(bytes);
     if (!refusal) return share;
     share.release();
@@ -110,21 +110,15 @@ class Share implements Held {
   readonly #caller: string;
   readonly #load: Load;
   #bytes = 0;
-  #state: "new" | "reading" | "answering" | "over" = "new";
+  #state: "reading" | "answering" | "over" = "reading";
 
+  /** Counts the request as being read. */
   constructor(all: RequestLimits, caller: string, load: Load) {
     this.#all = all;
     this.#caller = caller;
     this.#load = load;
-  }
-
-  /** Counts a POST that is being read. Throws 429 if its caller holds as many as are free. */
-  read(): void {
-    const { limits, total } = this.#all;
-    if (this.#load.reading >= limits.requests - total.reading) throw busy("requests");
-    this.#load.reading++;
-    total.reading++;
-    this.#state = "reading";
+    load.reading++;
+    all.total.reading++;
   }
 
   answer(id: RequestId | undefined): void {
