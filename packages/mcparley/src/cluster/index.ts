@@ -5,7 +5,7 @@ import { storeOf } from "../server/store-of.ts";
 import { isUnavailable, reaching } from "../store/reaching.ts";
 import type { Cluster } from "../http/server/cluster.ts";
 import { HttpRefusal } from "../http/server/refusal.ts";
-import { Resumption } from "./resumption.ts";
+import { ResumableStreams } from "./resumable-streams.ts";
 import { SharedChanges } from "./shared-changes.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 import { SharedSse } from "./shared-sse.ts";
@@ -30,7 +30,7 @@ export function openCluster(core: ServerCore): Cluster {
         options: limits,
         onResumedElsewhere: (session, stream) => resumption.resumedElsewhere(session, stream),
       });
-      const resumption = new Resumption(context, sessions.node, events);
+      const resumption = new ResumableStreams(context, sessions.node, events);
       return { sessions, resumption };
     },
     openHttpSse: (receive) => new SharedSse(core, store, receive),

@@ -232,6 +232,7 @@ export class SharedChanges {
   }
 }
 
+/** Parses an entry. Only processes of the server write entries, so they are not checked. */
 function parse({ value }: LogEntry): Entry {
   return JSON.parse(value) as Entry;
 }

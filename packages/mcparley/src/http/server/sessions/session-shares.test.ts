@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../../testing/fake-clock.ts";
-import { type Seat, SessionShares } from "./session-shares.ts";
+import { type TableSession, SessionShares } from "./session-shares.ts";
 
-interface TestSeat extends Seat {
+interface TestSession extends TableSession {
   name: string;
   isBusy: boolean;
   lastUsed: number;
@@ -13,17 +13,17 @@ function table(max: number, totalSize?: number) {
   const clock = fakeClock();
   const ended: string[] = [];
   const options = totalSize === undefined ? { max } : { max, totalSize };
-  const shares = new SessionShares<TestSeat>({
+  const shares = new SessionShares<TestSession>({
     clock,
     options,
     onUnused: ({ name }) => ended.push(name),
   });
-  const open = (name: string, caller: string, keptSize = 0): TestSeat => {
+  const open = (name: string, caller: string, keptSize = 0): TestSession => {
     const seat = { name, caller, isBusy: false, lastUsed: clock.now(), keptSize, countedSize: 0, wasUsed: false };
     shares.open(seat);
     return seat;
   };
-  const used = (name: string, caller: string, keptSize = 0): TestSeat => {
+  const used = (name: string, caller: string, keptSize = 0): TestSession => {
     const seat = open(name, caller, keptSize);
     shares.used(seat);
     return seat;
@@ -88,7 +88,7 @@ describe("the displaced session", () => {
 });
 
 describe("the total size of the sessions", () => {
-  const seat = (caller: string, keptSize: number): TestSeat => ({
+  const seat = (caller: string, keptSize: number): TestSession => ({
     name: "new",
     caller,
     isBusy: false,
@@ -97,7 +97,7 @@ describe("the total size of the sessions", () => {
     countedSize: 0,
     wasUsed: false,
   });
-  const makeRoom = ({ shares }: ReturnType<typeof table>, newcomer: TestSeat): string[] | undefined => {
+  const makeRoom = ({ shares }: ReturnType<typeof table>, newcomer: TestSession): string[] | undefined => {
     const displaced: string[] = [];
     const hasRoom = shares.makeRoomFor(newcomer, (victim) => {
       displaced.push(victim.name);

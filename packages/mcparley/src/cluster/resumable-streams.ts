@@ -3,7 +3,7 @@ import type { ReplyStream } from "../http/server/respond.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { type FollowedInit, FollowedStream } from "./followed-stream.ts";
 import { type StreamHead, StreamLog, isRepeatable } from "./stream-log.ts";
-import type { Resumption as EndpointResumption } from "../http/server/cluster.ts";
+import type { Resumption } from "../http/server/cluster.ts";
 import type { EndpointContext } from "../http/server/endpoint-context.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import { type HttpSession, StandaloneStream } from "../http/server/sessions/http-session.ts";
@@ -21,7 +21,7 @@ const getPrefix = "g";
 const eventPattern = /^(([pg])([0-9a-f]{16})\.[0-9a-f-]+)_(.*)$/;
 
 /** Makes the streams of legacy sessions resumable on every node. Their events are in logs of the store. */
-export class Resumption implements EndpointResumption {
+export class ResumableStreams implements Resumption {
   readonly #context: EndpointContext;
   readonly #node: ClusterNode;
   readonly #options: { ttl: number; maxLength: number; retry: number };
