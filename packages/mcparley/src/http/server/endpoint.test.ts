@@ -303,7 +303,8 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     const answer = await client.send({ method });
     expect(answer.status).toBe(405);
     expect(answer.headers.get("allow")).toBe("GET, POST, DELETE");
-    await answer.text();
+    const message = `Method ${method} is not allowed; use GET, POST, DELETE.`;
+    expect((await answer.json()).error.message).toBe(message);
   });
 
   test.each(["GET", "DELETE"])("answers %s without a session or legacy version with 405", async (method) => {

@@ -187,6 +187,7 @@ export class Endpoint {
     await (method === "GET" ? legacy.get(exchange, sender) : legacy.delete(exchange, sender));
   }
 
+  /** Loads the code of legacy revisions with their first request, because it would add a third to the bundle. */
   async #useLegacy(): Promise<LegacyEndpoint> {
     if (this.#legacy) return this.#legacy;
     this.#loadingLegacy ??= import("./sessions/legacy-endpoint.ts").then(({ openLegacyEndpoint }) =>
@@ -196,6 +197,7 @@ export class Endpoint {
     return this.#legacy;
   }
 
+  /** Loads the code of HTTP+SSE with the first request to its paths, because most servers do not offer the transport. */
   async #serveSse(part: Part, exchange: HttpExchange, sender: Sender): Promise<void> {
     this.#loadingSse ??= import("./http-sse/http-sse.ts").then(
       ({ HttpSse }) =>
