@@ -13,7 +13,7 @@ let entries: [id: string, value: string][];
 let lost: number;
 let sent: string[][];
 
-/** Does what the script documents: an attempt that may be a retry searches the stream for its stamp. */
+/** Runs the script as documented: an attempt that may be a retry searches the stream for its stamp. */
 function runAppend([stamp, value, , , again]: readonly string[]): string {
   const found = again === "1" && entries.find(([, text]) => text.startsWith(stamp ?? ""));
   if (found) return found[0];
