@@ -28,7 +28,7 @@ export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOpti
   const hosts = new Set(allowedHosts === "any" ? [] : allowedHosts?.map((host) => host.toLowerCase()));
   if (boundHost !== undefined && !wildcards.has(boundHost)) hosts.add(nameOf(boundHost));
   const origins = new Set(allowedOrigins === "any" ? [] : allowedOrigins?.map(normalOrigin));
-  /** The `Host` of an earlier request. Only one that is accepted without TLS, because the next request may come without it. */
+  /** The last `Host` that is also accepted without TLS. The next request may come without it. */
   let known: string | undefined;
 
   function isServed(host: string, { secure }: HttpRequestHead): boolean {

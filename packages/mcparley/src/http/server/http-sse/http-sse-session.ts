@@ -34,7 +34,8 @@ interface SessionInit {
  *   [*] --> open: the client opened the stream
  *   open --> ending: the endpoint drains (endStream)
  *   ending --> ended: no request is in flight
- *   open --> ended: the client disconnects, does not answer pings (reset) or never sends initialize, or the session is displaced
+ *   open --> ended: the client disconnects, answers no pings (reset) or never sends initialize
+ *   open --> ended: the session is displaced, or the endpoint closes (end)
  *   ending --> ended: closeTimeout is over (end)
  *   ended --> [*]
  * ```

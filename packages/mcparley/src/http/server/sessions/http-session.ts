@@ -86,7 +86,7 @@ export class HttpSession implements Link {
     }
   }
 
-  /** Called before the reply to a request is sent. Returns the reply to send. A session in a store stores its changes here. */
+  /** Called before the reply to a request is sent. Returns the reply to send. Sessions in a store save their changes here. */
   beforeReply(_request: JsonRpcRequest, reply: Awaitable<Reply | undefined>): Awaitable<Reply | undefined> {
     return reply;
   }
