@@ -202,3 +202,18 @@ test("requires none of the headers of a legacy request", async () => {
   const params = { name: "query", arguments: { region: "eu" } };
   await expectAnswered(legacy.post({ jsonrpc: "2.0", id: 1, method: "tools/call", params }, { "mcp-method": "wrong" }));
 });
+
+const serverWith = (header: string): ReturnType<typeof createServer> => {
+  const input = { type: "object", properties: { region: { type: "string", "x-mcp-header": header } } } as const;
+  return createServer({ name: "test", version: "1", tools: { deploy: tool({ input, call: () => "done" }) } });
+};
+
+test("toFetch refuses a tool with an invalid x-mcp-header", () => {
+  expect(() => toFetch(serverWith("My Region"))).toThrow(
+    expect.objectContaining({
+      code: "invalid_definition",
+      message: expect.stringMatching(/tool "deploy".*x-mcp-header of "region" is "My Region"/) as string,
+    }) as Error,
+  );
+  expect(() => toFetch(serverWith("Region"))).not.toThrow();
+});
