@@ -117,6 +117,6 @@ export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
 function checkMachine({ client, issuer }: MachineOptions & { client: ClientCredential }): void {
   checkClient(client);
   if (typeof issuer === "string" && URL.canParse(issuer)) return;
-  const message = "issuer is required: the URL of the authorization server that the client is registered at.";
+  const message = "issuer is required: the URL of the authorization server with which the client is registered.";
   throw new LocalError("invalid_definition", message);
 }

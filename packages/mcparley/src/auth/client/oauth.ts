@@ -153,14 +153,14 @@ const maxServers = 1_000;
 export function authorize(options: AuthorizationOptions, { name, extension, makeGrant }: LazyGrant): OAuth {
   const { storage } = options;
   const withoutTokens = new Set<string>();
-  let flow: FlowModule.Flow | undefined;
+  let flow: OAuth | undefined;
 
   // oauth4webapi, jose and everything that uses them are loaded here and nowhere else. They are larger than the rest of the
   // client, and many programs pass `auth` for servers that never ask for it.
-  async function load(): Promise<FlowModule.Flow> {
+  async function load(): Promise<OAuth> {
     if (flow) return flow;
     const module = await import("./flow.ts");
-    return (flow ??= new module.Flow(options, name, makeGrant(module)));
+    return (flow ??= module.openFlow(options, name, makeGrant(module)));
   }
 
   /** Reads the storage once per server. Tokens that another process stores later are found after a refusal. */
@@ -175,7 +175,7 @@ export function authorize(options: AuthorizationOptions, { name, extension, make
   return {
     extension,
     headers: async (request) => (flow || (await hasTokens(request.server)) ? (await load()).headers(request) : {}),
-    responded: (request, response) => flow?.responded(request, response) ?? false,
+    responded: (request, response) => flow?.responded?.(request, response) ?? false,
     challenged: async (refusal, signal) => (await load()).challenged(refusal, signal),
     signIn: async (url, asked) => (await load()).signIn(url, asked),
     signOut: async (url) => (await load()).signOut(url),

@@ -4,7 +4,7 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { type TokenRecord, Tokens, storedTokens } from "./tokens.ts";
+import { type TokenRecord, obtainTokens, refreshTokens, revokeTokens, storedTokens, unending } from "./tokens.ts";
 
 /** Identifies the last tokens for a server in the storage. */
 interface Finding {
@@ -15,7 +15,6 @@ interface Finding {
 /** The maximum number of requests for more scopes because of the same challenge. */
 const MAX_STEP_UPS = 3;
 const MAX_REMEMBERED = 1_000;
-const unending = new AbortController().signal;
 
 /** The authorization of requests to one MCP server: the token in use, and the decision after a refusal. */
 export class ServerAuthorization {
@@ -104,7 +103,7 @@ export class ServerAuthorization {
 
   /** Gets new tokens by the grant, even if there are valid ones. */
   async obtain(at: Discovered, scopes: readonly string[] | undefined, signal: AbortSignal): Promise<TokenRecord> {
-    const token = await new Tokens(this.#core, at).obtain(scopes, signal);
+    const token = await obtainTokens(this.#core, at, { scopes, signal });
     await this.#finding.set({ issuer: at.issuer, resource: at.resource });
     return this.#adopt(token, "obtained");
   }
@@ -115,7 +114,7 @@ export class ServerAuthorization {
     await this.#finding.set(undefined);
     const stored = storedTokens(this.#core, { ...token, server: this.#server });
     try {
-      return await new Tokens(this.#core, await this.#issuerOf(token, signal)).revoke();
+      return await revokeTokens(this.#core, await this.#issuerOf(token, signal));
     } finally {
       await stored.set(undefined);
     }
@@ -151,8 +150,7 @@ export class ServerAuthorization {
     const challenge = await readChallenge(headers);
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
     const at = await this.discover(challenge.resourceMetadata, signal);
-    const tokens = new Tokens(this.#core, at);
-    const stored = await tokens.read();
+    const stored = await storedTokens(this.#core, at).read();
     if (stored && !isShown(stored, shown)) {
       await this.#adopt(stored, "stored");
       return true;
@@ -160,7 +158,7 @@ export class ServerAuthorization {
     if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, signal });
     // A token that was renewed for this request was refused, so another renewal would not help.
     const isFresh = repeated > 0 && this.#origin === "refreshed";
-    const renewed = stored && !isFresh ? await tokens.refresh(stored) : undefined;
+    const renewed = stored && !isFresh ? await refreshTokens(this.#core, at, stored) : undefined;
     if (renewed) {
       await this.#adopt(renewed, "refreshed");
       return true;
@@ -200,7 +198,7 @@ export class ServerAuthorization {
     if (!token) return;
     try {
       const at = await this.#issuerOf(token, unending);
-      const renewed = await new Tokens(this.#core, at).refresh(token);
+      const renewed = await refreshTokens(this.#core, at, token);
       if (renewed) await this.#adopt(renewed, "refreshed");
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
       else if (this.#token === token) this.#token = withoutRefresh(token);
@@ -212,7 +210,7 @@ export class ServerAuthorization {
   /** Replaces a token by a grant that needs no user, unless another process has already replaced it. */
   async #replace(at: Discovered, token: TokenRecord): Promise<void> {
     await this.inTurn(unending, async () => {
-      const stored = await new Tokens(this.#core, at).read();
+      const stored = await storedTokens(this.#core, at).read();
       if (stored && stored.accessToken !== token.accessToken) await this.#adopt(stored, "stored");
       else await this.obtain(at, this.scopesFor(at, undefined, token), unending);
     });
@@ -237,8 +235,8 @@ function isShown({ accessToken }: TokenRecord, { authorization }: Readonly<Recor
 
 function notAccepted({ server, issuer, resource }: Discovered): LocalError {
   const message =
-    `${server.origin} refuses the token that ${JSON.stringify(issuer)} has just given for ${JSON.stringify(resource)}. ` +
-    "One of the two is not set up for the other.";
+    `${server.origin} refuses the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}. ` +
+    "Check the accepted issuers and audiences of the server.";
   return new LocalError("unauthorized", message, { data: { status: 401, issuer } });
 }
 

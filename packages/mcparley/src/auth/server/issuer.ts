@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../client/guarded-fetch.ts";
-import { discoverIssuer } from "../client/well-known.ts";
+import { discoverIssuer } from "../client/metadata.ts";
 import { withCooldown } from "./request-cache.ts";
 
 /** Milliseconds for which the metadata of an authorization server is used. */

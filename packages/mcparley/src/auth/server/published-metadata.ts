@@ -1,7 +1,7 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import type { PublicResponse } from "../../http/server/server-auth.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { resourceMetadataUrls } from "../client/well-known.ts";
+import { resourceMetadataUrls } from "../client/metadata.ts";
 import { proofAlgorithms } from "./dpop.ts";
 import { checkAddress, checkIdentifier, invalid } from "./option-checks.ts";
 
