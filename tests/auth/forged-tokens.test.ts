@@ -54,7 +54,7 @@ describe("refused with 401 and told why:", () => {
     ["a token that never expires", signed({ exp: undefined }), /no "exp"/],
     ["a token that is not valid yet", signed({ nbf: start + 31 }), /not valid yet/],
     ["a token for nobody", signed({ sub: undefined }), /no subject/],
-    ["a token of another kind", signed({}, { header: { typ: "logout+jwt" } }), /no access token/],
+    ["a token of another kind", signed({}, { header: { typ: "logout+jwt" } }), /not an access token/],
     ["a token bound to a certificate", signed({ cnf: { "x5t#S256": "x" } }), /not checked here/],
     ["a token with a kid that nobody has", signed({}, { header: { kid: "unknown" } }), /does not verify/],
     [

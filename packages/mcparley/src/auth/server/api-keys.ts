@@ -1,4 +1,5 @@
 import type { HttpServerAuth } from "../../http/server/server-auth.ts";
+import { sha256 } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 import { type BearerOptions, bearer } from "./bearer.ts";
@@ -72,28 +73,27 @@ async function toKnownKey(
   return { hash, principal: { issuer, subject, scopes, ...(claims && { claims }) } };
 }
 
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-}
-
 function fromHex(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
 function checkKeys(keys: readonly ApiKey[]): void {
-  if (!Array.isArray(keys) || keys.length === 0) throw invalid("apiKeys needs a list with at least one key.");
+  const isList: boolean = Array.isArray(keys);
+  if (!isList || keys.length === 0) throw invalid("apiKeys requires a list with at least one key.");
   const found = new Set<string>();
-  for (const { key, sha256: hex, subject } of keys as readonly ApiKey[]) {
-    if (typeof subject !== "string" || subject === "") throw invalid("Each API key needs a subject: its owner.");
+  for (const { key, sha256: hex, subject } of keys) {
+    if (typeof subject !== "string" || subject === "") throw invalid("Each API key requires a subject: its owner.");
     const owner = JSON.stringify(subject);
     if ((key === undefined) === (hex === undefined)) {
-      throw invalid(`The API key of ${owner} needs either key or sha256. Is an environment variable missing?`);
+      throw invalid(
+        `The API key of ${owner} requires either key or sha256. Check whether an environment variable is missing.`,
+      );
     }
     checkKey(key, owner);
     if (hex !== undefined && !/^[\da-f]{64}$/i.test(hex))
       throw invalid(`sha256 of ${owner} must be 64 hexadecimal digits.`);
     const identity = key === undefined ? `sha256 ${hex!.toLowerCase()}` : `key ${key}`;
-    if (found.has(identity)) throw invalid(`The API key of ${owner} is in the list twice.`);
+    if (found.has(identity)) throw invalid(`The API key of ${owner} is listed twice.`);
     found.add(identity);
   }
 }
@@ -105,5 +105,5 @@ function checkKey(key: string | undefined, owner: string): void {
     throw invalid(`The API key of ${owner} must have at least ${minKey} characters. Generate it at random.`);
   }
   if (/^[\w.~+/-]+=*$/.test(key)) return;
-  throw invalid(`The API key of ${owner} may contain letters, digits and "-._~+/" only, with "=" at its end.`);
+  throw invalid(`The API key of ${owner} must contain only letters, digits and "-._~+/", and "=" at its end.`);
 }
