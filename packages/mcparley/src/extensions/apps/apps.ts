@@ -18,19 +18,22 @@ export function apps(): ServerExtension {
       const all = [...resources].map(([, resource]) => resource);
       for (const [name, { meta }] of tools) {
         const { resourceUri } = explained(`tool "${name}"`, () => readToolUi(meta)) ?? {};
-        const wrong = resourceUri === undefined ? undefined : wrongApp(resourceUri, all);
-        if (wrong === undefined) continue;
-        throw new LocalError("invalid_definition", `The tool "${name}" has the app ${resourceUri}, and ${wrong}`);
+        const problem = resourceUri === undefined ? undefined : findProblem(resourceUri, all);
+        if (problem === undefined) continue;
+        throw new LocalError("invalid_definition", `The tool "${name}" names the app ${resourceUri}, but ${problem}`);
       }
     },
   };
 }
 
-function wrongApp(uri: string, resources: readonly Resource[]): string | undefined {
+/** Returns the reason why a resource cannot be the app of a tool. */
+function findProblem(uri: string, resources: readonly Resource[]): string | undefined {
   const found = resources.find((one) => isAt(one.uri, uri));
-  if (!found) return "the server has no resource of that URI.";
-  const { mimeType = "no type" } = found;
-  return mimeType === appType ? undefined : `that resource is of ${mimeType}, not ${appType}. Define it with app().`;
+  if (!found) return "the server has no resource with this URI.";
+  const { mimeType = "undefined" } = found;
+  return mimeType === appType
+    ? undefined
+    : `the MIME type of this resource is ${mimeType} and not ${appType}. Define it with app().`;
 }
 
 /** Returns whether a resource has a URI, or whether the URI starts with the literal prefix of a template. */
@@ -67,7 +70,7 @@ export function app<const U extends string, C extends object = object>(
   { html, csp, permissions, domain, prefersBorder, ...described }: AppDefinition<C>,
 ): Resource<U, NoInfer<C>> {
   if (!isAppUri(uri)) {
-    throw new LocalError("invalid_definition", `The URI of an app must begin with ui://; got ${uri as string}.`);
+    throw new LocalError("invalid_definition", `The URI of an app must start with ui://; got ${uri as string}.`);
   }
   const given = { csp, permissions, domain, prefersBorder } as JsonObject;
   const ui = explained(`app ${uri}`, () => readAppUi({ ui: given }));

@@ -15,7 +15,6 @@ import {
   uiIn,
 } from "./app-metadata.ts";
 
-/** The part of a listed tool that holds its metadata. */
 /** A tool with its metadata, as a server lists it. */
 export interface ListedTool {
   /** The `_meta` of the listed tool or resource. */
@@ -62,14 +61,15 @@ export function isVisibleTo(audience: Audience, tool: ListedTool): boolean {
  * type of apps, or if its metadata is invalid.
  */
 export async function readApp(client: Client, uri: string, options?: RequestOptions): Promise<App> {
-  if (!isAppUri(uri)) throw unfit(uri, "its URI does not begin with ui://");
+  if (!isAppUri(uri)) throw unfit(uri, "its URI does not start with ui://");
   const { contents } = await client.readResource(uri, options);
   const [content, ...others] = contents;
-  if (!content || others.length > 0) throw unfit(uri, `it is ${contents.length} documents, not one`);
-  if (content.uri !== uri) throw unfit(uri, "what was read has another URI");
-  if (content.mimeType !== appType) throw unfit(uri, `it is of the type ${String(content.mimeType).slice(0, 100)}`);
+  if (!content || others.length > 0)
+    throw unfit(uri, `the server returned ${contents.length} documents instead of one`);
+  if (content.uri !== uri) throw unfit(uri, "the returned document has another URI");
+  if (content.mimeType !== appType) throw unfit(uri, `its MIME type is ${String(content.mimeType).slice(0, 100)}`);
   const html = "text" in content ? content.text : decoded(uri, content.blob);
-  if (typeof html !== "string") throw unfit(uri, "it has no text");
+  if (typeof html !== "string") throw unfit(uri, "its text is not a string");
   const meta = uiIn(content._meta) ? content._meta : await listedMeta(client, uri, options);
   return { uri, html, ui: readAppUi(meta) };
 }
@@ -94,10 +94,10 @@ function decoded(uri: string, blob: unknown): string {
     const bytes = Uint8Array.from(atob(String(blob)), (char) => char.charCodeAt(0));
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw unfit(uri, "it is neither text nor base64 of UTF-8", cause);
+    throw unfit(uri, "its content is neither text nor base64 of UTF-8", cause);
   }
 }
 
 function unfit(uri: string, why: string, cause?: unknown): LocalError {
-  return new LocalError("invalid_message", `The app ${uri.slice(0, 200)} cannot be shown: ${why}.`, { cause });
+  return new LocalError("invalid_message", `The app ${uri.slice(0, 200)} is invalid: ${why}.`, { cause });
 }

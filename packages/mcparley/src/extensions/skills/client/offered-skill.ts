@@ -72,7 +72,7 @@ function checkResources(
   }
   const paths = new Set<string>();
   let bytes = 0;
-  for (const resource of resources as unknown[]) {
+  for (const resource of resources) {
     const { uri, size } = checkResource(resource, root);
     const path = pathIn(root, uri);
     if (paths.has(path)) throw invalid(`it lists ${quoted(path)} twice`);

@@ -23,9 +23,6 @@ export interface FollowTasksOptions {
  * aborted. On 2025-11-25 it creates a task only for tools that require one.
  */
 export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtension {
-  const tell = (task: Task, report: (error: unknown) => void): void => {
-    guarded(() => onTask?.(task), report);
-  };
   const mirroredNames = { [TaskMethod.get]: "taskId", [TaskMethod.update]: "taskId", [TaskMethod.cancel]: "taskId" };
   return {
     id: tasksId,
@@ -36,15 +33,16 @@ export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtensio
     },
     follow(result, request) {
       if (request.method !== Method.callTool) return undefined;
-      const see = (task: Task): void => tell(task, request.report);
+      const notify = (task: Task): void => guarded(() => onTask?.(task), request.report);
       if (request.revision.requestedTasks) {
-        return isObject(result.task) ? () => followRequested(request, result.task as JsonObject, see) : undefined;
+        const { task } = result;
+        return isObject(task) ? () => followRequested(request, task, notify) : undefined;
       }
       if (result.resultType !== taskType) return undefined;
       return async () => {
         const task = readTask(result, request.what);
-        see(task);
-        return outcomeOf(await followTask(request, task, see), request.what);
+        notify(task);
+        return outcomeOf(await followTask(request, task, notify), request.what);
       };
     },
   };
@@ -70,6 +68,6 @@ function outcomeOf(task: DetailedTask, what: string): JsonObject {
   }
   throw new LocalError(
     "invalid_message",
-    `The server says that the task of ${what} is ${task.status}, without its outcome.`,
+    `The task of ${what} is ${task.status}, but the server sent no ${task.status === "failed" ? "error" : "result"}.`,
   );
 }

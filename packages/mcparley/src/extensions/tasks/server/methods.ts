@@ -36,7 +36,7 @@ export function taskMethods(runnerOf: (call: Call) => Runner): Record<string, Ex
 }
 
 async function get(call: Call, runner: Runner): Promise<JsonObject> {
-  const record = await runner.revived(await find(call, runner));
+  const record = await runner.revive(await find(call, runner));
   return call.session ? { ...toRequestedTask(record) } : { ...toDetailedTask(record, call) };
 }
 
@@ -58,7 +58,7 @@ async function cancel(call: Call, runner: Runner): Promise<JsonObject> {
   );
   if (!call.session) return {};
   if (!record) throw notFound();
-  if (isOver(found)) throw invalidParams(`Cannot cancel the task: it is ${found.status} already.`);
+  if (isOver(found)) throw invalidParams(`Cannot cancel the task: its status is already ${found.status}.`);
   return { ...toRequestedTask(record) };
 }
 
@@ -85,7 +85,7 @@ function positionOf(cursor: string): string {
   }
   const position = /^task:([\x20-\x7e]{1,100})$/.exec(decoded)?.[1];
   if (position !== undefined) return position;
-  throw invalidParams("params.cursor is not one that this server gave. List again from the start.");
+  throw invalidParams("params.cursor is invalid. Request the first page again, without a cursor.");
 }
 
 /**
@@ -145,7 +145,7 @@ async function respond(
 ): Promise<void> {
   const record = await runner.table.update(taskId, (now) => (isOver(now) ? undefined : withResponses(now, responseTo)));
   // The process of the task may have died. Another run then reads the responses.
-  if (record) await runner.revived(record);
+  if (record) await runner.revive(record);
 }
 
 /** Returns the task that a request names. A task of another caller is reported like one that does not exist. */
@@ -178,5 +178,5 @@ function methodNotFound({ method }: Call): ProtocolError {
 }
 
 function notFound(): ProtocolError {
-  return invalidParams("There is no such task. Its ttl may have passed.");
+  return invalidParams("The task does not exist, or its ttl has passed.");
 }
