@@ -12,7 +12,19 @@ export interface CredentialStorage {
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Stores credentials in memory. They are lost with the returned object. */
+/**
+ * Stores credentials in memory. They are lost with the returned object.
+ *
+ * @example
+ * ```ts
+ * import { memoryCredentials, oauth } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ *
+ * const storage = memoryCredentials();
+ * const first = await connect("https://one.example/mcp", { auth: oauth({ storage }) });
+ * const second = await connect("https://two.example/mcp", { auth: oauth({ storage }) });
+ * ```
+ */
 export function memoryCredentials(): CredentialStorage {
   const values = new Map<string, string>();
   const turns = new Map<string, Promise<unknown>>();

@@ -122,6 +122,16 @@ export interface OAuthOptions extends AuthorizationOptions, RegistrationOptions 
  * `authorization_failed` if the authorization server cannot be found or used.
  *
  * Throws `LocalError` `invalid_target` if `clientMetadataUrl` is not usable as a client identifier.
+ *
+ * @example
+ * ```ts
+ * import { oauth } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ * import { fileCredentials } from "mcparley/node";
+ *
+ * const auth = oauth({ clientName: "My assistant", storage: fileCredentials("./credentials") });
+ * const client = await connect("https://example.com/mcp", { auth });
+ * ```
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
   if (options.clientMetadataUrl !== undefined) checkMetadataUrl(options.clientMetadataUrl);

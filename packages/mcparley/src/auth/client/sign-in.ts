@@ -46,6 +46,19 @@ const ports = 16_384;
  *
  * The pasted address must start with the redirect URI and contain the state of the authorization URL. After three invalid
  * lines the sign-in rejects with `LocalError` `sign_in_failed`.
+ *
+ * @example
+ * ```ts
+ * import { createInterface } from "node:readline/promises";
+ * import { oauth, pastedSignIn } from "mcparley/auth";
+ *
+ * const terminal = createInterface({ input: process.stdin, output: process.stdout });
+ * const signIn = pastedSignIn({
+ *   print: (line) => console.log(line),
+ *   read: (question, signal) => terminal.question(question, { signal }),
+ * });
+ * const auth = oauth({ signIn });
+ * ```
  */
 export function pastedSignIn(options: PastedSignInOptions): SignIn {
   return {

@@ -39,6 +39,17 @@ const minKey = 16;
  * constant time, and appear in no log or error.
  *
  * Throws `LocalError` `invalid_definition` for a missing, short or repeated key, such as one of an unset environment variable.
+ *
+ * @example
+ * ```ts
+ * import { apiKeys } from "mcparley/auth";
+ * import { listen } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * const server = createServer({ name: "notes", version: "1.0.0" });
+ * const auth = apiKeys([{ key: process.env.CI_KEY, subject: "ci", scopes: ["notes:read"] }]);
+ * await listen(server, { port: 3000, auth });
+ * ```
  */
 export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): HttpServerAuth {
   const { issuer = "api-keys", header } = options;

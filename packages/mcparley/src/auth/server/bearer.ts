@@ -26,6 +26,21 @@ export interface BearerOptions {
  * Protects an endpoint with tokens that a function verifies: `listen(server, { auth: bearer(verify) })`. It needs no OAuth.
  *
  * A request without a valid token in `Authorization: Bearer` is answered with 401. `ctx.principal` is the owner of the token.
+ *
+ * @example
+ * ```ts
+ * import { bearer } from "mcparley/auth";
+ * import { listen } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * declare const sessions: Map<string, { user: string }>;
+ *
+ * const auth = bearer((token) => {
+ *   const session = sessions.get(token);
+ *   return session && { subject: session.user, scopes: ["notes:read"] };
+ * });
+ * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 3000, auth });
+ * ```
  */
 export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): HttpServerAuth {
   if (typeof verify !== "function") throw invalid("bearer requires a function that verifies a token.");

@@ -45,6 +45,20 @@ const limits = { running: 64, waiting: 1_000 };
  *
  * It never returns undefined, so it must be the last verifier. Throws `LocalError` `invalid_definition` without an issuer,
  * an audience, or client credentials.
+ *
+ * @example
+ * ```ts
+ * import { introspectionVerifier, protectedResource } from "mcparley/auth";
+ *
+ * const issuer = "https://auth.example.com";
+ * const resource = "https://example.com/mcp";
+ * const client = { id: "notes-server", secret: process.env.CLIENT_SECRET };
+ * const auth = protectedResource({
+ *   resource,
+ *   issuers: [issuer],
+ *   verifier: introspectionVerifier({ issuer, audience: resource, client }),
+ * });
+ * ```
  */
 export function introspectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier {
   const issuer = checkIdentifier("issuer", options.issuer);

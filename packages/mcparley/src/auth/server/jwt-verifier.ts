@@ -64,6 +64,19 @@ const publicKeyAlgorithms = [
  *
  * Returns undefined for tokens of other issuers and for opaque tokens, so that the next verifier checks them. Throws
  * `LocalError` `invalid_definition` without an issuer or an audience, and for algorithms with a shared secret.
+ *
+ * @example
+ * ```ts
+ * import { jwtVerifier, protectedResource } from "mcparley/auth";
+ *
+ * const issuer = "https://auth.example.com";
+ * const resource = "https://example.com/mcp";
+ * const auth = protectedResource({
+ *   resource,
+ *   issuers: [issuer],
+ *   verifier: jwtVerifier({ issuer, audience: resource }),
+ * });
+ * ```
  */
 export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
   const issuer = checkIdentifier("issuer", options.issuer);

@@ -51,6 +51,19 @@ export interface ProtectedResource extends HttpServerAuth {
  * authenticated caller, with the claims of the token and without the token itself.
  *
  * Throws `LocalError` `invalid_definition` if the resource or the issuers are missing or not https URLs.
+ *
+ * @example
+ * ```ts
+ * import { jwtVerifier, protectedResource } from "mcparley/auth";
+ * import { listen } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * const issuer = "https://auth.example.com";
+ * const resource = "https://example.com/mcp";
+ * const verifier = jwtVerifier({ issuer, audience: resource });
+ * const auth = protectedResource({ resource, issuers: [issuer], scopes: ["notes:read"], verifier });
+ * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 3000, auth });
+ * ```
  */
 export function protectedResource(options: ProtectedResourceOptions): ProtectedResource {
   const { resource, issuers, audience = [], scopes = [], dpop = {}, clock = systemClock } = options;

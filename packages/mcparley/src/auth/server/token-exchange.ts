@@ -64,6 +64,27 @@ const defaultLifetime = 60_000;
  * A caller's token is for this server alone and must not be forwarded. A handler that calls another service gets a token
  * for it: `const { token } = await upstream.tokenFor(ctx)`. Throws `LocalError` `invalid_definition` if the options name no
  * service or no client credentials.
+ *
+ * @example
+ * ```ts
+ * import { tokenExchange } from "mcparley/auth";
+ * import { tool } from "mcparley/server";
+ *
+ * const calendar = tokenExchange({
+ *   issuer: "https://auth.example.com",
+ *   client: { id: "notes-server", secret: process.env.CLIENT_SECRET },
+ *   resource: "https://calendar.example.com",
+ * });
+ * const events = tool({
+ *   call: async (_, ctx) => {
+ *     const { token } = await calendar.tokenFor(ctx);
+ *     const response = await fetch("https://calendar.example.com/events", {
+ *       headers: { authorization: `Bearer ${token}` },
+ *     });
+ *     return response.text();
+ *   },
+ * });
+ * ```
  */
 export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   const { clock = systemClock, cacheSize = 1_000 } = options;

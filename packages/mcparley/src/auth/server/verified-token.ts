@@ -34,7 +34,20 @@ export type TokenVerifier = (
   request: HttpRequestHead,
 ) => VerifiedToken | undefined | Promise<VerifiedToken | undefined>;
 
-/** Refuses a token. The message is sent to the client as `error_description`, so it must contain no secret. */
+/**
+ * Refuses a token. The message is sent to the client as `error_description`, so it must contain no secret.
+ *
+ * @example
+ * ```ts
+ * import { InvalidToken, type TokenVerifier } from "mcparley/auth";
+ *
+ * const verifier: TokenVerifier = async (token) => {
+ *   const response = await fetch("https://auth.example.com/check", { method: "POST", body: token });
+ *   if (response.status === 403) throw new InvalidToken("The token was revoked.");
+ *   return response.json();
+ * };
+ * ```
+ */
 export class InvalidToken extends Error {
   override readonly name: string = "InvalidToken";
 }

@@ -10,6 +10,22 @@ import { type AppUi, type ToolUi, appType, appsId, isAppUri, readAppUi, readTool
  *
  * `createServer` then throws `LocalError` `invalid_definition` for a tool whose app is not among the server's resources,
  * or whose resource is not an app. Tools added to a live server are not checked.
+ *
+ * @example
+ * ```ts
+ * import { app, appMeta, apps } from "mcparley/apps";
+ * import { createServer, tool } from "mcparley/server";
+ *
+ * const clock = app("ui://clock", { html: "<!doctype html><p id=time></p>" });
+ * const time = tool({ meta: appMeta({ resourceUri: "ui://clock" }), call: () => new Date().toISOString() });
+ * const server = createServer({
+ *   name: "clock",
+ *   version: "1.0.0",
+ *   tools: { time },
+ *   resources: { clock },
+ *   extensions: [apps()],
+ * });
+ * ```
  */
 export function apps(): ServerExtension {
   return {
@@ -47,6 +63,18 @@ function isAt(template: string, uri: string): boolean {
  *
  * Throws `LocalError` `invalid_definition` for a URI that is not `ui://`. A client without support for apps sees a normal
  * tool. The tool's result must therefore contain the same information as text.
+ *
+ * @example
+ * ```ts
+ * import { appMeta } from "mcparley/apps";
+ * import { tool } from "mcparley/server";
+ *
+ * const time = tool({
+ *   description: "Returns the time.",
+ *   meta: appMeta({ resourceUri: "ui://clock", visibility: ["model", "app"] }),
+ *   call: () => new Date().toISOString(),
+ * });
+ * ```
  */
 export function appMeta(ui: ToolUi): JsonObject {
   return { ui: { ...explained("app of a tool", () => readToolUi({ ui })) } };
@@ -64,6 +92,17 @@ export interface AppDefinition<C>
  *
  * The origins and permissions of the app are sent with its document. Throws `LocalError` `invalid_definition` for a URI
  * of another scheme, and for invalid origins.
+ *
+ * @example
+ * ```ts
+ * import { app } from "mcparley/apps";
+ *
+ * const map = app("ui://map", {
+ *   title: "Map",
+ *   html: '<!doctype html><script src="https://tiles.example/map.js"></script>',
+ *   csp: { resourceDomains: ["https://tiles.example"] },
+ * });
+ * ```
  */
 export function app<const U extends string, C extends object = object>(
   uri: U,
@@ -87,7 +126,20 @@ export function app<const U extends string, C extends object = object>(
   });
 }
 
-/** Returns whether the client declared support for apps. If not, a tool must return all information as text. */
+/**
+ * Returns whether the client declared support for apps. If not, a tool must return all information as text.
+ *
+ * @example
+ * ```ts
+ * import { appMeta, supportsApps } from "mcparley/apps";
+ * import { tool } from "mcparley/server";
+ *
+ * const time = tool({
+ *   meta: appMeta({ resourceUri: "ui://clock" }),
+ *   call: (_, ctx) => (supportsApps(ctx) ? "The clock shows the time." : new Date().toISOString()),
+ * });
+ * ```
+ */
 export function supportsApps({ peer }: Pick<Context, "peer">): boolean {
   const { extensions } = peer.capabilities;
   const settings = isObject(extensions) ? extensions[appsId] : undefined;

@@ -31,12 +31,36 @@ export interface App {
   ui: AppUi;
 }
 
-/** Declares that the client can show apps: `connect(target, { extensions: [appSupport()] })` (MCP Apps, SEP-1865). */
+/**
+ * Declares that the client can show apps: `connect(target, { extensions: [appSupport()] })` (MCP Apps, SEP-1865).
+ *
+ * @example
+ * ```ts
+ * import { appSupport } from "mcparley/apps";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://example.com/mcp", { extensions: [appSupport()] });
+ * ```
+ */
 export function appSupport(): ClientExtension {
   return { id: appsId, settings: { mimeTypes: [appType] } };
 }
 
-/** Reads a listed tool's app metadata, undefined if it has none. Throws `LocalError` `invalid_message` if it is invalid. */
+/**
+ * Reads a listed tool's app metadata, undefined if it has none. Throws `LocalError` `invalid_message` if it is invalid.
+ *
+ * @example
+ * ```ts
+ * import { appSupport, getToolUi, readApp } from "mcparley/apps";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://example.com/mcp", { extensions: [appSupport()] });
+ * for await (const tool of client.listTools()) {
+ *   const uri = getToolUi(tool)?.resourceUri;
+ *   if (uri !== undefined) console.log(tool.name, await readApp(client, uri));
+ * }
+ * ```
+ */
 export function getToolUi(tool: ListedTool): ToolUi | undefined {
   return readToolUi(tool._meta);
 }
@@ -44,6 +68,15 @@ export function getToolUi(tool: ListedTool): ToolUi | undefined {
 /**
  * Returns whether the model, or an app of the same server, may use a listed tool. A host must not offer other tools to its
  * model, and must not call other tools for an app. A tool with invalid metadata is for neither.
+ *
+ * @example
+ * ```ts
+ * import { isVisibleTo } from "mcparley/apps";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://example.com/mcp");
+ * for await (const tool of client.listTools()) if (isVisibleTo("model", tool)) console.log(tool.name);
+ * ```
  */
 export function isVisibleTo(audience: Audience, tool: ListedTool): boolean {
   try {
@@ -59,6 +92,16 @@ export function isVisibleTo(audience: Audience, tool: ListedTool): boolean {
  *
  * Throws `LocalError` `invalid_message` if the URI is not `ui://`, if the result is not exactly one document of the MIME
  * type of apps, or if its metadata is invalid.
+ *
+ * @example
+ * ```ts
+ * import { appSupport, readApp } from "mcparley/apps";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://example.com/mcp", { extensions: [appSupport()] });
+ * const { html, ui } = await readApp(client, "ui://clock");
+ * console.log(html, ui.csp?.connectDomains ?? []);
+ * ```
  */
 export async function readApp(client: Client, uri: string, options?: RequestOptions): Promise<App> {
   if (!isAppUri(uri)) throw unfit(uri, "its URI does not start with ui://");

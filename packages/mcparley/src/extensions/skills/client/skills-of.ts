@@ -76,7 +76,27 @@ export interface SkillHost {
   readDirectory(uri: string, options?: RequestOptions): PagedList<Resource>;
 }
 
-/** Returns the skills of a client's server. Throws nothing; the methods throw `not_capable` if the server has no skills. */
+/**
+ * Returns the skills of a client's server. Throws nothing; the methods throw `not_capable` if the server has no skills.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "mcparley/client";
+ * import { skillsOf } from "mcparley/skills";
+ *
+ * declare function askUser(question: string): Promise<boolean>;
+ *
+ * const client = await connect("https://example.com/mcp");
+ * const skills = skillsOf(client, {
+ *   server: "shop",
+ *   approve: ({ skill, reason }) => askUser(`Load ${skill.uri} of ${skill.server} (${reason})?`),
+ * });
+ * for await (const offered of skills.list()) {
+ *   const { text } = await skills.load(offered);
+ *   console.log(text);
+ * }
+ * ```
+ */
 export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
   const { approve, server = client.target, approvals = new Map<string, string>() } = options;
   const limits: SkillLimits = { ...skillLimits, ...options.limits };

@@ -29,6 +29,19 @@ const resourceName = "skill files";
  * The keys are paths, `acme/billing/refunds`, whose last part is the skill's name; its files are then resources such
  * as `skill://acme/billing/refunds/SKILL.md`. Clients without the extension find each `SKILL.md` in their list of
  * resources. Throws `LocalError` `invalid_definition`, naming the skill.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "mcparley/server";
+ * import { skill, skills } from "mcparley/skills";
+ *
+ * const refunds = skill({ "SKILL.md": "---\nname: refunds\ndescription: How to refund an order.\n---\nAsk first." });
+ * const server = createServer({
+ *   name: "shop",
+ *   version: "1.0.0",
+ *   extensions: [skills({ "billing/refunds": refunds })],
+ * });
+ * ```
  */
 export function skills(
   given: Readonly<Record<string, Skill>> = {},

@@ -21,6 +21,17 @@ export interface FollowTasksOptions {
  * If a server answers a tool call with a task, the client follows it to its result: it reads the task at the interval
  * that the server suggests, passes its input requests to the client's handlers, and cancels the task if the call is
  * aborted. On 2025-11-25 it creates a task only for tools that require one.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "mcparley/client";
+ * import { followTasks } from "mcparley/tasks";
+ *
+ * const client = await connect("https://example.com/mcp", {
+ *   extensions: [followTasks({ onTask: ({ taskId, status }) => console.log(taskId, status) })],
+ * });
+ * const result = await client.callTool("index");
+ * ```
  */
 export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtension {
   const mirroredNames = { [TaskMethod.get]: "taskId", [TaskMethod.update]: "taskId", [TaskMethod.cancel]: "taskId" };

@@ -46,7 +46,20 @@ export interface ClientTasks {
   ): Promise<Subscription>;
 }
 
-/** Returns the tasks of a client that was connected with `extensions: [followTasks()]`. */
+/**
+ * Returns the tasks of a client that was connected with `extensions: [followTasks()]`.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "mcparley/client";
+ * import { followTasks, tasksOf } from "mcparley/tasks";
+ *
+ * const client = await connect("https://example.com/mcp", { extensions: [followTasks()] });
+ * const tasks = tasksOf(client);
+ * const { task, result } = await tasks.start("index");
+ * const final = task ? await tasks.result(task.taskId) : result;
+ * ```
+ */
 export function tasksOf(client: Client): ClientTasks {
   const isRequested = (): boolean => client.server.revisionKind === "legacy";
   return {
