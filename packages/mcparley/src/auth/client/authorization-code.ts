@@ -139,7 +139,9 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
     const callback = validateAuthResponse(metadata, known.client, redirect.searchParams, request.state);
     if (callback.getAll("code").length === 1) return callback;
   } catch (error) {
-    if (!(error instanceof AuthorizationResponseError)) throw rejected(metadata, (error as Error).message);
+    if (!(error instanceof AuthorizationResponseError)) {
+      throw rejected(metadata, error instanceof Error ? error.message : String(error));
+    }
     const code = error.error.replace(/[^\x21-\x7e]+/g, " ").slice(0, 100);
     const message =
       code === "access_denied"

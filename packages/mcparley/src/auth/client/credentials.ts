@@ -72,7 +72,7 @@ export class StoredValue<T> {
     this.#raw = await this.#storage.get(this.#key);
     if (this.#raw === undefined) return undefined;
     try {
-      return JSON.parse(this.#raw) as T;
+      return JSON.parse(this.#raw);
     } catch {
       return undefined;
     }

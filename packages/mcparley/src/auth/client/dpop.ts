@@ -109,13 +109,14 @@ async function storedKeys(storage: CredentialStorage, name: string): Promise<Cry
 }
 
 async function importKeys(written: string): Promise<CryptoKeyPair> {
-  const { d, ...shared } = JSON.parse(written) as JsonWebKey;
+  const exported: JsonWebKey = JSON.parse(written);
+  // The usages and the extractability of the exported key do not apply to the imported ones.
+  const { key_ops: _, ext: __, ...privateJwk } = exported;
+  const { d: ___, ...publicJwk } = privateJwk;
   const algorithm = { name: "ECDSA", namedCurve: "P-256" };
-  const { kty, crv, x, y } = shared;
-  const open = { kty, crv, x, y } as JsonWebKey;
   const [privateKey, publicKey] = await Promise.all([
-    crypto.subtle.importKey("jwk", { ...open, d } as JsonWebKey, algorithm, false, ["sign"]),
-    crypto.subtle.importKey("jwk", open, algorithm, true, ["verify"]),
+    crypto.subtle.importKey("jwk", privateJwk, algorithm, false, ["sign"]),
+    crypto.subtle.importKey("jwk", publicJwk, algorithm, true, ["verify"]),
   ]);
   return { privateKey, publicKey };
 }

@@ -182,7 +182,7 @@ async function asRegistered(response: Response): Promise<Response> {
   if (response.status !== 200 && response.status !== 201) return response;
   const text = await response.text();
   try {
-    const registered = JSON.parse(text) as Record<string, unknown>;
+    const registered: object = JSON.parse(text);
     return Response.json({ client_secret_expires_at: 0, ...registered }, { status: 201 });
   } catch {
     return new Response(text, { status: 201, headers: response.headers });

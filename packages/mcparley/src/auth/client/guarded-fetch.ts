@@ -117,13 +117,13 @@ function redirected(response: Response, { from, hops, method }: { from: URL; hop
 /** Reads the body, so that the limits on size and time also apply to it. */
 async function readWhole(response: Response): Promise<Response> {
   const { status, headers } = response;
-  const text = await readText(response, MAX_BODY).catch(tooLarge);
-  return new Response(text === "" ? null : text, { status, headers });
-}
-
-function tooLarge(error: unknown): never {
-  if (!(error instanceof LocalError) || error.code !== "too_large") throw error;
-  throw new LocalError("too_large", `The response to an authorization request has more than ${MAX_BODY} bytes.`);
+  try {
+    const text = await readText(response, MAX_BODY);
+    return new Response(text === "" ? null : text, { status, headers });
+  } catch (error) {
+    if (!(error instanceof LocalError) || error.code !== "too_large") throw error;
+    throw new LocalError("too_large", `The response to an authorization request has more than ${MAX_BODY} bytes.`);
+  }
 }
 
 function refused(url: URL, why: string): LocalError {

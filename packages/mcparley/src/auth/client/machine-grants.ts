@@ -148,6 +148,7 @@ export interface EnterpriseManagedOptions extends MachineOptions {
  * ```
  */
 export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
+  // Callers without TypeScript may omit it.
   const { identityProvider } = options as Partial<EnterpriseManagedOptions>;
   checkClient(identityProvider?.client, "identityProvider.client");
   checkMachine(options);

@@ -95,6 +95,7 @@ export interface RegisteredClient extends ClientCredential {
 export interface RegistrationOptions {
   /** The name of the client on the consent page. Default: "mcparley". */
   clientName?: string;
+  /** The URL of a page about the client, for the consent page. Default: none. */
   clientUri?: string;
   /** The https URL of a Client ID Metadata Document, which identifies the client to all servers that support them. */
   clientMetadataUrl?: string;
@@ -139,11 +140,11 @@ export function oauth(options: OAuthOptions = {}): OAuth {
 }
 
 /** The URL of a document must be https with a path (2026-07-28, client registration, "Client ID Metadata Documents"). */
-function checkMetadataUrl(given: string): void {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
+function checkMetadataUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url?.protocol === "https:" && url.pathname !== "/" && url.hash === "" && url.username === "";
   if (isPlain && url.password === "") return;
-  const message = `clientMetadataUrl: ${JSON.stringify(given.slice(0, 200))} must be an https URL with a path, such as https://example.com/client.json.`;
+  const message = `clientMetadataUrl must be an https URL with a path, such as https://example.com/client.json; got ${JSON.stringify(text.slice(0, 200))}.`;
   throw new LocalError("invalid_target", message);
 }
 

@@ -137,7 +137,7 @@ async function register(
   const method = registered.token_endpoint_auth_method;
   return {
     id,
-    secret: secret as string | undefined,
+    secret: typeof secret === "string" ? secret : undefined,
     method: typeof method === "string" ? method : undefined,
     redirectUris: [redirectUri],
     secretExpiresAt: typeof expires === "number" && expires > 0 ? Math.max(expires * 1_000, clock.now()) : 0,
@@ -162,7 +162,9 @@ async function authenticate({ method, ...credential }: Identity, metadata: Autho
       return { client, authentication: await clientAuthentication({ id })(metadata) };
     case undefined: {
       // Some servers issue a secret although they accept only "none".
-      const usable = acceptsOnlyNone(metadata) ? { id } : credential;
+      const { token_endpoint_auth_methods_supported: methods } = metadata;
+      const isPublic = Array.isArray(methods) && methods.length > 0 && methods.every((name) => name === "none");
+      const usable = isPublic ? { id } : credential;
       return { client, authentication: await clientAuthentication(usable)(metadata) };
     }
     case "client_secret_basic":
@@ -176,10 +178,6 @@ async function authenticate({ method, ...credential }: Identity, metadata: Autho
         `the client is registered with the unsupported method ${JSON.stringify(method.slice(0, 100))}`,
       );
   }
-}
-
-function acceptsOnlyNone({ token_endpoint_auth_methods_supported: offered }: AuthorizationServer): boolean {
-  return Array.isArray(offered) && offered.length > 0 && offered.every((method) => method === "none");
 }
 
 function unusable({ issuer }: AuthorizationServer, why: string): LocalError {

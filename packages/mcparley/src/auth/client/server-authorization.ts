@@ -203,7 +203,7 @@ export class ServerAuthorization {
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
       else if (this.#token === token) this.#token = withoutRefresh(token);
     } catch (error) {
-      this.#core.options.onError?.(error as Error);
+      this.#core.options.onError?.(error instanceof Error ? error : new Error(String(error), { cause: error }));
     }
   }
 

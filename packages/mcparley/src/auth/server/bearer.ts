@@ -52,7 +52,13 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
         const alternative = name === undefined ? "" : `, or in the header ${name}`;
         throw refused(401, `A token is required: send it as "Authorization: Bearer <token>"${alternative}.`);
       }
-      const caller = await callVerify(verify, token, request);
+      let caller: BearerCaller | undefined;
+      try {
+        caller = await verify(token, request);
+      } catch (error) {
+        if (error instanceof InvalidToken) throw refused(401, error.message, "invalid_token");
+        throw error;
+      }
       if (!caller) throw refused(401, "The token is not valid.", "invalid_token");
       return { issuer: "bearer", scopes: [], ...caller };
     },
@@ -71,19 +77,6 @@ function readToken(request: HttpRequestHead, name: string | undefined): string |
   if (given === undefined || given === "") return undefined;
   if (given.length <= maxToken) return given;
   throw refused(400, `The ${name} header has more than ${maxToken} characters.`, "invalid_request");
-}
-
-async function callVerify(
-  verify: VerifyBearer,
-  token: string,
-  request: HttpRequestHead,
-): Promise<BearerCaller | undefined> {
-  try {
-    return await verify(token, request);
-  } catch (error) {
-    if (error instanceof InvalidToken) throw refused(401, error.message, "invalid_token");
-    throw error;
-  }
 }
 
 /** Makes a refusal with the challenge of RFC 6750, section 3. */

@@ -125,15 +125,14 @@ async function verify(token: string, find: KeyFinder, options: JWTVerifyOptions)
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
     for await (const key of error) {
-      const verified = await jwtVerify(token, key, options).catch(orOtherKey);
-      if (verified) return verified;
+      try {
+        return await jwtVerify(token, key, options);
+      } catch (other) {
+        if (!(other instanceof errors.JWSSignatureVerificationFailed)) throw other;
+      }
     }
     throw new errors.JWSSignatureVerificationFailed();
   }
-}
-
-function orOtherKey(error: unknown): undefined {
-  if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
 }
 
 /** Refuses JWTs for another purpose, such as a logout (RFC 8725, 3.11). */

@@ -151,6 +151,7 @@ function explained<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new LocalError("invalid_definition", `The ${what}: ${(cause as Error).message}`, { cause });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LocalError("invalid_definition", `The ${what}: ${why}`, { cause });
   }
 }

@@ -172,14 +172,14 @@ function decoded(path: string): string[] {
  * result may be older than the entry.
  */
 async function readFile(
-  { client, bytes: most }: Pick<SkillReading, "client" | "bytes">,
+  { client, bytes: maxBytes }: Pick<SkillReading, "client" | "bytes">,
   { uri, listed }: Target,
   options: RequestOptions,
 ): Promise<SkillContent> {
   const request: CallOptions = {
     ...options,
     fresh: true,
-    maxReply: replySize(listed?.size ?? most),
+    maxReply: replySize(listed?.size ?? maxBytes),
   };
   const { contents } = await client.readResource(uri, request);
   const [content, ...others] = contents;
@@ -225,7 +225,7 @@ async function verify({ uri, size, digest }: SkillResource, bytes: Uint8Array): 
   }
 }
 
-const stale = "If the skill has changed, get it again. It then needs a new approval.";
+const stale = "If the skill has changed, load it again by its URI. It then needs a new approval.";
 
 function bytesOf(content: ResourceContents): Uint8Array {
   const { text, blob } = content as { text?: unknown; blob?: unknown };
@@ -242,23 +242,17 @@ function bytesOf(content: ResourceContents): Uint8Array {
 function difference(one: unknown, other: unknown, path = "front matter"): string | undefined {
   if (Array.isArray(one) && Array.isArray(other)) {
     if (one.length !== other.length) return path;
-    return firstOf(
-      one.map((_, index) => String(index)),
-      (index) => difference(one[Number(index)], other[Number(index)], `${path}[${index}]`),
-    );
+    for (const [index, value] of one.entries()) {
+      const found = difference(value, other[index], `${path}[${index}]`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
-  if (isObject(one) && isObject(other)) {
-    return firstOf(new Set([...Object.keys(one), ...Object.keys(other)]), (key) => {
-      const isInBoth = Object.hasOwn(one, key) && Object.hasOwn(other, key);
-      return isInBoth ? difference(one[key], other[key], `${path}.${key}`) : `${path}.${key}`;
-    });
-  }
-  return one === other ? undefined : path;
-}
-
-function firstOf(keys: Iterable<string>, find: (key: string) => string | undefined): string | undefined {
-  for (const key of keys) {
-    const found = find(key);
+  if (!isObject(one) || !isObject(other)) return one === other ? undefined : path;
+  for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+    const member = `${path}.${key}`;
+    if (!Object.hasOwn(one, key) || !Object.hasOwn(other, key)) return member;
+    const found = difference(one[key], other[key], member);
     if (found !== undefined) return found;
   }
   return undefined;

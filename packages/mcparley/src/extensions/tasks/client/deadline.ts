@@ -51,8 +51,9 @@ export class TaskDeadline {
       } catch (error) {
         // The reason of the signal is more specific than the error of a request that it has aborted.
         if (this.signal.aborted) throw abortedError(this.#request.what, this.signal);
-        if (!isRetryable(error)) throw error;
-        if (failures >= maxFailures) throw this.#unavailable(error as LocalError | ProtocolError);
+        const hasCode = error instanceof LocalError || error instanceof ProtocolError;
+        if (!hasCode || !isRetryable(error)) throw error;
+        if (failures >= maxFailures) throw this.#unavailable(error);
         const backoff = Math.max(firstPause * 2 ** (failures - 1), delayOf(error));
         await pause(clock, Math.min(backoff, longestPause), this.signal);
       }
@@ -120,7 +121,7 @@ export function isUnavailable(error: unknown): boolean {
 
 /** Returns the milliseconds that the server asks to wait, or 0. */
 export function delayOf(error: unknown): number {
-  const { data } = error as { data?: unknown };
+  const data = error instanceof LocalError || error instanceof ProtocolError ? error.data : undefined;
   const { retryAfterMs, retryAfter } = isObject(data) ? data : {};
   if (typeof retryAfterMs === "number") return retryAfterMs;
   return typeof retryAfter === "number" ? retryAfter * 1000 : 0;

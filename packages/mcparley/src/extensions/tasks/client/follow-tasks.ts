@@ -4,7 +4,7 @@ import { Method } from "../../../mcp/methods.ts";
 import { guarded } from "../../../rpc/guarded.ts";
 import type { ClientExtension, PreparedCall } from "../../../client/extension.ts";
 import { type DetailedTask, type Task, TaskMethod, taskType, tasksId } from "../task.ts";
-import { followRequested, followTask, readTask } from "./task-follower.ts";
+import { followRequested, followTask, readTask, taskSupportOf } from "./task-follower.ts";
 
 /** Options of `followTasks`. */
 export interface FollowTasksOptions {
@@ -65,8 +65,7 @@ async function needsTask({ method, params, revision, capabilities, tool }: Prepa
   const { requests } = isObject(capabilities.tasks) ? capabilities.tasks : {};
   const tools = isObject(requests) && isObject(requests.tools) ? requests.tools : {};
   if (!tools.call) return false;
-  const { execution } = ((await tool()) ?? {}) as { execution?: { taskSupport?: string } };
-  return execution?.taskSupport === "required";
+  return taskSupportOf(await tool()) === "required";
 }
 
 /** Returns the result of a task that is over. Throws if it has none. */

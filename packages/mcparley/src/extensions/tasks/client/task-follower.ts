@@ -15,13 +15,19 @@ const longestInterval = 300_000;
 
 /** Checks a task from a server. A task that the caller only knows by its id gets the status `working`. */
 export function readTask(received: JsonObject, what: string): DetailedTask {
-  const { taskId, status = "working" } = received;
-  if (typeof taskId !== "string" || taskId === "") throw malformed(what, "has no taskId");
-  if (!statuses.includes(status as TaskStatus)) {
-    throw malformed(what, `has the unknown status ${JSON.stringify(status)}`);
-  }
   const { resultType: _, _meta: __, ...task } = received;
-  return { ...task, status } as unknown as DetailedTask;
+  const { taskId, status: value = "working" } = task;
+  if (typeof taskId !== "string" || taskId === "") throw malformed(what, "has no taskId");
+  const status = statuses.find((one) => one === value);
+  if (status === undefined) throw malformed(what, `has the unknown status ${JSON.stringify(value)}`);
+  // The details of a status are checked where they are used.
+  return { ...task, taskId, status } as unknown as DetailedTask;
+}
+
+/** Returns the task support of a listed tool (2025-11-25, Tool-Level Negotiation). */
+export function taskSupportOf(tool: unknown): unknown {
+  const execution = isObject(tool) ? tool.execution : undefined;
+  return isObject(execution) ? execution.taskSupport : undefined;
 }
 
 /** Converts a task of 2025-11-25 to the form of the extension. */
@@ -61,7 +67,7 @@ export function followTask(
     async outcome(task, deadline) {
       if (isOver(task)) return task;
       if (task.status !== "input_required") return undefined;
-      const { inputRequests } = task as { inputRequests?: unknown };
+      const { inputRequests } = task;
       if (!isObject(inputRequests)) {
         throw new LocalError("invalid_message", `The task of ${request.what} needs input, but has no input requests.`);
       }

@@ -6,7 +6,7 @@ import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
 import type { CallToolResult } from "../../../mcp/tools.ts";
 import { type TaskDetails, type Task, TaskMethod, taskType } from "../task.ts";
-import { fromRequested, readTask } from "./task-follower.ts";
+import { fromRequested, readTask, taskSupportOf } from "./task-follower.ts";
 
 /** The reply to a tool call: its result, or a task. */
 export type CallReply =
@@ -130,8 +130,8 @@ async function canBeTask(client: Client, name: string, { signal }: RequestOption
   if (!client.server.capabilities.tasks) return false;
   for await (const tool of client.listTools(signal ? { signal } : {})) {
     if (tool.name !== name) continue;
-    const { execution } = tool as { execution?: { taskSupport?: string } };
-    return execution?.taskSupport === "optional" || execution?.taskSupport === "required";
+    const support = taskSupportOf(tool);
+    return support === "optional" || support === "required";
   }
   return false;
 }

@@ -116,6 +116,7 @@ async function waitForResult(call: Call, runner: Runner): Promise<JsonObject> {
   if (!record) throw invalidParams("The ttl of the task has passed.");
   if (record.error) throw ProtocolError.from(record.error);
   if (!record.result) throw new ProtocolError(ErrorCode.InternalError, "The task was cancelled.");
+  // Only calls of tools become tasks, and their results were checked before they were stored.
   const { _meta: meta, ...encoded } = call.encoder.callToolResult(record.result as unknown as CallToolResult);
   return { ...encoded, _meta: { ...meta, [relatedTask]: { taskId } } };
 }
