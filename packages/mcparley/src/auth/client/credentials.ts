@@ -37,15 +37,15 @@ export function memoryCredentials(): CredentialStorage {
       return Promise.resolve(true);
     },
     exclusively(key, work) {
-      const before = turns.get(key) ?? Promise.resolve();
-      const mine = before.then(work);
-      const turn = mine
+      const previous = turns.get(key) ?? Promise.resolve();
+      const result = previous.then(work);
+      const turn = result
         .catch(() => {})
         .finally(() => {
           if (turns.get(key) === turn) turns.delete(key);
         });
       turns.set(key, turn);
-      return mine;
+      return result;
     },
   };
 }

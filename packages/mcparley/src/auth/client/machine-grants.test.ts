@@ -63,7 +63,8 @@ test("a token is requested when a server requires one, and sent from then on", a
   expect(await shown()).toBeUndefined();
   expect(documents).toEqual([]);
   expect(await refuse()).toBe(true);
-  expect([await shown(), await shown()]).toEqual(["Bearer t1", "Bearer t1"]);
+  expect(await shown()).toBe("Bearer t1");
+  expect(await shown()).toBe("Bearer t1");
   expect(tokens.map(({ url, parameters }) => [url, parameters])).toEqual([
     [`${issuer}/token`, { grant_type: "client_credentials", resource: server.href }],
   ]);
@@ -176,7 +177,8 @@ describe("an expired or refused token", () => {
     expect(await second.shown()).toBe("Bearer t1");
     const old = { shown: { authorization: "Bearer t1" } };
     expect(await Promise.all([first.refuse(old), second.refuse(old)])).toEqual([true, true]);
-    expect([await first.shown(), await second.shown()]).toEqual(["Bearer t2", "Bearer t2"]);
+    expect(await first.shown()).toBe("Bearer t2");
+    expect(await second.shown()).toBe("Bearer t2");
     expect(first.tokens.length + second.tokens.length).toBe(2);
   });
 
@@ -195,7 +197,8 @@ describe("an expired or refused token", () => {
     const old = { shown: { authorization: "Bearer t1" } };
     expect(await Promise.all([refuse(old), refuse(old), refuse(old)])).toEqual([true, true, true]);
     expect(await refuse(old)).toBe(true);
-    expect([await shown(), tokens.length]).toEqual(["Bearer t2", 2]);
+    expect(await shown()).toBe("Bearer t2");
+    expect(tokens.length).toBe(2);
   });
 
   test("is not replaced again if the new one is refused as well", async () => {
@@ -229,7 +232,8 @@ describe("scopes", () => {
     const { refuse, shown, tokens } = machine();
     await refuse({ challenge: 'Bearer scope="a b"' });
     expect(await refuse({ status: 403, challenge: more })).toBe(true);
-    expect([await shown(), tokens[1]?.parameters.scope]).toEqual(["Bearer t2", "a b c"]);
+    expect(await shown()).toBe("Bearer t2");
+    expect(tokens[1]?.parameters.scope).toBe("a b c");
     expect(await refuse({ status: 403, challenge: more, repeated: 1 })).toBe(false);
     expect(tokens).toHaveLength(2);
   });
@@ -284,7 +288,8 @@ describe("DPoP", () => {
       },
     });
     await refuse();
-    expect([nonces, tokens.length]).toEqual([[undefined, "of-as"], 2]);
+    expect(nonces).toEqual([undefined, "of-as"]);
+    expect(tokens.length).toBe(2);
     expect(decodeJwt((await dpop(auth)).dpop ?? "")).not.toHaveProperty("nonce");
     const challenge = new Headers({ "www-authenticate": 'DPoP error="use_dpop_nonce"', "dpop-nonce": "of-rs" });
     expect(auth.responded?.(request, { status: 401, headers: challenge })).toBe(true);

@@ -53,7 +53,7 @@ export interface WorkloadIdentityOptions extends MachineOptions {
    * Returns the JWT by which the platform identifies the workload. Its `aud` must be the issuer. Called for each token,
    * because platforms rotate them. `tokenFile` of `mcparley/node` reads one from a file.
    */
-  assertion: (asked: { issuer: string; resource: string }) => string | Promise<string>;
+  assertion: (request: { issuer: string; resource: string }) => string | Promise<string>;
   /** The credentials of the client that is registered at the issuer. Most clients have neither secret nor key. */
   client: ClientCredential;
 }

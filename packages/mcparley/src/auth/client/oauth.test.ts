@@ -69,7 +69,8 @@ describe("a first sign-in", () => {
   test("happens once: the tokens are sent from then on", async () => {
     const { world, call, visits } = setting();
     for (let i = 0; i < 3; i++) expect(await call()).toBe(202);
-    expect([visits.length, world.asked.length]).toEqual([1, 4]);
+    expect(visits.length).toBe(1);
+    expect(world.asked.length).toBe(4);
   });
 
   test("registers as a web application if the redirect URI belongs to one", async () => {
@@ -299,7 +300,9 @@ test("an authorization server without PKCE (S256) is rejected before any request
       code: "authorization_failed",
       message: expect.stringContaining("PKCE"),
     });
-    expect([visits, world.registrations, world.tokenRequests]).toEqual([[], [], []]);
+    expect(visits).toEqual([]);
+    expect(world.registrations).toEqual([]);
+    expect(world.tokenRequests).toEqual([]);
   }
 });
 
@@ -320,7 +323,8 @@ test.each(["http://app.example/callback", "app:/callback", "callback"])(
   async (redirectUri) => {
     const { call, visits, world } = setting({}, { redirectUri });
     expect(await failure(call())).toMatchObject({ code: "invalid_target" });
-    expect([visits, world.registrations]).toEqual([[], []]);
+    expect(visits).toEqual([]);
+    expect(world.registrations).toEqual([]);
   },
 );
 
@@ -328,7 +332,8 @@ test("metadata of another resource is rejected without a sign-in", async () => {
   const { world, call, visits } = setting();
   world.resourceMetadata!.resource = "https://evil.example/mcp";
   expect(await failure(call())).toMatchObject({ code: "authorization_failed" });
-  expect([visits.length, world.asked.length]).toEqual([0, 1]);
+  expect(visits.length).toBe(0);
+  expect(world.asked.length).toBe(1);
 });
 
 test("a server that refuses a new token causes no further sign-in", async () => {

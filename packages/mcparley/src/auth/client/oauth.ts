@@ -188,7 +188,7 @@ export function authorize(options: AuthorizationOptions, { name, extension, make
     headers: async (request) => (flow || (await hasTokens(request.server)) ? (await load()).headers(request) : {}),
     responded: (request, response) => flow?.responded?.(request, response) ?? false,
     challenged: async (refusal, signal) => (await load()).challenged(refusal, signal),
-    signIn: async (url, asked) => (await load()).signIn(url, asked),
+    signIn: async (url, signInOptions) => (await load()).signIn(url, signInOptions),
     signOut: async (url) => (await load()).signOut(url),
     whoami: async (url) => (await load()).whoami(url),
   };

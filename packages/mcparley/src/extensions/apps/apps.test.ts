@@ -132,8 +132,10 @@ describe("a host", () => {
     const client = await connectTo(definition, { extensions: [appSupport()] });
     const [time, refresh] = await toolsOf(client);
     expect(getToolUi(time)).toEqual({ resourceUri });
-    expect([isVisibleTo("model", time), isVisibleTo("app", time)]).toEqual([true, true]);
-    expect([isVisibleTo("model", refresh), isVisibleTo("app", refresh)]).toEqual([false, true]);
+    expect(isVisibleTo("model", time)).toBe(true);
+    expect(isVisibleTo("app", time)).toBe(true);
+    expect(isVisibleTo("model", refresh)).toBe(false);
+    expect(isVisibleTo("app", refresh)).toBe(true);
     const ui = { csp, permissions: { camera: {} }, prefersBorder: true };
     expect(await readApp(client, getToolUi(time)!.resourceUri!)).toEqual({ uri: resourceUri, html, ui });
     await client.close();
@@ -241,7 +243,8 @@ describe("a host", () => {
     [{ ui: { visibility: ["everyone"] } }, '_meta.ui.visibility must be a list of "model" and "app".'],
   ])("keeps a tool from everyone whose metadata is %j", (meta, message) => {
     expect(() => readToolUi(meta)).toThrow(expect.objectContaining({ code: "invalid_message", message }));
-    expect([isVisibleTo("model", { _meta: meta }), isVisibleTo("app", { _meta: meta })]).toEqual([false, false]);
+    expect(isVisibleTo("model", { _meta: meta })).toBe(false);
+    expect(isVisibleTo("app", { _meta: meta })).toBe(false);
   });
 
   test.each([

@@ -60,13 +60,16 @@ describe.each(supportedVersions)("a host, to a server that speaks %s", (revision
     const [one] = await host.list().all();
     expect(one).toMatchObject({ uri, server: "memory:s", frontmatter: { name: "pdf", metadata: { version: "1" } } });
     expect(await host.get(uri)).toEqual(one);
-    expect([reads, asked]).toEqual([[], []]);
+    expect(reads).toEqual([]);
+    expect(asked).toEqual([]);
     const loaded = await host.load(one ?? "");
-    expect([reads, asked]).toEqual([[uri], ["new"]]);
+    expect(reads).toEqual([uri]);
+    expect(asked).toEqual(["new"]);
     expect(loaded.text).toBe(manifest);
     expect(loaded.body).toBe("See [the forms](references/FORMS.md).\n");
     expect(loaded.files).toEqual(["SKILL.md", "references/A guide.md"]);
-    expect([loaded.server, loaded.frontmatter.name]).toEqual(["memory:s", "pdf"]);
+    expect(loaded.server).toBe("memory:s");
+    expect(loaded.frontmatter.name).toBe("pdf");
     for (const file of [
       "references/A guide.md",
       "./references/A%20guide.md#top",
@@ -295,7 +298,8 @@ describe("an approval is bound to server, skill and content", () => {
     await first.host.load(uri);
     const second = await hostOf(hostile().server, { approvals });
     await second.host.load(uri);
-    expect([first.asked, second.asked]).toEqual([["new"], []]);
+    expect(first.asked).toEqual(["new"]);
+    expect(second.asked).toEqual([]);
     const elsewhere = await hostOf(hostile().server, { approvals, server: "elsewhere" });
     await elsewhere.host.load(uri);
     expect(elsewhere.asked).toEqual(["new"]);

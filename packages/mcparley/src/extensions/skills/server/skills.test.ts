@@ -78,7 +78,9 @@ describe.each(supportedVersions)("a server with skills, to a client of %s", (ver
       const [content] = contents;
       const bytes =
         content?.text === undefined ? Buffer.from(content?.blob ?? "", "base64") : Buffer.from(content.text, "utf8");
-      expect([content?.uri, sum(bytes), bytes.length]).toEqual([uri, digest, size]);
+      expect(content?.uri).toEqual(uri);
+      expect(sum(bytes)).toEqual(digest);
+      expect(bytes.length).toEqual(size);
     }
     const [logo] = (await peer.request("resources/read", { uri: "skill://team/pdf/assets/logo.png" })).result
       .contents as JsonObject[];
@@ -187,7 +189,8 @@ describe("nested skills", () => {
     const given = skills({ outer: skill({ ...many, "SKILL.md": manifest("outer") }) });
     const inner = skill({ ...many, "SKILL.md": manifest("inner") });
     expect(() => given.set("outer/inner", inner)).toThrow('"outer" has 802 files');
-    expect([given.size, given.has("outer/inner")]).toEqual([1, false]);
+    expect(given.size).toBe(1);
+    expect(given.has("outer/inner")).toBe(false);
     const [entry] = await list(await connectTo(given));
     expect(entry?.resources.length).toBe(401);
   });
@@ -335,7 +338,9 @@ test("skills can be added, changed and removed while a server runs, and subscrib
   });
   expect(await list(peer)).toMatchObject([{ frontmatter: { license: "MIT" } }]);
   expect([...given].map(([path]) => path)).toEqual(["a"]);
-  expect([given.delete("a"), given.delete("a"), given.size]).toEqual([true, false, 0]);
+  expect(given.delete("a")).toBe(true);
+  expect(given.delete("a")).toBe(false);
+  expect(given.size).toBe(0);
   expect(await list(peer)).toEqual([]);
   expect((await peer.request("resources/read", { uri: "skill://a/SKILL.md" })).error.code).toBe(-32002);
 });
