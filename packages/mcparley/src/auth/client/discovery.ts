@@ -62,7 +62,7 @@ export interface Discovered {
   readonly dpopAlgorithms: readonly string[] | undefined;
 }
 
-export interface DiscoverOptions {
+interface DiscoverOptions {
   fetch: GuardedFetch;
   server: URL;
   /** The URL of the metadata, from a challenge. */

@@ -82,9 +82,19 @@ async function follow(start: URL, init: Sent, options: GuardedFetchOptions): Pro
   for (let hops = 0; ; hops++) {
     checkUrl(url, options.allowPrivate);
     const response = await send(url, init, options);
-    if (!isRedirect(response)) return response;
+    const { type, status, headers } = response;
+    const isRedirect = type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
+    if (!isRedirect) return response;
     discard(response);
-    url = redirected(response, { from: url, hops, method: init.method ?? "GET" });
+    const location = headers.get("location");
+    const target = location !== null && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+    if ((init.method ?? "GET") !== "GET" || target?.origin !== url.origin || hops >= MAX_HOPS) {
+      // Only the origin is shown: the rest of the URL may contain the secrets that were sent.
+      const shown = target ? ` to ${target.origin}` : "";
+      const why = hops >= MAX_HOPS ? `after ${MAX_HOPS} redirects` : "and is not followed";
+      throw new LocalError("forbidden_url", `${nameOf(url)} redirects an authorization request${shown}, ${why}.`);
+    }
+    url = target;
   }
 }
 
@@ -98,20 +108,6 @@ async function send(url: URL, init: Sent, { fetch, allowPrivate }: GuardedFetchO
     if (signal.aborted || error instanceof LocalError) throw error;
     throw unreachable(url, error);
   }
-}
-
-function isRedirect({ type, status }: Response): boolean {
-  return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
-}
-
-function redirected(response: Response, { from, hops, method }: { from: URL; hops: number; method: string }): URL {
-  const location = response.headers.get("location");
-  const to = location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
-  if (method === "GET" && to?.origin === from.origin && hops < MAX_HOPS) return to;
-  // Only the origin is shown: the rest of the URL may contain the secrets that were sent.
-  const target = to ? ` to ${to.origin}` : "";
-  const why = hops >= MAX_HOPS ? `after ${MAX_HOPS} redirects` : "and is not followed";
-  throw new LocalError("forbidden_url", `${nameOf(from)} redirects an authorization request${target}, ${why}.`);
 }
 
 /** Reads the body, so that the limits on size and time also apply to it. */

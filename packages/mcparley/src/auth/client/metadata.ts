@@ -15,7 +15,7 @@ export function resourceMetadataUrls(resource: URL): URL[] {
 }
 
 /** The metadata that an MCP server published (RFC 9728), with identifiers as they were written. */
-export interface ResourceMetadata {
+interface ResourceMetadata {
   readonly resource: string;
   /** Whether the resource is a part of the server's URL, such as its origin, so that it also covers other servers. */
   readonly isShorter: boolean;
@@ -60,7 +60,7 @@ function readMetadata(
 ): ResourceMetadata {
   const extent = extentOf(resource, server);
   if (extent === "other") {
-    const message = `The metadata at ${nameOf(url)} is that of ${quoted(resource)}, and not of ${nameOf(server)}.`;
+    const message = `The metadata at ${nameOf(url)} is that of ${JSON.stringify(resource.slice(0, 500))}, and not of ${nameOf(server)}.`;
     throw new LocalError("authorization_failed", `${message} Its authorization servers are not used.`);
   }
   return {
@@ -205,10 +205,6 @@ async function fetchDocument(
     // Some servers answer every path with their web page.
     return undefined;
   }
-}
-
-function quoted(resource: string): string {
-  return JSON.stringify(resource.slice(0, 500));
 }
 
 function strings(value: unknown): string[] | undefined {

@@ -149,7 +149,7 @@ function checkMetadataUrl(text: string): void {
 }
 
 /** A grant whose code is loaded on first use. */
-export interface LazyGrant {
+interface LazyGrant {
   /** Separates the tokens of different grants, and of different clients of one grant, in the same storage. */
   readonly name: string;
   /** The identifier of the MCP extension that defines the grant. */

@@ -151,7 +151,8 @@ export class ServerAuthorization {
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
     const at = await this.discover(challenge.resourceMetadata, signal);
     const stored = await storedTokens(this.#core, at).read();
-    if (stored && !wasSent(stored, shown)) {
+    const sent = shown.authorization?.split(" ")[1];
+    if (stored && stored.accessToken !== sent) {
       await this.#adopt(stored, "stored");
       return true;
     }
@@ -176,7 +177,8 @@ export class ServerAuthorization {
   ): Promise<boolean> {
     const required = scopes ?? at.scopesSupported ?? [];
     // These scopes were already requested for this request, without success.
-    if (required.length === 0 || (repeated > 0 && includesAll(stored?.requestedScopes, required))) return false;
+    const wereRequested = required.every((scope) => stored?.requestedScopes?.includes(scope));
+    if (required.length === 0 || (repeated > 0 && wereRequested)) return false;
     const name = required.toSorted().join(" ");
     const before = this.#stepUps.get(name) ?? 0;
     if (before >= MAX_STEP_UPS) return false;
@@ -201,7 +203,10 @@ export class ServerAuthorization {
       const renewed = await refreshTokens(this.#core, at, token);
       if (renewed) await this.#adopt(renewed, "refreshed");
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
-      else if (this.#token === token) this.#token = withoutRefresh(token);
+      else if (this.#token === token) {
+        const { refreshToken: _, ...withoutRefresh } = token;
+        this.#token = withoutRefresh;
+      }
     } catch (error) {
       this.#core.options.onError?.(error instanceof Error ? error : new Error(String(error), { cause: error }));
     }
@@ -224,15 +229,6 @@ export class ServerAuthorization {
   }
 }
 
-function withoutRefresh(token: TokenRecord): TokenRecord {
-  const { refreshToken: _, ...rest } = token;
-  return rest;
-}
-
-function wasSent({ accessToken }: TokenRecord, { authorization }: Readonly<Record<string, string>>): boolean {
-  return authorization?.split(" ")[1] === accessToken;
-}
-
 function notAccepted({ server, issuer, resource }: Discovered): LocalError {
   const message =
     `${server.origin} refuses the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}. ` +
@@ -243,8 +239,4 @@ function notAccepted({ server, issuer, resource }: Discovered): LocalError {
 /** Returns the scopes of all sets, each once. */
 export function unite(...sets: (readonly string[] | undefined)[]): string[] {
   return [...new Set(sets.flatMap((set) => set ?? []))];
-}
-
-function includesAll(scopes: readonly string[] | undefined, required: readonly string[]): boolean {
-  return required.every((scope) => scopes?.includes(scope));
 }

@@ -100,21 +100,17 @@ function checkKeys(keys: readonly ApiKey[]): void {
         `The API key of ${owner} requires either key or sha256. Check whether an environment variable is missing.`,
       );
     }
-    checkKey(key, owner);
+    // No message contains the key.
+    if (key !== undefined && (typeof key !== "string" || key.length < minKey)) {
+      throw invalid(`The API key of ${owner} must have at least ${minKey} characters. Generate it at random.`);
+    }
+    if (key !== undefined && !/^[\w.~+/-]+=*$/.test(key)) {
+      throw invalid(`The API key of ${owner} must contain only letters, digits and "-._~+/", and "=" at its end.`);
+    }
     if (hex !== undefined && !/^[\da-f]{64}$/i.test(hex))
       throw invalid(`sha256 of ${owner} must be 64 hexadecimal digits.`);
     const identity = key === undefined ? `sha256 ${hex!.toLowerCase()}` : `key ${key}`;
     if (found.has(identity)) throw invalid(`The API key of ${owner} is listed twice.`);
     found.add(identity);
   }
-}
-
-/** The message does not contain the key. */
-function checkKey(key: string | undefined, owner: string): void {
-  if (key === undefined) return;
-  if (typeof key !== "string" || key.length < minKey) {
-    throw invalid(`The API key of ${owner} must have at least ${minKey} characters. Generate it at random.`);
-  }
-  if (/^[\w.~+/-]+=*$/.test(key)) return;
-  throw invalid(`The API key of ${owner} must contain only letters, digits and "-._~+/", and "=" at its end.`);
 }

@@ -73,7 +73,8 @@ export function introspectionVerifier(options: IntrospectionVerifierOptions): To
   return async (token) => {
     const claims = await responses(await digest(token), async () => {
       const value = await gate(() => introspect(token));
-      return { value, until: Math.min(clock.now() + cacheTtl, expiryOf(value)) };
+      const expiry = typeof value.exp === "number" ? value.exp * 1000 : Infinity;
+      return { value, until: Math.min(clock.now() + cacheTtl, expiry) };
     });
     check(claims, { issuer, audience, tolerance, now: clock.now() / 1000 });
     return tokenOf(issuer, claims, options.scopesOf);
@@ -136,8 +137,4 @@ function isAccessToken({ token_type: type, typ, token_use: use }: JsonObject): b
   if (typeof type === "string" && !/^(?:bearer|dpop|n_a)$/i.test(type)) return false;
   if (typeof typ === "string" && /^(?:refresh|offline|id|logout)\b/i.test(typ)) return false;
   return typeof use !== "string" || /^access(?:_token)?$/i.test(use);
-}
-
-function expiryOf({ exp }: JsonObject): number {
-  return typeof exp === "number" ? exp * 1000 : Infinity;
 }

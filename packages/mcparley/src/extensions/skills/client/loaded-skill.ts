@@ -11,6 +11,9 @@ import { type SkillFrontMatter, type SkillResource, digestOf, exactText, skillFi
 import { isPlainPath, pathIn, quoted, rootOf, uriOf } from "../skill-uri.ts";
 import { type OfferedSkill, SkillRefused } from "./offered-skill.ts";
 
+/** Maximum size of the reply with a small file in bytes. */
+const defaultReplySize = 25_165_824;
+
 /** A file of a skill, read and verified. */
 export interface SkillContent {
   /** URI of the file. */
@@ -176,11 +179,9 @@ async function readFile(
   { uri, listed }: Target,
   options: RequestOptions,
 ): Promise<SkillContent> {
-  const request: CallOptions = {
-    ...options,
-    fresh: true,
-    maxReply: replySize(listed?.size ?? maxBytes),
-  };
+  // JSON may use six characters for one byte, as in `\u0000`. The rest is for the URI, the type and the metadata.
+  const maxReply = Math.max(defaultReplySize, 6 * (listed?.size ?? maxBytes) + 65_536);
+  const request: CallOptions = { ...options, fresh: true, maxReply };
   const { contents } = await client.readResource(uri, request);
   const [content, ...others] = contents;
   if (!isObject(content) || others.length > 0 || content.uri !== uri) {
@@ -199,17 +200,6 @@ async function readFile(
     bytes,
     isVerified: listed !== undefined,
   };
-}
-
-/** Maximum size of the reply with a small file in bytes. */
-const defaultReplySize = 25_165_824;
-
-/**
- * Returns the maximum size of the reply with a file in bytes. JSON may use six characters for one byte, as in `\u0000`. The
- * rest is for the URI, the type and the metadata.
- */
-function replySize(size: number): number {
-  return Math.max(defaultReplySize, 6 * size + 65_536);
 }
 
 async function verify({ uri, size, digest }: SkillResource, bytes: Uint8Array): Promise<void> {

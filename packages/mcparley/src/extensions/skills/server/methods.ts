@@ -57,7 +57,8 @@ export function skillMethods(
       revisionKinds,
       async answer(call) {
         const cursor = readCursor(call.params);
-        await countAllFiles(catalog);
+        // Skills may be added while the sizes and digests are calculated.
+        for (let counting = catalog.counting(); counting; counting = catalog.counting()) await counting;
         return pages.of(call.core).page(call, cursor);
       },
     },
@@ -66,11 +67,6 @@ export function skillMethods(
       [SkillMethod.readDirectory]: { revisionKinds, answer: async (call: Call) => readDirectory(catalog, call) },
     }),
   };
-}
-
-/** Calculates the sizes and digests of all files, including those of skills that are added during the calculation. */
-async function countAllFiles(catalog: Catalog): Promise<void> {
-  for (let more = catalog.counting(); more; more = catalog.counting()) await more;
 }
 
 async function getSkill(catalog: Catalog, call: Call): Promise<JsonObject> {
