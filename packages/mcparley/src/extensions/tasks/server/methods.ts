@@ -179,5 +179,5 @@ function methodNotFound({ method }: Call): ProtocolError {
 }
 
 function notFound(): ProtocolError {
-  return invalidParams("The task does not exist, or its ttl has passed.");
+  return invalidParams("There is no such task. Its ttl may have passed.");
 }
