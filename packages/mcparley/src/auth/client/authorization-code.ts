@@ -69,7 +69,7 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
 function checkPkce({ issuer, code_challenge_methods_supported: methods }: AuthorizationServer): void {
   if (methods?.includes("S256")) return;
   const message =
-    `The authorization server ${JSON.stringify(issuer)} does not say that it supports PKCE with S256 ` +
+    `The authorization server ${JSON.stringify(issuer)} does not declare support for PKCE with S256 ` +
     "(code_challenge_methods_supported in its metadata), so the sign-in was not started.";
   throw new LocalError("authorization_failed", message);
 }

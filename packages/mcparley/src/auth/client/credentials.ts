@@ -1,5 +1,5 @@
 /**
- * Stores what authorization servers issued to a client: registrations and tokens. The values contain secrets.
+ * A store for the registrations and tokens that authorization servers issue to clients. The values contain secrets.
  *
  * Several clients and processes may share one storage. They synchronize with `exclusively`.
  */

@@ -23,7 +23,7 @@ export interface Grant {
   preferredIssuers?(): readonly string[];
 }
 
-/** The authorization server and the tools of one use of a grant. */
+/** The context of one use of a grant: the authorization server, and access to it. */
 export interface GrantContext {
   readonly at: Discovered;
   readonly endpoints: Endpoints;

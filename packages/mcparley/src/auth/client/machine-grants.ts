@@ -47,7 +47,7 @@ export function clientCredentials(options: ClientCredentialsOptions): OAuth {
   });
 }
 
-/** A workload whose platform vouches for it. */
+/** Options of `workloadIdentity`. */
 export interface WorkloadIdentityOptions extends MachineOptions {
   /**
    * Returns the JWT by which the platform identifies the workload. Its `aud` must be the issuer. Called for each token,
@@ -91,7 +91,7 @@ export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
 export interface IdentityProvider {
   /** The issuer identifier, an https URL. Its metadata is read from there. */
   issuer: string;
-  /** Default: the one in its metadata. */
+  /** The URL of the token endpoint. Default: the one in the provider's metadata. */
   tokenEndpoint?: string;
   /** The credentials of the client that is registered at the identity provider. */
   client: ClientCredential;

@@ -15,7 +15,7 @@ export interface ResourceOffer {
   readonly resource: string;
 }
 
-/** The options of every way to authorize a client. */
+/** Options that all grants share: `oauth`, `clientCredentials`, `workloadIdentity` and `enterpriseManaged`. */
 export interface AuthorizationOptions {
   /** Stores tokens and registrations. Default: in memory, so that they end with the process. */
   storage?: CredentialStorage;
@@ -40,7 +40,7 @@ export interface AuthorizationOptions {
   allowPrivateNetwork?: boolean;
   /** Sends the authorization requests, for example through a proxy. Redirects and limits are handled outside of it. */
   fetch?: typeof fetch;
-  /** Receives errors that fail no request, such as a token that could not be renewed in time. */
+  /** Called with errors that fail no request, such as a failed renewal of a token. Default: such errors are ignored. */
   onError?: (error: Error) => void;
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
@@ -91,7 +91,7 @@ export interface RegisteredClient extends ClientCredential {
   issuer?: string;
 }
 
-/** How a client identifies itself to authorization servers. */
+/** Options for the identity of a client at authorization servers. */
 export interface RegistrationOptions {
   /** The name of the client on the consent page. Default: "mcparley". */
   clientName?: string;
@@ -105,7 +105,7 @@ export interface RegistrationOptions {
   client?: RegisteredClient | readonly RegisteredClient[];
 }
 
-/** How a client signs a user in. */
+/** Options of `oauth`. */
 export interface OAuthOptions extends AuthorizationOptions, RegistrationOptions {
   /**
    * How the user signs in. Default on Node: the browser of this machine (`loopbackSignIn` of `mcparley/node`). Required on

@@ -116,7 +116,7 @@ export async function revokeTokens(core: AuthorizationCore, at: Discovered): Pro
   return (await revoke(tokens.accessToken, "access_token")) || isRefreshRevoked;
 }
 
-/** Returns the context of one use of a grant. `isBound` tells whether the tokens are bound to a key. */
+/** Returns the context of one use of a grant. `isBound` requests tokens that are bound to a key. */
 async function grantContext(
   core: AuthorizationCore,
   at: Discovered,

@@ -19,7 +19,7 @@ export function trustedFetch(fetch: typeof globalThis.fetch | undefined, clock: 
   return makeGuardedFetch({ allowPrivate: true, fetch, clock, timeout });
 }
 
-/** What a request of oauth4webapi needs to authenticate this server to an authorization server. */
+/** The arguments with which oauth4webapi authenticates this server to an authorization server. */
 interface IssuerClient {
   readonly server: oauth.AuthorizationServer;
   readonly client: oauth.Client;

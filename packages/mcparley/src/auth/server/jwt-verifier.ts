@@ -105,7 +105,9 @@ function checkAlgorithms(given: readonly string[] = publicKeyAlgorithms): string
   const other = given.find((algorithm) => !publicKeyAlgorithms.includes(algorithm));
   if (other === undefined && given.length > 0) return [...given];
   const problem =
-    other === undefined ? "algorithms must not be empty" : `algorithms must all sign with a private key; got ${JSON.stringify(other)}`;
+    other === undefined
+      ? "algorithms must not be empty"
+      : `algorithms must all sign with a private key; got ${JSON.stringify(other)}`;
   throw invalid(`${problem}. Choose from ${publicKeyAlgorithms.join(", ")}.`);
 }
 

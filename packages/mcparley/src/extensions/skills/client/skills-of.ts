@@ -10,7 +10,7 @@ import { isInside } from "../skill-uri.ts";
 import { type LoadedSkill, loadSkill } from "./loaded-skill.ts";
 import { type OfferedSkill, type SkillLimits, SkillRefused, readEntry } from "./offered-skill.ts";
 
-/** The question to the user before a skill is loaded. */
+/** A request for the user's approval, before a skill is loaded. */
 export interface SkillApprovalRequest {
   /** The skill, with its server, its front matter and all its files. */
   readonly skill: OfferedSkill;

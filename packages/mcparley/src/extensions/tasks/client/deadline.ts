@@ -30,7 +30,7 @@ export class TaskDeadline {
     this.#resume();
   }
 
-  /** Aborted when the call is cancelled, when its time is over, or when the client is closed. */
+  /** Aborted when the call is cancelled, when its time limit has passed, or when the client is closed. */
   get signal(): AbortSignal {
     return this.#linked.signal;
   }
