@@ -1,5 +1,10 @@
-import { encodeReserved, firstCharacters } from "./uri-template-expand.ts";
-import type { Expression, TemplatePart, Variable } from "./uri-template-parse.ts";
+import {
+  type Expression,
+  type TemplatePart,
+  type Variable,
+  encodeReserved,
+  firstCharacters,
+} from "./uri-template-parse.ts";
 
 /** The values found in a URI. Has no prototype, so that any variable name is safe. */
 export type TemplateMatch = Record<string, string | string[]>;
