@@ -1,7 +1,6 @@
 import { type JsonSchema, SchemaError, shorten } from "../../schema/schema.ts";
 import { isObject } from "../../rpc/messages.ts";
-import { type Dialect, dialectOf } from "../../schema/json-schema/keywords.ts";
-import { subschemasOf } from "../../schema/json-schema/subschemas.ts";
+import { type Dialect, dialectOf, subschemasOf } from "../../schema/json-schema/keywords.ts";
 
 /** The type of a parameter that can be mirrored in a header. */
 export type McpHeaderType = "string" | "integer" | "boolean";

@@ -1,20 +1,19 @@
-import { type JsonSchema, MAX_ISSUES } from "../schema.ts";
+import { MAX_ISSUES } from "../schema.ts";
 import { type Check, type Node, apply } from "./apply.ts";
-import type { Compiler } from "./compiler.ts";
+import type { Compiler } from "./compile.ts";
 import type { DynamicReference } from "./document.ts";
+import type { CheckedSchema, Subschema } from "./keywords.ts";
 import { Evaluated, type Finding, type Run, every } from "./run.ts";
 
-type Subschema = JsonSchema | boolean;
-
 /** The keywords that apply other schemas to the same value. */
-export function combinationChecks(schema: JsonSchema, compiler: Compiler): Check[] {
-  const nodes = (keyword: string): Node[] | undefined =>
-    (schema[keyword] as readonly Subschema[] | undefined)?.map((below) => compiler.node(below));
+export function combinationChecks(schema: CheckedSchema, compiler: Compiler): Check[] {
+  const nodes = (list: readonly Subschema[] | undefined): Node[] | undefined =>
+    list?.map((below) => compiler.node(below));
   const checks = [
-    allOf(nodes("allOf")),
-    alternatives("anyOf", nodes("anyOf")),
-    alternatives("oneOf", nodes("oneOf")),
-    not(schema["not"] === undefined ? undefined : compiler.node(schema["not"] as Subschema)),
+    allOf(nodes(schema.allOf)),
+    alternatives("anyOf", nodes(schema.anyOf)),
+    alternatives("oneOf", nodes(schema.oneOf)),
+    not(schema.not === undefined ? undefined : compiler.node(schema.not)),
     compiler.knows("if") ? conditional(schema, compiler) : undefined,
   ];
   return checks.filter((check) => check !== undefined);
@@ -78,8 +77,8 @@ function not(node: Node | undefined): Check | undefined {
   );
 }
 
-function conditional(schema: JsonSchema, compiler: Compiler): Check | undefined {
-  const { if: condition, then: whenTrue, else: whenFalse } = schema as Record<string, Subschema | undefined>;
+function conditional(schema: CheckedSchema, compiler: Compiler): Check | undefined {
+  const { if: condition, then: whenTrue, else: whenFalse } = schema;
   if (condition === undefined) return undefined;
   const test = silently(compiler.node(condition));
   const consequence = whenTrue === undefined ? undefined : compiler.node(whenTrue);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type JsonSchema, SchemaError, formatIssue } from "../schema.ts";
-import { compileJsonSchema } from "./compile.ts";
+import { compileJsonSchema } from "mcparley-tests/support/compile-json-schema.ts";
 
 const issues = (schema: JsonSchema | boolean, value: unknown): string[] =>
   (compileJsonSchema(schema)(value).issues ?? []).map(formatIssue);

@@ -1,9 +1,8 @@
 import { type JsonSchema, pointerStep } from "../schema.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { copySchema, refuse, show } from "./copy-schema.ts";
-import { type Dialect, type Shape, dialectOf, keywordsOf } from "./keywords.ts";
+import { type Dialect, type Shape, dialectOf, keywordsOf, subschemasOf } from "./keywords.ts";
 import { type Misfit, misfitOf } from "./shapes.ts";
-import { subschemasOf } from "./subschemas.ts";
 
 /** Levels of subschemas within subschemas. */
 const MAX_DEPTH = 64;

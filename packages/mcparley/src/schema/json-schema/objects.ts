@@ -1,16 +1,16 @@
-import { type JsonSchema, counted, shorten } from "../schema.ts";
+import { counted, shorten } from "../schema.ts";
 import { type Check, type Node, apply, applyAt } from "./apply.ts";
-import type { Compiler } from "./compiler.ts";
+import type { Compiler } from "./compile.ts";
+import type { CheckedSchema, Subschema } from "./keywords.ts";
 import type { Pattern } from "./patterns.ts";
 import { type Evaluated, type Run, every } from "./run.ts";
 
 type Properties = Readonly<Record<string, unknown>>;
-type Subschema = JsonSchema | boolean;
 
 /** The keywords of objects. */
-export function objectChecks(schema: JsonSchema, compiler: Compiler): Check<Properties>[] {
+export function objectChecks(schema: CheckedSchema, compiler: Compiler): Check<Properties>[] {
   const checks = [
-    required(schema["required"] as readonly string[] | undefined),
+    required(schema.required),
     countProperties(schema),
     properties(schema, compiler),
     propertyNames(schema, compiler),
@@ -28,10 +28,10 @@ function required(names: readonly string[] = []): Check<Properties> | undefined 
     });
 }
 
-function countProperties({ minProperties, maxProperties }: JsonSchema): Check<Properties> | undefined {
+function countProperties({ minProperties, maxProperties }: CheckedSchema): Check<Properties> | undefined {
   if (minProperties === undefined && maxProperties === undefined) return undefined;
-  const min = (minProperties as number | undefined) ?? 0;
-  const max = (maxProperties as number | undefined) ?? Infinity;
+  const min = minProperties ?? 0;
+  const max = maxProperties ?? Infinity;
   const tooFew = `must have at least ${counted(min, "property", "properties")}`;
   const tooMany = `must have at most ${counted(max, "property", "properties")}`;
   return (value, run) => {
@@ -51,16 +51,15 @@ interface Parts {
   readonly others: CheckProperty | undefined;
 }
 
-function properties(schema: JsonSchema, compiler: Compiler): Check<Properties> | undefined {
+function properties(schema: CheckedSchema, compiler: Compiler): Check<Properties> | undefined {
   const { properties: named = {}, patternProperties = {}, additionalProperties } = schema;
   const parts: Parts = {
-    named: new Map(Object.entries(named as Properties).map(([key, below]) => [key, compiler.node(below as Subschema)])),
-    patterns: Object.entries(patternProperties as Properties).map(([source, below]) => ({
+    named: new Map(Object.entries(named).map(([key, below]) => [key, compiler.node(below)])),
+    patterns: Object.entries(patternProperties).map(([source, below]) => ({
       pattern: compiler.options.patterns(source),
-      node: compiler.node(below as Subschema),
+      node: compiler.node(below),
     })),
-    others:
-      additionalProperties === undefined ? undefined : otherProperty(compiler.node(additionalProperties as Subschema)),
+    others: additionalProperties === undefined ? undefined : otherProperty(compiler.node(additionalProperties)),
   };
   if (parts.named.size === 0 && parts.patterns.length === 0 && !parts.others) return undefined;
   return (value, run, evaluated) => {
@@ -106,9 +105,9 @@ function otherProperty(node: Node): CheckProperty {
   };
 }
 
-function propertyNames(schema: JsonSchema, compiler: Compiler): Check<Properties> | undefined {
-  if (schema["propertyNames"] === undefined || !compiler.knows("propertyNames")) return undefined;
-  const node = compiler.node(schema["propertyNames"] as Subschema);
+function propertyNames(schema: CheckedSchema, compiler: Compiler): Check<Properties> | undefined {
+  if (schema.propertyNames === undefined || !compiler.knows("propertyNames")) return undefined;
+  const node = compiler.node(schema.propertyNames);
   return (value, run) =>
     every(Object.keys(value), run, (key) => {
       run.take(1);
@@ -118,15 +117,20 @@ function propertyNames(schema: JsonSchema, compiler: Compiler): Check<Properties
 }
 
 /** `dependentRequired` and `dependentSchemas`, and `dependencies`, which is both and still in use after draft-07. */
-function dependencies(schema: JsonSchema, compiler: Compiler): Check<Properties>[] {
-  const keywords = ["dependencies", "dependentRequired", "dependentSchemas"].filter((name) => compiler.knows(name));
+function dependencies(schema: CheckedSchema, compiler: Compiler): Check<Properties>[] {
+  const keywords = (["dependencies", "dependentRequired", "dependentSchemas"] as const).filter((name) =>
+    compiler.knows(name),
+  );
   return keywords.flatMap((keyword) =>
-    Object.entries((schema[keyword] as Properties | undefined) ?? {}).map(([key, dependency]) =>
-      Array.isArray(dependency)
-        ? requiredWith(key, dependency as string[])
-        : schemaWith(key, compiler.node(dependency as Subschema)),
+    Object.entries(schema[keyword] ?? {}).map(([key, dependency]) =>
+      isNames(dependency) ? requiredWith(key, dependency) : schemaWith(key, compiler.node(dependency)),
     ),
   );
+}
+
+/** `Array.isArray` does not recognize a list that is read-only. */
+function isNames(dependency: Subschema | readonly string[]): dependency is readonly string[] {
+  return Array.isArray(dependency);
 }
 
 function requiredWith(key: string, names: readonly string[]): Check<Properties> {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonSchema } from "../schema.ts";
-import { type CompileOptions, DEFAULT_STEPS, compileJsonSchema } from "./compile.ts";
+import { compileJsonSchema } from "mcparley-tests/support/compile-json-schema.ts";
+import { type CompileOptions, DEFAULT_STEPS } from "./compile.ts";
 
 const tooComplex = { issues: [{ path: "", message: "is too complex to be checked with this schema" }] };
 

@@ -1,11 +1,13 @@
-import { type JsonSchema, counted } from "../schema.ts";
+import { counted } from "../schema.ts";
 import type { Check, Kind } from "./apply.ts";
-import type { Compiler } from "./compiler.ts";
+import type { Compiler } from "./compile.ts";
 import { ValueSet } from "./equality.ts";
 import { formats } from "./formats.ts";
+import type { CheckedSchema } from "./keywords.ts";
 import { Run } from "./run.ts";
 
-type Make = (value: any, schema: JsonSchema, compiler: Compiler) => Check<any> | undefined;
+/** The compiler has verified the form of `value`, which differs from keyword to keyword. */
+type Make = (value: any, schema: CheckedSchema, compiler: Compiler) => Check<any> | undefined;
 
 /** The keywords that look at a value without looking into it, by the kind of value they apply to. */
 export const valueKeywords: Readonly<Record<string, readonly [kind: Kind | "any", make: Make]>> = {
@@ -100,7 +102,7 @@ function countCharacters(text: string, run: Run): number {
   return count;
 }
 
-function pattern(source: string, _: JsonSchema, { options: { patterns } }: Compiler): Check<string> {
+function pattern(source: string, _: CheckedSchema, { options: { patterns } }: Compiler): Check<string> {
   const compiled = patterns(source);
   const message = `must match the pattern ${source}`;
   return (value, run) => {
@@ -110,7 +112,7 @@ function pattern(source: string, _: JsonSchema, { options: { patterns } }: Compi
   };
 }
 
-function format(name: string, _: JsonSchema, { options }: Compiler): Check<string> | undefined {
+function format(name: string, _: CheckedSchema, { options }: Compiler): Check<string> | undefined {
   const isValid = options.format !== "annotate" && Object.hasOwn(formats, name) ? formats[name] : undefined;
   if (!isValid) return undefined;
   const message = `must be a valid ${name}`;
