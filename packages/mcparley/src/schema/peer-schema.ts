@@ -4,7 +4,7 @@ import { type PatternEngine, nativePatterns } from "./json-schema/patterns.ts";
 import { type JsonSchema, MAX_ISSUES, SchemaError, type Validator, shorten } from "./schema.ts";
 import { isObject } from "../rpc/messages.ts";
 
-/** The schema of a peer, ready for use. */
+/** A compiled schema of a peer. */
 export interface PeerSchema {
   readonly validate: Validator;
   /** Sentences that name the parts of the schema which are not checked. At most 20. */
@@ -12,10 +12,10 @@ export interface PeerSchema {
 }
 
 /**
- * Prepares a JSON Schema that a peer sent.
+ * Compiles a JSON Schema that a peer sent.
  *
- * Its patterns run in an engine that needs linear time, which is loaded only if the schema has a pattern. A pattern that
- * the engine cannot evaluate is not checked, and neither is anything if the schema is invalid; `unchecked` names the reason.
+ * An engine with linear time evaluates its patterns. The engine is loaded only if the schema has a pattern. A pattern that
+ * it cannot evaluate is not checked. If the schema is invalid, nothing is checked. `unchecked` names the reasons.
  *
  * Throws a SchemaError `unsupported_dialect`, `external_ref` or `too_complex` (2026-07-28, basic, "Implementation
  * Requirements" and "`$ref` Resolution").

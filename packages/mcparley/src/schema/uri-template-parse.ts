@@ -1,4 +1,4 @@
-/** Thrown for a template that cannot be parsed, or cannot be expanded with the given values. */
+/** Thrown for a template that cannot be parsed. */
 export class UriTemplateError extends Error {
   override readonly name: string = "UriTemplateError";
   /** Position in the template, counted in UTF-16 units from 0. */
@@ -19,7 +19,7 @@ export interface Variable {
   readonly explode: boolean;
 }
 
-/** How an operator writes its variables (RFC 6570 appendix A). */
+/** The form in which an operator writes its variables (RFC 6570 appendix A). */
 export interface Operator {
   readonly first: string;
   readonly separator: string;

@@ -7,7 +7,7 @@ import { every } from "./run.ts";
 
 type Items = readonly unknown[];
 
-/** The keywords of arrays. */
+/** Returns the checks of the keywords of arrays. */
 export function arrayChecks(schema: CheckedSchema, compiler: Compiler): Check<Items>[] {
   const checks = [
     countItems(schema),
@@ -39,7 +39,7 @@ const hasUniqueItems: Check<Items> = (value, run) => {
   return true;
 };
 
-/** `prefixItems` and `items`; or up to 2019-09 `items` as a list, and `additionalItems`. */
+/** `prefixItems` and `items`. Up to 2019-09: `items` as a list, and `additionalItems`. */
 function items(schema: CheckedSchema, compiler: Compiler): Check<Items> | undefined {
   const { prefix, rest } = partsOf(schema, compiler);
   const first = prefix.map((below) => compiler.node(below));

@@ -5,7 +5,7 @@ import type { DynamicReference } from "./document.ts";
 import type { CheckedSchema, Subschema } from "./keywords.ts";
 import { Evaluated, type Finding, type Run, every } from "./run.ts";
 
-/** The keywords that apply other schemas to the same value. */
+/** Returns the checks of the keywords that apply other schemas to the same value. */
 export function combinationChecks(schema: CheckedSchema, compiler: Compiler): Check[] {
   const nodes = (list: readonly Subschema[] | undefined): Node[] | undefined =>
     list?.map((below) => compiler.node(below));
@@ -19,14 +19,14 @@ export function combinationChecks(schema: CheckedSchema, compiler: Compiler): Ch
   return checks.filter((check) => check !== undefined);
 }
 
-/** Applies the schema that a `$ref` leads to. */
+/** Applies the target of a `$ref`. */
 export function referenceTo(node: Node): Check {
   return (value, run, evaluated) => apply(node, value, run, evaluated);
 }
 
 /**
- * Applies the schema that a `$dynamicRef` or `$recursiveRef` leads to: the one with its anchor in the outermost resource
- * of those that validation came through.
+ * Applies the target of a `$dynamicRef` or `$recursiveRef`: the subschema with its anchor in the outermost resource that
+ * validation has passed.
  */
 export function dynamicReferenceTo({ initial, anchor }: DynamicReference, compiler: Compiler): Check {
   if (anchor === undefined) return referenceTo(compiler.nodeAt(initial));
@@ -56,7 +56,7 @@ function alternatives(keyword: "anyOf" | "oneOf", nodes: readonly Node[] | undef
       if (!matches(value, run, evaluated)) continue;
       count++;
       if (keyword === "anyOf") {
-        // If nothing depends on the properties that the others evaluate, the first match decides.
+        // Without `unevaluatedProperties` above, the properties that the others evaluate do not matter.
         if (!evaluated) break;
       } else if (count > 1 && run.unchecked === unchecked) {
         return run.fail(keyword, `must match exactly one of the ${nodes.length} alternatives, but matches several`);
@@ -90,7 +90,9 @@ function conditional(schema: CheckedSchema, compiler: Compiler): Check | undefin
   };
 }
 
-/** Applies one of several schemas without reporting. If the value fits, adds its evaluated properties to the outer schema. */
+/**
+ * Applies one of several schemas without reporting. If the value fits, adds its evaluated properties to the outer schema.
+ */
 function silently(node: Node): Check {
   return (value, run, evaluated) => {
     const own = evaluated && new Evaluated();
@@ -125,7 +127,7 @@ function failAlternatives(keyword: string, nodes: readonly Node[]): (value: unkn
   };
 }
 
-/** Whether an alternative is meant for another kind of value altogether. */
+/** Returns whether an issue shows that an alternative is for another kind of value. */
 function isDecisive({ keyword, path }: Finding, ofUnion: string): boolean {
   return keyword === "type" || keyword === "false" ? path === ofUnion : keyword === "const" || keyword === "enum";
 }

@@ -47,7 +47,7 @@ export type TypeName = "array" | "boolean" | "integer" | "null" | "number" | "ob
 /** A version of JSON Schema. */
 export type Dialect = "2020-12" | "2019-09" | "draft-07" | "draft-04";
 
-/** The form that the meta-schema of a dialect requires for the value of a keyword. */
+/** The form of a keyword's value that the meta-schema of a dialect requires. */
 export type Shape =
   | "schema"
   | "schemaOrBoolean"
@@ -115,7 +115,7 @@ const inEveryDialect: Keywords = {
 
 const draft04: Keywords = {
   ...inEveryDialect,
-  // Its meta-schema does not mention references.
+  // The meta-schema does not mention references.
   $ref: "anything",
   id: "string",
   enum: "set",
@@ -165,7 +165,7 @@ const draft201909: Keywords = {
 const { additionalItems: _, ...kept } = draft201909;
 const draft202012: Keywords = {
   ...kept,
-  // Both no longer have an effect, but the meta-schema still checks them.
+  // These two keywords no longer have an effect, but the meta-schema still checks them.
   $recursiveAnchor: "name",
   $recursiveRef: "string",
   $dynamicRef: "string",
@@ -174,7 +174,7 @@ const draft202012: Keywords = {
   items: "items",
 };
 
-/** The keywords of each dialect. A keyword that is missing has no meaning in the dialect. */
+/** The keywords of each dialect. All others have no meaning in the dialect. */
 export const keywordsOf: Readonly<Record<Dialect, Keywords>> = {
   "2020-12": draft202012,
   "2019-09": draft201909,

@@ -7,7 +7,7 @@ import { type Evaluated, type Run, every } from "./run.ts";
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** The keywords of objects. */
+/** Returns the checks of the keywords of objects. */
 export function objectChecks(schema: CheckedSchema, compiler: Compiler): Check<Properties>[] {
   const checks = [
     required(schema.required),
@@ -44,7 +44,7 @@ function countProperties({ minProperties, maxProperties }: CheckedSchema): Check
 
 type CheckProperty = (key: string, value: unknown, run: Run) => boolean;
 
-/** The combined requirement of `properties`, `patternProperties` and `additionalProperties` of one schema. */
+/** `properties`, `patternProperties` and `additionalProperties` of one schema, which are checked together. */
 interface Parts {
   readonly named: ReadonlyMap<string, Node>;
   readonly patterns: readonly { readonly pattern: Pattern | undefined; readonly node: Node }[];
@@ -97,7 +97,7 @@ function property(parts: Parts, key: string, value: unknown, run: Run, evaluated
   return fits;
 }
 
-/** Checks a property that no other keyword knows. */
+/** Returns the check of properties that no other keyword of the schema names. */
 function otherProperty(node: Node): CheckProperty {
   return (key, value, run) => {
     if (node.place.schema !== false) return applyAt(node, value, key, run);
@@ -116,7 +116,9 @@ function propertyNames(schema: CheckedSchema, compiler: Compiler): Check<Propert
     });
 }
 
-/** `dependentRequired` and `dependentSchemas`, and `dependencies`, which is both and still in use after draft-07. */
+/**
+ * `dependentRequired` and `dependentSchemas`, and `dependencies`, which combines both and is still in use after draft-07.
+ */
 function dependencies(schema: CheckedSchema, compiler: Compiler): Check<Properties>[] {
   const keywords = (["dependencies", "dependentRequired", "dependentSchemas"] as const).filter((name) =>
     compiler.knows(name),

@@ -9,7 +9,7 @@ import { Run } from "./run.ts";
 /** The compiler has verified the form of `value`, which differs from keyword to keyword. */
 type Make = (value: any, schema: CheckedSchema, compiler: Compiler) => Check<any> | undefined;
 
-/** The keywords that look at a value without looking into it, by the kind of value they apply to. */
+/** The keywords that have no subschemas, with the kind of value that they apply to. */
 export const valueKeywords: Readonly<Record<string, readonly [kind: Kind | "any", make: Make]>> = {
   enum: ["any", (values: unknown[]) => isOneOf("enum", values, `must be one of ${JSON.stringify(values)}`)],
   const: ["any", (value: unknown) => isOneOf("const", [value], `must be ${JSON.stringify(value)}`)],
