@@ -53,7 +53,23 @@ export class Cancelled extends LocalError {
   }
 }
 
-/** Returns whether the error means that a resource does not exist, in any revision. */
+/**
+ * Returns whether the error of `readResource` means that the resource does not exist.
+ *
+ * Revisions up to 2025-11-25 have the code -32002 for this. Later ones have -32602 with the `uri` in `data`.
+ *
+ * @example
+ * ```ts
+ * import { isResourceNotFound } from "mcparley";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://notes.example.com/mcp");
+ * const note = await client.readResource("note://42").catch((error: unknown) => {
+ *   if (isResourceNotFound(error)) return undefined;
+ *   throw error;
+ * });
+ * ```
+ */
 export function isResourceNotFound(error: unknown): boolean {
   if (!(error instanceof ProtocolError)) return false;
   if (error.code === ErrorCode.ResourceNotFound) return true;

@@ -46,9 +46,22 @@ export interface RunningHttpServer {
 const flushTimeout = 2_000;
 
 /**
- * Serves a server over HTTP at `/mcp`, or another `path`, on loopback unless a `host` is given. A number is the port.
+ * Serves a server over HTTP at `/mcp` on a port of this machine, and resolves when it listens.
  *
- * Rejects with `LocalError` `address_unavailable` if it cannot listen on the address.
+ * Without a `host`, it listens on 127.0.0.1, which other machines cannot reach. Port 0 selects a free port. Rejects with
+ * `LocalError` `address_unavailable` if it cannot listen on the address.
+ *
+ * @example
+ * ```ts
+ * import { listen } from "mcparley/node";
+ * import { createServer, tool } from "mcparley/server";
+ *
+ * const hello = tool({ description: "Greets.", call: () => "Hello" });
+ * const server = createServer({ name: "hello", version: "1.0.0", tools: { hello } });
+ * const http = await listen(server, { port: 3000 });
+ * console.error(`Listening on ${http.url}`);
+ * process.once("SIGTERM", () => void http.close());
+ * ```
  */
 export async function listen(
   server: Server<any, any, any, any>,

@@ -1,4 +1,4 @@
-/** A source of time. Tests pass `fakeClock` of `mcparley/testing`. */
+/** A source of time and timers. Pass `fakeClock` of `mcparley/testing` in tests. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -22,7 +22,17 @@ export function checkTime(option: string, ms: number | undefined): void {
   throw new TypeError(`${option} must be a number of milliseconds, 0 or more; got ${String(ms)}.`);
 }
 
-/** The default clock. Its timers do not keep a process alive. A delay of more than 24.8 days is shortened to that. */
+/**
+ * The default clock. Its timers do not keep a process alive. A delay of more than 24.8 days is shortened to that.
+ *
+ * @example
+ * ```ts
+ * import { type Clock, systemClock } from "mcparley";
+ *
+ * const offset = 60_000;
+ * const clock: Clock = { ...systemClock, now: () => systemClock.now() + offset };
+ * ```
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (fn, ms) => {

@@ -154,7 +154,21 @@ export function notification(method: string, params?: JsonObject): JsonRpcNotifi
   return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
 }
 
-/** Serializes a message to one line of JSON. The text of a prepared result is inserted without serializing it again. */
+/**
+ * Serializes a message as one line of JSON, without a line break. For custom transports.
+ *
+ * Use it instead of `JSON.stringify`, because some results of a server are serialized in advance, and their text is
+ * inserted as it is.
+ *
+ * @example
+ * ```ts
+ * import { encode, type JsonRpcMessage } from "mcparley";
+ *
+ * function send(socket: WebSocket, message: JsonRpcMessage): void {
+ *   socket.send(encode(message));
+ * }
+ * ```
+ */
 export function encode(message: JsonRpcMessage): string {
   if ("result" in message && message.result instanceof Prepared) {
     return `${beginningOf(message.id)}${message.result.json}}`;

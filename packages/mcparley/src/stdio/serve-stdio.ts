@@ -6,15 +6,18 @@ import { type StreamTransportOptions, streamTransport } from "./stream-transport
 
 /** Options of `serveStdio`. */
 export interface ServeStdioOptions extends Omit<StreamTransportOptions, "keepOutput"> {
-  /** Read instead of stdin. With `input` or `output`, signals, exit and stdout of the process are not changed. */
+  /**
+   * Stream to read instead of stdin. With `input` or `output`, the signals, the exit and stdout of the process are
+   * unchanged.
+   */
   input?: Readable;
-  /** Written instead of stdout. */
+  /** Stream to write instead of stdout. */
   output?: Writable;
   /** Milliseconds from the end of the input until calls in flight are cancelled. Default: 30,000. */
   drainTimeout?: number;
-  /** Milliseconds from the end of serving until the process is made to exit; false for never. Default: 5,000. */
+  /** Milliseconds after the end of serving until the process is forced to exit; false disables this. Default: 5,000. */
   exitTimeout?: number | false;
-  /** Milliseconds between checks that the parent process is alive; false for no checks. Default: 5,000. */
+  /** Milliseconds between checks that the parent process is alive; false disables the checks. Default: 5,000. */
   parentCheckInterval?: number | false;
 }
 
@@ -30,6 +33,15 @@ export interface RunningStdioServer extends Promise<void> {
  * Serving ends when the input has ended and the calls in flight are answered, when the client closes the output, when the
  * parent process ends, or on SIGINT or SIGTERM. The promise then settles, and the process exits if nothing else keeps it
  * alive. stdout carries only the protocol: `console.log` and all other output is written to stderr.
+ *
+ * @example
+ * ```ts
+ * import { createServer, tool } from "mcparley/server";
+ * import { serveStdio } from "mcparley/stdio";
+ *
+ * const hello = tool({ description: "Greets.", call: () => "Hello" });
+ * await serveStdio(createServer({ name: "hello", version: "1.0.0", tools: { hello } }));
+ * ```
  */
 export function serveStdio(
   server: Pick<Server<any, any, any, any>, "attach">,
@@ -147,7 +159,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Calls `onSignal` for the first SIGINT or SIGTERM; a second one ends the process. The returned function removes the listeners. */
+/**
+ * Calls `onSignal` for the first SIGINT or SIGTERM; a second one ends the process. The returned function removes the
+ * listeners.
+ */
 function watchSignals(onSignal: () => void): () => void {
   const stop = (): void => {
     process.off("SIGINT", received);

@@ -30,7 +30,19 @@ export interface StreamTransportOptions {
  *
  * `start` takes ownership of the streams; they are closed with the transport. An error of a stream closes the transport
  * and is never thrown. `send` returns a promise while the peer reads slower than this side sends. A server on a `node:net`
- * socket needs `allowHalfOpen: true`, or Node closes the socket before the calls in flight are answered.
+ * socket needs `allowHalfOpen: true`, because otherwise Node closes the socket before the calls in flight are answered.
+ *
+ * @example
+ * ```ts
+ * import { createServer as createSocketServer } from "node:net";
+ * import { createServer } from "mcparley/server";
+ * import { streamTransport } from "mcparley/stdio";
+ *
+ * const server = createServer({ name: "hello", version: "1.0.0" });
+ * createSocketServer({ allowHalfOpen: true }, (socket) => {
+ *   void server.attach(streamTransport(socket, socket));
+ * }).listen(4000, "127.0.0.1");
+ * ```
  */
 export function streamTransport(input: Readable, output: Writable, options: StreamTransportOptions = {}): Transport {
   return new StreamTransport(input, output, options);

@@ -10,7 +10,18 @@ export interface MemoryStoreOptions {
   clock?: Clock;
 }
 
-/** Returns a store in the memory of this process. */
+/**
+ * Returns a store in the memory of this process. Its content is lost when the process ends.
+ *
+ * The store has no files and no connections. For several processes use `fileStore`, or `redisStore` of `@mcparley/redis`.
+ *
+ * @example
+ * ```ts
+ * import { createServer, memoryStore } from "mcparley/server";
+ *
+ * const server = createServer({ name: "notes", version: "1.0.0", store: memoryStore({ maxKeys: 10_000 }) });
+ * ```
+ */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { maxKeys = 100_000, clock = systemClock } = options;
   const tables = new Tables(maxKeys);

@@ -18,7 +18,18 @@ export const latestLegacy: Revision = november2025;
 /** The revision of an HTTP request that names no revision and has no session (2025-06-18, transports). */
 export const unnamedOverHttp: Revision = march2025;
 
-/** The advertised versions, the newest first. The pre-release is used only for clients that request it. */
+/**
+ * The revisions of MCP that servers and clients of this library support, the newest first.
+ *
+ * The pre-release 2024-10-07 is also supported, but it is not listed and is used only for clients that request it.
+ *
+ * @example
+ * ```ts
+ * import { supportedVersions } from "mcparley";
+ *
+ * console.log(supportedVersions[0]); // 2026-07-28
+ * ```
+ */
 export const supportedVersions: readonly string[] = revisions
   .filter((revision) => revision !== october2024)
   .map((revision) => revision.version);
@@ -30,7 +41,9 @@ export function findRevision(version: unknown): Revision | undefined {
 /** The revisions that open a session with `initialize`, the newest first. */
 export const legacyRevisions: readonly Revision[] = /* @__PURE__ */ revisions.filter(({ kind }) => kind === "legacy");
 
-/** Returns the revision of a new session: the requested one if it is among them, otherwise the newest. Undefined without any. */
+/**
+ * Returns the revision of a new session: the requested one if it is among them, otherwise the newest. Undefined without any.
+ */
 export function negotiateLegacy(requested: string, among: readonly Revision[]): Revision | undefined {
   return among.find(({ version }) => version === requested) ?? among[0];
 }

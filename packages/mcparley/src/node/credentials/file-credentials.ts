@@ -24,6 +24,18 @@ const lifetime = 400 * 86_400_000;
  * key is a file in the folder. This keeps secrets out of search indexes and copied text, but not from programs that can
  * read all files of the user. Replaced and deleted values are removed from the file immediately. Credentials that are not
  * renewed are deleted after 400 days. The folder must be on a local disk, as for `fileStore`.
+ *
+ * @example
+ * ```ts
+ * import { homedir } from "node:os";
+ * import { join } from "node:path";
+ * import { oauth } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ * import { fileCredentials, keychain } from "mcparley/node";
+ *
+ * const storage = fileCredentials(join(homedir(), ".notes", "credentials"), { key: keychain() });
+ * const client = await connect("https://notes.example.com/mcp", { auth: oauth({ clientName: "Notes", storage }) });
+ * ```
  */
 export function fileCredentials(folder: string, options: FileCredentialsOptions = {}): CredentialStorage {
   if (typeof folder !== "string" || folder === "") {
@@ -190,7 +202,19 @@ function renewLease(
 
 /**
  * Returns a function that reads a token from a file, such as the token of a Kubernetes service account. Use it as the
- * `assertion` of `workloadIdentity`. The file is read for each call, because its content is replaced.
+ * `assertion` of `workloadIdentity`. The file is read for each call, because the platform replaces its content.
+ *
+ * @example
+ * ```ts
+ * import { workloadIdentity } from "mcparley/auth";
+ * import { tokenFile } from "mcparley/node";
+ *
+ * const auth = workloadIdentity({
+ *   issuer: "https://auth.example.com",
+ *   client: { id: "nightly-job" },
+ *   assertion: tokenFile("/var/run/secrets/tokens/notes"),
+ * });
+ * ```
  */
 export function tokenFile(path: string | URL): () => Promise<string> {
   return async () => (await readFile(path, "utf8")).trim();

@@ -7,9 +7,9 @@ import { LoopbackListener } from "./loopback-listener.ts";
 
 /** Options of `loopbackSignIn`. */
 export interface LoopbackSignInOptions {
-  /** Sends the user to the URL, for example by showing it. Default: `openUrl`. */
+  /** Sends the user to the URL. Replace it to show the URL, or to ask the user first. Default: `openUrl`. */
   open?: (url: URL) => void | Promise<void>;
-  /** Milliseconds until the user must have returned. Default: 10 minutes. */
+  /** Milliseconds for the user to sign in and return. Default: 600,000 (10 minutes). */
   timeLimit?: number;
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
@@ -18,11 +18,23 @@ export interface LoopbackSignInOptions {
 const defaultTimeLimit = 600_000;
 
 /**
- * Signs a user in with the browser of this machine, which is redirected to a port of 127.0.0.1 (RFC 8252, 7.3).
+ * Signs a user in with the browser of this machine, which is redirected to a port of 127.0.0.1 (RFC 8252, 7.3). This is the
+ * default of `oauth` on Node.
  *
  * It listens only while it waits, on the port of the client's registration if that is free, otherwise on a random one. It
- * accepts one request, which must have the redirect URI's path and Host and the state of the authorization URL. Rejects with
- * `LocalError` `sign_in_required` if no browser can be opened, and with `timeout` if the user does not return in time.
+ * accepts one request, which must have the redirect URI's path and Host and the state of the authorization URL. A sign-in
+ * fails with `LocalError` `sign_in_required` if no browser can be opened, and with `timeout` if the user does not return in
+ * time.
+ *
+ * @example
+ * ```ts
+ * import { oauth } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ * import { loopbackSignIn } from "mcparley/node";
+ *
+ * const signIn = loopbackSignIn({ open: (url) => console.error(`Visit ${url.href}`) });
+ * const client = await connect("https://notes.example.com/mcp", { auth: oauth({ clientName: "Notes", signIn }) });
+ * ```
  */
 export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
   return { prepare: async (previous) => new LoopbackAttempt(await LoopbackListener.open(previous), options) };
@@ -77,7 +89,7 @@ function tooLate(timeLimit: number): LocalError {
 
 /** Options of `openUrl`. */
 export interface OpenUrlOptions {
-  /** Starts a program without a shell, and settles when it runs. */
+  /** Starts a program without a shell, and resolves when it runs. For tests. Default: `spawn` of `node:child_process`. */
   launch?: (command: string, args: readonly string[]) => Promise<void>;
   /** The operating system. Default: `process.platform`. */
   platform?: NodeJS.Platform;
@@ -88,8 +100,15 @@ export interface OpenUrlOptions {
 /**
  * Opens a URL in the user's browser: the program that `BROWSER` names, or the default of the system.
  *
- * The URL is not passed to a shell. Rejects if it is neither https nor http on this machine, or contains a user name. Also
- * rejects if there is no browser, for example on Linux without a display.
+ * Ask the user before you open a URL of a server. The URL is not passed to a shell. Rejects if it is neither https nor http
+ * on this machine, or contains a user name. Also rejects if there is no browser, for example on Linux without a display.
+ *
+ * @example
+ * ```ts
+ * import { openUrl } from "mcparley/node";
+ *
+ * await openUrl("https://notes.example.com/settings");
+ * ```
  */
 export async function openUrl(url: string | URL, options: OpenUrlOptions = {}): Promise<void> {
   const { platform = process.platform, env = process.env, launch = launchDetached } = options;
