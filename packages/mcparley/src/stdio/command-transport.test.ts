@@ -115,8 +115,8 @@ test("a child has the variables that programs need, those it was given, and no o
 
 test.each([
   [{ command: "no-such-program-anywhere" }, /Cannot start "no-such-program-anywhere": it was not found on PATH/],
-  [{ command: "./no/such/file" }, /there is no such file/],
-  [{ command: fileURLToPath(import.meta.url) }, /may not be executed/],
+  [{ command: "./no/such/file" }, /the file does not exist/],
+  [{ command: fileURLToPath(import.meta.url) }, /permission to execute it was denied/],
   [{ cwd: "/no/such/directory" }, /working directory "\/no\/such\/directory" does not exist/],
 ])("a command that cannot be started is named with the cure: %j", async (target, message) => {
   const failed = talk(target);

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { expectLinearTime } from "mcparley-tests/support/linear-time.ts";
 import { expect, test } from "vitest";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
-import { type DroppedLine, LineLimit, lineReader } from "./lines.ts";
+import { LineLimit, lineReader } from "./lines.ts";
 
 interface Seen {
   lines: string[];
-  dropped: DroppedLine[];
+  dropped: { bytes: number }[];
   unfinished: string[];
 }
 

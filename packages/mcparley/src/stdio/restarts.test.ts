@@ -4,8 +4,7 @@ import { connect } from "../client.ts";
 import type { TransportFactory } from "../client/connect/transports.ts";
 import type { Transport } from "../rpc/transport.ts";
 import { fakeClock, flushPromises } from "../testing/fake-clock.ts";
-import { commandTransports } from "./command-transport.ts";
-import { Restarts } from "./restarts.ts";
+import { Restarts, commandTransports } from "./command-transport.ts";
 
 const peer = fileURLToPath(new URL("fixtures/peer.mjs", import.meta.url));
 
@@ -26,7 +25,7 @@ const start = (transport: Transport): Promise<void> =>
 test("a program that ends soon after each start is started once more at once, and then after growing pauses", async () => {
   const clock = fakeClock();
   const target = { command: process.execPath, args: [peer, "dies"] };
-  const transports = commandTransports(target, undefined, new Restarts(clock));
+  const transports = commandTransports(target, undefined, clock);
   expect((await runToEnd(transports))?.message).not.toContain("delayed");
   expect((await runToEnd(transports))?.message).toContain(
     "exited with code 3. It ended soon after each of its last 2 starts, so the next start is delayed. The end of its stderr",
@@ -42,7 +41,7 @@ test("a program that ends soon after each start is started once more at once, an
 test("a transport that is closed before its program may be started again starts nothing", async () => {
   const clock = fakeClock();
   const target = { command: process.execPath, args: [peer, "dies"] };
-  const transports = commandTransports(target, undefined, new Restarts(clock));
+  const transports = commandTransports(target, undefined, clock);
   for (let twice = 0; twice < 2; twice++) await runToEnd(transports);
   const third = transports.open();
   const starting = start(third);

@@ -81,6 +81,7 @@ interface Observed {
   closed: Promise<void>;
 }
 
+/** Wraps a transport to observe its end. */
 function observed(inner: Transport): Observed {
   let end!: () => void;
   let close!: () => void;
@@ -110,15 +111,15 @@ function observed(inner: Transport): Observed {
   return { transport, ended, closed };
 }
 
-/** Waits a limited time for the calls in flight. */
+/** Waits for the calls in flight, and cancels them after `drainTimeout`. */
 async function drain(close: () => Promise<void>, closed: Promise<void>, options: ServeStdioOptions): Promise<void> {
   const { clock = systemClock, drainTimeout = 30_000 } = options;
-  const giveUp = (): void => void close();
-  const timer = clock.setTimeout(giveUp, drainTimeout);
+  const cancel = (): void => void close();
+  const timer = clock.setTimeout(cancel, drainTimeout);
   // The event loop is empty, so no further call can be answered.
-  process.once("beforeExit", giveUp);
+  process.once("beforeExit", cancel);
   await closed;
-  process.off("beforeExit", giveUp);
+  process.off("beforeExit", cancel);
   clock.clearTimeout(timer);
 }
 
@@ -127,7 +128,9 @@ function watchProcess(end: () => void, options: ServeStdioOptions): () => void {
   const stopSignals = watchSignals(end);
   const stopParent = parentCheckInterval === false ? () => {} : watchParent(end, parentCheckInterval);
   if (process.stdin.isTTY) {
-    process.stderr.write("This is an MCP server: a client starts it and speaks JSON-RPC with it. Ctrl+C ends it.\n");
+    process.stderr.write(
+      "This is an MCP server on stdio. An MCP client starts it and sends it JSON-RPC. Press Ctrl+C to stop it.\n",
+    );
   }
   return () => {
     stopSignals();
@@ -181,8 +184,8 @@ function watchSignals(onSignal: () => void): () => void {
 function exitAfter(ms: number): void {
   const timer = setTimeout(() => {
     const reasons = [...new Set(process.getActiveResourcesInfo())].join(", ");
-    const what = `mcparley: the connection ended ${ms} ms ago and something keeps this process alive (${reasons}): exiting.`;
-    process.stderr.write(`${what} Close it when serveStdio settles, or set exitTimeout.\n`);
+    const fact = `mcparley: the connection ended ${ms} ms ago and something keeps this process alive (${reasons}): exiting.`;
+    process.stderr.write(`${fact} Close it when serveStdio settles, or set exitTimeout.\n`);
     process.exit();
   }, ms);
   timer.unref();
@@ -190,18 +193,19 @@ function exitAfter(ms: number): void {
 
 type Write = typeof process.stdout.write;
 
-let takenOver: Write | undefined;
+/** Writes to stdout, once it is reserved. */
+let writeProtocol: Write | undefined;
 
 /**
  * Reserves stdout for the protocol, for the rest of the process, and returns the only stream that still writes to it.
  *
- * All other output to stdout, by `console` or directly, goes to stderr, because one other line breaks the connection
- * (2026-07-28, basic/transports/stdio). The first writer is named there once. Writes to the file descriptor and by child
- * processes that inherit it cannot be redirected.
+ * All other output to stdout, by `console` or directly, is written to stderr, because a single line of it would break the
+ * connection (2026-07-28, basic/transports/stdio). A notice on stderr names the first writer. Writes to the file descriptor,
+ * and those of child processes that inherit it, cannot be redirected.
  */
 function protocolStdout(): Writable {
-  takenOver ??= takeOver();
-  const write = takenOver;
+  writeProtocol ??= redirectStdout();
+  const write = writeProtocol;
   return new Writable({
     decodeStrings: false,
     highWaterMark: 262_144,
@@ -209,7 +213,8 @@ function protocolStdout(): Writable {
   });
 }
 
-function takeOver(): Write {
+/** Redirects stdout to stderr, and returns the function that still writes to stdout. */
+function redirectStdout(): Write {
   const { stdout, stderr } = process;
   const write = stdout.write.bind<Write>(stdout);
   // Each write reports its own error. Without a listener, a closed pipe would end the process.
@@ -233,6 +238,6 @@ function notice(redirected: (...args: Parameters<Write>) => true): string {
   const trace: { stack?: string } = {};
   Error.captureStackTrace(trace, redirected);
   const frames = trace.stack?.split("\n").slice(1) ?? [];
-  const writer = frames.find((frame) => !frame.includes("node:"))?.trim() ?? "at an unknown place";
+  const writer = frames.find((frame) => !frame.includes("node:"))?.trim() ?? "at an unknown location";
   return `mcparley: stdout carries the protocol, so all other output goes to stderr. First written ${writer}\n`;
 }
