@@ -5,7 +5,7 @@ import { isObject } from "../rpc/messages.ts";
 export { RpcError as McpError };
 
 const McpErrorCode = {
-  /** A resource does not exist, up to 2025-11-25. Later revisions use `InvalidParams`. */
+  /** Up to 2025-11-25: the resource does not exist. Later revisions use `InvalidParams`. */
   ResourceNotFound: -32002,
   /** 2025-11-25 only: the user must visit URLs before the call can continue. */
   UrlElicitationRequired: -32042,

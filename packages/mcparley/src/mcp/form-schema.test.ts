@@ -159,7 +159,7 @@ describe("a property that is no plain field is refused by name and rule", () => 
   ])("%j", (schema) => {
     const message = refusal({ type: "object", properties: { fine: { type: "string" }, broken: schema } });
     expect(message).toBe(
-      'The property "broken" cannot be asked for: it must be a string, number, boolean, choice of strings or list of such choices, neither null (make it optional) nor nested.',
+      'The property "broken" cannot be a field of a form. It must be a string, number, boolean, choice of strings or list of such choices. It cannot be null (make it optional) or nested.',
     );
   });
 
@@ -172,7 +172,7 @@ describe("a property that is no plain field is refused by name and rule", () => 
   test.each([{}, { type: "string" }, { type: "object" }, { allOf: [{ type: "object" }] }])(
     "%j is no form",
     (schema) => {
-      expect(refusal(schema)).toContain("one object with properties");
+      expect(refusal(schema)).toContain("an object with properties");
     },
   );
 });

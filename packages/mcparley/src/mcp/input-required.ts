@@ -22,7 +22,7 @@ export interface InputRequiredResult {
 }
 
 /** The methods that can return input requests (2026-07-28, basic/patterns/mrtr, Supported Requests). */
-export const askable: ReadonlySet<string> = /* @__PURE__ */ (() =>
+export const mayRequireInput: ReadonlySet<string> = /* @__PURE__ */ (() =>
   new Set<string>([Method.callTool, Method.getPrompt, Method.readResource]))();
 
 export const inputRequiredType = "input_required";

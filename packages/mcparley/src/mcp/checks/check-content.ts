@@ -4,8 +4,8 @@ import { checkAnnotations, checkMetaKeys, isRole } from "./check-metadata.ts";
 import { isUri } from "../resources.ts";
 
 /**
- * Checks the result of a tool, prompt or resource before it is sent, and returns it. Throws a TypeError with the path of the first invalid
- * member.
+ * Checks the result of a tool, prompt or resource before it is sent, and returns it. Throws a TypeError with the path of the
+ * first invalid member.
  */
 export function checkResult(result: JsonObject): JsonObject {
   const { content, messages, contents, _meta } = result;
@@ -22,7 +22,7 @@ export function checkMeta(meta: unknown, where = "_meta"): void {
   checkMetaKeys(meta, where);
 }
 
-/** Checks a list. `check` gets each item with its path. */
+/** Checks a list of objects with `check`, which receives each item and its path. */
 export function checkEach(list: unknown, where: string, check: (item: JsonObject, where: string) => void): void {
   if (!Array.isArray(list)) throw invalid(where, "a list");
   for (const [index, item] of (list as unknown[]).entries()) {
@@ -72,7 +72,7 @@ function checkContents({ uri, mimeType, text, blob, _meta }: JsonObject, where: 
   if (mimeType !== undefined) checkString(mimeType, `${where}.mimeType`);
   checkMeta(_meta, `${where}._meta`);
   if (typeof text === "string" && blob === undefined) return;
-  if (typeof blob !== "string") throw new TypeError(`${where} must have "text" or "blob", which is a string`);
+  if (typeof blob !== "string") throw new TypeError(`${where} must have a string "text" or "blob"`);
   checkBase64(blob, `${where}.blob`);
 }
 
@@ -86,10 +86,10 @@ function checkString(value: unknown, where: string): void {
 
 function checkBase64(data: unknown, where: string): void {
   if (typeof data === "string" && data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data)) return;
-  throw new TypeError(`${where} must be base64; bytes are encoded by image(), audio() and embed()`);
+  throw new TypeError(`${where} must be base64. Pass bytes to image(), audio() or embed(), which encode them`);
 }
 
-/** Makes the error for an invalid member. */
+/** Returns the error for an invalid member. */
 export function invalid(where: string, expected: string, value?: unknown): TypeError {
   const shown = value === undefined || typeof value === "function" ? "" : `; got ${shorten(JSON.stringify(value))}`;
   return new TypeError(`${where} must be ${expected}${shown}`);

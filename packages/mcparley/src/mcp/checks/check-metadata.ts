@@ -1,5 +1,5 @@
 import { isObject } from "../../rpc/messages.ts";
-import { isMetaKey } from "./meta-keys.ts";
+import type { Role } from "../content.ts";
 
 /** Throws a TypeError if the annotations of content or of a resource have an invalid member. `where` is their path. */
 export function checkAnnotations(annotations: unknown, where: string): void {
@@ -14,10 +14,10 @@ export function checkAnnotations(annotations: unknown, where: string): void {
   }
   if (lastModified === undefined || (typeof lastModified === "string" && !Number.isNaN(Date.parse(lastModified))))
     return;
-  throw new TypeError(`${where}.lastModified must be a date as in ISO 8601; got ${JSON.stringify(lastModified)}`);
+  throw new TypeError(`${where}.lastModified must be an ISO 8601 date; got ${JSON.stringify(lastModified)}`);
 }
 
-export function isRole(value: unknown): boolean {
+export function isRole(value: unknown): value is Role {
   return value === "user" || value === "assistant";
 }
 
@@ -30,4 +30,14 @@ export function checkMetaKeys(meta: unknown, where: string): void {
   for (const key in meta as object) {
     if (!isMetaKey(key)) throw new TypeError(`${where} has the invalid key "${key}"`);
   }
+}
+
+/** Labels separated by dots and a slash, then a name; both are optional (2026-07-28, basic, `_meta`). */
+const keyPattern = /^(([a-z]([a-z0-9-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?\/)?([a-z0-9]([\w.-]*[a-z0-9])?)?$/i;
+/** Maximum number of characters of a key. */
+const maxLength = 256;
+
+/** Returns whether the specification allows a key in `_meta`. */
+export function isMetaKey(key: string): boolean {
+  return key.length <= maxLength && keyPattern.test(key);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { InvalidMcpHeader, mcpHeaders } from "./mirrored-headers.ts";
+import { mcpHeaders } from "./mirrored-headers.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { compileSchema } from "../../schema/compile-schema.ts";
 
@@ -57,7 +57,7 @@ describe("violations name the property", () => {
     ["null", null],
   ])("the name is %s", (_, name) => {
     const error = failure({ properties: { a: { properties: { b: { type: "string", "x-mcp-header": name } } } } });
-    expect(error).toBeInstanceOf(InvalidMcpHeader);
+    expect(error).toMatchObject({ name: "InvalidMcpHeader" });
     expect(error).toMatchObject({ property: "a.b", message: expect.stringContaining('"a.b"') as string });
     expect((error as Error).message).not.toMatch(/[\r\n\t]/);
   });
@@ -95,7 +95,7 @@ describe("violations name the property", () => {
     ["/dependentSchemas/a/properties/b", { dependentSchemas: { a: { properties: { b: region } } } }],
   ])("the way to %s does not lead through properties alone", (property, schema) => {
     const error = failure(schema);
-    expect(error).toBeInstanceOf(InvalidMcpHeader);
+    expect(error).toMatchObject({ name: "InvalidMcpHeader" });
     expect(error).toMatchObject({ property });
   });
 });

@@ -15,7 +15,7 @@ export interface McpHeader {
 }
 
 /** Thrown if an `x-mcp-header` annotation is invalid. The tool definition is then invalid as well. */
-export class InvalidMcpHeader extends SchemaError {
+class InvalidMcpHeader extends SchemaError {
   override readonly name: string = "InvalidMcpHeader";
   /** The annotated property, as names joined by dots, or a JSON pointer if it is not a property. */
   readonly property: string;
@@ -38,7 +38,10 @@ interface Place {
   readonly depth: number;
 }
 
-/** The maximum depth of a definition's schema. Deeper annotations of a peer are ignored; their paths would grow quadratically. */
+/**
+ * The maximum depth of a definition's schema. Deeper annotations of a peer are ignored, because their paths grow
+ * quadratically.
+ */
 const MAX_DEPTH = 64;
 
 /**

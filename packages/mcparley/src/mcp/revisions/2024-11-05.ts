@@ -46,5 +46,5 @@ function encodeContent(content: ContentBlock): ContentBlock {
 /** A sampling message could hold text or an image only. A text that names the MIME type replaces audio. */
 function encodeSampled(content: SamplingContent | SamplingContent[]): SamplingContent | SamplingContent[] {
   if (Array.isArray(content) || content.type !== "audio") return content;
-  return { type: "text", text: `[audio, ${content.mimeType}, left out: this revision of the protocol has no audio]` };
+  return { type: "text", text: `[audio, ${content.mimeType}, omitted: this revision of the protocol has no audio]` };
 }

@@ -51,7 +51,10 @@ function withoutIcons(content: ContentBlock): ContentBlock {
 function encodeSampling(params: CreateMessageParams): CreateMessageParams {
   const messages = params.messages.flatMap(splitMessage);
   if (params.tools || messages.some(({ content }) => (content as SamplingContent).type.startsWith("tool_"))) {
-    throw new LocalError("not_capable", "A client of this revision cannot sample with tools (sampling.tools).");
+    throw new LocalError(
+      "not_capable",
+      "The protocol revision of this client has no sampling with tools (sampling.tools).",
+    );
   }
   return { ...without(params, "toolChoice"), messages };
 }
@@ -69,7 +72,10 @@ function splitMessage(message: SamplingMessage): SamplingMessage[] {
  */
 function encodeElicitation(params: ElicitParams): EncodedElicitation {
   if (params.mode === "url") {
-    throw new LocalError("not_capable", "A client of this revision cannot be sent to a URL (elicitation.url).");
+    throw new LocalError(
+      "not_capable",
+      "The protocol revision of this client has no elicitation by URL (elicitation.url).",
+    );
   }
   const { mode: _, ...form } = params;
   const properties: RequestedSchema["properties"] = {};
@@ -138,7 +144,9 @@ interface Choice {
 
 function readChoices(value: unknown): Choice[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  return value.every((choice) => isObject(choice) && typeof choice.const === "string")
-    ? (value as Choice[])
-    : undefined;
+  return value.every(isChoice) ? value : undefined;
+}
+
+function isChoice(value: unknown): value is Choice {
+  return isObject(value) && typeof value.const === "string";
 }

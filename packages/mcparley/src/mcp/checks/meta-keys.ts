@@ -1,8 +1,0 @@
-/** Labels separated by dots and a slash, then a name; both are optional (2026-07-28, basic, `_meta`). */
-const keyPattern = /^(([a-z]([a-z0-9-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?\/)?([a-z0-9]([\w.-]*[a-z0-9])?)?$/i;
-/** Characters of a key. */
-const maxLength = 256;
-
-export function isMetaKey(key: string): boolean {
-  return key.length <= maxLength && keyPattern.test(key);
-}
