@@ -3,6 +3,11 @@ import type { JsonObject } from "../rpc/messages.ts";
 /** The author of a message. */
 export type Role = "user" | "assistant";
 
+/** Returns whether a value is a role. */
+export function isRole(value: unknown): value is Role {
+  return value === "user" || value === "assistant";
+}
+
 /** Hints about content: its audience, its priority (0 to 1) and its last change (ISO 8601). */
 export interface Annotations {
   /** The intended readers: the user, the model, or both. Default: not stated. */

@@ -1,7 +1,13 @@
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
-import { isRole } from "./checks/check-metadata.ts";
-import type { AudioContent, ContentBlock, ImageContent, Role, TextContent } from "./content.ts";
+import {
+  type AudioContent,
+  type ContentBlock,
+  type ImageContent,
+  type Role,
+  type TextContent,
+  isRole,
+} from "./content.ts";
 import type { Tool } from "./tools.ts";
 
 /** A tool call that the model requests. */

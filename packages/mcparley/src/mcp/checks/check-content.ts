@@ -1,6 +1,7 @@
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { shorten } from "../../schema/schema.ts";
-import { checkAnnotations, checkMetaKeys, isRole } from "./check-metadata.ts";
+import { isRole } from "../content.ts";
+import { checkAnnotations, checkMetaKeys } from "./check-metadata.ts";
 import { isUri } from "../resources.ts";
 
 /**

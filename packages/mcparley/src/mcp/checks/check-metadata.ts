@@ -1,5 +1,6 @@
 import { isObject } from "../../rpc/messages.ts";
-import type { Role } from "../content.ts";
+import { isRole } from "../content.ts";
+import { isMetaKey } from "./meta-keys.ts";
 
 /** Throws a TypeError if the annotations of content or of a resource have an invalid member. `where` is their path. */
 export function checkAnnotations(annotations: unknown, where: string): void {
@@ -17,10 +18,6 @@ export function checkAnnotations(annotations: unknown, where: string): void {
   throw new TypeError(`${where}.lastModified must be an ISO 8601 date; got ${JSON.stringify(lastModified)}`);
 }
 
-export function isRole(value: unknown): value is Role {
-  return value === "user" || value === "assistant";
-}
-
 export function isPriority(value: unknown): boolean {
   return typeof value === "number" && value >= 0 && value <= 1;
 }
@@ -30,14 +27,4 @@ export function checkMetaKeys(meta: unknown, where: string): void {
   for (const key in meta as object) {
     if (!isMetaKey(key)) throw new TypeError(`${where} has the invalid key "${key}"`);
   }
-}
-
-/** Labels separated by dots and a slash, then a name; both are optional (2026-07-28, basic, `_meta`). */
-const keyPattern = /^(([a-z]([a-z0-9-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?\/)?([a-z0-9]([\w.-]*[a-z0-9])?)?$/i;
-/** Maximum number of characters of a key. */
-const maxLength = 256;
-
-/** Returns whether the specification allows a key in `_meta`. */
-export function isMetaKey(key: string): boolean {
-  return key.length <= maxLength && keyPattern.test(key);
 }
