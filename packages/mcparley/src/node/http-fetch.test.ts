@@ -4,7 +4,7 @@ import { type AddressInfo, type Socket, createServer as createTcpServer } from "
 import { gzipSync, brotliCompressSync, createGzip, deflateSync } from "node:zlib";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { connectionError } from "../http/client/connection-error.ts";
-import { type HttpFetchLimits, httpFetch } from "./http-fetch.ts";
+import { httpFetch } from "./http-fetch.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -54,7 +54,7 @@ const post = (body = "{}"): RequestInit => ({
   body,
 });
 const echo: Handler = (request, response) => void request.pipe(response);
-const patient: HttpFetchLimits = { roundMs: 60_000 };
+const patient = { roundMs: 60_000 };
 
 async function closeOf(connection: Socket | undefined): Promise<void> {
   if (connection?.destroyed === false) await once(connection, "close");

@@ -9,18 +9,18 @@ import { NodeExchange } from "./node-exchange.ts";
 
 /** Options of `listen`. */
 export interface ListenOptions extends HttpOptions {
-  /** The port. 0 selects a free port. */
+  /** The port to listen on. 0 selects a free port. */
   port: number;
-  /** The name or address to listen on. Other machines can reach any but a loopback address. Default: `127.0.0.1`. */
+  /** The host name or IP address to listen on. Other machines can reach all but a loopback address. Default: `127.0.0.1`. */
   host?: string;
   /**
-   * Milliseconds for the head of a request, from the opening of its connection or its first byte. A connection that sends
-   * nothing is closed after this time too. Default: 10,000.
+   * Milliseconds for the head of a request, from the start of its connection or from its first byte. A connection that sends
+   * nothing is also closed after this time. Default: 10,000.
    */
   headersTimeout?: number;
   /** Milliseconds for a whole request, head and body. Default: 40,000. */
   requestTimeout?: number;
-  /** Milliseconds that a connection stays open between two requests. Default: 65,000. */
+  /** Milliseconds for which a connection stays open between two requests. Default: 65,000. */
   keepAliveTimeout?: number;
 }
 
@@ -31,8 +31,8 @@ export interface RunningHttpServer {
   /** The port in use, also if port 0 was requested. */
   readonly port: number;
   /**
-   * Prepares for the shutdown. Requests are still answered, but `/readyz` answers 503, no session or stream is opened, and
-   * open streams end with their graceful result. Settles when nothing is in flight, or after `closeTimeout`.
+   * Prepares the shutdown. Requests are still answered, but `/readyz` returns 503, no session or stream is opened, and open
+   * streams end with their graceful result. Settles when no request is in flight, or after `closeTimeout`.
    */
   drain(this: void): Promise<void>;
   /**
@@ -95,7 +95,7 @@ export async function listen(
 /** Returns the timeouts of `node:http`, with the interval at which it checks them. */
 function timeoutsOf(options: ListenOptions): ServerOptions {
   const { requestTimeout = 40_000, keepAliveTimeout = 65_000 } = options;
-  // Node refuses a longer timeout for the head than for the request. 0 means no limit.
+  // Node rejects a longer timeout for the head than for the request. 0 means no limit.
   const headersTimeout = Math.min(options.headersTimeout ?? 10_000, requestTimeout || Infinity);
   const shortest = Math.min(headersTimeout || Infinity, requestTimeout || Infinity);
   const connectionsCheckingInterval = Math.ceil(Math.min(5_000, shortest / 4));
@@ -135,7 +135,7 @@ function nameInUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** Returns the open connections of a server, to close them when their output has been sent. */
+/** Returns the set of open connections of a server, to close them when their output has been sent. */
 function connectionsOf(http: HttpServer): Set<Socket> {
   const sockets = new Set<Socket>();
   http.on("connection", (socket: Socket) => {

@@ -27,7 +27,7 @@ export async function readBody(request: NodeRequest, limits: ReadLimits, events:
     throw tooLarge(limits.maxBytes);
   }
   let first: Buffer | null = null;
-  // If something else reads the stream as well, taking data from the buffer would remove it there.
+  // If another reader uses the stream too, it would lose the data that is taken from the buffer here.
   if (request.readableFlowing === null) {
     // The body of a short request arrives with its head. It is in the buffer after the parser has continued.
     await new Promise<void>((resolve) => process.nextTick(resolve));
@@ -38,7 +38,7 @@ export async function readBody(request: NodeRequest, limits: ReadLimits, events:
   return decode(await readPieces(request, { ...limits, ...events, declared, first }));
 }
 
-/** Makes the error of a request whose client disconnected. */
+/** Returns the error of a request whose client disconnected. */
 export function clientClosed(): LocalError {
   return new LocalError("closed", "The client closed the connection before the end of its request.");
 }
@@ -98,7 +98,7 @@ function decode(bytes: Buffer): string {
   throw notUtf8();
 }
 
-/** Whether a body that a framework has read is not parsed yet. */
+/** Returns whether a body of a framework is not parsed yet. */
 export function isText(body: unknown): body is string | Uint8Array {
   return typeof body === "string" || body instanceof Uint8Array;
 }
@@ -110,8 +110,8 @@ function bytesOf(body: string | Uint8Array, maxBytes: number): Buffer {
 }
 
 /**
- * Reads and drops the rest of a body, so that the client can read the refusal: closing the socket with unread data would
- * reset the connection. Destroys the request after `allowed` bytes.
+ * Reads and drops the rest of a body. If the socket were closed with unread data, the connection would be reset, and the
+ * client could not read the response. Destroys the request after `allowed` bytes.
  */
 function discard(request: NodeRequest, allowed: number): void {
   let left = allowed;

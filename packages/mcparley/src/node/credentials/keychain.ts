@@ -70,7 +70,10 @@ async function load(): Promise<KeyringModule> {
     // Imported when it is used, because the package is optional.
     return (await import(/* webpackIgnore: true */ packageName)) as KeyringModule;
   } catch (cause) {
-    throw failed(`The system's keychain is used by the package ${packageName}: npm install ${packageName}`, cause);
+    throw failed(
+      `The package ${packageName} is missing, which accesses the system's keychain. Run npm install ${packageName}`,
+      cause,
+    );
   }
 }
 

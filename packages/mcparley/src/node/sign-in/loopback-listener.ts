@@ -7,7 +7,7 @@ const path = "/callback";
 /** Maximum size of a request's head in bytes. Some authorization servers issue long codes. */
 const maxHeaderSize = 16_384;
 
-/** Pages contain nothing of the request, and cannot load, run or embed anything. */
+/** Responses contain nothing of the request, and cannot load, run or embed anything. */
 const headers = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -46,15 +46,15 @@ export class LoopbackListener {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });
-    // Browsers open connections without a request, and break some off.
+    // Browsers open connections without sending a request, and abort some of them.
     http.on("clientError", (_error, socket) => socket.destroy());
   }
 
   /**
-   * Resolves with the URL of the first request that has the state, or any state if it is undefined. Other requests get
-   * status 404. Rejects with the signal's reason.
+   * Resolves with the URL of the first request that has the state, or with any state if it is undefined. Other requests are
+   * answered with status 404. Rejects with the reason of the signal.
    */
-  comeBack(state: string | undefined, signal: AbortSignal): Promise<URL> {
+  receive(state: string | undefined, signal: AbortSignal): Promise<URL> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const abort = (): void => {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { isSecureUrl } from "../../net/loopback.ts";
-import type { SignIn, SignInAttempt } from "../../auth/client/sign-in.ts";
+import type { SignIn } from "../../auth/client/sign-in.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { LoopbackListener } from "./loopback-listener.ts";
@@ -37,41 +37,33 @@ const defaultTimeLimit = 600_000;
  * ```
  */
 export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
-  return { prepare: async (previous) => new LoopbackAttempt(await LoopbackListener.open(previous), options) };
+  const { open = openUrl, timeLimit = defaultTimeLimit, clock = systemClock } = options;
+  return {
+    async prepare(previous) {
+      const listener = await LoopbackListener.open(previous);
+      return {
+        redirectUri: listener.redirectUri,
+        async visit(authorizationUrl, signal) {
+          const limit = new AbortController();
+          const timer = clock.setTimeout(() => limit.abort(tooLate(timeLimit)), timeLimit);
+          const ended = AbortSignal.any([signal, limit.signal]);
+          // The browser can return before the program that opened it has ended.
+          const redirect = listener.receive(authorizationUrl.searchParams.get("state") ?? undefined, ended);
+          redirect.catch(() => {});
+          try {
+            await Promise.race([redirect, send(authorizationUrl, open)]);
+            return await redirect;
+          } finally {
+            clock.clearTimeout(timer);
+          }
+        },
+        close: () => listener.close(),
+      };
+    },
+  };
 }
 
-class LoopbackAttempt implements SignInAttempt {
-  readonly redirectUri: string;
-  readonly #listener: LoopbackListener;
-  readonly #options: LoopbackSignInOptions;
-
-  constructor(listener: LoopbackListener, options: LoopbackSignInOptions) {
-    this.#listener = listener;
-    this.#options = options;
-    this.redirectUri = listener.redirectUri;
-  }
-
-  async visit(authorizationUrl: URL, signal: AbortSignal): Promise<URL> {
-    const { open = openUrl, timeLimit = defaultTimeLimit, clock = systemClock } = this.#options;
-    const limit = new AbortController();
-    const timer = clock.setTimeout(() => limit.abort(tooLate(timeLimit)), timeLimit);
-    const ended = AbortSignal.any([signal, limit.signal]);
-    // The browser can return before the program that opened it has ended.
-    const back = this.#listener.comeBack(authorizationUrl.searchParams.get("state") ?? undefined, ended);
-    back.catch(() => {});
-    try {
-      await Promise.race([back, send(authorizationUrl, open)]);
-      return await back;
-    } finally {
-      clock.clearTimeout(timer);
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#listener.close();
-  }
-}
-
+/** Sends the user to a URL with `open`, and describes its failure. */
 async function send(url: URL, open: NonNullable<LoopbackSignInOptions["open"]>): Promise<void> {
   try {
     await open(url);
