@@ -13,7 +13,7 @@ import { Notification } from "../mcp/methods.ts";
 import { type Reply, replyToError } from "../server/dispatch/reply.ts";
 import { notified } from "../server/protocol/legacy.ts";
 import type { SessionState, SharedBy } from "../server/protocol/session.ts";
-import { isUnavailable } from "../store/reaching.ts";
+import { isUnavailable } from "../store/store-errors.ts";
 import { HttpSession, type OneWayMessage } from "../http/server/sessions/http-session.ts";
 import type { Standalone } from "../http/server/sessions/standalone.ts";
 import type { ClusterNode } from "./cluster-node.ts";

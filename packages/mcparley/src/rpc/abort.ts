@@ -89,7 +89,7 @@ export function abortedError(what: string, signal: AbortSignal): LocalError {
   return new LocalError("aborted", `${what} was cancelled by the caller.`, { cause: reason });
 }
 
-/** Waits for `ms` milliseconds, or without end if they are more than 24.8 days. Rejects as soon as the signal is aborted. */
+/** Waits for `ms` milliseconds, or forever if they are more than 24.8 days. Rejects as soon as the signal is aborted. */
 export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   let timer: unknown;
   const waiting = new Promise<void>((resolve) => {

@@ -8,10 +8,10 @@ export interface Clock {
   clearTimeout(handle: unknown): void;
 }
 
-/** The longest delay of a timer in milliseconds, 24.8 days. Engines call a timer with a longer delay at once. */
+/** The longest delay of a timer in milliseconds, 24.8 days. Runtimes call a timer with a longer delay at once. */
 const longestDelay = 2 ** 31 - 1;
 
-/** Starts the timer of a time limit. A limit of more than 24.8 days, such as `Infinity`, is none and has no timer. */
+/** Starts the timer of a time limit. A limit of more than 24.8 days, such as `Infinity`, means no limit and has no timer. */
 export function startLimit(clock: Clock, fn: () => void, ms: number): unknown {
   return ms > longestDelay ? undefined : clock.setTimeout(fn, ms);
 }

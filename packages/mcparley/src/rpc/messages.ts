@@ -29,13 +29,17 @@ export interface JsonRpcSuccess {
   jsonrpc: "2.0";
   /** The id of the request. */
   id: RequestId;
-  /** The result, an object. A server may pass it already serialised. */
+  /** The result, an object. A server may send one that it has serialized in advance. */
   result: JsonObject | Prepared;
 }
 
+/** The `error` member of a JSON-RPC response. */
 export interface JsonRpcErrorBody {
+  /** The error code, such as -32602. */
   code: number;
+  /** A description for people. */
   message: string;
+  /** Any JSON value. Default: none. */
   data?: unknown;
 }
 
@@ -74,8 +78,8 @@ export class Prepared {
 }
 
 /**
- * Returns whether a value may be the id of a request (JSON-RPC 2.0 section 4), without null and fractions. An unsafe integer
- * is none: JSON.parse rounds it, so the response would have another id.
+ * Returns whether a value can be the id of a request (JSON-RPC 2.0 section 4): a string or a safe integer. JSON.parse rounds
+ * other integers, so the response would have another id.
  */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isSafeInteger(value);
@@ -85,6 +89,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A parsed value with the kind of message that it is. */
 export type Classified =
   | { kind: "request"; message: JsonRpcRequest }
   | { kind: "notification"; message: JsonRpcNotification }
@@ -176,7 +181,7 @@ export function encode(message: JsonRpcMessage): string {
   return JSON.stringify(message);
 }
 
-/** Returns the text of a response up to its result. */
+/** Returns the JSON text of a successful response up to its result. */
 export function beginningOf(id: RequestId): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 }

@@ -45,7 +45,7 @@ export function redact(text: string): string {
     .replace(known, hidden);
 }
 
-/** Replaces known secrets, for example in a server's text that repeats the request. */
+/** Replaces known secrets, for example in a text of a server that repeats the request. */
 export function redactKnown(text: string, secrets: Iterable<string>): string {
   let redacted = text;
   // Shorter texts are not secrets, and occur inside other words.

@@ -1,19 +1,20 @@
 import { pause } from "../rpc/abort.ts";
 import type { Clock } from "../rpc/clock.ts";
-import { isUnavailable } from "./reaching.ts";
+import { isUnavailable } from "./store-errors.ts";
 import type { AppendOptions, LogEntry, Store } from "./store.ts";
 
 /** Number of entries per read. */
 const pageSize = 200;
-/** Number of attempts to process an entry while a store is unavailable, and milliseconds between them. */
+/** Number of attempts to process an entry while a store is unavailable. */
 const maxTries = 30;
+/** Milliseconds between two attempts. */
 const retryInterval = 1_000;
 
-export interface LogTailInit {
+interface LogTailInit {
   store: Store;
   log: string;
   clock: Clock;
-  /** Milliseconds between reads without a message, because messages can be lost. */
+  /** Milliseconds between two reads. Needed because messages can be lost. */
   interval: number;
   /**
    * Called for each entry, one after the other. If it throws `store_unavailable`, it is called again with the same entry for
@@ -73,7 +74,7 @@ export class LogTail {
     await this.look();
   }
 
-  /** Processes all entries that are in the log now. Never rejects. */
+  /** Processes all entries that the log has now. Never rejects. */
   look(): Promise<void> {
     this.#again = true;
     this.#looking ??= this.#lookUntilDone().finally(() => {
@@ -82,6 +83,7 @@ export class LogTail {
     return this.#looking;
   }
 
+  /** Stops reading. Entries that are being processed are finished. */
   async stop(): Promise<void> {
     const { clock } = this.#init;
     this.#stopped = true;
@@ -138,7 +140,7 @@ export class LogTail {
   }
 }
 
-/** Appends to a log and notifies the processes that follow it. Settles when the entry is stored, even if the notification fails. */
+/** Appends to a log and notifies the processes that follow it. Resolves when the entry is stored, even if the notification fails. */
 export async function appendAndNotify(
   store: Store,
   log: string,

@@ -4,7 +4,7 @@ import { Tables } from "./tables.ts";
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** Maximum number of keys, and of logs. Beyond it, the least recently written one is removed. Default: 100,000. */
+  /** Maximum number of keys, and of logs. When it is exceeded, the least recently written one is removed. Default: 100,000. */
   maxKeys?: number;
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
