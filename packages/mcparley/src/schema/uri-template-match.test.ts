@@ -90,7 +90,7 @@ test.each([
   expect(match(uri, `${uri}/`)).toBeUndefined();
 });
 
-test("a literal with a space also matches what expansion makes of it, and nothing else", () => {
+test("a literal with a space also matches its expansion, and nothing else", () => {
   const template = parseTemplate("file:///a b/{x}");
   expect(template.match("file:///a b/1")).toMatchObject({ x: "1" });
   expect(template.match(expandTemplate(template.template, { x: "1" }))).toMatchObject({ x: "1" });
@@ -162,7 +162,7 @@ describe("properties", () => {
     );
   });
 
-  test("reserved expansion comes back around a literal", () => {
+  test("reserved expansion after a literal is matched", () => {
     const template = parseTemplate("file:///{+path}");
     fc.assert(
       fc.property(unescaped, (path) => {
@@ -179,7 +179,7 @@ describe("properties", () => {
   );
   const words = fc.string({ unit: fc.constantFrom("a", "-", "/", ".", "é"), minLength: 1, maxLength: 4 });
 
-  test("whatever a template expands to, it matches, and what is found expands to the same", () => {
+  test("every expansion of a template matches it, and the found values expand to the same URI", () => {
     fc.assert(
       fc.property(
         fc.array(piece, { maxLength: 6 }),

@@ -197,11 +197,11 @@ describe("expansion beyond the tables", () => {
     expect(expand("{x}", { x: "a\ud800" })).toBe("a%EF%BF%BD");
   });
 
-  test("literals that a URI cannot hold are encoded, triplets in them kept", () => {
+  test("characters of literals that a URI cannot contain are encoded, and triplets are kept", () => {
     expect(expand("a b%20é/{x}", { x: "1" })).toBe("a%20b%20%C3%A9/1");
   });
 
-  test("missing entries of lists and objects are left out", () => {
+  test("missing entries of lists and objects are omitted", () => {
     expect(expand("{x}{?y*}", { x: ["a", null, "b"], y: { k: undefined, l: "1" } })).toBe("a,b?l=1");
   });
 

@@ -22,7 +22,7 @@ async function runToEnd(transports: TransportFactory): Promise<Error | undefined
 const start = (transport: Transport): Promise<void> =>
   Promise.resolve(transport.start({ message: () => {}, malformed: () => {}, closed: () => {} }));
 
-test("a program that ends soon after each start is started once more at once, and then after growing pauses", async () => {
+test("a program that ends soon after each start is restarted once at once, and then after growing delays", async () => {
   const clock = fakeClock();
   const target = { command: process.execPath, args: [peer, "dies"] };
   const transports = commandTransports(target, undefined, clock);
@@ -38,7 +38,7 @@ test("a program that ends soon after each start is started once more at once, an
   expect(clock.pending).toBe(0);
 });
 
-test("a transport that is closed before its program may be started again starts nothing", async () => {
+test("a transport that is closed during the delay starts no process", async () => {
   const clock = fakeClock();
   const target = { command: process.execPath, args: [peer, "dies"] };
   const transports = commandTransports(target, undefined, clock);

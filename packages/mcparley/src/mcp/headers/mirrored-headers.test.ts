@@ -38,7 +38,7 @@ test("a schema without annotations has no headers; a property may be called x-mc
   ).toEqual([]);
 });
 
-test("a schema library's own metadata arrives here", () => {
+test("annotations in the metadata of a schema library are found", () => {
   const input = z.object({ region: z.string().meta({ "x-mcp-header": "Region" }), n: z.int() });
   expect(mcpHeaders(compileSchema(input, "input").json)).toEqual([
     { header: "Mcp-Param-Region", path: ["region"], type: "string" },
@@ -73,7 +73,7 @@ describe("violations name the property", () => {
     },
   );
 
-  test("a name is used twice, however it is written", () => {
+  test("a name is used twice, in any case", () => {
     const error = failure({ properties: { a: region, b: { type: "string", "x-mcp-header": "REGION" } } });
     expect(error).toMatchObject({ property: "b", message: expect.stringContaining("used twice") as string });
   });
@@ -100,7 +100,7 @@ describe("violations name the property", () => {
   });
 });
 
-test("ignores annotations below 64 levels, however deep a schema of a peer is", () => {
+test("ignores annotations below 64 levels, in a schema of any depth", () => {
   const nest = (levels: number): JsonSchema =>
     Array.from({ length: levels }).reduce<JsonSchema>((a) => ({ properties: { a } }), region);
   expect(mcpHeaders(nest(64))).toHaveLength(1);
