@@ -62,9 +62,13 @@ export function canElicit(capabilities: ClientCapabilities, mode: "form" | "url"
   return elicitation.form !== undefined || elicitation.url === undefined;
 }
 
+/** The params of `initialize`. */
 export interface InitializeParams {
+  /** The newest revision that the client supports. */
   protocolVersion: string;
+  /** The capabilities of the client. */
   capabilities: ClientCapabilities;
+  /** Name and version of the client. Not verified. */
   clientInfo: Implementation;
 }
 

@@ -25,7 +25,9 @@ export interface InputRequiredResult {
 export const mayRequireInput: ReadonlySet<string> = /* @__PURE__ */ (() =>
   new Set<string>([Method.callTool, Method.getPrompt, Method.readResource]))();
 
+/** The `resultType` of a result with input requests. */
 export const inputRequiredType = "input_required";
+/** The `resultType` of all other results. */
 export const completeType = "complete";
 
 /**

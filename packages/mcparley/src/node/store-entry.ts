@@ -37,6 +37,7 @@ export function readLine(text: string): Line | undefined {
   }
 }
 
+/** Formats a line of the log. */
 export function writeLine(line: Line): string {
   return JSON.stringify(line);
 }

@@ -41,6 +41,7 @@ function startWaiting(signal: AbortSignal): Waiting {
 /** A signal that is aborted together with other signals. */
 export interface Linked {
   readonly signal: AbortSignal;
+  /** Aborts `signal` only. */
   abort(reason: unknown): void;
   /** Removes the listeners from the other signals, so that a long-lived signal keeps no references. */
   unlink(): void;

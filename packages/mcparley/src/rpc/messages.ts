@@ -85,6 +85,7 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isSafeInteger(value);
 }
 
+/** Returns whether a value is an object, and neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -135,26 +136,32 @@ function invalid(reason: string, id: RequestId | undefined): Classified {
   return { kind: "invalid", reason, id };
 }
 
+/** Returns whether a valid message is a request. */
 export function isRequest(message: JsonRpcMessage): message is JsonRpcRequest {
   return "method" in message && "id" in message;
 }
 
+/** Returns whether a valid message is a notification. */
 export function isNotification(message: JsonRpcMessage): message is JsonRpcNotification {
   return "method" in message && !("id" in message);
 }
 
+/** Returns whether a valid message is an error response. */
 export function isFailure(message: JsonRpcMessage): message is JsonRpcFailure {
   return "error" in message;
 }
 
+/** Makes a successful response. */
 export function success(id: RequestId, result: JsonObject | Prepared): JsonRpcSuccess {
   return { jsonrpc: "2.0", id, result };
 }
 
+/** Makes an error response. Omits the id if it is undefined, because the request could not be read. */
 export function failure(id: RequestId | undefined, error: JsonRpcErrorBody): JsonRpcFailure {
   return id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error };
 }
 
+/** Makes a notification. */
 export function notification(method: string, params?: JsonObject): JsonRpcNotification {
   return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
 }

@@ -9,7 +9,7 @@ import {
 /** The values found in a URI. Has no prototype, so that any variable name is safe. */
 export type TemplateMatch = Record<string, string | string[]>;
 
-export type Matcher = (uri: string) => TemplateMatch | undefined;
+type Matcher = (uri: string) => TemplateMatch | undefined;
 
 /** Literal text. It has a second form if it contains characters that RFC 6570 percent-encodes. */
 interface LiteralStep {

@@ -21,7 +21,9 @@ export interface Variable {
 
 /** The form in which an operator writes its variables (RFC 6570 appendix A). */
 export interface Operator {
+  /** The text before the first variable. */
   readonly first: string;
+  /** The text between two variables. */
   readonly separator: string;
   /** Writes `name=value`. */
   readonly named: boolean;
@@ -29,6 +31,7 @@ export interface Operator {
   readonly reserved: boolean;
 }
 
+/** An operator with its variables, such as `{?x,y}`. */
 export interface Expression {
   readonly operator: Operator;
   readonly variables: readonly Variable[];

@@ -13,6 +13,7 @@ export interface EndBounds {
   kill: number;
 }
 
+/** The bounds, unless a test shortens them. */
 export const defaultBounds: EndBounds = { exit: 2_000, terminate: 2_000, kill: 500 };
 
 const isWindows = process.platform === "win32";

@@ -17,6 +17,7 @@ export function checkResult(result: JsonObject): JsonObject {
   return result;
 }
 
+/** Checks the `_meta` of a result or content. */
 export function checkMeta(meta: unknown, where = "_meta"): void {
   if (meta === undefined) return;
   if (!isObject(meta)) throw invalid(where, "an object");
@@ -40,6 +41,7 @@ function checkMessage({ role, content }: JsonObject, where: string): void {
   checkBlock(content, `${where}.content`);
 }
 
+/** Checks the role of a message. `where` is the path of the message. */
 export function checkRole(role: unknown, where: string): void {
   if (!isRole(role)) throw invalid(`${where}.role`, '"user" or "assistant"', role);
 }

@@ -18,6 +18,7 @@ export function checkAnnotations(annotations: unknown, where: string): void {
   throw new TypeError(`${where}.lastModified must be an ISO 8601 date; got ${JSON.stringify(lastModified)}`);
 }
 
+/** Returns whether a value is a priority: a number from 0 to 1. */
 export function isPriority(value: unknown): boolean {
   return typeof value === "number" && value >= 0 && value <= 1;
 }

@@ -11,6 +11,7 @@ export interface McpHeader {
   readonly header: string;
   /** The property names that lead to the parameter in the tool's arguments. */
   readonly path: readonly string[];
+  /** The type of the parameter. */
   readonly type: McpHeaderType;
 }
 

@@ -5,6 +5,7 @@ import { encoder as newerEncoder, revision as newer } from "./2025-03-26.ts";
 import { type Encoder, deriveEncoder, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
+/** The first release: no audio, no annotations of tools, no batches, and no streams that can be resumed. */
 export const revision: Revision = {
   ...newer,
   version: "2024-11-05",

@@ -9,6 +9,7 @@ import { encoder as newerEncoder, revision as newer } from "./2025-11-25.ts";
 import { type EncodedElicitation, type Encoder, deriveEncoder, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
+/** Has elicitation by form only, no icons, no tools in sampling, and no tasks. */
 export const revision: Revision = {
   ...newer,
   version: "2025-06-18",

@@ -8,6 +8,7 @@ import { encoder as newerEncoder } from "./2026-07-28.ts";
 import { type EncodedElicitation, type Encoder, deriveEncoder, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
+/** The last revision with sessions and with requests that the server sends. */
 export const revision: Revision = {
   version: "2025-11-25",
   kind: "legacy",

@@ -12,7 +12,9 @@ import type { Revision } from "./revision.ts";
 
 /** The parameters of an elicitation as one revision encodes them, and a function that decodes the client's answer. */
 export interface EncodedElicitation {
+  /** The params to send. */
   params: ElicitParams;
+  /** Decodes the answer to these params. */
   decode: (result: ElicitResult) => ElicitResult;
 }
 

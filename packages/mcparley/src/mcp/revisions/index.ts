@@ -12,7 +12,9 @@ export const revisions: readonly Revision[] = [july2026, november2025, june2025,
 
 const byVersion: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.version, revision]));
 
+/** The newest revision without sessions. */
 export const latestModern: Revision = july2026;
+/** The newest revision with sessions. */
 export const latestLegacy: Revision = november2025;
 
 /** The revision of an HTTP request that names no revision and has no session (2025-06-18, transports). */
@@ -34,6 +36,7 @@ export const supportedVersions: readonly string[] = revisions
   .filter((revision) => revision !== october2024)
   .map((revision) => revision.version);
 
+/** Returns the revision with a version, such as `2026-07-28`. Undefined if the library does not implement it. */
 export function findRevision(version: unknown): Revision | undefined {
   return typeof version === "string" ? byVersion.get(version) : undefined;
 }

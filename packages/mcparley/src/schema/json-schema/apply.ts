@@ -15,6 +15,7 @@ export const Type: Readonly<Record<TypeName, number>> = {
   array: 32,
   object: 64,
 };
+/** The bits of all types. */
 export const ANY_TYPE = 127;
 
 /** The types to which some keywords are limited, and all others. */
@@ -27,7 +28,9 @@ export interface Node {
   cost: number;
   /** The types that `type` allows, as bits. */
   types: number;
+  /** The allowed types for messages, such as `string or null`. */
   typeNames: string;
+  /** The checks for each kind of value. `any`, because those of a kind accept only its values. */
   readonly checks: Record<Kind, Check<any>[]>;
   /** `unevaluatedItems` and `unevaluatedProperties`, which are applied after all other keywords. */
   readonly last: Check<any>[];

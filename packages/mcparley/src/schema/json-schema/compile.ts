@@ -13,6 +13,7 @@ import { valueKeywords } from "./values.ts";
 /** Steps that one validation may take: some 50 ms. Arguments of 100,000 values need 200,000 to 500,000. */
 export const DEFAULT_STEPS = 1_000_000;
 
+/** Options of `compileDocument`. */
 export interface CompileOptions {
   /** Steps that one validation may take. Default: 1,000,000. */
   readonly steps?: number | undefined;

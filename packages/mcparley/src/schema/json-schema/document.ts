@@ -24,13 +24,16 @@ export interface Place {
   readonly schema: JsonSchema | boolean;
   /** Its position, as a JSON pointer in a URI fragment: `#/properties/a`. */
   readonly pointer: string;
+  /** Number of subschemas around it. */
   readonly depth: number;
+  /** The resource that it belongs to. */
   resource: Resource;
   /** Targets of `$ref`, and of `$dynamicRef` or `$recursiveRef`. */
   reference?: Place;
   dynamicReference?: DynamicReference;
 }
 
+/** The target of a `$dynamicRef` or `$recursiveRef`. */
 export interface DynamicReference {
   /** The target if no resource that validation has passed has the anchor. */
   readonly initial: Place;
@@ -51,6 +54,7 @@ export interface SchemaDocument {
   readonly isDynamic: boolean;
 }
 
+/** Options of `readDocument`. */
 export interface DocumentOptions {
   /** Other documents that references may lead to, by absolute URI. Only tests set this. */
   documents?: ReadonlyMap<string, JsonSchema | boolean> | undefined;
