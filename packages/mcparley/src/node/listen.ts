@@ -76,7 +76,11 @@ export async function listen(
     const exchange = new NodeExchange(request, response);
     if (!health || !health(exchange)) void endpoint.handle(exchange);
   });
-  const sockets = connectionsOf(http);
+  const sockets = new Set<Socket>();
+  http.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   await bind(http, port, host).catch(async (error: unknown) => {
     await endpoint.close();
     throw error;
@@ -135,22 +139,13 @@ function nameInUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** Returns the set of open connections of a server, to close them when their output has been sent. */
-function connectionsOf(http: HttpServer): Set<Socket> {
-  const sockets = new Set<Socket>();
-  http.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  return sockets;
-}
-
 async function close(http: HttpServer, endpoint: Endpoint, sockets: ReadonlySet<Socket>): Promise<void> {
   // Health checks are answered until no request is in flight.
   await endpoint.close();
   const closed = new Promise<void>((resolve) => {
     http.close(() => resolve());
   });
+  // Each connection is closed when its output has been sent.
   for (const socket of sockets) socket.destroySoon();
   const limit = setTimeout(() => http.closeAllConnections(), flushTimeout);
   await closed;

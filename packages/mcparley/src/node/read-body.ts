@@ -18,7 +18,11 @@ interface BodyEvents {
 /** Reads the whole body of a request as text, or takes it from a framework that has read it. See `Exchange.readText`. */
 export async function readBody(request: NodeRequest, limits: ReadLimits, events: BodyEvents): Promise<string> {
   const { given = request.readableEnded ? request.body : undefined } = events;
-  if (isText(given)) return decode(bytesOf(given, limits.maxBytes));
+  if (isText(given)) {
+    const bytes = Buffer.from(given);
+    if (bytes.length > limits.maxBytes) throw tooLarge(limits.maxBytes);
+    return decode(bytes);
+  }
   if (request.readableEnded) throw bodyWasRead();
   const header = request.headers["content-length"];
   const declared = header === undefined ? undefined : Number(header);
@@ -101,12 +105,6 @@ function decode(bytes: Buffer): string {
 /** Returns whether a body of a framework is not parsed yet. */
 export function isText(body: unknown): body is string | Uint8Array {
   return typeof body === "string" || body instanceof Uint8Array;
-}
-
-function bytesOf(body: string | Uint8Array, maxBytes: number): Buffer {
-  const bytes = Buffer.from(body);
-  if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-  return bytes;
 }
 
 /**

@@ -120,7 +120,7 @@ export class SharedLog {
       await this.#catchUp();
       if (batch.length > 0) await this.#append(batch);
     } catch (cause) {
-      this.#failure = unusable(this.#log.folder, cause);
+      this.#failure = storeError(this.#log.folder, cause);
       // Changes that were written before the failure count.
       await this.#catchUp().catch(() => {});
       for (const writing of [...this.#open.values(), ...batch]) writing.reject(this.#failure);
@@ -219,7 +219,7 @@ function mayReplace(change: Change): boolean {
   return change.op === "set" || change.op === "delete" || (change.op === "compare" && change.expected !== undefined);
 }
 
-function unusable(folder: string, cause: unknown): Error {
+function storeError(folder: string, cause: unknown): Error {
   const why = cause instanceof Error ? cause.message : String(cause);
   const message = `The store in ${JSON.stringify(folder)} cannot be used: ${why}`;
   return new LocalError(cause instanceof LocalError ? cause.code : "store_unavailable", message, { cause });

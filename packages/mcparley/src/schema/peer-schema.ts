@@ -1,8 +1,7 @@
 import { compileDocument } from "./json-schema/compile.ts";
-import { type Place, readDocument } from "./json-schema/document.ts";
+import { readDocument } from "./json-schema/document.ts";
 import { type PatternEngine, nativePatterns } from "./json-schema/patterns.ts";
 import { type JsonSchema, MAX_ISSUES, SchemaError, type Validator, shorten } from "./schema.ts";
-import { isObject } from "../rpc/messages.ts";
 
 /** A compiled schema of a peer. */
 export interface PeerSchema {
@@ -23,7 +22,8 @@ export interface PeerSchema {
 export async function preparePeerSchema(schema: JsonSchema): Promise<PeerSchema> {
   try {
     const document = readDocument(schema, { isOfPeer: true });
-    const hasPatterns = [...document.places.values()].some(hasPattern);
+    const schemas = [...document.places.keys()];
+    const hasPatterns = schemas.some((below) => "pattern" in below || "patternProperties" in below);
     const engine = hasPatterns ? (await import("./json-schema/linear-patterns.ts")).linearPatterns() : nativePatterns;
     const unchecked: string[] = [];
     const patterns: PatternEngine = (source) => {
@@ -37,8 +37,4 @@ export async function preparePeerSchema(schema: JsonSchema): Promise<PeerSchema>
     if (!(error instanceof SchemaError) || error.code !== "invalid_schema") throw error;
     return { validate: (value) => ({ value }), unchecked: [error.message] };
   }
-}
-
-function hasPattern({ schema }: Place): boolean {
-  return isObject(schema) && (schema["pattern"] !== undefined || schema["patternProperties"] !== undefined);
 }

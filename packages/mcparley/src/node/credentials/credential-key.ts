@@ -72,12 +72,19 @@ export class FolderKey {
     if (!isKeyFile(file)) {
       throw unusable(this.#folder, `its file ${fileName} is damaged. Delete the folder, and sign in again`);
     }
-    if (file.from !== kindOf(this.#source)) throw unusable(this.#folder, mismatch(file.from));
+    const kind = file.from === "given" ? "key" : file.from;
+    if (file.from !== kindOf(this.#source)) {
+      const why =
+        kind === "file"
+          ? "their key is a file in the folder. Omit key and passphrase, or choose another folder"
+          : `they are encrypted with a ${kind}. Pass it, or choose another folder`;
+      throw unusable(this.#folder, why);
+    }
     if (file.from === "file") return new SealedValues(Buffer.from(file.key, "base64url"));
     const key = file.from === "passphrase" ? await derive(this.#source, file) : await givenKey(this.#source);
     const values = key && new SealedValues(key);
     if (values?.check === file.check) return values;
-    throw unusable(this.#folder, `they are encrypted with another ${file.from === "given" ? "key" : file.from}`);
+    throw unusable(this.#folder, `they are encrypted with another ${kind}`);
   }
 }
 
@@ -99,11 +106,6 @@ async function createKeyFile(source: KeySource): Promise<KeyFile> {
 
 function kindOf({ key, passphrase }: KeySource): KeyFile["from"] {
   return passphrase !== undefined ? "passphrase" : key !== undefined ? "given" : "file";
-}
-
-function mismatch(from: KeyFile["from"]): string {
-  if (from === "file") return "their key is a file in the folder. Omit key and passphrase, or choose another folder";
-  return `they are encrypted with a ${from === "given" ? "key" : from}. Pass it, or choose another folder`;
 }
 
 async function givenKey({ key }: KeySource): Promise<Uint8Array | undefined> {

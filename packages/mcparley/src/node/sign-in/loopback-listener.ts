@@ -33,7 +33,13 @@ export class LoopbackListener {
   static async open(previous: string | undefined): Promise<LoopbackListener> {
     const http = createServer({ maxHeaderSize, requestTimeout: 10_000, connectionsCheckingInterval: 5_000 });
     const port = portOf(previous);
-    if (port === undefined || !(await listens(http, port))) await listen(http, 0);
+    const isListening =
+      port !== undefined &&
+      (await listen(http, port).then(
+        () => true,
+        () => false,
+      ));
+    if (!isListening) await listen(http, 0);
     return new LoopbackListener(http);
   }
 
@@ -110,14 +116,6 @@ function matches({ searchParams }: URL, expected: string | undefined): boolean {
 function portOf(previous: string | undefined): number | undefined {
   const port = new RegExp(`^http://${host.replaceAll(".", "\\.")}:(\\d{4,5})${path}$`).exec(previous ?? "")?.[1];
   return port !== undefined && Number(port) >= 1024 && Number(port) <= 65_535 ? Number(port) : undefined;
-}
-
-/** Listens on a port, and returns whether it was free. */
-function listens(http: Server, port: number): Promise<boolean> {
-  return listen(http, port).then(
-    () => true,
-    () => false,
-  );
 }
 
 function listen(http: Server, port: number): Promise<void> {
