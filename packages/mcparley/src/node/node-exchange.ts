@@ -1,10 +1,4 @@
-import type {
-  IncomingHttpHeaders,
-  IncomingMessage,
-  OutgoingHttpHeader,
-  OutgoingHttpHeaders,
-  ServerResponse,
-} from "node:http";
+import type { IncomingHttpHeaders, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type {
   HttpExchange,
   Held,
@@ -16,10 +10,7 @@ import type {
 } from "../http/exchange.ts";
 import { networkOf } from "../net/ip-address.ts";
 import type { Principal } from "../server/dispatch/context.ts";
-import { clientClosed, isText, readBody } from "./read-body.ts";
-
-/** A request. Express and other frameworks put a body that they have parsed in `body`. */
-export type NodeRequest = IncomingMessage & { body?: unknown };
+import { type NodeRequest, clientClosed, isText, readBody } from "./read-body.ts";
 
 /**
  * A response. Middleware that compresses responses adds `flush`, as `compression` of Express does. A response of HTTP/2

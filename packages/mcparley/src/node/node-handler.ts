@@ -4,7 +4,8 @@ import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { readRoutes } from "../http/server/route.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
-import { NodeExchange, type NodeRequest, type NodeResponse } from "./node-exchange.ts";
+import { NodeExchange, type NodeResponse } from "./node-exchange.ts";
+import type { NodeRequest } from "./read-body.ts";
 
 /** Answers requests of a `node:http` server, or of a framework that is based on it. */
 export interface NodeHandler {

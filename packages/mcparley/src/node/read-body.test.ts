@@ -4,8 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, type Socket, connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { HttpRefusal } from "../http/server/refusal.ts";
-import type { NodeRequest } from "./node-exchange.ts";
-import { readBody } from "./read-body.ts";
+import { type NodeRequest, readBody } from "./read-body.ts";
 
 const closers: (() => void)[] = [];
 afterEach(() => {

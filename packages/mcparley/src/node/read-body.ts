@@ -1,9 +1,12 @@
 import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
 import type { ReadLimits } from "../http/exchange.ts";
 import { bodyWasRead } from "../http/server/rare-refusals.ts";
 import { notUtf8, tooLarge } from "../http/server/refusal.ts";
 import { LocalError } from "../rpc/errors.ts";
-import type { NodeRequest } from "./node-exchange.ts";
+
+/** A request. Express and other frameworks store the body that they have parsed in `body`. */
+export type NodeRequest = IncomingMessage & { body?: unknown };
 
 /** The state of an exchange, and its callbacks while its body is read. */
 interface BodyEvents {

@@ -1,5 +1,6 @@
 import type { Place } from "./document.ts";
-import type { TypeName } from "./keywords.ts";
+import type { Dialect, Subschema, TypeName } from "./keywords.ts";
+import type { PatternEngine } from "./patterns.ts";
 import { Evaluated, type Run, every } from "./run.ts";
 
 /** Checks a value against one keyword, or a few that belong together. */
@@ -36,6 +37,21 @@ export interface Node {
   readonly last: Check<any>[];
   /** Whether a `$dynamicRef` below it depends on the resource of this subschema. */
   readonly isScope: boolean;
+}
+
+/** The compilation of a document, for the functions that make the checks of its keywords. */
+export interface Compiler {
+  readonly dialect: Dialect;
+  /** Compiles `pattern` and `patternProperties`. */
+  readonly patterns: PatternEngine;
+  /** Whether `format` is asserted. */
+  readonly assertsFormat: boolean;
+  /** Returns whether the dialect defines a keyword. */
+  knows(keyword: string): boolean;
+  /** Returns the node of a subschema. Its checks may be added later. */
+  node(schema: Subschema): Node;
+  /** Returns the node of the target of a reference. */
+  nodeAt(place: Place): Node;
 }
 
 /** Returns whether a value fits a schema. Throws TooComplex if the budget of steps does not suffice. */

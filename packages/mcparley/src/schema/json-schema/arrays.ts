@@ -1,6 +1,5 @@
 import { counted } from "../schema.ts";
-import { type Check, type Node, applyAt } from "./apply.ts";
-import type { Compiler } from "./compile.ts";
+import { type Check, type Compiler, type Node, applyAt } from "./apply.ts";
 import { ValueSet } from "./equality.ts";
 import type { CheckedSchema, Subschema } from "./keywords.ts";
 import { every } from "./run.ts";

@@ -1,6 +1,5 @@
 import { MAX_ISSUES } from "../schema.ts";
-import { type Check, type Node, apply } from "./apply.ts";
-import type { Compiler } from "./compile.ts";
+import { type Check, type Compiler, type Node, apply } from "./apply.ts";
 import type { DynamicReference } from "./document.ts";
 import type { CheckedSchema, Subschema } from "./keywords.ts";
 import { Evaluated, type Finding, type Run, every } from "./run.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../rpc/messages.ts";
 import type { Outcome, ValidationIssue, Validator } from "../schema.ts";
-import { ANY_TYPE, type Check, type Kind, type Node, Type, apply } from "./apply.ts";
+import { ANY_TYPE, type Check, type Compiler, type Kind, type Node, Type, apply } from "./apply.ts";
 import { arrayChecks, unevaluatedItems } from "./arrays.ts";
 import { combinationChecks, dynamicReferenceTo, referenceTo } from "./combinations.ts";
 import type { Place, SchemaDocument } from "./document.ts";
@@ -36,8 +36,8 @@ export interface CompileOptions {
  * issues are reported.
  */
 export function compileDocument(document: SchemaDocument, options: CompileOptions = {}): Validator {
-  const { steps = DEFAULT_STEPS, patterns = nativePatterns } = options;
-  const root = new Compiler(document, { ...options, patterns }).compile();
+  const { steps = DEFAULT_STEPS } = options;
+  const root = new DocumentCompiler(document, options).compile();
   return (value) => validate(root, value, steps);
 }
 
@@ -65,27 +65,29 @@ function findIssues(root: Node, value: unknown, steps: number): readonly Validat
   return findings.map(({ path, message }) => ({ path, message }));
 }
 
-type CompilerOptions = Pick<CompileOptions, "format" | "exhaustive"> & { readonly patterns: PatternEngine };
-
 const kinds: readonly Kind[] = ["number", "string", "array", "object", "other"];
 
-/** Keywords that need no check, or that `Compiler` handles itself. */
+/** Keywords that need no check, or that the compiler itself handles. */
 const simple = /^(type|title|description|default)$/;
 
 /** Compiles the subschemas of a document, each of them once. */
-export class Compiler {
+class DocumentCompiler implements Compiler {
   readonly dialect: Dialect;
-  readonly options: CompilerOptions;
+  readonly patterns: PatternEngine;
+  readonly assertsFormat: boolean;
+  readonly #isExhaustive: boolean;
   readonly #document: SchemaDocument;
   readonly #nodes = new Map<Place, Node>();
   readonly #unfinished: Node[] = [];
   readonly #true: Node;
   readonly #false: Node;
 
-  constructor(document: SchemaDocument, options: CompilerOptions) {
+  constructor(document: SchemaDocument, { patterns, format, exhaustive }: CompileOptions) {
     this.#document = document;
     this.dialect = document.dialect;
-    this.options = options;
+    this.patterns = patterns ?? nativePatterns;
+    this.assertsFormat = format !== "annotate";
+    this.#isExhaustive = exhaustive ?? false;
     this.#true = this.#emptyNode({ ...document.root, schema: true });
     this.#false = { ...this.#emptyNode({ ...document.root, schema: false }), types: 0 };
   }
@@ -99,12 +101,10 @@ export class Compiler {
     return root;
   }
 
-  /** Returns whether the dialect defines a keyword. */
   knows(keyword: string): boolean {
     return Object.hasOwn(keywordsOf[this.dialect], keyword);
   }
 
-  /** Returns the node of a subschema. Its checks may be added later. */
   node(schema: Subschema): Node {
     if (typeof schema === "boolean") return schema ? this.#true : this.#false;
     return this.nodeAt(this.#document.places.get(schema)!);
@@ -145,7 +145,7 @@ export class Compiler {
       node.types = names.reduce((bits, name) => bits | Type[name], 0);
       node.typeNames = names.join(" or ");
     }
-    if (this.options.exhaustive) node.cost += Object.keys(properties).length;
+    if (this.#isExhaustive) node.cost += Object.keys(properties).length;
     let isLeaf = true;
     for (const keyword of Object.keys(schema)) {
       const [kind, make] = (Object.hasOwn(valueKeywords, keyword) && valueKeywords[keyword]) || [];

@@ -1,6 +1,5 @@
 import { counted, shorten } from "../schema.ts";
-import { type Check, type Node, apply, applyAt } from "./apply.ts";
-import type { Compiler } from "./compile.ts";
+import { type Check, type Compiler, type Node, apply, applyAt } from "./apply.ts";
 import type { CheckedSchema, Subschema } from "./keywords.ts";
 import type { Pattern } from "./patterns.ts";
 import { type Evaluated, type Run, every } from "./run.ts";
@@ -56,7 +55,7 @@ function properties(schema: CheckedSchema, compiler: Compiler): Check<Properties
   const parts: Parts = {
     named: new Map(Object.entries(named).map(([key, below]) => [key, compiler.node(below)])),
     patterns: Object.entries(patternProperties).map(([source, below]) => ({
-      pattern: compiler.options.patterns(source),
+      pattern: compiler.patterns(source),
       node: compiler.node(below),
     })),
     others: additionalProperties === undefined ? undefined : otherProperty(compiler.node(additionalProperties)),

@@ -1,6 +1,5 @@
 import { counted } from "../schema.ts";
-import type { Check, Kind } from "./apply.ts";
-import type { Compiler } from "./compile.ts";
+import type { Check, Compiler, Kind } from "./apply.ts";
 import { ValueSet } from "./equality.ts";
 import { formats } from "./formats.ts";
 import type { CheckedSchema } from "./keywords.ts";
@@ -102,7 +101,7 @@ function countCharacters(text: string, run: Run): number {
   return count;
 }
 
-function pattern(source: string, _: CheckedSchema, { options: { patterns } }: Compiler): Check<string> {
+function pattern(source: string, _: CheckedSchema, { patterns }: Compiler): Check<string> {
   const compiled = patterns(source);
   const message = `must match the pattern ${source}`;
   return (value, run) => {
@@ -112,8 +111,8 @@ function pattern(source: string, _: CheckedSchema, { options: { patterns } }: Co
   };
 }
 
-function format(name: string, _: CheckedSchema, { options }: Compiler): Check<string> | undefined {
-  const isValid = options.format !== "annotate" && Object.hasOwn(formats, name) ? formats[name] : undefined;
+function format(name: string, _: CheckedSchema, { assertsFormat }: Compiler): Check<string> | undefined {
+  const isValid = assertsFormat && Object.hasOwn(formats, name) ? formats[name] : undefined;
   if (!isValid) return undefined;
   const message = `must be a valid ${name}`;
   return (value, run) => {
