@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { ProtocolError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { checkBudget } from "../../packages/mcparley/src/schema/budget.ts";
-import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";
+import { compileJsonSchema } from "../support/compile-json-schema.ts";
 import { decodeHeaderValue, encodeHeaderValue } from "../../packages/mcparley/src/mcp/headers/header-values.ts";
 import { mcpHeaders } from "../../packages/mcparley/src/mcp/headers/mirrored-headers.ts";
 import { SchemaError } from "../../packages/mcparley/src/schema/schema.ts";

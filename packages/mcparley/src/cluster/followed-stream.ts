@@ -155,7 +155,7 @@ export class FollowedStream implements OpenExchange {
       if (!answered.has(id)) await log.append(ownerDied(id, repeatable));
     }
     await log.append(endMark);
-    await this.#tail.look();
+    await this.#tail.catchUp();
   }
 
   /** Returns the ids of the requests whose replies are in the log. */

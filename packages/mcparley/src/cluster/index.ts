@@ -2,7 +2,7 @@ import type { Awaitable } from "../rpc/awaitable.ts";
 import { ErrorCode } from "../mcp/errors.ts";
 import type { ServerCore } from "../server/core.ts";
 import { storeOf } from "../server/store-of.ts";
-import { isUnavailable, reaching } from "../store/reaching.ts";
+import { isUnavailable, withStoreErrors } from "../store/store-errors.ts";
 import type { Cluster } from "../http/server/cluster.ts";
 import { HttpRefusal } from "../http/server/refusal.ts";
 import { ResumableStreams } from "./resumable-streams.ts";
@@ -13,7 +13,7 @@ import { completeVisit } from "./stored-visits.ts";
 
 /** Opens the cluster of a server that has a store. */
 export function openCluster(core: ServerCore): Cluster {
-  const store = reaching(storeOf(core)!);
+  const store = withStoreErrors(storeOf(core)!);
   const changes = new SharedChanges(core, store);
   return {
     relay: {

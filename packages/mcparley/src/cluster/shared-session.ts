@@ -14,7 +14,7 @@ import { Notification } from "../mcp/methods.ts";
 import { type Reply, replyToError } from "../server/dispatch/reply.ts";
 import { notified } from "../server/protocol/legacy.ts";
 import type { SessionState, SharedBy } from "../server/protocol/session.ts";
-import { isUnavailable } from "../store/reaching.ts";
+import { isUnavailable } from "../store/store-errors.ts";
 import { HttpSession, type OneWayMessage, type StandaloneStream } from "../http/server/sessions/http-session.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { PendingRequests, inputRequestOf } from "./pending-requests.ts";

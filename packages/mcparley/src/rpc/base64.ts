@@ -2,8 +2,8 @@
 const chunkSize = 24_576;
 
 /**
- * Bytes that are not shared with another thread, as web APIs require. `Uint8Array` has a type parameter since TypeScript 5.7
- * only, so that declarations must not write it.
+ * Bytes that are not shared with another thread, as web APIs require. Declarations cannot name this type, because
+ * `Uint8Array` has a type parameter only since TypeScript 5.7.
  */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
@@ -43,6 +43,7 @@ export function fromBase64(encoded: string): Bytes {
   return bytes;
 }
 
+/** Encodes bytes as base64url without padding. */
 export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }

@@ -3,7 +3,7 @@ import { revisions } from "../../mcp/revisions/index.ts";
 import { isJson } from "../../rpc/is-json.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ServerCapabilities } from "../../mcp/capabilities.ts";
-import { askable, completeType, inputRequiredType } from "../../mcp/input-required.ts";
+import { mayRequireInput, completeType, inputRequiredType } from "../../mcp/input-required.ts";
 import { Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { Session } from "../connect/session.ts";
@@ -174,7 +174,7 @@ function wantsInput(call: Call, { resultType = completeType }: JsonObject): bool
   if (!session?.revision.typedResults || resultType === completeType) return false;
   // The step `extend` checks the types of extensions. If they are only declared, the caller handles their results.
   if (resultType !== inputRequiredType && core.options.extensions) return false;
-  const isAllowed = askable.has(method) || !session.revision.clientRequests.has(method);
+  const isAllowed = mayRequireInput.has(method) || !session.revision.clientRequests.has(method);
   if (resultType === inputRequiredType && isAllowed) return true;
   throw unexpectedType(call, resultType);
 }

@@ -2,7 +2,7 @@ import { Backoff } from "../../rpc/backoff.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject, RequestId } from "../../rpc/messages.ts";
-import { isPartOf } from "../../mcp/sub-resource.ts";
+import { isPartOf } from "../../mcp/resources.ts";
 import type { SubscriptionFilter } from "../../mcp/subscriptions.ts";
 import type { Connection } from "../connect/connection.ts";
 

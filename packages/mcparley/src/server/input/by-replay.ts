@@ -1,7 +1,7 @@
 import { encodeRequest } from "./encode-request.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError, invalidParams } from "../../rpc/errors.ts";
-import { type InputRequest, askable, readInputResponses } from "../../mcp/input-required.ts";
+import { type InputRequest, mayRequireInput, readInputResponses } from "../../mcp/input-required.ts";
 import { checkRequest } from "./check-request.ts";
 import {
   type InputChannel,
@@ -137,8 +137,8 @@ export class ReplayChannel implements InputChannel {
   /** Methods of extensions may end with any result that the extension defines. */
   #requireSupport(): void {
     const { method, revision } = this.#call;
-    if (askable.has(method) || !revision.clientRequests.has(method)) return;
-    const allowed = [...askable].join(", ");
+    if (mayRequireInput.has(method) || !revision.clientRequests.has(method)) return;
+    const allowed = [...mayRequireInput].join(", ");
     throw new TypeError(
       `Revision ${revision.version} lets no handler of ${method} ask the client, only of ${allowed}.`,
     );

@@ -1,4 +1,4 @@
-import { isUnavailable, reaching } from "../../store/reaching.ts";
+import { isUnavailable, withStoreErrors } from "../../store/store-errors.ts";
 import type { Store } from "../../store/store.ts";
 import { fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
 import { storeOf } from "../store-of.ts";
@@ -38,7 +38,7 @@ export class SharedKeys implements StateKeys {
   /** `core` must have a store. */
   constructor(core: ServerCore) {
     this.#core = core;
-    this.#store = reaching(storeOf(core)!);
+    this.#store = withStoreErrors(storeOf(core)!);
   }
 
   /** Returns the ring, which is read once a minute. If the store is unavailable, returns the last one. */

@@ -4,7 +4,7 @@ import { ErrorCode } from "../../../mcp/errors.ts";
 import { Notification } from "../../../mcp/methods.ts";
 import type { Progress } from "../../../mcp/progress.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
-import { isUnavailable } from "../../../store/reaching.ts";
+import { isUnavailable } from "../../../store/store-errors.ts";
 import { isOver, relatedTask } from "../task.ts";
 import { type Ending, type TaskRecord, type TaskTable, ended } from "./stored-task.ts";
 import { TaskInput } from "./task-input.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isPartOf } from "./sub-resource.ts";
+import { isPartOf } from "./resources.ts";
 
 test.each([
   ["note://1", "note://1", true],
