@@ -58,7 +58,7 @@ export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: Ht
   if (!findRevision(version)?.mirrorHeaders) return undefined;
   if (head.header(METHOD_HEADER) !== method)
     return { name: "Mcp-Method", header: head.header(METHOD_HEADER), value: method };
-  const named = mirroredName.get(method) ?? core.extensionMethod(method)?.mirroredName;
+  const named = mirroredName.get(method) ?? core.extensionMethods.get(method)?.mirroredName;
   if (named === undefined) return undefined;
   return findNameMismatch(head, params?.[named]) ?? findArgumentMismatch(core, request, head);
 }

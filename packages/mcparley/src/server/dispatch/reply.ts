@@ -25,9 +25,9 @@ export interface Reply {
 export function resultReply(call: Call, result: JsonObject | Prepared): Reply | undefined {
   const { id, core, cancelled } = call;
   core.changes.flush();
-  const lowered = cancelled ? undefined : encodeResult(call, result, core.info);
+  const encoded = cancelled ? undefined : encodeResult(call, result, core.info);
   call.settle();
-  return lowered && { message: success(id, lowered), status: 200 };
+  return encoded && { message: success(id, encoded), status: 200 };
 }
 
 /** Makes the reply of an error that was thrown. Returns undefined if the client cancelled the call. */
@@ -41,7 +41,10 @@ export function errorReply(call: Call, error: unknown): Reply | undefined {
   const known = toProtocolError(error, call);
   const reply = replyToError(id, known, revision);
   call.settle();
-  if (isReserved(known.code, revision)) void import("./reserved-code.ts").then(({ report }) => report(call, known));
+  if (isReserved(known.code, revision)) {
+    const why = `${revision.version} reserves the error code ${known.code}, so ${ErrorCode.InvalidRequest} was sent.`;
+    call.core.report(new TypeError(`${why} Use a code outside of -32768 to -32000.`, { cause: known }), call);
+  }
   return reply;
 }
 

@@ -66,12 +66,12 @@ function asBase64(data: Uint8Array | string): string {
 
 /** Converts a plain value to content: a string to text, content to itself, any other value to its JSON as text. */
 export function toContent(value: unknown): ContentBlock[] {
+  if (typeof value === "string") return [{ type: "text", text: value }];
   if (value === undefined || value === null) return [];
   if (Array.isArray(value) && value.every((part) => typeof part === "string" || isContent(part))) {
     return value.flatMap(toContent);
   }
-  if (isContent(value)) return [value];
-  return [{ type: "text", text: typeof value === "string" ? value : JSON.stringify(value) }];
+  return [isContent(value) ? value : { type: "text", text: JSON.stringify(value) }];
 }
 
 /** Whether a value is a content block. */

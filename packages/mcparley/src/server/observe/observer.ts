@@ -163,7 +163,7 @@ class SeenCall implements ServerCall {
 
   get known(): boolean {
     const { core, method, params } = this.#call;
-    if (!methodTable.has(method) && !core.extensionMethod(method)) return false;
+    if (!methodTable.has(method) && !core.extensionMethods.has(method)) return false;
     const { tools, prompts } = core.offering;
     if (method === Method.callTool) return tools.get(String(params.name)) !== undefined;
     return method !== Method.getPrompt || prompts.get(String(params.name)) !== undefined;
