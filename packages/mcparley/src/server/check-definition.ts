@@ -1,12 +1,36 @@
 import { type Implementation, checkExtensionId } from "../mcp/capabilities.ts";
+import { checkMetaKeys } from "../mcp/checks/check-metadata.ts";
 import { checkReservedId } from "../mcp/checks/reserved-ids.ts";
+import type { Prompt as ListedPrompt } from "../mcp/prompts.ts";
 import { checkCacheHint, isUri } from "../mcp/resources.ts";
 import { findRevision, supportedVersions } from "../mcp/revisions/index.ts";
 import { checkTime } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { ServerCore } from "./core.ts";
-import { explained } from "./describe.ts";
+import type { Prompt, Resource, Tool } from "./definition.ts";
 import type { AnyServerDefinition } from "./options.ts";
+
+/** Runs `prepare`. An error becomes `invalid_definition` with a message that names the definition. */
+export function explained<T>(what: string, prepare: () => T): T {
+  try {
+    return prepare();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new LocalError("invalid_definition", `The ${what} cannot be offered: ${reason}`, { cause });
+  }
+}
+
+/** Returns the list members that tools, prompts and resources have in common. Throws if a key of `meta` is invalid. */
+export function describe(name: string, definition: Tool | Prompt | Resource): { name: string } {
+  const { title, description, icons, meta } = definition;
+  const described: ListedPrompt = { name };
+  if (title !== undefined) described.title = title;
+  if (description !== undefined) described.description = description;
+  if (icons !== undefined) described.icons = icons;
+  checkMetaKeys(meta, "meta");
+  if (meta !== undefined) described._meta = meta;
+  return described;
+}
 
 /** Members of tool definitions in other libraries. They would be ignored, and the arguments not checked. */
 const otherNames = [

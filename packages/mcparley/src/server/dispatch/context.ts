@@ -1,3 +1,4 @@
+import { networkOf } from "../../net/ip-address.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
@@ -24,6 +25,18 @@ export interface Principal {
 /** Returns a key for data that principals must not share. It is empty if there is no principal. */
 export function principalKey(principal: Principal | undefined): string {
   return principal ? JSON.stringify([principal.issuer, principal.subject]) : "";
+}
+
+/** Key of anonymous callers whose address is unknown. Limits count them as one caller. */
+export const unknownCaller = "";
+
+/**
+ * Returns the key of the caller that a request counts for: its principal, or the network of its address if it is
+ * anonymous. Keys of principals start with `[`, so they never equal a network.
+ */
+export function callerKey(principal: Principal | undefined, address: string | undefined): string {
+  if (principal) return principalKey(principal);
+  return address === undefined ? unknownCaller : networkOf(address);
 }
 
 /** The client of a call. Its name and capabilities are not verified. Display them, but base no decision on them. */

@@ -11,7 +11,7 @@ import {
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
 import type { Prompt } from "../definition.ts";
-import { describe, explained } from "../describe.ts";
+import { describe, explained } from "../check-definition.ts";
 import { InputRequired } from "../input/input-required.ts";
 import type { Entry } from "../registry.ts";
 import { isContent, user } from "./content.ts";

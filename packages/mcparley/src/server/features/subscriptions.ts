@@ -4,13 +4,12 @@ import { MetaKey, Notification } from "../../mcp/methods.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type SubscriptionFilter, readSubscriptionFilter } from "../../mcp/subscriptions.ts";
 import type { Call } from "../dispatch/call.ts";
-import { callerKey, unknownCaller } from "../caller.ts";
 import { type Change, type Recording, toNotification, wantsList } from "../changes.ts";
-import type { Peer } from "../dispatch/context.ts";
+import { type Peer, callerKey, unknownCaller } from "../dispatch/context.ts";
 import type { ServerCore, Stream } from "../core.ts";
 import type { ExtensionSubscription } from "../extension.ts";
-import { checkKept } from "../protocol/kept.ts";
-import { mayReceive } from "./resource-access.ts";
+import { checkStoredSize } from "../protocol/stored-size.ts";
+import { mayReceive } from "../dispatch/scopes.ts";
 import { Shares } from "../shares.ts";
 
 /** Characters of JSON that a stream keeps of its client's name and capabilities. Longer ones are dropped. */
@@ -51,7 +50,7 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
 /** A separate function, so that the stack of `listen` does not keep the params in memory while the stream is open. */
 function readFilter(call: Call): SubscriptionFilter {
   const filter = readSubscriptionFilter(call.params);
-  checkKept(call.core.limits, 0, filter.resourceSubscriptions ?? []);
+  checkStoredSize(call.core.limits, 0, filter.resourceSubscriptions ?? []);
   return honoured(call, filter);
 }
 

@@ -45,8 +45,8 @@ export class RequestChannel implements InputChannel {
     const { method } = request;
     const { elicitationId } = encoded.params;
     if (typeof elicitationId === "string") await this.#session.visiting(elicitationId);
-    const way = { link: this.#link, signal: this.#call.signal, onProgress: request.onProgress };
-    const result = await this.#session.request(method, encoded.params, way).catch((error: unknown) => {
+    const options = { link: this.#link, signal: this.#call.signal, onProgress: request.onProgress };
+    const result = await this.#session.request(method, encoded.params, options).catch((error: unknown) => {
       throw error instanceof ProtocolError ? refusedInput(method, error) : error;
     });
     try {

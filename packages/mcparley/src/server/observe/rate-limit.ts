@@ -4,9 +4,9 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { refuseStore } from "../../store/server-store.ts";
 import type { Store } from "../../store/store.ts";
-import { callerKey } from "../caller.ts";
 import { storeOf } from "../store-of.ts";
 import type { Call } from "../dispatch/call.ts";
+import { callerKey } from "../dispatch/context.ts";
 import type { Middleware, MiddlewareCall } from "../dispatch/middleware.ts";
 
 /** Options of `rateLimit`. */

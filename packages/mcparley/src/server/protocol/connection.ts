@@ -239,7 +239,7 @@ export class ServerConnection implements Connection {
   async #drain(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
     this.#whenLegacy((legacy) => {
-      legacy.cannotBeAsked(new LocalError("closed", "The client closed its side and can answer no more."));
+      legacy.failRequests(new LocalError("closed", "The client closed its side and can answer no more."));
     });
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
     this.#giveUp(new LocalError("closed", "The client closed its side."));
