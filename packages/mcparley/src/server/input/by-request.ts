@@ -1,18 +1,15 @@
-import { encodeRequest } from "./encode-request.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
-import { ToolError } from "../../mcp/errors.ts";
-import type { JsonObject, Prepared } from "../../rpc/messages.ts";
-import { checkRequest } from "./check-request.ts";
+import { ErrorCode, ToolError } from "../../mcp/errors.ts";
+import type { JsonObject, JsonRpcErrorBody, Prepared } from "../../rpc/messages.ts";
 import {
   type InputChannel,
   InvalidResponse,
   type ServerRequest,
   type Recorded,
   type Run,
-  capabilityFor,
   readResponse,
-  refusedInput,
 } from "./input-channel.ts";
+import { capabilityFor, checkRequest, encodeRequest } from "./input-request.ts";
 import type { Call, Link } from "../dispatch/call.ts";
 import { InputRequired } from "./input-required.ts";
 import type { Session } from "../protocol/session.ts";
@@ -97,4 +94,16 @@ export class RequestChannel implements InputChannel {
     });
     return Object.fromEntries(await Promise.all(responses));
   }
+}
+
+/**
+ * The error of a call whose client refused an input request. It has another code than the refusal: the caller would take
+ * "Method not found" for its own method.
+ */
+function refusedInput(method: string, { code, message, data }: JsonRpcErrorBody): ProtocolError {
+  const text = `The client answered ${method} with ${code}: ${message.slice(0, 500)}`;
+  return new ProtocolError(ErrorCode.InvalidRequest, text, {
+    data: { method, code },
+    cause: new ProtocolError(code, message, { data }),
+  });
 }
