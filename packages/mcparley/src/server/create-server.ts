@@ -40,12 +40,32 @@ export interface Server<T = object, P = object, R = object, C = any> extends Met
   /**
    * Adds middleware for every method, or for methods by name. It runs inside the middleware that was added before. Throws
    * `LocalError` `invalid_definition` for a method that neither the protocol nor an extension of the server defines.
+   *
+   * @example
+   * ```ts
+   * import { createServer } from "mcparley/server";
+   *
+   * const server = createServer({ name: "shop", version: "1.0.0" });
+   * server.use({
+   *   "tools/list": async (call, next) => ({ ...(await next()), ttlMs: call.principal ? 0 : 60_000 }),
+   * });
+   * ```
    */
   use<M extends string>(middleware: Middleware | MethodMiddleware<M>): this;
   /**
    * Adds the tools, prompts and resources of another server, and follows its later changes. Names get `prefix` and a dot
    * in front; URIs stay the same. The handlers run with the middleware and context of the other server. Returns this
    * server, with the added names in its type.
+   *
+   * @example
+   * ```ts
+   * import { createServer, tool } from "mcparley/server";
+   *
+   * const reset = tool({ description: "Resets the shop.", call: () => "Done." });
+   * const admin = createServer({ name: "admin", version: "1.0.0", tools: { reset } });
+   * // The tool is named "admin.reset".
+   * const shop = createServer({ name: "shop", version: "1.0.0" }).mount("admin", admin);
+   * ```
    */
   mount<const N extends string, T2, P2, R2>(
     prefix: N,
@@ -81,6 +101,16 @@ export function coreOf(server: Server<any, any, any, any>): ServerCore {
  *
  * Prepares the definitions: converts schemas and builds validators. Throws `LocalError` `invalid_definition`, naming the
  * definition, if one is invalid. To serve the server, pass it to `serveStdio`, `listen`, `toFetch` or `connect`.
+ *
+ * @example
+ * ```ts
+ * import { createServer, tool } from "mcparley/server";
+ * import { serveStdio } from "mcparley/stdio";
+ *
+ * const hello = tool({ description: "Greets the user.", call: () => "Hello!" });
+ * const server = createServer({ name: "hello", version: "1.0.0", tools: { hello } });
+ * serveStdio(server);
+ * ```
  */
 export function createServer<
   T extends object = object,

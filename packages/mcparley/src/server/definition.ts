@@ -86,6 +86,19 @@ export interface Tool<I = any, O = any, C = any> extends Described {
  * Its name is the key under which it is passed to `createServer`. Invalid arguments and a `ToolError` become a tool error
  * that the model can read. A `ProtocolError` becomes the error response. Other errors are hidden from the client and passed
  * to the server's `onError`.
+ *
+ * @example
+ * ```ts
+ * import { tool } from "mcparley/server";
+ * import { z } from "zod";
+ *
+ * const divide = tool({
+ *   description: "Divides two numbers.",
+ *   input: z.object({ a: z.number(), b: z.number() }),
+ *   output: z.object({ quotient: z.number() }),
+ *   call: ({ a, b }) => ({ quotient: a / b }),
+ * });
+ * ```
  */
 export function tool<
   const I extends Schema | NoSchema = NoSchema,
@@ -156,7 +169,23 @@ export interface Prompt<A = any, C = any> extends Described {
   readonly "~types"?: { arguments: A };
 }
 
-/** Defines a prompt. Its name is the key under which it is passed to `createServer`. */
+/**
+ * Defines a prompt.
+ *
+ * Its name is the key under which it is passed to `createServer`. A call without a required argument is rejected with -32602
+ * before `get` is called.
+ *
+ * @example
+ * ```ts
+ * import { prompt } from "mcparley/server";
+ *
+ * const review = prompt({
+ *   description: "Reviews code.",
+ *   arguments: { code: { required: true }, language: { complete: ["Rust", "TypeScript"] } },
+ *   get: ({ code, language = "unknown" }) => `Review this code (language: ${language}): ${code}`,
+ * });
+ * ```
+ */
 export function prompt<const A extends Record<string, PromptArgumentDefinition>, C extends object = object>(
   definition: PromptDefinition<A, C>,
 ): Prompt<PromptArgumentValues<A>, NoInfer<C>> {
@@ -216,7 +245,28 @@ export interface Resource<U extends string = string, C = any> extends Described 
   readonly "~feature": Feature;
 }
 
-/** Defines a resource, or a resource template if the URI is one (RFC 6570). URIs are compared without normalisation. */
+/**
+ * Defines a resource, or a resource template if the URI is one (RFC 6570).
+ *
+ * Its name is the key under which it is passed to `createServer`. The URI of a request must equal the URI of the resource, or
+ * match the template. Both are compared without normalisation. The values of template variables are decoded and not checked.
+ *
+ * @example
+ * ```ts
+ * import { resource, resourceNotFound } from "mcparley/server";
+ *
+ * const texts = new Map([["1", "Buy milk."]]);
+ * const note = resource("note://{id}", {
+ *   mimeType: "text/plain",
+ *   list: () => [...texts.keys()].map((id) => `note://${id}`),
+ *   read: ({ id }, ctx) => {
+ *     const text = texts.get(id);
+ *     if (text === undefined) throw resourceNotFound(ctx.uri);
+ *     return text;
+ *   },
+ * });
+ * ```
+ */
 export function resource<const U extends string, C extends object = object>(
   uri: U,
   definition: ResourceDefinition<U, C>,
@@ -243,8 +293,24 @@ export interface WithContext<C extends object> {
 }
 
 /**
- * Returns `tool`, `prompt` and `resource` functions. Their handlers have the type of context that
- * `createServer({ context })` adds. A server without such a `context` does not accept what they define.
+ * Returns `tool`, `prompt` and `resource` functions whose handlers have the context that `createServer({ context })` adds.
+ *
+ * `C` is the type of the added properties. A server without such a `context` does not accept the definitions. Write the type
+ * of the parameter of `context`, if it has one: the compiler cannot infer `C` from a function without it.
+ *
+ * @example
+ * ```ts
+ * import { type Context, createServer, withContext } from "mcparley/server";
+ *
+ * const { tool } = withContext<{ user: string }>();
+ * const whoami = tool({ description: "Returns the user.", call: (_, { user }) => user });
+ * const server = createServer({
+ *   name: "accounts",
+ *   version: "1.0.0",
+ *   context: ({ principal }: Context) => ({ user: principal?.subject ?? "anonymous" }),
+ *   tools: { whoami },
+ * });
+ * ```
  */
 export function withContext<C extends object>(): WithContext<C> {
   return { tool, prompt, resource };

@@ -111,7 +111,10 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
    * answer two in a row, its connection or standalone stream is closed. Default: no pings.
    */
   pingInterval?: number;
-  /** Returns properties to add to the context of each handler. Called once per call, before the handler. */
+  /**
+   * Returns properties to add to the context of each handler. Called once per call, before the handler. See `withContext` for
+   * the types of such handlers. Default: adds none.
+   */
   context?: (call: Context) => C | Promise<C>;
   /** How long clients may cache lists. Default: 0 ms and public. A list with entries that require scopes is always private. */
   listCache?: Partial<CacheHint>;

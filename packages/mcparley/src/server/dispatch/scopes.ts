@@ -22,9 +22,26 @@ class InsufficientScope extends ProtocolError {
 const forbiddenCode = 403;
 
 /**
- * Throws if the caller lacks any of the needed scopes. Call it in a handler if the scopes depend on the arguments, and pass
- * all scopes of the call at once. Over HTTP the response is 403 with `insufficient_scope` and all of them (2026-07-28,
+ * Throws a `ProtocolError` if the caller lacks any of the needed scopes.
+ *
+ * Call it in a handler if the scopes depend on the arguments, and pass all scopes of the call at once. Otherwise set `scopes`
+ * of the definition. Over HTTP the response is 403 with `insufficient_scope` and all needed scopes (2026-07-28,
  * authorization, Scope Challenge Handling).
+ *
+ * @example
+ * ```ts
+ * import { requireScopes, tool } from "mcparley/server";
+ * import { z } from "zod";
+ *
+ * const remove = tool({
+ *   description: "Removes a file.",
+ *   input: z.object({ folder: z.string(), file: z.string() }),
+ *   call: ({ folder, file }, { principal }) => {
+ *     requireScopes([`write:${folder}`], principal);
+ *     return `Removed ${file}.`;
+ *   },
+ * });
+ * ```
  */
 export function requireScopes(needed: readonly string[] | undefined, principal: Principal | undefined): void {
   if (!isGranted(needed, principal)) throw new InsufficientScope(needed ?? []);

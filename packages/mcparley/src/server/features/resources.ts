@@ -209,6 +209,20 @@ export class ResourceIndex {
  * Makes the error "Resource not found". The client receives the code that its revision defines.
  *
  * Throw it in `read` if the URI matches the template but no resource has it.
+ *
+ * @example
+ * ```ts
+ * import { resource, resourceNotFound } from "mcparley/server";
+ *
+ * const users = new Map([["ada", "Ada Lovelace"]]);
+ * const user = resource("user://{id}", {
+ *   read: ({ id }, { uri }) => {
+ *     const name = users.get(id);
+ *     if (!name) throw resourceNotFound(uri);
+ *     return name;
+ *   },
+ * });
+ * ```
  */
 export function resourceNotFound(uri: string): ProtocolError {
   return new ProtocolError(ErrorCode.ResourceNotFound, "Resource not found", { data: { uri } });

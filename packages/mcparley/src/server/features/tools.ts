@@ -162,6 +162,18 @@ export class ToolResult {
  * Makes a whole tool result, for tools with an output schema that also set `content` themselves.
  *
  * `structuredContent` must match the output schema of the tool, unless `isError` is set.
+ *
+ * @example
+ * ```ts
+ * import { tool, toolResult } from "mcparley/server";
+ * import { z } from "zod";
+ *
+ * const weather = tool({
+ *   description: "Returns the weather.",
+ *   output: z.object({ celsius: z.number() }),
+ *   call: () => toolResult({ content: [{ type: "text", text: "Mild." }], structuredContent: { celsius: 18 } }),
+ * });
+ * ```
  */
 export function toolResult(result: {
   content: ContentBlock[];

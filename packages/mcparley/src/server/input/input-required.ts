@@ -23,7 +23,20 @@ export class InputRequired {
  *
  * On every revision the handler runs again with the responses in `ctx.inputResponses` and its state in `ctx.requestState`.
  * The client receives the state only in sealed form. Set at least one of the two options. In most cases `ctx.elicit`,
- * `ctx.sample` and `ctx.roots` are easier to use.
+ * `ctx.sample` and `ctx.roots` are easier to use. Throws `TypeError` for a method that is no input request.
+ *
+ * @example
+ * ```ts
+ * import { inputRequired, tool } from "mcparley/server";
+ *
+ * const count = tool({
+ *   description: "Counts the roots of the client.",
+ *   call: (_, ctx) => {
+ *     const roots = ctx.inputResponses.roots as { roots: unknown[] } | undefined;
+ *     return roots ? `${roots.roots.length} roots` : inputRequired({ inputRequests: { roots: { method: "roots/list" } } });
+ *   },
+ * });
+ * ```
  */
 export function inputRequired(wanted: {
   inputRequests?: Record<string, InputRequest>;

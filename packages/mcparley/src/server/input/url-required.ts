@@ -24,6 +24,20 @@ const maxIdLength = 256;
  * Only 2025-11-25 has this error. Clients of other revisions, and clients that cannot send their user to a URL, get -32600
  * with the same message. `ctx.elicit({ message, url })` works on every revision that has visits. Throws `TypeError` if a
  * visit is invalid.
+ *
+ * @example
+ * ```ts
+ * import { tool, urlRequired } from "mcparley/server";
+ *
+ * const linked = new Set<string>();
+ * const balance = tool({
+ *   description: "Returns the balance of the linked account.",
+ *   call: (_, { principal }) => {
+ *     if (principal && linked.has(principal.subject)) return "12 EUR";
+ *     throw urlRequired({ message: "Link your account.", url: "https://bank.example/link" });
+ *   },
+ * });
+ * ```
  */
 export function urlRequired(
   visits: UrlVisit | readonly UrlVisit[],

@@ -36,6 +36,14 @@ const maxBuckets = 10_000;
  * call. While the store is unavailable, and without one, each process counts by itself.
  *
  * A call over the limit gets an error with the seconds to wait. Over HTTP its status is 429.
+ *
+ * @example
+ * ```ts
+ * import { createServer, rateLimit } from "mcparley/server";
+ *
+ * const server = createServer({ name: "search", version: "1.0.0" });
+ * server.use(rateLimit({ perSecond: 5, burst: 20 }));
+ * ```
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
   refuseStore(options, "rateLimit");
