@@ -43,9 +43,10 @@ const otherNames = [
 
 /** Throws if a tool has a name that the specification does not allow (2026-07-28, server/tools, Tool Names), or a member of another library. */
 export function checkTool(name: string, definition: object): void {
-  if (!/^[\w.-]{1,128}$/.test(name)) throw new TypeError('a name has 1 to 128 letters, digits, "_", "-" and "."');
+  if (!/^[\w.-]{1,128}$/.test(name))
+    throw new TypeError('its name must have 1 to 128 letters, digits, "_", "-" and "."');
   for (const [theirs, ours] of otherNames) {
-    if (theirs in definition) throw new TypeError(`write "${ours}" in place of "${theirs}"`);
+    if (theirs in definition) throw new TypeError(`use "${ours}" instead of "${theirs}"`);
   }
 }
 
@@ -61,29 +62,29 @@ export function checkUri(uri: unknown): void {
 /** Throws `invalid_definition` if definitions are an array, in which they have no names. */
 export function checkRecord(kind: string, definitions: unknown): void {
   if (!Array.isArray(definitions)) return;
-  throw wrong(`${kind} must be a record by name, such as { ${kind}: { first, second } }, not an array.`);
+  throw invalid(`${kind} must be a record by name, such as { ${kind}: { first, second } }, not an array.`);
 }
 
 /** Returns middleware by method. Throws `invalid_definition` if a method does not exist, because it would never run. */
 export function checkMethods<M extends object>(layers: M, exists: (method: string) => boolean): M {
   const unknown = Object.keys(layers).find((method) => !exists(method));
   if (unknown === undefined) return layers;
-  const cause = "neither MCP nor an extension of this server has it";
-  throw wrong(`Middleware for ${JSON.stringify(unknown)} would never run: ${cause}.`);
+  const cause = "neither MCP nor an extension of this server defines the method";
+  throw invalid(`Middleware for ${JSON.stringify(unknown)} would never run: ${cause}.`);
 }
 
 /** Throws `invalid_definition` if an option of a server is invalid. Tools, prompts and resources are checked by themselves. */
 export function checkServer(definition: AnyServerDefinition): void {
   const { name, version, store, stateKeys, listCache, revisions, pingInterval, extensions } = definition;
   if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
-    throw wrong("A server needs a name and a version, both non-empty strings.");
+    throw invalid("A server needs a name and a version, both non-empty strings.");
   }
   if (stateKeys && (stateKeys.length === 0 || stateKeys.some(({ length }) => length !== 32))) {
-    throw wrong("stateKeys must hold at least one key, and each must have 32 bytes.");
+    throw invalid("stateKeys must hold at least one key, and each must have 32 bytes.");
   }
   // A likely mistake is to pass a database client instead of a store.
   if (store && typeof store.compareAndSet !== "function") {
-    throw wrong("store must be a Store, such as memoryStore().");
+    throw invalid("store must be a Store, such as memoryStore().");
   }
   explained("listCache", () => checkCacheHint(listCache ?? {}));
   explained("server", () => checkTime("pingInterval", pingInterval));
@@ -98,10 +99,10 @@ function checkRevisions(revisions: readonly string[]): void {
   const unknown = revisions.find((version) => !findRevision(version));
   if (revisions.length > 0 && unknown === undefined) return;
   const why = unknown === undefined ? "revisions is empty." : `The revision ${JSON.stringify(unknown)} does not exist.`;
-  throw wrong(`${why} Choose from ${supportedVersions.join(", ")}.`);
+  throw invalid(`${why} Choose from ${supportedVersions.join(", ")}.`);
 }
 
-function wrong(why: string): LocalError {
+function invalid(why: string): LocalError {
   return new LocalError("invalid_definition", why);
 }
 

@@ -10,7 +10,7 @@ import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type MethodMiddleware, type Middleware, byMethod, wrap } from "./dispatch/middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
 import type { Registry } from "./registry.ts";
-import type { MethodsOfOthers } from "./names-of-others.ts";
+import type { OtherServerMethods } from "./other-libraries.ts";
 
 /** The resources of a live server. */
 export interface ResourceRegistry<C = any> extends Registry<Resource<string, C>> {
@@ -26,7 +26,7 @@ export type PrefixedDefinitions<T, N extends string> = { readonly [K in keyof T 
  *
  * `T`, `P` and `R` are the types of its tools, prompts and resources. `connect<typeof server>` makes a client typed by them.
  */
-export interface Server<T = object, P = object, R = object, C = any> extends MethodsOfOthers {
+export interface Server<T = object, P = object, R = object, C = any> extends OtherServerMethods {
   /** The `name` of the definition. */
   readonly name: string;
   /** The `version` of the definition. */
@@ -85,7 +85,7 @@ export interface Server<T = object, P = object, R = object, C = any> extends Met
 }
 
 /** The members of a server that exist at run time. */
-type ServerMembers<T, P, R, C> = Omit<Server<T, P, R, C>, keyof MethodsOfOthers>;
+type ServerMembers<T, P, R, C> = Omit<Server<T, P, R, C>, keyof OtherServerMethods>;
 
 const cores = new WeakMap<object, ServerCore>();
 
@@ -93,7 +93,10 @@ const cores = new WeakMap<object, ServerCore>();
 export function coreOf(server: Server<any, any, any, any>): ServerCore {
   const core = cores.get(server);
   if (core) return core;
-  throw new LocalError("invalid_target", "This is not a server made by createServer of this copy of mcparley.");
+  throw new LocalError(
+    "invalid_target",
+    "This is not a server of this copy of mcparley. Pass the return value of createServer.",
+  );
 }
 
 /**

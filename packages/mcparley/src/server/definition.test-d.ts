@@ -27,7 +27,7 @@ test("withContext adds to it", () => {
   expectTypeOf(tools).not.toBeAny();
 });
 
-test("refuses an object of schemas in place of a schema", () => {
+test("rejects an object of schemas as a schema", () => {
   const call = (): never => undefined as never;
   // @ts-expect-error Make this object one schema, as z.object({ ... }) does.
   tool({ input: { a: z.number() }, call });
@@ -111,11 +111,11 @@ test("a factory of tools keeps the types of a schema that it is called with", as
 });
 
 test("names of other libraries are refused with the name to use", () => {
-  // @ts-expect-error Write "input" in place of "inputSchema".
+  // @ts-expect-error Use "input" instead of "inputSchema".
   tool({ inputSchema: z.object({}), call: () => "a" });
-  // @ts-expect-error Write "call" in place of "handler".
+  // @ts-expect-error Use "call" instead of "handler".
   tool({ handler: () => "a" });
-  // @ts-expect-error Write "arguments" in place of "argsSchema".
+  // @ts-expect-error Use "arguments" instead of "argsSchema".
   prompt({ argsSchema: z.object({}), get: () => "a" });
   const server = createServer(named);
   // @ts-expect-error There is no such method.

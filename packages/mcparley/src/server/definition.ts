@@ -10,7 +10,7 @@ import { complete } from "./features/completion.ts";
 import { getPrompt, preparePrompt } from "./features/prompts.ts";
 import { listResources, prepareResource, readResource } from "./features/resources.ts";
 import { type ToolResult, callTool, prepareTool } from "./features/tools.ts";
-import type { NamesOfOthers, PromptNamesOfOthers } from "./names-of-others.ts";
+import type { OtherPromptNames, OtherToolNames } from "./other-libraries.ts";
 import type { Accepted, ToolArguments, ToolInput, ResultWithoutOutputSchema, ToolValue } from "./tool-types.ts";
 import type { Context } from "./dispatch/context.ts";
 import type { ToolExtension } from "./extension.ts";
@@ -42,7 +42,7 @@ interface Described {
 }
 
 /** Definition of a tool. */
-export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends Described, NamesOfOthers {
+export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends Described, OtherToolNames {
   /** Schema of the arguments. Default: an empty object. */
   input?: I & SchemaCheck<I>;
   /** Schema of the `structuredContent` that the tool returns. Default: none. */
@@ -151,7 +151,7 @@ type PromptReturn =
   | GetPromptResult;
 
 /** Definition of a prompt. */
-export interface PromptDefinition<A, C> extends Described, PromptNamesOfOthers {
+export interface PromptDefinition<A, C> extends Described, OtherPromptNames {
   /** The arguments, by name. All values are text. Default: none. */
   arguments?: A | undefined;
   /** Returns the messages. A string or a content block becomes a message of the user. */

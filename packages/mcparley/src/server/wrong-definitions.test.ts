@@ -58,7 +58,7 @@ describe("a tool with the member of another library", () => {
   ])("%s is refused, and %s is named", (theirs, ours) => {
     const definition = { call: () => "a", [theirs]: { type: "object" } } as object;
     const message = refusal(() => createServer({ ...named, tools: { t: tool(definition as never) } }));
-    expect(message).toContain(`write "${ours}" in place of "${theirs}"`);
+    expect(message).toContain(`use "${ours}" instead of "${theirs}"`);
   });
 });
 

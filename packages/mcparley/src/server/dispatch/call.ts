@@ -50,8 +50,8 @@ const noMeta: JsonObject = Object.freeze({});
 
 /** Makes the error with which a call is aborted that its client cancelled. */
 export function cancelledFor(reason: unknown): LocalError {
-  const said = typeof reason === "string" ? reason.slice(0, 200) : "no reason given";
-  return new LocalError("aborted", `The client cancelled the request: ${said}`);
+  const text = typeof reason === "string" ? reason.slice(0, 200) : "no reason given";
+  return new LocalError("aborted", `The client cancelled the request: ${text}`);
 }
 
 /**

@@ -72,7 +72,7 @@ function toResult({ name, definition }: PromptEntry, returned: unknown): JsonObj
 function toMessage(name: string, part: unknown): PromptMessage {
   if (typeof part === "string" || isContent(part)) return user(part);
   if (typeof part === "object" && part !== null && "role" in part && "content" in part) return part as PromptMessage;
-  throw new TypeError(`The prompt ${name} returned what is neither text, content nor a message.`);
+  throw new TypeError(`The prompt ${name} returned a value of type ${typeof part}. Return text, content or messages.`);
 }
 
 function isGetPromptResult(value: unknown): value is GetPromptResult {

@@ -97,7 +97,7 @@ function toContents(part: unknown, uri: string, mimeType: string | undefined): A
   if (part instanceof Uint8Array) return { ...base, blob: toBase64(part) };
   if (isAsyncIterable(part)) return streamToBase64(part).then((blob) => ({ ...base, blob }));
   if (typeof part === "object" && part !== null) return partContents(part as JsonObject, base);
-  throw new TypeError(`The resource ${uri} was read as ${typeof part}; give text, bytes, or contents.`);
+  throw new TypeError(`The resource ${uri} returned a value of type ${typeof part}. Return text, bytes or contents.`);
 }
 
 function partContents({ meta, ...part }: JsonObject, base: { uri: string; mimeType?: string }): ResourceContents {

@@ -51,7 +51,7 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
 function readFilter(call: Call): SubscriptionFilter {
   const filter = readSubscriptionFilter(call.params);
   checkStoredSize(call.core.limits, 0, filter.resourceSubscriptions ?? []);
-  return honoured(call, filter);
+  return acceptedFilter(call, filter);
 }
 
 /**
@@ -152,7 +152,7 @@ async function subscribeExtensions(
 }
 
 /** Returns the part of a filter that the server supports and the caller may receive. The acknowledgment omits the rest. */
-function honoured({ core, principal }: Call, wanted: SubscriptionFilter): SubscriptionFilter {
+function acceptedFilter({ core, principal }: Call, wanted: SubscriptionFilter): SubscriptionFilter {
   const { tools, prompts, resources } = core.capabilities();
   const filter: SubscriptionFilter = {};
   if (wanted.toolsListChanged && tools?.listChanged) filter.toolsListChanged = true;

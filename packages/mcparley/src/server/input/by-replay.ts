@@ -131,9 +131,7 @@ export class ReplayChannel implements InputChannel {
     const { method, revision } = this.#call;
     if (askable.has(method) || !revision.clientRequests.has(method)) return;
     const allowed = [...askable].join(", ");
-    throw new TypeError(
-      `Revision ${revision.version} lets no handler of ${method} ask the client, only of ${allowed}.`,
-    );
+    throw new TypeError(`Revision ${revision.version} allows no input requests in ${method}, only in ${allowed}.`);
   }
 
   async #result(requestState: string | undefined): Promise<JsonObject> {
@@ -146,10 +144,10 @@ export class ReplayChannel implements InputChannel {
     if (requestState !== undefined) state.own = requestState;
     const { length } = JSON.stringify(state);
     if (length > maxState) {
-      const cure = "Keep large values on the server and record a key to them.";
+      const cure = "Keep large values on the server, and record a key to them with `once`.";
       throw new LocalError(
         "too_large",
-        `The answers and recorded values of this call take ${length} characters; at most ${maxState} can travel. ${cure}`,
+        `The responses and recorded values of this call have ${length} characters; at most ${maxState} are allowed. ${cure}`,
       );
     }
     const seal = await sealOf(this.#call.core);

@@ -78,7 +78,7 @@ export class RequestChannel implements InputChannel {
       if (!(result instanceof InputRequired)) return result;
       open = result;
     }
-    throw new TypeError(`The handler of ${this.#call.method} returned inputRequired ${maxRounds} times over.`);
+    throw new TypeError(`The handler of ${this.#call.method} returned inputRequired more than ${maxRounds} times.`);
   }
 
   async #answers({ inputRequests }: InputRequired): Promise<JsonObject> {

@@ -39,7 +39,7 @@ export function formRequest(core: ServerCore, request: FormElicitation<Schema>):
       const outcome = await compiled.validate(content ?? {});
       if (!outcome.issues) return outcome.value;
       const issues = outcome.issues.map((issue) => `${issue.path || "/"}: ${issue.message}`).join("; ");
-      throw new InvalidResponse(`The answer to "${message}" does not match what was asked for: ${issues}`);
+      throw new InvalidResponse(`The answer to "${message}" does not match the requested schema: ${issues}`);
     },
   };
 }

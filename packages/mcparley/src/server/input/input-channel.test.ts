@@ -464,7 +464,7 @@ describe("the state of a modern call", () => {
   });
 
   test("inputRequired asks nothing but what there is to ask", () => {
-    expect(() => inputRequired({ inputRequests: { q: { method: "tools/call" } } })).toThrow("cannot ask tools/call");
+    expect(() => inputRequired({ inputRequests: { q: { method: "tools/call" } } })).toThrow("cannot send tools/call");
   });
 
   test("two questions with one key are a defect that onError is told of", async () => {

@@ -2,7 +2,7 @@ import type { InputRequest } from "../../mcp/input-required.ts";
 import { Method } from "../../mcp/methods.ts";
 
 /** Methods that can be used as input requests. */
-const questions: ReadonlySet<string> = /* @__PURE__ */ (() =>
+const requestMethods: ReadonlySet<string> = /* @__PURE__ */ (() =>
   new Set<string>([Method.elicit, Method.createMessage, Method.listRoots]))();
 
 /** A handler's result that requests input from the client. Made by `inputRequired`. */
@@ -47,8 +47,8 @@ export function inputRequired(wanted: {
     throw new TypeError("inputRequired needs inputRequests, a requestState, or both.");
   }
   for (const { method } of Object.values(inputRequests)) {
-    if (!questions.has(method))
-      throw new TypeError(`inputRequired cannot ask ${method}, only ${[...questions].join(", ")}.`);
+    if (!requestMethods.has(method))
+      throw new TypeError(`inputRequired cannot send ${method}, only ${[...requestMethods].join(", ")}.`);
   }
   return new InputRequired(inputRequests, requestState);
 }

@@ -46,7 +46,7 @@ export class ServerConnection implements Connection {
   /** The modern calls in flight, by id. The session holds those of legacy revisions. */
   readonly #calls = new Map<RequestId, Call>();
   /** The reason for which all calls were cancelled. Undefined while the connection is open. */
-  #gaveUp: Error | undefined;
+  #aborted: Error | undefined;
   readonly #answering = new Set<Promise<unknown>>();
   /** The subset of `#answering` that are open streams. A stream ends only when one peer ends it. */
   readonly #streams = new Set<Promise<unknown>>();
@@ -85,14 +85,14 @@ export class ServerConnection implements Connection {
   async close(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
     await Promise.allSettled(this.#streams);
-    this.#giveUp(new LocalError("closed", "The server closed the connection."));
+    this.#abort(new LocalError("closed", "The server closed the connection."));
     await this.#transport.close();
     await this.closed;
   }
 
   #receive(value: unknown): void {
     if (Array.isArray(value)) return this.#track(this.#receiveBatch(value));
-    const reply = this.#take(value);
+    const reply = this.#handle(value);
     if (isPromise(reply))
       this.#track(
         reply.then((ready) => this.#reply(ready)),
@@ -116,7 +116,7 @@ export class ServerConnection implements Connection {
   }
 
   /** Handles one message and returns the reply. Starts synchronously, so that messages take effect in order of arrival. */
-  #take(value: unknown): Awaitable<Reply | undefined> {
+  #handle(value: unknown): Awaitable<Reply | undefined> {
     const classified = classify(value, this.#core.limits.idLength);
     switch (classified.kind) {
       case "request":
@@ -166,7 +166,7 @@ export class ServerConnection implements Connection {
     const reply = answer(call);
     if (!isPromise(reply)) return reply;
     this.#calls.set(id, call);
-    if (this.#gaveUp) call.cancel(this.#gaveUp);
+    if (this.#aborted) call.cancel(this.#aborted);
     return reply.finally(() => this.#calls.delete(id));
   }
 
@@ -197,7 +197,7 @@ export class ServerConnection implements Connection {
     const legacy = await this.#legacy;
     const refusal = legacy ? legacy.refuseBatch(batch.length) : 'Send "initialize" before a batch.';
     if (refusal !== undefined) return this.#refuse(ErrorCode.InvalidRequest, refusal);
-    const replies = await all(batch.map((value) => this.#take(value)));
+    const replies = await all(batch.map((value) => this.#handle(value)));
     const messages = replies.filter((reply) => reply !== undefined).map(({ message }) => message);
     if (messages.length > 0) void this.#send(messages);
   }
@@ -210,12 +210,12 @@ export class ServerConnection implements Connection {
   #send(message: JsonRpcMessage | JsonRpcResponse[]): Awaitable<void> {
     return recover(
       () => this.#transport.send(message) as Awaitable<void>,
-      (error) => this.#notSent(message, error),
+      (error) => this.#sendFailed(message, error),
     );
   }
 
   /** Handles a message that could not be sent, because it is not valid JSON or because the transport is closed. */
-  #notSent(message: JsonRpcMessage | JsonRpcResponse[], error: unknown): void {
+  #sendFailed(message: JsonRpcMessage | JsonRpcResponse[], error: unknown): void {
     this.#core.report(error, undefined);
     if (Array.isArray(message) || !("result" in message)) return;
     const failed = replyToError(message.id, new ProtocolError(ErrorCode.InternalError, "Internal error"), undefined);
@@ -242,23 +242,23 @@ export class ServerConnection implements Connection {
       legacy.failRequests(new LocalError("closed", "The client closed its side and can answer no more."));
     });
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
-    this.#giveUp(new LocalError("closed", "The client closed its side."));
+    this.#abort(new LocalError("closed", "The client closed its side."));
     await this.#transport.close();
   }
 
   #end(cause: Error | undefined): void {
-    this.#giveUp(new LocalError("closed", "The connection was closed.", { cause }));
+    this.#abort(new LocalError("closed", "The connection was closed.", { cause }));
     void Promise.allSettled(this.#answering).then(() => this.#settleClosed());
   }
 
   #reset(cause: Error): void {
     this.#core.report(cause, undefined);
-    this.#giveUp(cause);
+    this.#abort(cause);
     void this.#transport.close();
   }
 
-  #giveUp(cause: Error): void {
-    this.#gaveUp = cause;
+  #abort(cause: Error): void {
+    this.#aborted = cause;
     for (const call of this.#calls.values()) call.cancel(cause);
     this.#whenLegacy((legacy) => legacy.end(cause));
   }

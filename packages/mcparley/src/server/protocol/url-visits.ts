@@ -17,7 +17,7 @@ export class UrlVisits {
   readonly #sessions = new Map<string, Session>();
   readonly #ids = new Map<Session, Set<string>>();
 
-  /** Notes that the client of a session was asked for a visit. If two sessions use the same id, the later one has it. */
+  /** Records that the client of a session was asked for a visit. If two sessions use the same id, the later one replaces the earlier. */
   add(id: string, session: Session): void {
     this.take(id);
     const ids = this.#ids.get(session) ?? new Set();
@@ -65,8 +65,8 @@ export async function completeVisit(core: ServerCore, elicitationId: string): Pr
 }
 
 /**
- * Checks a reply with the error -32042 before it is sent, and notes its visits (2025-11-25, client/elicitation, URL
- * Elicitation Required Error). Replaces it by another error if its list of visits is invalid, or if the client cannot send
+ * Checks a reply with the error -32042 before it is sent, and records its visits (2025-11-25, client/elicitation, URL
+ * Elicitation Required Error). Replaces it with another error if its list of visits is invalid, or if the client cannot send
  * its user to a URL. Returns all other replies unchanged.
  */
 export function checkVisits(session: Session, reply: Reply | undefined): Awaitable<Reply | undefined> {
