@@ -45,6 +45,7 @@ export class PreparedLists<E extends Entry<Scoped>> {
   readonly #source: ListSource<E>;
   readonly #options: ListOptions;
   readonly #pages = new Map<string, Prepared>();
+  /** The scopes that any entry needs. Undefined until the first page is made. */
   #scopes: readonly string[] | undefined;
 
   constructor(source: ListSource<E>, options: ListOptions) {
@@ -62,7 +63,7 @@ export class PreparedLists<E extends Entry<Scoped>> {
   page(caller: ListCaller, cursor: string | undefined): Prepared {
     const { revision, principal } = caller;
     const after = cursor === undefined ? -1 : readPosition(cursor);
-    this.#scopes ??= this.#scopesInUse();
+    this.#scopes ??= [...new Set([...this.#source.entries()].flatMap(({ definition }) => definition.scopes ?? []))];
     const granted = this.#scopes.filter((scope) => principal?.scopes.includes(scope)).join(" ");
     const key = `${revision.version} ${after} ${granted}`;
     const cached = this.#pages.get(key);
@@ -73,13 +74,9 @@ export class PreparedLists<E extends Entry<Scoped>> {
     return page;
   }
 
-  #scopesInUse(): readonly string[] {
-    return [...new Set([...this.#source.entries()].flatMap(({ definition }) => definition.scopes ?? []))];
-  }
-
   #make(caller: ListCaller, after: number): Prepared {
     const { revision, principal } = caller;
-    const { pageSize, serverInfo } = this.#options;
+    const { pageSize, serverInfo, cache } = this.#options;
     const visible = [...this.#source.entries()]
       .filter((entry) => entry.position > after && isGranted(entry.definition.scopes, principal))
       .toSorted((a, b) => a.position - b.position);
@@ -87,13 +84,9 @@ export class PreparedLists<E extends Entry<Scoped>> {
     const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, caller)) };
     const last = shown.at(-1);
     if (last && visible.length > pageSize) result.nextCursor = cursorFor(last.position);
-    return finishPage(result, { revision, cache: this.#cache(), serverInfo });
-  }
-
-  /** Pages that depend on the caller's scopes are private, so that caches do not share them between callers. */
-  #cache(): CacheHint {
-    const { cache } = this.#options;
-    return this.#scopes?.length ? { ...cache, cacheScope: "private" } : cache;
+    // Pages that depend on the caller's scopes are private, so that caches do not share them between callers.
+    const hint: CacheHint = this.#scopes?.length ? { ...cache, cacheScope: "private" } : cache;
+    return finishPage(result, { revision, cache: hint, serverInfo });
   }
 }
 
@@ -119,6 +112,6 @@ export function readPosition(cursor: string): number {
     // The cursor is not base64. It is rejected below, like every other invalid cursor.
   }
   const match = /^after:(\d{1,15})$/.exec(decoded);
-  if (!match) throw invalidParams("params.cursor is invalid. List again without a cursor.");
+  if (!match) throw invalidParams("params.cursor is invalid. List again from the start.");
   return Number(match[1]);
 }

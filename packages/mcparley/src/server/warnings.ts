@@ -30,15 +30,11 @@ export function warnOfTool(core: ServerCore, name: string): void {
   unusualNames.set(core, first);
   setTimeout(() => {
     unusualNames.delete(core);
-    warnOfTools(core, first);
+    const shown = first.slice(0, 5).join(", ");
+    const more = first.length > 5 ? ` and ${first.length - 5} more` : "";
+    const rule = 'Names of 1 to 64 letters, digits, "_" and "-" work everywhere.';
+    warn(core, `Some model providers refuse the names of these tools: ${shown}${more}. ${rule}`);
   }, 0);
-}
-
-function warnOfTools(core: ServerCore, names: readonly string[]): void {
-  const shown = names.slice(0, 5).join(", ");
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
-  const rule = 'Names of 1 to 64 letters, digits, "_" and "-" work everywhere.';
-  warn(core, `Some model providers refuse the names of these tools: ${shown}${more}. ${rule}`);
 }
 
 const secretName =

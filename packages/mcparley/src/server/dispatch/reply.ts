@@ -66,14 +66,12 @@ export function toProtocolError(error: unknown, call: Call): ProtocolError {
       (error.code === "not_capable" || error.code === "declined" || error.code === "cancelled"));
   if (isForPeer) return new ProtocolError(ErrorCode.InvalidRequest, (error as McpError).message);
   call.core.report(error, call);
-  if (error instanceof LocalError && error.code === "store_unavailable") return storeUnavailable();
+  if (error instanceof LocalError && error.code === "store_unavailable") {
+    // The call may have taken effect before the store failed. Only the client can decide whether to repeat it.
+    const message = "The server's store is unavailable. Retry only if the call is safe to repeat.";
+    return new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
+  }
   return new ProtocolError(ErrorCode.InternalError, "Internal error");
-}
-
-/** The library cannot know whether the call took effect before the store failed, so the client has to decide. */
-function storeUnavailable(): ProtocolError {
-  const message = "The server's store is unavailable. Retry only if the call is safe to repeat.";
-  return new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
 }
 
 /** Replaces a code that must not be sent to a peer of the revision. */
@@ -84,7 +82,7 @@ function codeFor(code: number, revision: Revision): number {
   return isMeaningless || isReserved(code, revision) ? ErrorCode.InvalidRequest : code;
 }
 
-/** Whether the revision reserves a code and gives it no meaning (2026-07-28, basic, Error Codes). */
+/** Whether the revision reserves a code that it does not define (2026-07-28, basic, Error Codes). */
 function isReserved(code: number, { reservesCodes, errorCodes }: Revision): boolean {
   return reservesCodes && code <= -32020 && code >= -32099 && !errorCodes.has(code);
 }

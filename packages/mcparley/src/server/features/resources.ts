@@ -124,23 +124,20 @@ export async function listResources(call: Call): Promise<JsonObject | Prepared> 
   const cursor = readCursor(call.params);
   if (!core.offering.resourceIndex.hasListing()) return core.offering.resourceList.page(call, cursor);
   const start = cursor === undefined ? 0 : readPosition(cursor);
-  const listed = await gather(call);
+  const visible = [...core.offering.resources.entries()].filter(({ definition }) =>
+    isGranted(definition.scopes, call.principal),
+  );
+  const lists = await Promise.all(
+    visible.map(async (entry) => (entry.template ? listTemplate(call, entry) : [entry.listed])),
+  );
+  const listed = lists.flat();
   const page = listed.slice(start, start + core.limits.pageSize);
   const result: JsonObject = { resources: page.map((resource) => encoder.resource(resource)) };
   if (listed.length > start + page.length && page.length > 0) result.nextCursor = cursorFor(start + page.length);
   return finishPage(result, { revision, cache: { ...core.listCache, cacheScope: "private" }, serverInfo: core.info });
 }
 
-async function gather(call: Call): Promise<ListedResource[]> {
-  const visible = [...call.core.offering.resources.entries()].filter(({ definition }) =>
-    isGranted(definition.scopes, call.principal),
-  );
-  const lists = await Promise.all(
-    visible.map(async (entry) => (entry.template ? listTemplate(call, entry) : [entry.listed])),
-  );
-  return lists.flat();
-}
-
+/** Returns the resources that the `list` function of a template returns. Undefined members are those of the template. */
 async function listTemplate(call: Call, entry: ResourceEntry): Promise<ListedResource[]> {
   const { list } = entry.definition;
   if (!list) return [];

@@ -122,13 +122,9 @@ export async function importKey(raw: Uint8Array): Promise<SealingKey> {
 
 /** Returns the digest of a JSON value. It does not depend on the order of members. */
 export function digestOfJson(value: unknown): Promise<string> {
-  return digest(canonical(value));
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) => {
+  const canonical = JSON.stringify(value, (_key, member: unknown) => {
     if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
-    const entries = Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1));
-    return Object.fromEntries(entries);
+    return Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   });
+  return digest(canonical);
 }

@@ -26,13 +26,12 @@ export function receiveCustom(
   } catch (error) {
     return report(error);
   }
+  const onFull = (): void => {
+    const why = `More than ${maxWaiting} custom notifications of a client wait for onNotification. Later ones are dropped.`;
+    report(new LocalError("too_large", why));
+  };
   const key = session ?? core;
   let queue = queues.get(key);
-  if (!queue) queues.set(key, (queue = new BoundedQueue({ max: maxWaiting, report, onFull: () => report(tooMany()) })));
+  if (!queue) queues.set(key, (queue = new BoundedQueue({ max: maxWaiting, report, onFull })));
   queue.add(() => onNotification({ method, params }, session));
-}
-
-function tooMany(): LocalError {
-  const why = `More than ${maxWaiting} custom notifications of a client wait for onNotification. Later ones are dropped.`;
-  return new LocalError("too_large", why);
 }

@@ -178,15 +178,13 @@ export function notified(session: Session, message: JsonRpcNotification): void {
   if (method === Notification.initialized) session.ready();
   else if (method === Notification.cancelled) session.cancel(params);
   else if (method === Notification.progress) session.progressed(params);
-  else if (method === Notification.rootsChanged) rootsChanged(session);
-}
-
-function rootsChanged(session: Session): void {
-  const { core } = session;
-  guarded(
-    () => core.definition.onRootsChanged?.(session),
-    (error) => core.report(error, undefined),
-  );
+  else if (method === Notification.rootsChanged) {
+    const { core } = session;
+    guarded(
+      () => core.definition.onRootsChanged?.(session),
+      (error) => core.report(error, undefined),
+    );
+  }
 }
 
 /** Serves legacy revisions on one connection, such as stdio. It has at most one session, opened by `initialize`. */
@@ -217,7 +215,11 @@ export class LegacyConnection {
   ): Awaitable<Reply | undefined> {
     if (this.#session) return answerInSession(this.#session, request, { link: this.#source.link, principal });
     const { id, method } = request;
-    if (method === Method.initialize) return this.#initialize(request);
+    if (method === Method.initialize) {
+      const { reply, session } = initialize(this.#core, request, this.#source);
+      this.#session = session;
+      return reply;
+    }
     if (method === Method.ping) return { message: { jsonrpc: "2.0", id, result: {} }, status: 200 };
     const error = new ProtocolError(ErrorCode.InvalidRequest, `Send "initialize" before ${method.slice(0, 200)}.`);
     return replyToError(id, error, undefined);
@@ -247,11 +249,5 @@ export class LegacyConnection {
 
   end(cause: Error): void {
     this.#session?.end(cause);
-  }
-
-  #initialize(request: JsonRpcRequest): Reply {
-    const { reply, session } = initialize(this.#core, request, this.#source);
-    this.#session = session;
-    return reply;
   }
 }

@@ -2,7 +2,7 @@ import { Method, Notification } from "../../mcp/methods.ts";
 import { type Progress, readProgress } from "../../mcp/progress.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import { type JsonObject, type RequestId, notification } from "../../rpc/messages.ts";
+import { type JsonObject, notification } from "../../rpc/messages.ts";
 import { PendingRequests } from "../../rpc/pending-requests.ts";
 import type { ServerCore } from "../core.ts";
 import type { Link } from "../dispatch/call.ts";
@@ -48,7 +48,8 @@ export class SessionRequests {
 
   /** Sends a request when the client is ready. Resolves with its result. */
   send(method: string, given: JsonObject, { link, signal, timeout, onProgress }: RequestOptions): Promise<JsonObject> {
-    const id = this.#nextId();
+    const number = this.pending.nextId();
+    const id = this.#shared ? `${this.#shared.requestIdPrefix}${number}` : number;
     // The id is also the progress token.
     const params = slow.has(method) ? { ...given, _meta: { ...(given._meta as object), progressToken: id } } : given;
     let isSent = false;
@@ -67,7 +68,11 @@ export class SessionRequests {
         link.send(notification(Notification.cancelled, { requestId: id, reason }));
       },
     });
-    const sendWhenReady = (): void => (this.#early ? this.#sendLater(send) : send());
+    const sendWhenReady = (): void => {
+      if (!this.#early) return send();
+      this.#early.add(send);
+      this.#timer ??= this.#core.clock.setTimeout(() => this.start(), READY_WAIT_MS);
+    };
     if (typeof id === "string") this.#sendShared(id, answer, sendWhenReady);
     else sendWhenReady();
     return answer;
@@ -77,11 +82,6 @@ export class SessionRequests {
   end(cause: Error): void {
     this.#core.clock.clearTimeout(this.#timer);
     this.pending.failAll(cause);
-  }
-
-  #nextId(): RequestId {
-    const number = this.pending.nextId();
-    return this.#shared ? `${this.#shared.requestIdPrefix}${number}` : number;
   }
 
   /** Sends a request after the other processes know of it, because any of them may receive the response. */
@@ -107,11 +107,6 @@ export class SessionRequests {
         (error) => this.#core.report(error, undefined),
       );
     };
-  }
-
-  #sendLater(send: () => void): void {
-    this.#early?.add(send);
-    this.#timer ??= this.#core.clock.setTimeout(() => this.start(), READY_WAIT_MS);
   }
 }
 
