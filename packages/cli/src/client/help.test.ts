@@ -4,7 +4,8 @@ import { run } from "../command-line.ts";
 import { openFolder } from "../serve/live-folder.ts";
 import { temporaryFolder } from "../serve/testing/temporary-folder.ts";
 import { helpTopics } from "./help.ts";
-import { hasOption, optionDefinitions, readWords } from "./options.ts";
+import { hasOption, optionDefinitions } from "./option-definitions.ts";
+import { readWords } from "./options.ts";
 import { clientCommands } from "./run.ts";
 import { fakeIo, runWith } from "./testing/fake-io.ts";
 

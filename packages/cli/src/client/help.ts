@@ -1,5 +1,5 @@
 import { exitCodeMeanings } from "./report-error.ts";
-import { type OptionDefinition, hasOption, isSpecific, optionDefinitions } from "./options.ts";
+import { type OptionDefinition, hasOption, isSpecific, optionDefinitions } from "./option-definitions.ts";
 import type { AccountCommand, ClientCommand } from "./session.ts";
 import { wrap } from "./terminal-text.ts";
 

@@ -9,6 +9,11 @@ interface Typed {
 
 type Carried<S> = S extends { readonly "~types"?: infer T } ? NonNullable<T> : never;
 
+/** A tool of a server, known by the types of its arguments and of its result. */
+interface TypedTool {
+  readonly "~types"?: { input: unknown; output: unknown } | undefined;
+}
+
 /** Arguments may be omitted if all of them are optional. */
 type Call<A, R> = {} extends A
   ? (args?: A, options?: RequestOptions) => Promise<R>
@@ -16,8 +21,8 @@ type Call<A, R> = {} extends A
 
 /** The tools of a server as functions. */
 export type ToolFunctions<T> = {
-  readonly [K in keyof T]: T[K] extends { readonly "~types"?: { input: infer I; output: infer O } }
-    ? Call<I, O>
+  readonly [K in keyof T]: T[K] extends TypedTool
+    ? Call<NonNullable<T[K]["~types"]>["input"], NonNullable<T[K]["~types"]>["output"]>
     : never;
 };
 

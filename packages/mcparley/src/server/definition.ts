@@ -4,14 +4,14 @@ import type { Annotations, ContentBlock, Icon, ResourceContents } from "../mcp/c
 import type { GetPromptResult, PromptMessage } from "../mcp/prompts.ts";
 import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "../mcp/resources.ts";
 import type { ToolAnnotations } from "../mcp/tools.ts";
-import type { NoSchema, Schema, SchemaCheck } from "../schema/standard-schema.ts";
+import type { CheckedSchema, NoSchema, Schema } from "../schema/standard-schema.ts";
 import type { Flat, UriVariableNames, UriVariables } from "../schema/uri-variables.ts";
 import { complete } from "./features/completion.ts";
 import { getPrompt, preparePrompt } from "./features/prompts.ts";
 import { listResources, prepareResource, readResource } from "./features/resources.ts";
 import { type ToolResult, callTool, prepareTool } from "./features/tools.ts";
 import type { OtherPromptNames, OtherToolNames } from "./other-libraries.ts";
-import type { Accepted, ToolArguments, ToolInput, ResultWithoutOutputSchema, ToolValue } from "./tool-types.ts";
+import type { ArgumentTypes, ResultTypes, ResultWithoutOutputSchema, ToolValue } from "./tool-types.ts";
 import type { Context } from "./dispatch/context.ts";
 import type { ToolExtension } from "./extension.ts";
 import type { Feature } from "./registry.ts";
@@ -44,9 +44,9 @@ interface Described {
 /** Definition of a tool. */
 export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends Described, OtherToolNames {
   /** Schema of the arguments. Default: an empty object. */
-  input?: I & SchemaCheck<I>;
+  input?: CheckedSchema<I>;
   /** Schema of the `structuredContent` that the tool returns. Default: none. */
-  output?: O & SchemaCheck<O>;
+  output?: CheckedSchema<O>;
   /** Hints for clients, such as `{ readOnlyHint: true }`. Default: none. */
   annotations?: ToolAnnotations | undefined;
   /** The parts of extensions that apply to this tool. */
@@ -56,11 +56,11 @@ export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends 
    * model can correct.
    */
   call: (
-    input: ToolInput<I>,
+    input: ArgumentTypes<I>["output"],
     ctx: Context & C,
   ) => [O] extends [NoSchema]
     ? Awaitable<R> | Promise<ResultWithoutOutputSchema>
-    : Awaitable<Accepted<O> | ToolResult | InputRequired>;
+    : Awaitable<ResultTypes<O>["input"] | ToolResult | InputRequired>;
 }
 
 /** A tool: plain data to pass to `createServer` under its name. */
@@ -105,7 +105,7 @@ export function tool<
   const O extends Schema | NoSchema = NoSchema,
   C extends object = object,
   R extends ResultWithoutOutputSchema = ResultWithoutOutputSchema,
->(definition: ToolDefinition<I, O, C, R>): Tool<ToolArguments<I>, ToolValue<O, R>, NoInfer<C>> {
+>(definition: ToolDefinition<I, O, C, R>): Tool<ArgumentTypes<I>["input"], ToolValue<O, R>, NoInfer<C>> {
   return { ...definition, kind: "tool", "~feature": tools } as never;
 }
 

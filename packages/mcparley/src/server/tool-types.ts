@@ -3,26 +3,30 @@ import type { ContentBlock, TextContent } from "../mcp/content.ts";
 import type { CallToolResult } from "../mcp/tools.ts";
 import type { FromJsonSchema, ObjectFromJsonSchema } from "../schema/infer-json-schema.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import type { Anything, InferInput, InferOutput, TypedSchema } from "../schema/standard-schema.ts";
+import type { Anything, NoSchema, TypedSchema } from "../schema/standard-schema.ts";
 import type { ToolResult } from "./features/tools.ts";
 import type { InputRequired } from "./input/input-required.ts";
 
-/** The arguments that the handler of a tool receives: the output type of its schema. */
-export type ToolInput<I> = I extends TypedSchema
-  ? InferOutput<I>
+/**
+ * The types of the arguments of a tool. `input` is what a client passes and `output` what the handler receives after
+ * validation, as in Standard Schema. One conditional type for both: the compiler compares each schema of a library once.
+ */
+export type ArgumentTypes<I> = I extends TypedSchema
+  ? NonNullable<I["~standard"]["types"]>
   : I extends JsonSchema
-    ? ObjectFromJsonSchema<I>
-    : Record<string, never>;
+    ? { readonly input: OrObject<ObjectFromJsonSchema<I>>; readonly output: ObjectFromJsonSchema<I> }
+    : { readonly input: Record<string, never>; readonly output: Record<string, never> };
 
-/** The arguments that a client passes: the input type of the tool's schema. */
-export type ToolArguments<I> = I extends TypedSchema
-  ? InferInput<I>
-  : I extends JsonSchema
-    ? OrObject<ObjectFromJsonSchema<I>>
-    : Record<string, never>;
+/** The types of a result with an output schema. `input` is what the handler returns and `output` what a client receives. */
+export type ResultTypes<O> = O extends TypedSchema
+  ? NonNullable<O["~standard"]["types"]>
+  : { readonly input: OrObject<FromJsonSchema<O>>; readonly output: FromJsonSchema<O> };
 
-/** The value that a handler returns for an output schema: the input type of the schema. */
-export type Accepted<O> = O extends TypedSchema ? InferInput<O> : OrObject<FromJsonSchema<O>>;
+/**
+ * The value that `callTool` of a client returns: that of the output schema, or the value that the content of the result
+ * becomes. `R` is the type that the handler returns if there is no output schema.
+ */
+export type ToolValue<O, R> = [O] extends [NoSchema] ? ContentValue<R> : ResultTypes<O>["output"];
 
 /** Any object in place of an object of unknown members, because an interface cannot be assigned to the latter. */
 type OrObject<T> = unknown extends T ? Anything : JsonObject extends T ? object : T;
@@ -43,13 +47,6 @@ export type ResultWithoutOutputSchema =
   | CallToolResult
   | ToolResult
   | InputRequired;
-
-/** The value that `callTool` of a client returns: that of the output schema, or what the content of the result becomes. */
-export type ToolValue<O, R> = O extends TypedSchema
-  ? InferOutput<O>
-  : O extends JsonSchema
-    ? FromJsonSchema<O>
-    : ContentValue<R>;
 
 /** A client returns the text of a result whose content is all text, and otherwise the content. */
 type ContentValue<R> = R extends InputRequired

@@ -12,7 +12,7 @@ import {
   resource,
   tool,
 } from "./definition.ts";
-import type { ResultWithoutOutputSchema, ToolArguments, ToolValue } from "./tool-types.ts";
+import type { ArgumentTypes, ResultWithoutOutputSchema, ToolValue } from "./tool-types.ts";
 
 /** The functions of `withContext`, for handlers whose context has the properties of `C`. */
 export interface WithContext<C extends object> {
@@ -23,7 +23,7 @@ export interface WithContext<C extends object> {
     R extends ResultWithoutOutputSchema = ResultWithoutOutputSchema,
   >(
     definition: ToolDefinition<I, O, C, R>,
-  ) => Tool<ToolArguments<I>, ToolValue<O, R>, C>;
+  ) => Tool<ArgumentTypes<I>["input"], ToolValue<O, R>, C>;
   /** Defines a prompt. See `prompt`. */
   prompt: <const A extends Record<string, PromptArgumentDefinition>>(
     definition: PromptDefinition<A, C>,

@@ -1,0 +1,155 @@
+/** The definition of an option, for the parser and the help. */
+export interface OptionDefinition {
+  readonly name: string;
+  readonly short?: string;
+  /** The placeholder of its value in the help. Undefined for a switch. */
+  readonly value?: string;
+  readonly description: string;
+  /** The help shows options of a topic together. */
+  readonly topic?: "sign-in";
+  /** The commands that have the option. Undefined: all commands that use a server. */
+  readonly commands?: readonly string[];
+}
+
+/** The commands that connect to a server. */
+const connecting: readonly string[] = ["list", "call", "prompt", "read", "complete", "watch"];
+/** The commands during which a server may ask for input. */
+const asked: readonly string[] = ["call", "prompt", "read"];
+const signingIn: readonly string[] = [...connecting, "login"];
+
+/** Returns the commands that have an option. */
+export function commandsOf({ commands = [...signingIn, "logout", "whoami"] }: OptionDefinition): readonly string[] {
+  return commands;
+}
+
+/** Whether a command has an option. */
+export function hasOption(command: string, definition: OptionDefinition): boolean {
+  return commandsOf(definition).includes(command);
+}
+
+/** Whether an option belongs to a few commands, so that their help describes it. */
+export function isSpecific({ commands, topic }: OptionDefinition): boolean {
+  return topic === undefined && commands !== undefined && commands !== connecting;
+}
+
+export const optionDefinitions: readonly OptionDefinition[] = [
+  { name: "json", description: 'print exactly one JSON document to stdout; errors as {"error": {...}}' },
+  {
+    name: "output",
+    short: "o",
+    value: "FILE",
+    commands: asked,
+    description: "write images, audio and binary data to FILE",
+  },
+  {
+    name: "instructions",
+    commands: ["list"],
+    description: "show all instructions of the server, not only their start",
+  },
+  {
+    name: "timeout",
+    value: "TIME",
+    description: "time limit of the whole command: 30 (seconds), 500ms, 2m; your answers do not count",
+  },
+  {
+    name: "header",
+    short: "H",
+    value: '"NAME: VALUE"',
+    commands: connecting,
+    description: "send this HTTP header; repeatable",
+  },
+  {
+    name: "env",
+    short: "e",
+    value: "NAME[=VALUE]",
+    commands: connecting,
+    description: "pass this variable to a server that is started: its value here, or VALUE; repeatable",
+  },
+  {
+    name: "env-all",
+    commands: connecting,
+    description: "pass all variables of this shell to a server that is started",
+  },
+  { name: "revision", value: "VERSION", commands: connecting, description: "use this revision of the protocol only" },
+  {
+    name: "root",
+    value: "DIR",
+    commands: connecting,
+    description: "tell the server that it may work in this folder; repeatable",
+  },
+  {
+    name: "answer",
+    value: "NAME=VALUE",
+    commands: asked,
+    description: "answer the server's question for NAME; repeatable",
+  },
+  { name: "sample", value: "TEXT", commands: asked, description: "answer with TEXT when the server asks for a model" },
+  {
+    name: "allow",
+    value: "TOOL",
+    commands: ["call"],
+    description: "call this tool without asking, even if it is destructive; repeatable",
+  },
+  {
+    name: "yes",
+    short: "y",
+    commands: signingIn,
+    description: "never ask: call destructive tools, start commands of configuration files, send complete answers",
+  },
+  { name: "no-input", description: "never ask: refuse what needs a yes, and decline questions without an --answer" },
+  {
+    name: "log-level",
+    value: "LEVEL",
+    commands: connecting,
+    description: "minimum level of the server's log messages that are shown (warning)",
+  },
+  {
+    name: "verbose",
+    short: "v",
+    description: "show the connection, all log messages, and the stderr of a started server",
+  },
+  { name: "help", short: "h", description: "show this help" },
+  ...signInOptions(),
+];
+
+function signInOptions(): OptionDefinition[] {
+  const topic = "sign-in";
+  return [
+    {
+      topic,
+      name: "no-browser",
+      commands: signingIn,
+      description: "show the address of the sign-in, and ask for the address at which the browser ends",
+    },
+    {
+      topic,
+      name: "scope",
+      value: '"SCOPE ..."',
+      commands: signingIn,
+      description: "request these scopes instead of those that the server names",
+    },
+    { topic, name: "client-id", value: "ID", commands: signingIn, description: "sign in as this registered client" },
+    {
+      topic,
+      name: "client-secret-env",
+      value: "NAME",
+      commands: signingIn,
+      description: "the environment variable that holds the secret of this client",
+    },
+    {
+      topic,
+      name: "issuer",
+      value: "URL",
+      commands: signingIn,
+      description: "the authorization server, if the MCP server names several",
+    },
+    {
+      topic,
+      name: "resource",
+      value: "URL",
+      commands: signingIn,
+      description: "accept this resource identifier, if it is shorter than the server's URL",
+    },
+    { topic, name: "keychain", description: "store the key of the credentials in the system's keychain from now on" },
+  ];
+}
