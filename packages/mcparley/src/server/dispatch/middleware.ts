@@ -59,7 +59,7 @@ export type MethodMiddleware<M extends string = keyof MethodParams> = { readonly
 
 /** Combines middleware by method into one middleware. */
 export function byMethod(layers: Readonly<Record<string, Layer<any> | undefined>>): Middleware {
-  const byName = new Map(Object.entries(layers)) as unknown as Map<string, Middleware>;
+  const byName = new Map(Object.entries(layers));
   return (call, next) => byName.get(call.method)?.(call, next) ?? next();
 }
 

@@ -1,5 +1,5 @@
-import { ErrorCode, type McpError, ToolError } from "../../mcp/errors.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode, ToolError } from "../../mcp/errors.ts";
+import { LocalError, type LocalErrorCode, ProtocolError } from "../../rpc/errors.ts";
 import {
   type JsonObject,
   type JsonRpcErrorBody,
@@ -12,6 +12,7 @@ import {
 import { encodeResult } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Call } from "./call.ts";
+import { InsufficientScope } from "./scopes.ts";
 
 /** The response to a request, with its HTTP status. */
 export interface Reply {
@@ -53,18 +54,18 @@ export function replyToError(id: RequestId | undefined, error: ProtocolError, re
   const body = error.toBody();
   if (revision) body.code = codeFor(error.code, revision);
   const reply: Reply = { message: failure(id, body), status: error.status ?? statusOf(body, revision) };
-  if ("scopes" in error) reply.scopes = error.scopes as readonly string[];
+  if (error instanceof InsufficientScope) reply.scopes = error.scopes;
   return reply;
 }
+
+/** The errors of the library whose message the client receives. */
+const forPeer: ReadonlySet<LocalErrorCode> = new Set(["not_capable", "declined", "cancelled"]);
 
 /** Returns the error to send. Errors that are not meant for the client are reported and become "Internal error". */
 export function toProtocolError(error: unknown, call: Call): ProtocolError {
   if (error instanceof ProtocolError) return error;
-  const isForPeer =
-    error instanceof ToolError ||
-    (error instanceof LocalError &&
-      (error.code === "not_capable" || error.code === "declined" || error.code === "cancelled"));
-  if (isForPeer) return new ProtocolError(ErrorCode.InvalidRequest, (error as McpError).message);
+  const isForPeer = error instanceof LocalError && forPeer.has(error.code);
+  if (error instanceof ToolError || isForPeer) return new ProtocolError(ErrorCode.InvalidRequest, error.message);
   call.core.report(error, call);
   if (error instanceof LocalError && error.code === "store_unavailable") {
     // The call may have taken effect before the store failed. Only the client can decide whether to repeat it.

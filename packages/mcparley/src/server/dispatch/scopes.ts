@@ -8,8 +8,8 @@ export function isGranted(needed: readonly string[] | undefined, principal: Prin
   return principal !== undefined && needed.every((scope) => principal.scopes.includes(scope));
 }
 
-/** Thrown if the caller lacks scopes. Over HTTP the response is 403 with `insufficient_scope` and all needed scopes. */
-class InsufficientScope extends ProtocolError {
+/** The caller lacks scopes. Over HTTP the response is 403 with `insufficient_scope` and all needed scopes. */
+export class InsufficientScope extends ProtocolError {
   readonly scopes: readonly string[];
 
   constructor(scopes: readonly string[]) {

@@ -1,7 +1,7 @@
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { MetaKey, Notification } from "../../mcp/methods.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { type SubscriptionFilter, readSubscriptionFilter } from "../../mcp/subscriptions.ts";
 import type { Call } from "../dispatch/call.ts";
 import { type Change, type Recording, toNotification, wantsList } from "../changes.ts";
@@ -141,7 +141,8 @@ async function subscribeExtensions(
     acknowledged = true;
   });
   const send = (method: string, params: JsonObject): void => {
-    const tagged = (): void => call.send(method, { ...params, _meta: { ...(params._meta as JsonObject), ...meta } });
+    const tagged = (): void =>
+      call.send(method, { ...params, _meta: { ...(isObject(params._meta) && params._meta), ...meta } });
     if (acknowledged) tagged();
     else hold(tagged);
   };

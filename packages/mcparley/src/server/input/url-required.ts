@@ -43,8 +43,7 @@ export function urlRequired(
   visits: UrlVisit | readonly UrlVisit[],
   message = "This request requires the user to visit a URL first.",
 ): ProtocolError {
-  const list = (Array.isArray(visits) ? visits : [visits]) as readonly UrlVisit[];
-  const elicitations = list.map((visit) => ({
+  const elicitations = [visits].flat().map((visit) => ({
     mode: "url",
     elicitationId: crypto.randomUUID(),
     ...visit,

@@ -186,8 +186,8 @@ export class ServerConnection implements Connection {
   }
 
   #send(message: JsonRpcMessage | JsonRpcResponse[]): Awaitable<void> {
-    return recover(
-      () => this.#transport.send(message) as Awaitable<void>,
+    return recover<void>(
+      () => this.#transport.send(message),
       (error) => this.#sendFailed(message, error),
     );
   }
@@ -198,8 +198,8 @@ export class ServerConnection implements Connection {
     if (Array.isArray(message) || !("result" in message)) return;
     const failed = refusal(message.id, "Internal error", ErrorCode.InternalError);
     // A closed transport cannot send this error either. The peer is gone, so nothing else can be done.
-    void recover(
-      () => this.#transport.send(failed.message) as Awaitable<void>,
+    void recover<void>(
+      () => this.#transport.send(failed.message),
       () => {},
     );
   }

@@ -126,8 +126,9 @@ export function answerInSession(
     checkTurn(session, request);
     checkProgressToken(params, core.limits.idLength);
   } catch (error) {
-    core.refused(method, principal, error as ProtocolError);
-    return replyToError(id, error as ProtocolError, revision);
+    if (!(error instanceof ProtocolError)) throw error;
+    core.refused(method, principal, error);
+    return replyToError(id, error, revision);
   }
   // Nearly every request of a session has the same address, and then shares its peer.
   const peer = address === session.peer.address ? session.peer : { ...session.peer, address };

@@ -2,7 +2,7 @@ import { Method, Notification } from "../../mcp/methods.ts";
 import { type Progress, readProgress } from "../../mcp/progress.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import { type JsonObject, notification } from "../../rpc/messages.ts";
+import { type JsonObject, isObject, notification } from "../../rpc/messages.ts";
 import { PendingRequests } from "../../rpc/pending-requests.ts";
 import type { ServerCore } from "../core.ts";
 import type { Link } from "../dispatch/call.ts";
@@ -51,7 +51,9 @@ export class SessionRequests {
     const number = this.pending.nextId();
     const id = this.#shared ? `${this.#shared.requestIdPrefix}${number}` : number;
     // The id is also the progress token.
-    const params = slow.has(method) ? { ...given, _meta: { ...(given._meta as object), progressToken: id } } : given;
+    const params = slow.has(method)
+      ? { ...given, _meta: { ...(isObject(given._meta) && given._meta), progressToken: id } }
+      : given;
     let isSent = false;
     const send = (): void => {
       isSent = true;
