@@ -71,7 +71,10 @@ export interface Server<T = object, P = object, R = object, C = any> extends Oth
     prefix: N,
     other: Server<T2, P2, R2, any>,
   ): Server<T & PrefixedDefinitions<T2, N>, P & PrefixedDefinitions<P2, N>, R & PrefixedDefinitions<R2, N>, C>;
-  /** Serves one transport. `principal` is the verified caller of the transport. Resolves when the transport is open. */
+  /**
+   * Serves one transport, such as a custom one. Resolves when the transport is open. `principal` is the verified caller of all
+   * its requests. The connection ends with the transport, with its `close`, or with `close` of the server.
+   */
   attach(transport: Transport, options?: { principal?: Principal }): Promise<Connection>;
   /**
    * Notifies the client that was asked for a visit to a URL that the visit is complete (2025-11-25, client/elicitation). The

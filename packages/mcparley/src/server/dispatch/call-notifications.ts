@@ -6,7 +6,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import type { Call } from "./call.ts";
 import type { Logger } from "./context.ts";
 
-/** What a handler passes to `progress`. */
+/** The arguments of `progress`. JavaScript may pass values of other types. */
 interface GivenProgress {
   progress: number;
   total?: number | undefined;
@@ -14,7 +14,7 @@ interface GivenProgress {
   _meta?: JsonObject | undefined;
 }
 
-/** What a handler passes to `log`. */
+/** The arguments of a `log` method. */
 interface GivenLog {
   level: LoggingLevel;
   data: unknown;
@@ -26,7 +26,7 @@ interface GivenLog {
  * The progress notifications and log messages of one call, at most `limits.notificationRate` of them in a second.
  *
  * Over the limit, the newest progress is sent at the end of the second, and at the latest before the reply. Log messages are
- * left out, and a warning says how many.
+ * left out, and a warning contains their number.
  */
 export class CallNotifications {
   readonly #call: Call;
@@ -84,7 +84,7 @@ export class CallNotifications {
     return this.#logger;
   }
 
-  /** Sends what waits. */
+  /** Sends the progress and the warning that wait. */
   flush(): void {
     this.#call.core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -112,7 +112,7 @@ export class CallNotifications {
     else this.#omitted++;
   }
 
-  /** Counts a notification. If it is over the limit, sets the timer that sends what waits. */
+  /** Counts a notification. If it is over the limit, sets the timer that calls `flush`. */
   #isWithin(): boolean {
     const { clock, limits } = this.#call.core;
     const now = clock.now();

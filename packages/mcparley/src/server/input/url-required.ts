@@ -5,9 +5,9 @@ import { isObject } from "../../rpc/messages.ts";
 
 /** A URL that a user must visit before a call can continue. */
 export interface UrlVisit {
-  /** Tells the user why to visit the URL. */
+  /** The reason to visit the page, for the user. */
   message: string;
-  /** Must be https, or http on a loopback address, without a user name or password. It must not contain a secret. */
+  /** The URL of the page: https, or http on a loopback address, without a user name or password. It must not contain a secret. */
   url: string;
   /** Identifies the visit in `server.elicitationComplete`. 1 to 256 characters that no other visit has. Default: a random id. */
   elicitationId?: string;
