@@ -22,16 +22,23 @@ const sharesOf = new WeakMap<ServerCore, Shares<Stream>>();
  * Answers `subscriptions/listen`: sends the acknowledgment, then the requested changes until either peer ends the stream
  * (2026-07-28, basic/patterns/subscriptions). `missed` contains the changes since the request arrived.
  *
- * Of the request, the stream keeps only the filter in memory.
+ * While the stream is open, it keeps the filter of the request in memory, and nothing else of its params.
  */
 export async function listen(call: Call, missed: Recording): Promise<JsonObject> {
   const { core } = call;
   const filter = readFilter(call);
   const meta = { [MetaKey.subscriptionId]: call.id };
-  const waiting: (() => void)[] = [];
   const extended: ExtensionSubscription[] = [];
+  // Notifications of extensions wait until the acknowledgment is sent.
+  let waiting: (() => void)[] | undefined = [];
+  const send: SendNotification = (method, params) => {
+    const tagged = { ...params, _meta: { ...(isObject(params._meta) && params._meta), ...meta } };
+    const sendTagged = (): void => call.send(method, tagged);
+    if (waiting) waiting.push(sendTagged);
+    else sendTagged();
+  };
   try {
-    await subscribeExtensions(call, { opened: extended, hold: (send) => waiting.push(send), meta });
+    await subscribeExtensions(call, extended, send);
     forgetRequest(call);
     // Changes of other processes must arrive once the filter is acknowledged. Between the check of the limit and the opening
     // of the stream nothing is awaited.
@@ -39,7 +46,9 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
     makeRoom(call);
     const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
     call.send(Notification.acknowledged, { _meta: meta, notifications });
-    for (const send of waiting) send();
+    const held = waiting;
+    waiting = undefined;
+    for (const sendTagged of held) sendTagged();
     await streamUntilEnded(call, { filter, meta, missed });
     return { _meta: meta };
   } finally {
@@ -47,11 +56,22 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
   }
 }
 
-/** A separate function, so that the stack of `listen` does not keep the params in memory while the stream is open. */
+/** Reads the filter. Not part of `listen`, because its variables would keep the params in memory while the stream is open. */
 function readFilter(call: Call): SubscriptionFilter {
   const filter = readSubscriptionFilter(call.params);
   checkStoredSize(call.core.limits, 0, filter.resourceSubscriptions ?? []);
   return acceptedFilter(call, filter);
+}
+
+type SendNotification = (method: string, params: JsonObject) => void;
+
+/** Opens the subscriptions of extensions. Not part of `listen`, for the same reason. */
+async function subscribeExtensions(call: Call, opened: ExtensionSubscription[], send: SendNotification): Promise<void> {
+  const { params, core } = call;
+  for (const extension of core.extensions) {
+    const subscription = await extension.subscribe?.(params.notifications as JsonObject, call, send);
+    if (subscription) opened.push(subscription);
+  }
 }
 
 /**
@@ -127,29 +147,6 @@ function streamUntilEnded(
     if (call.signal.aborted) onAbort();
     else call.signal.addEventListener("abort", onAbort, { once: true });
   });
-}
-
-/** Opens the subscriptions of extensions. Their notifications wait until the stream is acknowledged. */
-async function subscribeExtensions(
-  call: Call,
-  stream: { opened: ExtensionSubscription[]; hold: (send: () => void) => void; meta: JsonObject },
-): Promise<void> {
-  const { opened, hold, meta } = stream;
-  const wanted = call.params.notifications as JsonObject;
-  let acknowledged = false;
-  hold(() => {
-    acknowledged = true;
-  });
-  const send = (method: string, params: JsonObject): void => {
-    const tagged = (): void =>
-      call.send(method, { ...params, _meta: { ...(isObject(params._meta) && params._meta), ...meta } });
-    if (acknowledged) tagged();
-    else hold(tagged);
-  };
-  for (const extension of call.core.extensions) {
-    const subscription = await extension.subscribe?.(wanted, call, send);
-    if (subscription) opened.push(subscription);
-  }
 }
 
 /** Returns the part of a filter that the server supports and the caller may receive. The acknowledgment omits the rest. */
