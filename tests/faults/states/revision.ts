@@ -317,7 +317,7 @@ const both: Row = {
   },
   "legacy error": {
     next: "initializing",
-    does: "to `server/discover`: the answer to `initialize` is waited for",
+    does: "to `server/discover`: the client waits for the answer to `initialize`",
     async test() {
       const { peer, ids, connecting } = await bothWays();
       peer.refuse(ids[0]!, unknownMethod);

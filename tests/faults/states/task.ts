@@ -430,7 +430,7 @@ export const task: StateTable<State, Event> = {
       "other process reads": cell("storing", "storing", "returns `working`", async (world) => {
         expect((await get(world)).status).toBe("working");
       }),
-      "ttl passes": cell("storing", "gone", "gives the result up", async (world) => {
+      "ttl passes": cell("storing", "gone", "discards the result", async (world) => {
         await expire(world);
         world.storeOfA = "works";
         await expectFree(world);
