@@ -26,7 +26,7 @@ export interface Relay {
   completeVisit?(this: void, elicitationId: string): Promise<boolean>;
 }
 
-/** The changes since the recording began. Of several changes of the same thing, the last one. */
+/** The changes since the recording began: of each list and resource, the last one. */
 export interface Recording {
   end(this: void): void;
   changes(this: void): Iterable<Change>;

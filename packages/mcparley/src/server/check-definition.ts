@@ -32,7 +32,7 @@ export function describe(name: string, definition: Tool | Prompt | Resource): { 
   return described;
 }
 
-/** Members of tool definitions in other libraries. They would be ignored, and the arguments not checked. */
+/** Members of tool definitions in other libraries, and their names here. Ignored, they would leave the arguments unchecked. */
 const otherNames = [
   ["inputSchema", "input"],
   ["parameters", "input"],

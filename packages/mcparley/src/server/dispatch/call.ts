@@ -48,14 +48,14 @@ interface CallInit {
 
 const noMeta: JsonObject = Object.freeze({});
 
-/** Makes the error with which a call is aborted that its client cancelled. */
+/** Makes the abort reason of a call that its client cancelled. `reason` is that of the notification. */
 export function cancelledFor(reason: unknown): LocalError {
   const text = typeof reason === "string" ? reason.slice(0, 200) : "no reason given";
   return new LocalError("aborted", `The client cancelled the request: ${text}`);
 }
 
 /**
- * A request that is answered. It is also the context of its handler.
+ * A request from a client. It is also the context of its handler.
  *
  * It is the only object that a request allocates. Rarely used parts, such as signal and logger, are created on first use.
  */
@@ -131,7 +131,7 @@ export class Call implements Context {
     return this.#input;
   }
 
-  /** The channel if the handler has used it or the request carries a state, otherwise undefined. */
+  /** The channel for input requests. Undefined if the handler has not used it and the request has no `requestState`. */
   get startedInput(): Promise<InputChannel> | undefined {
     return this.#input;
   }
