@@ -194,7 +194,7 @@ test("a server that asks nobody to sign in has nothing to sign in to", async () 
   const open = await listen(createServer({ name: "open", version: "1.0.0" }), { port: 0 });
   const { code, json } = await unwatched(["login", open.url]);
   expect([code, json.error.code]).toEqual([3, "authorization_failed"]);
-  expect(json.error.message).toContain("Perhaps there is nothing to sign in to.");
+  expect(json.error.message).toContain("The server may not require a sign-in.");
   await open.close();
 });
 

@@ -77,7 +77,7 @@ test("a token that is bound to a key is accepted with a proof of its own", async
 
 describe("refused with 401 and invalid_dpop_proof:", () => {
   test.each<[string, (world: World) => Promise<string | undefined>, RegExp]>([
-    ["no proof", async () => undefined, /a DPoP proof is needed/],
+    ["no proof", async () => undefined, /a DPoP proof is required/],
     ["a proof for another method", ({ proof }) => proof({ htm: "GET" }), /another method/],
     ["a proof for another server", ({ proof }) => proof({ htu: "https://other.example/mcp" }), /another URL/],
     ["a proof for another path", ({ proof, server }) => proof({ htu: `${server.url}/other` }), /another URL/],
@@ -161,7 +161,7 @@ test("where proofs are remembered is out of reach, none is accepted, and the ope
 
 test("a bound token is worth nothing as Bearer, and one that is not bound is no DPoP token", async () => {
   const { proof, show, server, issuer } = await open();
-  expect(await show(await proof(), "Bearer")).toMatchObject({ status: 401, said: expect.stringContaining("as DPoP") });
+  expect(await show(await proof(), "Bearer")).toMatchObject({ status: 401, said: expect.stringContaining("with the scheme DPoP") });
   const authorization = `DPoP ${await issuer.sign()}`;
   expect(await server.call("whoami", { authorization, dpop: await proof() })).toMatchObject({ status: 401 });
 });

@@ -48,14 +48,14 @@ describe("refused with 401 and told why:", () => {
     ["a token for another resource", signed({ aud: "https://other.example/mcp" }), /another audience/],
     ["a token for no resource", signed({ aud: undefined }), /no "aud"/],
     ["a token for a resource whose name begins like this one's", signed({ aud: "http://127.0.0.1" }), /audience/],
-    ["a token whose issuer has a slash more", signed({ iss: "https://as.example/" }), /no issuer/],
-    ["a token of another issuer", signed({ iss: evil }), /no issuer/],
+    ["a token whose issuer has a slash more", signed({ iss: "https://as.example/" }), /issuer of the token is not accepted/],
+    ["a token of another issuer", signed({ iss: evil }), /issuer of the token is not accepted/],
     ["a token that has expired", signed({ exp: start - 31 }), /expired/],
     ["a token that never expires", signed({ exp: undefined }), /no "exp"/],
     ["a token that is not valid yet", signed({ nbf: start + 31 }), /not valid yet/],
     ["a token for nobody", signed({ sub: undefined }), /no subject/],
-    ["a token of another kind", signed({}, { header: { typ: "logout+jwt" } }), /no access token/],
-    ["a token bound to a certificate", signed({ cnf: { "x5t#S256": "x" } }), /not checked here/],
+    ["a token of another kind", signed({}, { header: { typ: "logout+jwt" } }), /not an access token/],
+    ["a token bound to a certificate", signed({ cnf: { "x5t#S256": "x" } }), /method that this server does not support/],
     ["a token with a kid that nobody has", signed({}, { header: { kid: "unknown" } }), /does not verify/],
     [
       "a token signed with another key",
@@ -84,7 +84,7 @@ describe("refused with 401 and told why:", () => {
       },
       /does not verify/,
     ],
-    ["what is no JWT", async () => "opaque", /no issuer/],
+    ["what is no JWT", async () => "opaque", /issuer of the token is not accepted/],
   ])("%s", async (_, make, why) => {
     const token = await make();
     const { status, headers, said } = await server.call("whoami", bearer(token));

@@ -87,7 +87,7 @@ test("what nobody issued is refused, and asked for once", async () => {
 test("a token that is bound to a key is worth nothing without a proof", async () => {
   const dpop = await oauth.generateKeyPair("ES256");
   const { access_token: token } = await getTokens(as, { ...alice, resource, dpop });
-  expect(await call(token)).toMatchObject({ status: 401, said: expect.stringContaining("send it as DPoP") });
+  expect(await call(token)).toMatchObject({ status: 401, said: expect.stringContaining("with the scheme DPoP") });
 });
 
 test("where nobody can be asked, the client is told to come back and the operator why, without the token", async () => {

@@ -40,7 +40,7 @@ async function need(client: RawHttp, session: Record<string, string>, id: string
   expect(await answer.json()).toMatchObject({ error: { code: -32042 } });
 }
 
-test("a visit that another process completes is announced to the client that was asked, and once", async () => {
+test("a visit that another process completes is announced once, to the client that was asked", async () => {
   const { a, b, c, close } = servers();
   const [alice, bob] = [await openFor(a.client, "alice"), await openFor(a.client, "bob")];
   const streams = { alice: await getStream(b.client, alice), bob: await getStream(b.client, bob) };
@@ -71,7 +71,7 @@ test("an announcement waits for the client's next stream", async () => {
   await close();
 });
 
-test("a visit of a session that has ended is announced to nobody", async () => {
+test("a visit of an ended session is not announced", async () => {
   const { a, c, close } = servers();
   const alice = await openFor(a.client, "alice");
   await need(a.client, alice, "visit-3");

@@ -206,7 +206,7 @@ proves("authorization.serving.scope.hierarchy", async (world) => {
 
 proves("authorization.serving.scope.offline", async (world) => {
   const scopes = ["notes:read", "offline_access"];
-  await expect(serveProtected(world, { tools }, { scopes })).rejects.toThrow("must not hold offline_access");
+  await expect(serveProtected(world, { tools }, { scopes })).rejects.toThrow("must not contain offline_access");
 });
 
 proves("authorization.serving.https", async (world) => {

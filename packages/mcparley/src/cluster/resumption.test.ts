@@ -309,7 +309,7 @@ describe("events are replayed only to the stream's own client", () => {
   });
 
   test.each(["nonsense", "p00000000-0000-4000_", "g00000000-0000-4000_0000000000000000", "_", "p/../x_1"])(
-    "an id that was never given (%s) is answered with 400",
+    "an unknown event id (%s) is answered with 400",
     async (id) => {
       const { client } = serve();
       expect((await get(client, await open(client), id)).status).toBe(400);
@@ -456,7 +456,7 @@ test("the library's client gets its result although its connection ends repeated
 });
 
 describe("limits", () => {
-  test("`ttl`: events can be replayed for this time after the last one", async () => {
+  test("`ttl`: events can be replayed for this time after the last event", async () => {
     const { client, clock, slow } = serve({ events: { ttl: 60_000 } });
     const session = await open(client);
     slow.open(undefined);
@@ -467,7 +467,7 @@ describe("limits", () => {
     expect((await get(client, session, primed?.id)).status).toBe(400);
   });
 
-  test("`maxLength`: only this number of events, the newest, can be replayed", async () => {
+  test("`maxLength`: only the newest events, up to this number, can be replayed", async () => {
     const { client, slow } = serve({ events: { maxLength: 2 } });
     const session = await open(client);
     slow.open(undefined);
@@ -562,7 +562,7 @@ test("closing waits until the last event is in the log and sent", async () => {
   expect(messages(await rest(answer))).toHaveLength(3);
 });
 
-test("without a store nothing has an id, and Last-Event-ID is ignored", async () => {
+test("without a store, events have no ids and Last-Event-ID is ignored", async () => {
   const clock = fakeClock();
   const server = createServer({ name: "test", version: "1.0.0", clock });
   const client = rawHttp("http://localhost/mcp", toFetch(server).fetch);

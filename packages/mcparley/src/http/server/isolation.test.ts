@@ -102,7 +102,7 @@ async function read(
   }
 }
 
-test("clients of one server, with the same ids at the same time, get their own answers alone", async () => {
+test("clients that use the same ids at the same time get only their own replies", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(plan, { minLength: 2, maxLength: 24 }), async (plans) => {
       await Promise.all(plans.map((each, index) => run(each, `client-${index}`)));
@@ -111,7 +111,7 @@ test("clients of one server, with the same ids at the same time, get their own a
   );
 });
 
-test("one definition serves any number of clients, one after the other, and keeps nothing of them", async () => {
+test("one definition serves any number of clients in turn, and stores nothing of them", async () => {
   const { fetch, close } = toFetch(server, { sessions: { max: 5 } });
   const many = rawHttp("http://localhost/mcp", fetch);
   for (let count = 0; count < 200; count++) {
@@ -126,7 +126,7 @@ test("one definition serves any number of clients, one after the other, and keep
   await close();
 });
 
-test("nothing is converted or built again for a call, however many tools there are", async () => {
+test("no schema is converted again for a call or a list", async () => {
   let converted = 0;
   const toJson = (): JsonObject => {
     converted++;
@@ -153,7 +153,7 @@ test("nothing is converted or built again for a call, however many tools there a
   expect(converted).toBe(1000);
 });
 
-test("modern requests open no session and share no state, however many come", async () => {
+test("modern requests open no session and leave no state", async () => {
   const core = coreOf(server);
   const listening = core.changes.size;
   const endpoint = new Endpoint(core, {});

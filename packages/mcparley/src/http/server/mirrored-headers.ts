@@ -73,7 +73,7 @@ function findNameMismatch(head: HttpRequestHead, name: unknown): Mismatch | unde
 function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: HttpRequestHead): Mismatch | undefined {
   if (request.method !== Method.callTool) return undefined;
   const { name, arguments: args } = request.params ?? {};
-  const entry = core.offering.tools.entry(name as string);
+  const entry = typeof name === "string" ? core.offering.tools.entry(name) : undefined;
   if (!entry) return undefined;
   for (const mirrored of headersOf(entry)) {
     const value = valueAt(args, mirrored);

@@ -188,6 +188,13 @@ export function notified(session: Session, message: JsonRpcNotification): void {
   }
 }
 
+/** Returns why a session refuses a batch of this many messages, or undefined if it accepts the batch. */
+export function batchProblem(session: Session | undefined, length: number): string | undefined {
+  if (!session?.revision.batches) return "Batches are not part of this revision: send one message at a time.";
+  const { batch } = session.core.limits;
+  return length === 0 || length > batch ? `A batch holds 1 to ${batch} messages; got ${length}.` : undefined;
+}
+
 /** Serves legacy revisions on one connection, such as stdio. It has at most one session, opened by `initialize`. */
 export class LegacyConnection {
   readonly #core: ServerCore;
@@ -236,11 +243,7 @@ export class LegacyConnection {
 
   /** Returns why a batch of this many messages is refused, or undefined if it is accepted. */
   refuseBatch(length: number): string | undefined {
-    if (!this.#session?.revision.batches) {
-      return "Batches are not part of this revision: send one message at a time.";
-    }
-    const { batch } = this.#core.limits;
-    return length === 0 || length > batch ? `A batch holds 1 to ${batch} messages; got ${length}.` : undefined;
+    return batchProblem(this.#session, length);
   }
 
   /** Fails the pending requests to the client. Called when the client can send nothing more. */

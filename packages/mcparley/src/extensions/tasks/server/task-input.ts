@@ -26,7 +26,7 @@ interface PendingRequest {
   reject(error: unknown): void;
 }
 
-export interface TaskInputInit {
+interface TaskInputInit {
   call: Call;
   record: TaskRecord;
   /** Number of input requests without a key that were sent before the task was created. */

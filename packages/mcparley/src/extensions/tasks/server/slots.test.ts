@@ -41,7 +41,8 @@ describe("the limit of running tasks", () => {
   ])("holds for calls that arrive together: %s", async (_, options, who) => {
     const one = await start({ options, ...who });
     const responses = await Promise.all(Array.from({ length: 500 }, () => one.call()));
-    expect([count(responses), one.started]).toEqual([5, 5]);
+    expect(count(responses)).toBe(5);
+    expect(one.started).toBe(5);
     expect(responses.at(-1)?.error).toMatchObject({ code: -32603, message: expect.stringContaining("Too many") });
   });
 
@@ -81,7 +82,8 @@ describe("the limit of running tasks", () => {
     const other = await start({ options: { maxRunning: 17 } });
     await Promise.all(ids.map((taskId) => other.get(taskId)));
     await flushPromises();
-    expect([next.started, other.started]).toEqual([3, 17]);
+    expect(next.started).toBe(3);
+    expect(other.started).toBe(17);
   });
 
   test("does not prevent the failure of tasks that cannot run again", async () => {
@@ -120,7 +122,8 @@ describe("a task whose start fails", () => {
         expect((await one.get(taskId)).code).toBe(-32602);
       }
       isFailing = false;
-      expect([count([await one.call()]), one.started]).toEqual([1, 1]);
+      expect(count([await one.call()])).toBe(1);
+      expect(one.started).toBe(1);
     },
   );
 
@@ -137,7 +140,8 @@ describe("a task whose start fails", () => {
       });
       const one = await start({ store: faulty });
       expect((await one.get(taskId)).code).toBe(-32603);
-      expect([one.started, await store.get(`mcparley:x:task-lease:${taskId}`)]).toEqual([0, undefined]);
+      expect(one.started).toBe(0);
+      expect(await store.get(`mcparley:x:task-lease:${taskId}`)).toBe(undefined);
     }
     expect(await storedTask(store, taskId)).toMatchObject({ run: "", crashes: 0 });
     const last = await start({});
@@ -205,9 +209,11 @@ describe("a server that is closed", () => {
     await closing;
     expect((await created).status).toBe(503);
     await endpoint.close();
-    expect([one.started, clock.pending]).toEqual([0, 0]);
+    expect(one.started).toBe(0);
+    expect(clock.pending).toBe(0);
     const key = written.find((name) => name.startsWith("task:"));
-    expect([key, await store.get(`mcparley:x:${key}`)]).toEqual([expect.any(String), undefined]);
+    expect(key).toEqual(expect.any(String));
+    expect(await store.get(`mcparley:x:${key}`)).toBe(undefined);
   });
 
   test("starts no more tasks and takes none over", async () => {
@@ -222,7 +228,8 @@ describe("a server that is closed", () => {
     await clock.advance(lease + 1);
     await one.server.close();
     const refused = await http.modern("tools/call", { name: "once", arguments: {} }, { capabilities });
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("1");
     expect((await refused.json()).error).toMatchObject({ message: expect.stringContaining("server is closing") });
     const shown = await http.modern("tasks/get", { taskId }, { capabilities, headers: { "mcp-name": taskId } });
     expect((await shown.json()).result).toMatchObject({ status: "working" });

@@ -3,17 +3,17 @@ import { ProtocolError } from "../../../rpc/errors.ts";
 import type { TaskDefaults } from "./settings.ts";
 import type { TaskRun } from "./task-run.ts";
 
-/** The task that a place is for. */
+/** The task that occupies a slot. */
 interface Occupant {
   taskId: string;
   owner: string;
 }
 
 /**
- * The places for the tasks that run in this process. A task holds its place before the first `await` of its start, so that
- * calls that arrive together cannot exceed the limits.
+ * The slots for the tasks that run in this process. A task occupies its slot before the first `await` of its start, so that
+ * concurrent calls cannot exceed the limits.
  */
-export class Places {
+export class TaskSlots {
   readonly #limits: Pick<TaskDefaults, "maxRunning" | "maxRunningPerCaller">;
   readonly #runs = new Map<string, Promise<TaskRun | undefined>>();
   readonly #perOwner = new Map<string, number>();
@@ -36,16 +36,16 @@ export class Places {
     return this.#isClosed;
   }
 
-  /** Whether a caller may have one more task. */
-  hasRoomFor(owner: string): boolean {
+  /** Returns whether a caller may run one more task. */
+  hasFree(owner: string): boolean {
     const { maxRunning, maxRunningPerCaller } = this.#limits;
     const ofOwner = owner === "" ? 0 : (this.#perOwner.get(owner) ?? 0);
     return this.#runs.size < maxRunning && ofOwner < maxRunningPerCaller;
   }
 
-  /** Throws 503 if a caller may not have one more task. */
-  requireRoomFor(owner: string): void {
-    if (this.hasRoomFor(owner)) return;
+  /** Throws 503 if a caller may not run one more task. */
+  requireFree(owner: string): void {
+    if (this.hasFree(owner)) return;
     throw unavailable("Too many tasks are running. Wait for some of them to end, or cancel them.");
   }
 
@@ -54,8 +54,8 @@ export class Places {
     if (this.#isClosed) throw unavailable("The server is closing and starts no more tasks. Try again later.");
   }
 
-  /** Starts a run in a place. The place is free when the run is over, or when the start rejects or returns no run. */
-  hold<T extends TaskRun | undefined>(occupant: Occupant, start: () => Promise<T>): Promise<T> {
+  /** Starts a run in a slot. The slot is free when the run is over, or when the start rejects or returns no run. */
+  occupy<T extends TaskRun | undefined>(occupant: Occupant, start: () => Promise<T>): Promise<T> {
     const { taskId, owner } = occupant;
     const starting = start();
     this.#runs.set(taskId, starting);

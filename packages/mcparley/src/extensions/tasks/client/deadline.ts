@@ -11,8 +11,8 @@ const firstPause = 500;
 /** Maximum pause in milliseconds, also if the server asks for a longer one. */
 const longestPause = 30_000;
 
-/** The time and the number of failures after which a task is no longer followed. */
-export class Patience {
+/** The time limit of a followed task, and the retries of its requests. */
+export class TaskDeadline {
   readonly #request: FollowedCall;
   readonly #taskId: string;
   readonly #linked: Linked;
@@ -30,20 +30,20 @@ export class Patience {
     this.#resume();
   }
 
-  /** Aborted when the call is cancelled, when its time is over, or when the client is closed. */
+  /** Aborted when the call is cancelled, when its time limit has passed, or when the client is closed. */
   get signal(): AbortSignal {
     return this.#linked.signal;
   }
 
-  /** Whether nobody wants the result of the task. False if the client was closed: a later process can follow the task. */
-  get gaveUp(): boolean {
+  /** Whether the caller no longer needs the task. False if the client was closed: a later process can follow the task. */
+  get isAbandoned(): boolean {
     const { aborted, reason } = this.#request.signal;
     const isClosed = aborted && reason instanceof LocalError && reason.code === "closed";
     return !isClosed && (aborted || this.#isLate || this.#hasFailed);
   }
 
-  /** Runs an action that is safe to repeat. Repeats it if it fails with an error that is worth it. */
-  async keep<T>(run: () => Promise<T>, isWorthIt: (error: unknown) => boolean): Promise<T> {
+  /** Runs an action that is safe to repeat. Repeats it up to 7 times, after errors that `isRetryable` accepts. */
+  async retry<T>(run: () => Promise<T>, isRetryable: (error: unknown) => boolean): Promise<T> {
     const { clock } = this.#request;
     for (let failures = 1; ; failures++) {
       try {
@@ -51,16 +51,17 @@ export class Patience {
       } catch (error) {
         // The reason of the signal is more specific than the error of a request that it has aborted.
         if (this.signal.aborted) throw abortedError(this.#request.what, this.signal);
-        if (!isWorthIt(error)) throw error;
-        if (failures >= maxFailures) throw this.#unavailable(error as LocalError | ProtocolError);
+        const hasCode = error instanceof LocalError || error instanceof ProtocolError;
+        if (!hasCode || !isRetryable(error)) throw error;
+        if (failures >= maxFailures) throw this.#unavailable(error);
         const backoff = Math.max(firstPause * 2 ** (failures - 1), delayOf(error));
         await pause(clock, Math.min(backoff, longestPause), this.signal);
       }
     }
   }
 
-  /** Runs an action of the user. Its time does not count. */
-  async pausing<T>(run: () => Promise<T>): Promise<T> {
+  /** Runs an action of the user. The time limit pauses until it ends. */
+  async pauseDuring<T>(run: () => Promise<T>): Promise<T> {
     this.#stop();
     try {
       return await unlessAborted(run(), this.signal, this.#request.what);
@@ -73,7 +74,7 @@ export class Patience {
   }
 
   /** Releases the timer and the signal of the call. */
-  end(): void {
+  release(): void {
     this.#stop();
     this.#linked.unlink();
   }
@@ -94,7 +95,7 @@ export class Patience {
 
   #expire(): void {
     this.#isLate = true;
-    const message = `The task of ${this.#request.what} was not over within the time limit, and was cancelled.`;
+    const message = `The task of ${this.#request.what} did not end within the time limit and was cancelled.`;
     this.#linked.abort(new LocalError("timeout", message, { data: { taskId: this.#taskId } }));
   }
 
@@ -120,13 +121,13 @@ export function isUnavailable(error: unknown): boolean {
 
 /** Returns the milliseconds that the server asks to wait, or 0. */
 export function delayOf(error: unknown): number {
-  const { data } = error as { data?: unknown };
+  const data = error instanceof LocalError || error instanceof ProtocolError ? error.data : undefined;
   const { retryAfterMs, retryAfter } = isObject(data) ? data : {};
   if (typeof retryAfterMs === "number") return retryAfterMs;
   return typeof retryAfter === "number" ? retryAfter * 1000 : 0;
 }
 
-/** Whether a status says that the same request fails again. A proxy answers 404 while it knows no process of the server. */
+/** Returns whether the same request would fail again. A proxy responds with 404 while no process of the server is available. */
 function isRefusal(status: unknown): boolean {
   return typeof status === "number" && status >= 400 && status < 500 && ![404, 408, 425, 429].includes(status);
 }

@@ -1,17 +1,16 @@
 import type { JsonRpcRequest } from "../rpc/messages.ts";
-import type { AnswerStream } from "../http/server/respond.ts";
+import type { ReplyStream } from "../http/server/respond.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { type FollowedInit, FollowedStream } from "./followed-stream.ts";
 import { type StreamHead, StreamLog, isRepeatable } from "./stream-log.ts";
-import type { Resumption as EndpointResumption } from "../http/server/cluster.ts";
+import type { Resumption } from "../http/server/cluster.ts";
 import type { EndpointContext } from "../http/server/endpoint-context.ts";
 import type { HttpExchange } from "../http/exchange.ts";
-import type { HttpSession } from "../http/server/sessions/http-session.ts";
+import { type HttpSession, StandaloneStream } from "../http/server/sessions/http-session.ts";
 import { type OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 import type { EventOptions } from "../http/server/options.ts";
 import { HttpRefusal, shown } from "../http/server/refusal.ts";
 import { type Connection, ResumableStream } from "./resumable-stream.ts";
-import { Standalone } from "../http/server/sessions/standalone.ts";
 
 /** Maximum number of standalone streams of a session that this process remembers without a connection. Their logs remain. */
 const maxDisconnected = 8;
@@ -22,7 +21,7 @@ const getPrefix = "g";
 const eventPattern = /^(([pg])([0-9a-f]{16})\.[0-9a-f-]+)_(.*)$/;
 
 /** Makes the streams of legacy sessions resumable on every node. Their events are in logs of the store. */
-export class Resumption implements EndpointResumption {
+export class ResumableStreams implements Resumption {
   readonly #context: EndpointContext;
   readonly #node: ClusterNode;
   readonly #options: { ttl: number; maxLength: number; retry: number };
@@ -42,15 +41,15 @@ export class Resumption implements EndpointResumption {
     this.#limits = maxStream === undefined ? undefined : new OpenExchanges(context.core.clock, maxStream);
   }
 
-  answer(session: HttpSession, requests: readonly JsonRpcRequest[]): AnswerStream | undefined {
+  replyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ReplyStream | undefined {
     const { resumable, polls } = session.session.revision;
     if (!resumable) return undefined;
-    return resumableAnswer(() => this.#createAnswer(session, requests), polls ? this.#limits : undefined);
+    return makeReplyStream(() => this.#createReplyStream(session, requests), polls ? this.#limits : undefined);
   }
 
   open(exchange: HttpExchange, session: HttpSession): void {
     const stream = this.#create(session, { id: this.#newId(getPrefix) });
-    void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
+    void new StandaloneStream(exchange, { open: this.#context.open, session }, (leave) => {
       stream.begin(exchange, leave);
       return stream;
     });
@@ -59,20 +58,21 @@ export class Resumption implements EndpointResumption {
 
   async resume(exchange: HttpExchange, session: HttpSession, lastEventId: string): Promise<void> {
     const [, id = "", prefix = "", owner = "", after = ""] = eventPattern.exec(lastEventId) ?? [];
+    const isReply = prefix === postPrefix;
     const stream = this.#streamsOf(session).get(id);
-    const log = this.#logOf(session, id, { requests: [] });
-    const head = stream || id === "" ? undefined : await log.head();
-    const isAnswer = prefix === postPrefix;
-    if (stream && isAnswer) return this.#resumeAnswer(exchange, stream, after);
-    if (head && isAnswer) return this.#follow(exchange, session, { id, owner, log, head }).start(after);
-    if (!stream && !head) {
-      // Not 404, because the client would conclude that the session has ended.
-      const why = "belongs to no stream of this session, or the stream has expired";
-      throw new HttpRefusal(400, `The Last-Event-ID "${shown(lastEventId)}" ${why}.`);
+    if (stream && isReply) return this.#resumeReply(exchange, stream, after);
+    if (!stream) {
+      const log = this.#logOf(session, id, { requests: [] });
+      const head = id === "" ? undefined : await log.head();
+      if (!head) {
+        // Not 404, because the client would conclude that the session has ended.
+        const why = "belongs to no stream of this session, or the stream has expired";
+        throw new HttpRefusal(400, `The Last-Event-ID "${shown(lastEventId)}" ${why}.`);
+      }
+      if (isReply) return this.#followReply(exchange, session, { id, owner, log, head }).start(after);
     }
     // A standalone stream has no end, so it continues even if this process forgot it or another one opened it.
-    const standalone = stream ?? this.#create(session, { id });
-    await this.#resumeStandalone(exchange, session, { stream: standalone, after });
+    await this.#resumeStandalone(exchange, session, { stream: stream ?? this.#create(session, { id }), after });
   }
 
   /** Called when the client of a stream has resumed it on another node. */
@@ -87,32 +87,17 @@ export class Resumption implements EndpointResumption {
     this.#timer = undefined;
   }
 
-  async #resumeAnswer(exchange: HttpExchange, stream: ResumableStream, after: string): Promise<void> {
+  async #resumeReply(exchange: HttpExchange, stream: ResumableStream, after: string): Promise<void> {
     const { open } = this.#context;
-    const connected: OpenExchange = { due: 0, beat: () => stream.comment(), endStream: () => {} };
+    const connected: OpenExchange = { due: 0, onInterval: () => stream.comment() };
     const leave = (): void => open.remove(connected);
     open.add(connected);
     exchange.onGone(leave);
     await resumeOrLeave(stream, exchange, { after, leave });
   }
 
-  async #resumeStandalone(
-    exchange: HttpExchange,
-    session: HttpSession,
-    { stream, after }: { stream: ResumableStream; after: string },
-  ): Promise<void> {
-    let resumed: Promise<void> | undefined;
-    this.#refreshed.add(stream);
-    this.#refreshLater();
-    void new Standalone(exchange, { open: this.#context.open, session }, (leave) => {
-      resumed = resumeOrLeave(stream, exchange, { after, leave });
-      return stream;
-    });
-    return resumed;
-  }
-
   /** Opens a connection to the stream of a reply whose call runs on another node, or has ended. */
-  #follow(
+  #followReply(
     exchange: HttpExchange,
     session: HttpSession,
     stream: Pick<FollowedInit, "id" | "owner" | "log" | "head">,
@@ -128,10 +113,25 @@ export class Resumption implements EndpointResumption {
     });
   }
 
+  async #resumeStandalone(
+    exchange: HttpExchange,
+    session: HttpSession,
+    { stream, after }: { stream: ResumableStream; after: string },
+  ): Promise<void> {
+    let resumed: Promise<void> | undefined;
+    this.#refreshed.add(stream);
+    this.#refreshLater();
+    void new StandaloneStream(exchange, { open: this.#context.open, session }, (leave) => {
+      resumed = resumeOrLeave(stream, exchange, { after, leave });
+      return stream;
+    });
+    return resumed;
+  }
+
   /** Creates the stream of a reply. It counts as in flight until its last event is in the log, which may be after the reply. */
-  #createAnswer(session: HttpSession, requests: readonly JsonRpcRequest[]): ResumableStream {
+  #createReplyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ResumableStream {
     const { open, core } = this.#context;
-    const writing: OpenExchange = { due: 0, beat: () => {}, endStream: () => {} };
+    const writing: OpenExchange = { due: 0, onInterval: () => {} };
     open.add(writing);
     const head: StreamHead = { requests: requests.map((request) => [request.id, isRepeatable(core, request)]) };
     return this.#create(session, { id: this.#newId(postPrefix), head, onEnd: () => open.remove(writing) });
@@ -205,22 +205,21 @@ export class Resumption implements EndpointResumption {
  * Returns the stream that the reply to a POST may become. With `limits`, its connection ends after their interval: the client
  * then has an id to resume from, also if nothing was sent.
  */
-function resumableAnswer(create: () => ResumableStream, limits: OpenExchanges | undefined): AnswerStream {
-  let answer: OpenExchange | undefined;
+function makeReplyStream(create: () => ResumableStream, limits: OpenExchanges | undefined): ReplyStream {
+  let response: OpenExchange | undefined;
   let begun: { stream: ResumableStream; connection: Connection } | undefined;
   const limit: OpenExchange = {
     due: 0,
-    beat: () => {
+    onInterval: () => {
       limits?.remove(limit);
       // If the response is not a stream yet, its keep-alive turns it into one.
-      answer?.beat();
+      response?.onInterval();
       begun?.stream.release(begun.connection);
     },
-    endStream: () => {},
   };
   return {
     opened: (opened) => {
-      answer = opened;
+      response = opened;
       limits?.add(limit);
     },
     begin: (exchange) => {

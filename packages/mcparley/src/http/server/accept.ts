@@ -1,4 +1,7 @@
-/** The forms of an answer that a client can read. */
+import type { HttpRequestHead } from "../exchange.ts";
+import { HttpRefusal } from "./refusal.ts";
+
+/** The content types that a client accepts: `application/json` and `text/event-stream`. */
 export interface Accepted {
   readonly json: boolean;
   readonly events: boolean;
@@ -30,4 +33,10 @@ function parseAccept(header: string): Accepted {
     json: any || types.has("application/json") || types.has("application/*"),
     events: any || types.has("text/event-stream") || types.has("text/*"),
   };
+}
+
+/** Throws a refusal of 406 if the client of a GET does not accept an event stream. */
+export function requireEventStream(request: HttpRequestHead): void {
+  if (readAccept(request.header("accept")).events) return;
+  throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
 }
