@@ -71,7 +71,7 @@ export class SharedSession extends HttpSession {
     const requests = new PendingRequests(init.node, init.id, init.requestTtl);
     this.#requests = requests;
     this.shared = {
-      questions: `${init.node.id}.${init.copy}.`,
+      requestIdPrefix: `${init.node.id}.${init.copy}.`,
       asking: (id) => requests.asking(id),
       settled: (id) => requests.settled(id),
       visiting: (elicitationId) => noteVisit(init.node, elicitationId, init.id),

@@ -4,7 +4,7 @@ import { findRevision } from "../../mcp/revisions/index.ts";
 import { decodeHeaderValue, headerValueMatches } from "../../mcp/headers/header-values.ts";
 import { type McpHeader, mcpHeaders } from "../../mcp/headers/mirrored-headers.ts";
 import type { ServerCore } from "../../server/core.ts";
-import { explained } from "../../server/describe.ts";
+import { explained } from "../../server/check-definition.ts";
 import type { ToolEntry } from "../../server/features/tools.ts";
 import type { HttpRequestHead } from "../exchange.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
@@ -58,7 +58,7 @@ export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: Ht
   if (!findRevision(version)?.mirrorHeaders) return undefined;
   if (head.header(METHOD_HEADER) !== method)
     return { name: "Mcp-Method", header: head.header(METHOD_HEADER), value: method };
-  const named = mirroredName.get(method) ?? core.extensionMethod(method)?.mirroredName;
+  const named = mirroredName.get(method) ?? core.extensionMethods.get(method)?.mirroredName;
   if (named === undefined) return undefined;
   return findNameMismatch(head, params?.[named]) ?? findArgumentMismatch(core, request, head);
 }

@@ -46,7 +46,7 @@ describe("an error code that a handler throws", () => {
     async (code) => {
       const { received, error, onError } = await thrown(modern, code);
       expect(received).toEqual({ code: -32600, message: "own", data: { a: 1 } });
-      await expect.poll(() => onError).toHaveBeenCalledOnce();
+      expect(onError).toHaveBeenCalledOnce();
       const reported = onError.mock.calls[0]?.[0] as TypeError;
       expect(reported.cause).toBe(error);
       expect(reported.message).toContain(`reserves the error code ${code}, so -32600 was sent`);

@@ -26,16 +26,15 @@ export function receiveCustom(
   } catch (error) {
     return report(error);
   }
+  const onFull = (): void => {
+    const why = `More than ${maxWaiting} custom notifications of a client wait for onNotification. Later ones are dropped.`;
+    report(new LocalError("too_large", why));
+  };
   const key = session ?? core;
   let enqueue = queues.get(key);
   if (!enqueue) {
-    enqueue = boundedQueue({ max: maxWaiting, report, onFull: () => report(tooMany()) });
+    enqueue = boundedQueue({ max: maxWaiting, report, onFull });
     queues.set(key, enqueue);
   }
   enqueue(() => onNotification({ method, params }, session));
-}
-
-function tooMany(): LocalError {
-  const why = `More than ${maxWaiting} custom notifications of a client wait for onNotification. Later ones are dropped.`;
-  return new LocalError("too_large", why);
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../../../rpc/clock.ts";
 import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import type { Peer, Principal } from "../../../server/dispatch/context.ts";
-import { encodeRequest } from "../../../server/input/encode-request.ts";
+import { encodeRequest } from "../../../server/input/input-request.ts";
 import { withStoreErrors } from "../../../store/store-errors.ts";
 import type { LogEntry, Store } from "../../../store/store.ts";
 import { type DetailedTask, type RequestedTask, type Task, type TaskStatus, isOver } from "../task.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { callerKey } from "./caller.ts";
+import { callerKey } from "./context.ts";
 
 const alice = { issuer: "https://issuer.example", subject: "alice", scopes: [] };
 
