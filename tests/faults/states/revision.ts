@@ -19,10 +19,10 @@ import {
   reset,
   result,
   rpcError,
-  server,
+  answeringServer,
   status,
   until,
-} from "../../support/answering-server.ts";
+} from "../../support/http-talk.ts";
 import type { Cell, StateTable } from "./table.ts";
 // Loaded on first use. Loaded here, so that no test waits for them.
 import "../../../packages/mcparley/src/client/connect/on-demand.ts";
@@ -46,7 +46,7 @@ interface Attempt {
 /** Connects over HTTP to a server that gives these answers in order. */
 async function overHttp(...answers: Answer[]): Promise<Attempt> {
   forgetRevisions();
-  const { clock, sent, connect } = server(...answers);
+  const { clock, sent, connect } = answeringServer(...answers);
   return attempt(connect(), sent, clock);
 }
 
@@ -217,7 +217,7 @@ const asking: Row = {
     does: "`connect` rejects with `timeout`",
     async test() {
       forgetRevisions();
-      const { clock, sent, connect } = server();
+      const { clock, sent, connect } = answeringServer();
       const { outcome } = await attempt(connect({ timeout: { idle: 10_000 } }), sent, clock);
       expect([outcome, sent]).toEqual(["timeout", [discover]]);
     },
@@ -359,7 +359,7 @@ const initializing: Row = {
     does: "`connect` resolves; the revision is remembered if an error of the server has led here",
     async test() {
       forgetRevisions();
-      const { sent, connect } = server(...legacy, session, accepted);
+      const { sent, connect } = answeringServer(...legacy, session, accepted);
       await connect();
       await flushPromises();
       sent.length = 0;
@@ -417,7 +417,7 @@ const initializing: Row = {
     does: "`connect` rejects with `timeout`",
     async test() {
       forgetRevisions();
-      const { clock, sent, connect } = server(status(400));
+      const { clock, sent, connect } = answeringServer(status(400));
       const { outcome } = await attempt(connect({ timeout: { idle: 10_000 } }), sent, clock);
       expect([outcome, sent]).toEqual(["timeout", [discover, "initialize"]]);
     },
@@ -443,7 +443,7 @@ const inModern: Row = {
     does: "another connection sends `server/discover` as well",
     async test() {
       forgetRevisions();
-      const { sent, connect } = server(discovery, discovery);
+      const { sent, connect } = answeringServer(discovery, discovery);
       await connect();
       await connect();
       expect(sent).toEqual([discover, discover]);
@@ -500,7 +500,7 @@ const inLegacy: Row = {
     does: "another connection sends `initialize` alone, if the revision is remembered",
     async test() {
       forgetRevisions();
-      const { sent, connect } = server(...legacy, session, accepted);
+      const { sent, connect } = answeringServer(...legacy, session, accepted);
       await connect();
       await flushPromises();
       sent.length = 0;
@@ -558,7 +558,7 @@ const recalled: Row = idle(noRequest, {
   async test() {
     forgetRevisions();
     const refusal = rpcError(-32_601, 404);
-    const { clock, sent, connect } = server(
+    const { clock, sent, connect } = answeringServer(
       ...legacy,
       ...times(4, status(503)),
       discovery,

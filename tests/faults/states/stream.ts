@@ -3,7 +3,7 @@ import { readHttpTarget } from "../../../packages/mcparley/src/http/client/setti
 import { type StandaloneState, StandaloneStream } from "../../../packages/mcparley/src/http/client/standalone.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { type EventFeed, type SentRequest, fetchStub } from "../../support/fetch-stub.ts";
-import { type LegacyTalk, legacyTalk, nextGet } from "../../support/legacy-talk.ts";
+import { type LegacyTalk, legacyTalk, nextGet } from "../../support/http-talk.ts";
 import type { Cell, StateTable } from "./table.ts";
 
 /** Makes the cells of one state from their descriptions. `run` brings the machine into the state and tests the event. */

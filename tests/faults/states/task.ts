@@ -7,7 +7,7 @@ import type { Store } from "../../../packages/mcparley/src/store/store.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { toFetch } from "../../../packages/mcparley/src/http/to-fetch.ts";
 import { rawHttp } from "../../support/raw-http.ts";
-import type { RawResponse } from "../../support/raw-peer.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
 import {
   type TaskProcess,
   faultyStore,
@@ -44,7 +44,7 @@ interface World {
   b: TaskProcess;
   taskId: string;
   /** The response to the call, once it is there. */
-  response: RawResponse | undefined;
+  response: RawMessage | undefined;
   /** Whether operations of `a` fail, or wait until this is reset. */
   storeOfA: "works" | "fails" | "hangs";
   /** The next action of the handler of `a`. */
@@ -139,9 +139,9 @@ const reach: Record<State, () => Promise<World>> = {
 
 const statusOf = async ({ shared, taskId }: World): Promise<unknown> => (await storedTask(shared, taskId))?.status;
 const get = ({ b, taskId }: World): Promise<JsonObject> => b.get(taskId);
-const respond = ({ b, taskId }: World): Promise<RawResponse> =>
+const respond = ({ b, taskId }: World): Promise<RawMessage> =>
   b.peer.request("tasks/update", { taskId, inputResponses });
-const cancel = ({ b, taskId }: World): Promise<RawResponse> => b.peer.request("tasks/cancel", { taskId });
+const cancel = ({ b, taskId }: World): Promise<RawMessage> => b.peer.request("tasks/cancel", { taskId });
 const hasLease = async ({ shared, taskId }: World): Promise<boolean> =>
   (await shared.get(`mcparley:x:task-lease:${taskId}`)) !== undefined;
 

@@ -12,8 +12,8 @@ import {
 import { proves } from "../proves.ts";
 import { serveGranted } from "../world/callers.ts";
 import { clientListens, listenTo, timesTold } from "../world/changes.ts";
-import { type Message, turns } from "../world/inbox.ts";
-import type { Scripted } from "../world/scripted.ts";
+import { type RawMessage, turns } from "../../support/raw-message.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { echo } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -41,7 +41,7 @@ const textIn = ({ contents }: { contents: readonly object[] }): string => (conte
 
 interface Reader {
   client: Client;
-  server: Scripted;
+  server: ScriptedServer;
   /** Reads a resource and gives its text, which says how many were read before. */
   read: (uri?: string) => Promise<string>;
   count: (method: string) => number;
@@ -52,7 +52,10 @@ async function reader(world: World, hints: JsonObject, options: ConnectOptions =
   let reads = 0;
   const complete = { resultType: "complete", ...hints };
   const answers = {
-    "resources/read": ({ params }: Message) => ({ contents: [{ uri: params.uri, text: `${++reads}` }], ...complete }),
+    "resources/read": ({ params }: RawMessage) => ({
+      contents: [{ uri: params.uri, text: `${++reads}` }],
+      ...complete,
+    }),
     "resources/list": () => ({ resources: [], ...complete }),
     "resources/templates/list": () => ({ resourceTemplates: [], ...complete }),
     "prompts/list": () => ({ prompts: [], ...complete }),
@@ -249,7 +252,7 @@ proves("caching.changes.invalidate", async (world) => {
 /** A client of a server whose list of prompts has two pages, that are good for as long as is said. */
 async function pager(world: World, [first, second]: readonly [number, number]) {
   const cursors: unknown[] = [];
-  const page = ({ params: { cursor } }: Message): JsonObject => {
+  const page = ({ params: { cursor } }: RawMessage): JsonObject => {
     cursors.push(cursor);
     const more = cursor === undefined ? { nextCursor: "two", ttlMs: first } : { ttlMs: second };
     const name = `${String(cursor)} ${cursors.length}`;
@@ -283,7 +286,7 @@ proves("caching.pages.cursor-refused", async (world) => {
     cacheScope: "public",
     ...more,
   });
-  const asked = async (cursor: string | undefined): Promise<Message> => {
+  const asked = async (cursor: string | undefined): Promise<RawMessage> => {
     const request = await server.request("prompts/list");
     expect(request.params.cursor).toBe(cursor);
     return request;

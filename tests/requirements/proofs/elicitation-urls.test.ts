@@ -21,8 +21,8 @@ import {
   visit,
   visiting,
 } from "../world/elicitations.ts";
-import { isRequest } from "../world/inbox.ts";
-import type { Peer } from "../world/peer.ts";
+import { isRequest } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import { ask, askedByTool, expectRefused } from "../world/questions.ts";
 import { gotPrompt, requested, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
@@ -147,7 +147,7 @@ const identified = tool({
 });
 
 /** Asks a client to visit a URL, and has it agree. */
-async function sendThere(peer: Peer, id: string): Promise<void> {
+async function sendThere(peer: RawPeer, id: string): Promise<void> {
   const call = peer.start("tools/call", { name: "identified", arguments: { id } });
   const request = await peer.nextRequest(elicitMethod);
   expect(request.params.elicitationId).toBe(id);
@@ -155,7 +155,7 @@ async function sendThere(peer: Peer, id: string): Promise<void> {
   await peer.response(call);
 }
 
-const completed = (peer: Peer): unknown[] =>
+const completed = (peer: RawPeer): unknown[] =>
   peer.received.filter(({ method }) => method === completeMethod).map(({ params }) => params);
 
 proves("elicitation.complete.sent", async (world) => {

@@ -22,7 +22,7 @@ import {
   visit,
   visiting,
 } from "../world/elicitations.ts";
-import { isRequest } from "../world/inbox.ts";
+import { isRequest } from "../../support/raw-message.ts";
 import { offeredTo } from "../world/offers.ts";
 import { ask, askedBy, askedByTool, expectRefused } from "../world/questions.ts";
 import { asking, requested, textOf } from "../world/subjects.ts";

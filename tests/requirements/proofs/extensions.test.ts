@@ -10,7 +10,7 @@ import {
 } from "../library.ts";
 import { proves } from "../proves.ts";
 import { declaredBy } from "../world/changes.ts";
-import type { Message } from "../world/inbox.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
 import { echo, gotPrompt, requested, textOf } from "../world/subjects.ts";
 import { allCapabilities } from "../world/world.ts";
 
@@ -37,7 +37,7 @@ const greeting: ServerExtension = {
 };
 
 /** The extensions that a client declared in a request. */
-const declaredIn = (message: Message | undefined): unknown => {
+const declaredIn = (message: RawMessage | undefined): unknown => {
   const meta = message?.params._meta as Record<string, JsonObject>;
   return meta[MetaKey.clientCapabilities]?.extensions;
 };

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { type Client, type JsonObject, createServer, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import type { Scripted } from "../world/scripted.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -41,7 +41,7 @@ async function called(world: World, outputSchema: JsonObject, structuredContent:
   return calling;
 }
 
-async function list(client: Client, server: Scripted, outputSchema: JsonObject): Promise<void> {
+async function list(client: Client, server: ScriptedServer, outputSchema: JsonObject): Promise<void> {
   const listing = client.listTools().all();
   server.answer(await server.request("tools/list"), listOf(outputSchema));
   await listing;

@@ -11,7 +11,7 @@ import {
   toolResult,
 } from "../library.ts";
 import { proves } from "../proves.ts";
-import { type Message, isNotification, isRequest } from "../world/inbox.ts";
+import { type RawMessage, isNotification, isRequest } from "../../support/raw-message.ts";
 import { asking, echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 import { type World, discoverResult, initializeResult } from "../world/world.ts";
 
@@ -136,7 +136,7 @@ proves("lifecycle.version.offered", async (world) => {
 });
 
 /** Lets a client find out by itself that its server knows nothing but `initialize`; gives what it was asked. */
-async function found(world: World): Promise<Message> {
+async function found(world: World): Promise<RawMessage> {
   const { connecting, server } = world.dial();
   connecting.catch(() => {});
   server.refuse(await server.request("server/discover"), { code: -32601, message: "Method not found" });

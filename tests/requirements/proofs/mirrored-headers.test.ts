@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type Client, type JsonObject, type RawAnswer, createServer, toFetch, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import type { Scripted } from "../world/scripted.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -28,7 +28,7 @@ async function sent(world: World, args: JsonObject, inputSchema: JsonObject = sc
   return server.httpOf(request).headers;
 }
 
-async function list(server: Scripted, tools: object[]): Promise<void> {
+async function list(server: ScriptedServer, tools: object[]): Promise<void> {
   server.answer(await server.request("tools/list"), { tools });
 }
 
@@ -92,7 +92,7 @@ proves("http.param.invalid.refused", () => {
 });
 
 /** Lists one tool with each invalid mark, and a valid one. */
-async function listed(client: Client, server: Scripted): Promise<string[]> {
+async function listed(client: Client, server: ScriptedServer): Promise<string[]> {
   const tools = invalid.map(([why, wrong]) => ({ name: why, inputSchema: { type: "object", properties: wrong } }));
   const listing = client.listTools().all();
   await list(server, [...tools, { name: "valid", inputSchema: schema }]);

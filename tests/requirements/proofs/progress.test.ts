@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import { type Context, asTask, gate, tasks, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import type { Message } from "../world/inbox.ts";
-import type { Peer } from "../world/peer.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import { gotPrompt, requested, textOf } from "../world/subjects.ts";
 
-const isProgress = ({ method }: Message): boolean => method === "notifications/progress";
-const reports = (peer: Peer): object[] => peer.received.filter(isProgress).map(({ params }) => params);
+const isProgress = ({ method }: RawMessage): boolean => method === "notifications/progress";
+const reports = (peer: RawPeer): object[] => peer.received.filter(isProgress).map(({ params }) => params);
 
 /** A tool that reports what it is told to. */
 function reporting(report: (ctx: Context) => void) {
@@ -24,7 +24,7 @@ function reporting(report: (ctx: Context) => void) {
 
 const called = { name: "t" };
 const withToken = (progressToken: unknown): { meta: Record<string, unknown> } => ({ meta: { progressToken } });
-const tokenOf = ({ params }: Message): unknown => (params._meta as { progressToken?: unknown }).progressToken;
+const tokenOf = ({ params }: RawMessage): unknown => (params._meta as { progressToken?: unknown }).progressToken;
 
 proves("progress.token.type", {
   async server(world) {
@@ -94,7 +94,7 @@ proves("progress.token.tracked", async (world) => {
   const seen: string[] = [];
   const first = await requested(client, server, { onProgress: ({ progress }) => seen.push(`first ${progress}`) });
   const second = await requested(client, server, { onProgress: ({ progress }) => seen.push(`second ${progress}`) });
-  const report = (request: Message, progress: number): void =>
+  const report = (request: RawMessage, progress: number): void =>
     server.notify("notifications/progress", { progressToken: tokenOf(request), progress }, request);
   report(second.request, 1);
   report(first.request, 2);

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { prompt, resource, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { timesTold } from "../world/changes.ts";
-import { isRequest } from "../world/inbox.ts";
+import { isRequest } from "../../support/raw-message.ts";
 import { offeredTo } from "../world/offers.ts";
 import { ask, askedBy, askedByTool, expectRefused } from "../world/questions.ts";
 import { rooted, textOf } from "../world/subjects.ts";

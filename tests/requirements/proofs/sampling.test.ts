@@ -10,7 +10,7 @@ import {
   tool,
 } from "../library.ts";
 import { proves } from "../proves.ts";
-import { isRequest } from "../world/inbox.ts";
+import { isRequest } from "../../support/raw-message.ts";
 import { offeredTo } from "../world/offers.ts";
 import { type Asked, ask, askedBy, askedByTool, expectRefused } from "../world/questions.ts";
 import { requested, textOf } from "../world/subjects.ts";

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import { type RawMessage, type SentRequest, gate, memoryStore, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import { type Event, eventsOf } from "../world/events.ts";
+import { type Event, eventsOf } from "../../support/events.ts";
 import { accept, httpSession, initializeRequest, openSession } from "../world/http-session.ts";
-import { turns } from "../world/inbox.ts";
+import { turns } from "../../support/raw-message.ts";
 import { echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type HttpOptions, HttpRefusal, createServer, listen, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import { turns } from "../world/inbox.ts";
+import { turns } from "../../support/raw-message.ts";
 import { accept, httpSession, initializeRequest, openSession } from "../world/http-session.ts";
 import { echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { LocalError, MetaKey, forgetRevisions } from "../library.ts";
 import { proves } from "../proves.ts";
-import { isRequest } from "../world/inbox.ts";
+import { isRequest } from "../../support/raw-message.ts";
 import { echo, gotPrompt, requested, textOf } from "../world/subjects.ts";
 import { discoverResult, initializeResult } from "../world/world.ts";
 

@@ -1,7 +1,7 @@
 import type { Client, JsonObject, JsonRpcErrorBody } from "../library.ts";
-import { type Message, isRequest, isResponse } from "./inbox.ts";
-import type { Peer } from "./peer.ts";
-import type { Scripted } from "./scripted.ts";
+import { type RawMessage, isRequest, isResponse } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { gotPrompt, requested } from "./subjects.ts";
 import type { World } from "./world.ts";
 
@@ -10,30 +10,30 @@ export interface Asked {
   method: string;
   params: JsonObject;
   /** Answers it, and waits for the outcome of the call. */
-  answer(result: JsonObject): Promise<Message>;
+  answer(result: JsonObject): Promise<RawMessage>;
 }
 
 /** Makes a call and waits for the one question that its handler asks: a request in a session, a result without one. */
-export async function askedBy(world: World, peer: Peer, method: string, params: JsonObject): Promise<Asked> {
+export async function askedBy(world: World, peer: RawPeer, method: string, params: JsonObject): Promise<Asked> {
   if (!world.isModern) {
     const id = peer.start(method, params);
     const request = await peer.next(isRequest);
-    const answer = (result: JsonObject): Promise<Message> => {
+    const answer = (result: JsonObject): Promise<RawMessage> => {
       peer.answer(request, result);
       return peer.response(id);
     };
     return { method: request.method, params: request.params, answer };
   }
   const { result } = await peer.request(method, params);
-  const { inputRequests, requestState } = result as { inputRequests: Record<string, Message>; requestState: string };
+  const { inputRequests, requestState } = result as { inputRequests: Record<string, RawMessage>; requestState: string };
   const [[key, question] = ["", undefined]] = Object.entries(inputRequests);
-  const answer = (given: JsonObject): Promise<Message> =>
+  const answer = (given: JsonObject): Promise<RawMessage> =>
     peer.request(method, { ...params, inputResponses: { [key]: given }, requestState });
   return { method: question!.method, params: question!.params, answer };
 }
 
 /** Calls the tool `name` as `askedBy` does. */
-export function askedByTool(world: World, peer: Peer, name: string): Promise<Asked> {
+export function askedByTool(world: World, peer: RawPeer, name: string): Promise<Asked> {
   return askedBy(world, peer, "tools/call", { name });
 }
 
@@ -51,7 +51,7 @@ const none: Answered = { result: undefined, error: undefined, failure: undefined
 /** Sends an input request in the form of the revision, and waits for the answer. */
 export async function ask(
   world: World,
-  { client, server }: { client: Client; server: Scripted },
+  { client, server }: { client: Client; server: ScriptedServer },
   method: string,
   params: JsonObject = {},
 ): Promise<Answered> {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type Client, type JsonObject, tool } from "../library.ts";
-import type { Message } from "./inbox.ts";
-import type { Scripted } from "./scripted.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 
 /** A tool that returns its arguments. */
 export const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
@@ -28,7 +28,7 @@ export const asking = tool({
 export const rooted = tool({ call: async (_, { roots }) => (await roots()).map(({ uri }) => uri).join(" ") });
 
 /** The text of a tool's result. */
-export function textOf({ result, error }: Message): string {
+export function textOf({ result, error }: RawMessage): string {
   expect(error).toBeUndefined();
   const [block] = result.content as { text: string }[];
   return block?.text ?? "";
@@ -40,9 +40,9 @@ export const gotPrompt: JsonObject = { messages: [{ role: "user", content: { typ
 /** A request that a client has sent, of a method that carries nothing else with it. */
 export async function requested(
   client: Client,
-  server: Scripted,
+  server: ScriptedServer,
   options: Parameters<Client["getPrompt"]>[2] = {},
-): Promise<{ request: Message; outcome: Promise<unknown> }> {
+): Promise<{ request: RawMessage; outcome: Promise<unknown> }> {
   const outcome = client.getPrompt("p", {}, options);
   outcome.catch(() => {});
   return { request: await server.request("prompts/get"), outcome };

@@ -10,9 +10,9 @@ import {
   tasks,
   tool,
 } from "../library.ts";
-import type { Message } from "./inbox.ts";
-import type { Peer } from "./peer.ts";
-import type { Answers, Scripted } from "./scripted.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
+import type { Answers, ScriptedServer } from "../../support/scripted-server.ts";
 import type { World } from "./world.ts";
 
 export const tasksId = "io.modelcontextprotocol/tasks";
@@ -20,11 +20,11 @@ export const declared: JsonObject = { extensions: { [tasksId]: {} }, elicitation
 
 /** The server side of a world with tasks. */
 export interface TaskServer {
-  peer: Peer;
+  peer: RawPeer;
   /** Calls a tool that becomes a task, and returns the created task. */
   begin: (name: string) => Promise<JsonObject>;
   /** Sends a request for a task, once the server has done all that it can. */
-  about: (method: string, taskId: unknown, params?: JsonObject) => Promise<Message>;
+  about: (method: string, taskId: unknown, params?: JsonObject) => Promise<RawMessage>;
   /** The task as `tasks/get` shows it. */
   look: (taskId: unknown) => Promise<JsonObject>;
 }
@@ -88,7 +88,7 @@ export async function followedTasks(
   world: World,
   options: ConnectOptions = {},
   answers: Answers = {},
-): Promise<{ client: Client; server: Scripted }> {
+): Promise<{ client: Client; server: ScriptedServer }> {
   return world.connect(
     { extensions: [followTasks()], ...options },
     {
@@ -109,9 +109,9 @@ export function aTask(world: World, more: JsonObject = {}): JsonObject {
 export async function callAnsweredWithTask(
   world: World,
   client: Client,
-  server: Scripted,
+  server: ScriptedServer,
   options: Parameters<Client["callTool"]>[2] = {},
-): Promise<{ outcome: Promise<unknown>; request: Message }> {
+): Promise<{ outcome: Promise<unknown>; request: RawMessage }> {
   const outcome = client.callTool("t", {}, options);
   outcome.catch(() => {});
   const request = await server.request("tools/call");
@@ -120,7 +120,7 @@ export async function callAnsweredWithTask(
 }
 
 /** The next look of a client at its task, a poll interval later. */
-export async function nextLook(world: World, server: Scripted, ms = 2000): Promise<Message> {
+export async function nextLook(world: World, server: ScriptedServer, ms = 2000): Promise<RawMessage> {
   const look = server.request("tasks/get");
   await world.clock.advance(ms);
   return look;

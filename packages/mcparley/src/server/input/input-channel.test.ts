@@ -583,7 +583,7 @@ describe("the context of servers is asked for", () => {
     await openSession(peer, version, { sampling });
     const response = peer.request("tools/call", { name: "ask" });
     const question = await peer.nextRequest("sampling/createMessage");
-    expect("includeContext" in question.params!).toBe(isAsked);
+    expect("includeContext" in question.params).toBe(isAsked);
     peer.answer(question, { role: "assistant", model: "m", content: { type: "text", text: "yo" } });
     expect(textOf(await response)).toBe("m");
   });

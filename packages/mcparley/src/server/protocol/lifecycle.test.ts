@@ -209,7 +209,7 @@ describe("messages", () => {
     const peer = await rawPeer(example());
     await openSession(peer, "2025-06-18");
     peer.send({ jsonrpc: "2.0", id: "a", method: "tools/call", params: { name: "hang" } });
-    expect((await peer.request("ping", {}, "a")).error).toMatchObject({ code: -32600 });
+    expect((await peer.request("ping", {}, { id: "a" })).error).toMatchObject({ code: -32600 });
     expect((await peer.request("ping")).result).toEqual({});
   });
 
@@ -277,7 +277,7 @@ describe("cancellation", () => {
     const server = createServer({ name: "x", version: "1", tools: { hang } });
     const peer = await rawPeer(server, era === "modern" ? { meta: modernMeta(modern) } : {});
     if (era === "legacy") await openSession(peer, "2025-11-25");
-    void peer.request("tools/call", { name: "hang" }, "h");
+    void peer.request("tools/call", { name: "hang" }, { id: "h" });
     await expect.poll(() => signal).toBeDefined();
     peer.notify("notifications/cancelled", { requestId: "h", reason: "enough" });
     await expect.poll(() => String(signal?.reason)).toContain("enough");
@@ -370,7 +370,7 @@ describe("a client that is not ready yet", () => {
     const peer = await rawPeer(createServer({ name: "x", version: "1", tools: { ask }, clock }));
     const clientInfo = { name: "c", version: "1" };
     await peer.request("initialize", { protocolVersion: "2025-11-25", capabilities: { roots: {} }, clientInfo });
-    const called = peer.request("tools/call", { name: "ask" }, "call");
+    const called = peer.request("tools/call", { name: "ask" }, { id: "call" });
     const asked = () => peer.received.filter((message) => "method" in message).map(({ method }) => method);
     await expect.poll(() => clock.pending).toBeGreaterThan(1);
     return { peer, clock, called, asked };
@@ -424,7 +424,9 @@ describe("limits", () => {
     const server = example();
     const peers = await Promise.all(Array.from({ length: 50 }, () => rawPeer(server, { meta: modernMeta(modern) })));
     const answers = await Promise.all(
-      peers.map((peer, index) => peer.request("tools/call", { name: "echo", arguments: { text: `${index}` } }, 1)),
+      peers.map((peer, index) =>
+        peer.request("tools/call", { name: "echo", arguments: { text: `${index}` } }, { id: 1 }),
+      ),
     );
     expect(answers.map(({ result }) => (result.content as { text: string }[])[0]?.text)).toEqual(
       peers.map((_, index) => `${index}`),
