@@ -3,7 +3,7 @@ import type { JsonObject } from "mcparley";
 import { memoryStore, resource, tool } from "mcparley/server";
 import { asTask, tasks } from "mcparley/tasks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
+import { type RawAnswer, type RawHttp, type RawMessage, openHttpSession, rawHttp } from "../support/raw-http.ts";
 import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
 import { type ProtectedServer, serveProtected } from "./protected-server.ts";
 import { makeTokenIssuer } from "./token-issuer.ts";
@@ -81,13 +81,7 @@ afterAll(async () => {
 const clientInfo = { name: "raw", version: "1.0.0" };
 const capabilities = { elicitation: {}, tasks: { requests: {} } };
 
-async function openSession(user: Headers): Promise<Headers> {
-  const params = { protocolVersion: "2025-11-25", capabilities, clientInfo };
-  const opened = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params }, user);
-  const session = { ...user, "mcp-session-id": opened.headers.get("mcp-session-id")! };
-  await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
-  return session;
-}
+const openSession = (user: Headers): Promise<Headers> => openHttpSession(client, { capabilities, headers: user });
 
 const request = (method: string, params: JsonObject = {}, id = 1): JsonObject => ({
   jsonrpc: "2.0",

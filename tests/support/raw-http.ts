@@ -98,6 +98,27 @@ export function rawHttp(url: string, fetch: Fetch): RawHttp {
   };
 }
 
+interface SessionInit {
+  /** Default: 2025-11-25. */
+  version?: string;
+  /** The client's capabilities. Default: none. */
+  capabilities?: JsonObject;
+  /** Headers of each request. */
+  headers?: Record<string, string>;
+}
+
+/** Opens a session of a legacy revision. Returns the headers of its further requests. */
+export async function openHttpSession(client: RawHttp, init: SessionInit = {}): Promise<Record<string, string>> {
+  const { version: protocolVersion = "2025-11-25", capabilities = {}, headers = {} } = init;
+  const params = { protocolVersion, capabilities, clientInfo: { name: "raw", version: "1.0.0" } };
+  const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params }, headers);
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`initialize was answered with ${answer.status}: ${text}`);
+  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
+  await (await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session)).text();
+  return session;
+}
+
 function answerOf(response: Response): RawAnswer {
   const { status, headers } = response;
   let blocks: Blocks | undefined;

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonRpcErrorBody, RequestId } from "../../packages/mcparley/src/rpc/messages.ts";
 import { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
+import { findRevision } from "../../packages/mcparley/src/mcp/revisions/index.ts";
 import { type Fits, Inbox, type RawMessage, isResponse, turns } from "./raw-message.ts";
 import { type AttachableServer, type Carried, type Wire, memoryWire } from "./raw-wires.ts";
 
@@ -80,6 +81,18 @@ export function modernMeta(version: string, capabilities: JsonObject = {}, more:
 export async function rawPeer(server: AttachableServer, options: PeerOptions = {}): Promise<RawPeer> {
   const inbox = new Inbox();
   return peerOver(await memoryWire(server, inbox), inbox, options);
+}
+
+/** Attaches a raw peer that speaks a revision. Opens a session if the revision is a legacy one. */
+export async function openPeer(
+  server: AttachableServer,
+  version: string,
+  capabilities: JsonObject = {},
+): Promise<RawPeer> {
+  const isModern = findRevision(version)?.kind === "modern";
+  const peer = await rawPeer(server, isModern ? { meta: modernMeta(version, capabilities) } : {});
+  if (!isModern) await openSession(peer, version, capabilities);
+  return peer;
 }
 
 /** Opens a legacy session in the given revision, and returns the result of `initialize`. */
