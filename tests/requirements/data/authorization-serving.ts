@@ -8,7 +8,7 @@ const text = "2026-07-28/basic/authorization";
 const discovery = `${text}/authorization-server-discovery`;
 const considerations = `${text}/security-considerations`;
 
-/** What the parts on authorization ask of a server that is protected, which is a resource of OAuth. */
+/** The requirements of the authorization pages for a protected server, which is an OAuth resource server. */
 export const authorizationServing: readonly Requirement[] = [
   {
     id: "authorization.serving.required",

@@ -5,7 +5,7 @@ const withIds = { from: "2025-11-25", until: "2025-11-25" } as const;
 const page = "2025-11-25/client/elicitation";
 const outside = "The requirement is for the server's web pages and accounts, which are outside of the library.";
 
-/** What concerns visits to URLs, and what a server keeps about its questions. */
+/** The requirements for URL elicitations, and for the state that a server stores for its elicitations. */
 export const elicitationAtUrls: readonly Requirement[] = [
   {
     id: "elicitation.url.request",

@@ -1,6 +1,6 @@
 import { type Requirement, http } from "../requirement.ts";
 
-/** Where the form of the answer makes no difference. */
+/** For requirements to which the form of the response makes no difference. */
 const once = ["http-json"] as const;
 const all = { from: "2025-03-26" } as const;
 const legacy = { from: "2025-03-26", until: "2025-11-25" } as const;

@@ -78,7 +78,7 @@ proves("authorization.client.server.default-endpoints", async (world) => {
   const { connect, issuer } = authorized(world);
   issuer.resourceMetadata = undefined;
   const { metadata } = issuer;
-  // The documents of this issuer are nowhere to be found; its endpoints are where the revision assumes them.
+  // This issuer has no metadata; its endpoints are at the default paths of the revision.
   for (const name of ["authorization", "token", "registration"]) {
     metadata[`${name}_endpoint`] = `https://mcp.example/${name === "registration" ? "register" : name}`;
   }
@@ -107,7 +107,7 @@ proves("authorization.client.server.version-header", async (world) => {
 
 proves("authorization.client.pkce", async (world) => {
   const { connect, issuer } = authorized(world);
-  // The scripted authorization server gives no token for a verifier that is not that of the challenge.
+  // The scripted authorization server rejects a verifier that does not match the challenge.
   await connect();
   const [asked] = issuer.authorizations;
   expect(asked?.get("code_challenge_method")).toBe("S256");
@@ -261,7 +261,7 @@ proves("authorization.client.resource", async (world) => {
   ]);
 });
 
-proves("authorization.client.resource.whoever-supports-it", async (world) => {
+proves("authorization.client.resource.always-sent", async (world) => {
   const { connect, issuer } = authorized(world);
   expect(Object.keys(issuer.metadata).filter((name) => name.includes("resource"))).toEqual([]);
   await connect();

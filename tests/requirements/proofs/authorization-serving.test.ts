@@ -128,7 +128,7 @@ proves("authorization.serving.audience", refusesOthers);
 proves("security.token.audience", refusesOthers);
 
 proves("authorization.serving.no-other", async (world) => {
-  // A verifier that knows more than the server says it accepts.
+  // A verifier that accepts more issuers than the server's metadata lists.
   const issuers: Record<string, string> = { own: issuer, slash: `${issuer}/`, other: "https://other.example" };
   const verifier = (token: string) => ({
     issuer: issuers[token] ?? "",

@@ -42,7 +42,7 @@ const textIn = ({ contents }: { contents: readonly object[] }): string => (conte
 interface Reader {
   client: Client;
   server: ScriptedServer;
-  /** Reads a resource and gives its text, which says how many were read before. */
+  /** Reads a resource and returns its text, which is the number of reads so far. */
   read: (uri?: string) => Promise<string>;
   count: (method: string) => number;
 }
@@ -249,7 +249,7 @@ proves("caching.changes.invalidate", async (world) => {
   }
 });
 
-/** A client of a server whose list of prompts has two pages, that are good for as long as is said. */
+/** A client of a server whose list of prompts has two pages with the given lifetimes. */
 async function pager(world: World, [first, second]: readonly [number, number]) {
   const cursors: unknown[] = [];
   const page = ({ params: { cursor } }: RawMessage): JsonObject => {

@@ -8,7 +8,7 @@ import type { World } from "../world/world.ts";
 
 const isCancel = ({ method }: RawMessage): boolean => method === "notifications/cancelled";
 
-/** A request of a client that is given up; whatever there is to say about it has been said. */
+/** A cancelled request of a client. Its cancellation has been sent. */
 async function givenUp(world: World, errors: Error[] = []) {
   const { client, server } = await world.connect({ onError: (error) => errors.push(error) });
   const controller = new AbortController();

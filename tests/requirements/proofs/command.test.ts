@@ -51,7 +51,7 @@ function run(words: string, version: string, options: FakeOptions = {}): Promise
   return runWith({ server, terminal: true, platform: "linux", ...options }, `${words} --revision ${version}`);
 }
 
-/** Opens nothing else than what the user agrees to. Returns the programs that were started for each answer. */
+/** Opens only the URLs that the user agrees to. Returns the programs that were started for each answer. */
 async function launchedAfter(answer: string, version: string): Promise<string[][]> {
   return (await run(`call ${target} visit`, version, { answers: [answer] })).io.launched;
 }

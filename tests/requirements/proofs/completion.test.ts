@@ -23,7 +23,7 @@ function complete(peer: RawPeer, ref: JsonObject, name: string, value: string): 
 type Completion = { values: string[]; total?: number; hasMore?: boolean };
 const completionOf = ({ result }: RawMessage): Completion => result.completion as Completion;
 
-/** The completion that one function gives. */
+/** The completion of one function. */
 async function suggestedBy(world: World, source: (typed: string) => unknown, typed = ""): Promise<Completion> {
   const p = prompt({ arguments: { a: { complete: source as () => string[] } }, get: () => "" });
   return completionOf(await complete(await world.serve({ prompts: { p } }), ofPrompt("p"), "a", typed));
@@ -250,7 +250,7 @@ proves("completion.disclosure", async (world) => {
     total: 1,
     hasMore: false,
   });
-  // Errors name what was asked for, and none of the prompts and arguments that exist.
+  // Errors name the requested prompt or argument, and none that exist.
   for (const [name, argument] of [
     ["nothing", "a"],
     ["leaking", "nothing"],

@@ -204,7 +204,7 @@ const visitOf = (elicitationId: string) => ({ message: visit.message, url: visit
 
 const required = { code: -32042, message: "Go there first.", data: { elicitations: [visit] } };
 
-/** A call that was refused until its user has visited a URL, and what the user was shown. */
+/** A call that is refused until its user has visited a URL, and the URLs that the user saw. */
 async function needsVisit(world: World, options: ConnectOptions = {}) {
   const shown: unknown[] = [];
   const played = await world.connect({
@@ -307,7 +307,7 @@ const wrongLists = [
   { elicitations: [visit, visit] },
 ];
 
-/** Serves a tool that throws what it is told to. */
+/** Serves a tool that throws the given error. */
 async function throwing(world: World, capabilities: JsonObject) {
   let thrown: unknown;
   const failing = tool({
@@ -329,7 +329,7 @@ proves("elicitation.url-required.only-then", async (world) => {
   }
   expect(world.errors.length).toBe(wrongLists.length);
   for (const code of [-32041, -32043]) expect((await refuse(new ProtocolError(code, "Else."))).code).not.toBe(-32042);
-  // A client that sends no user to a URL is not told to.
+  // A client without URL elicitations does not receive the error.
   const refuseOthers = await throwing(world, forms);
   const { code, message } = await refuseOthers(urlRequired(visitOf("1")));
   expect(code).toBe(-32600);

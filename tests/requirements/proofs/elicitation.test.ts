@@ -28,7 +28,7 @@ import { ask, askedBy, askedByTool, expectRefused } from "../world/questions.ts"
 import { asking, requested, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
-/** The schema that a client is asked for where a handler wants one with these properties. */
+/** The schema in the elicitation of a handler that uses these properties. */
 async function formOf(world: World, properties: JsonObject): Promise<Record<string, JsonObject>> {
   const asker = tool({
     call: async (_, { elicit }) =>
@@ -363,7 +363,7 @@ proves("elicitation.action.accept", {
   },
 });
 
-/** That an action of the user is told from the others, and sent without content however it was chosen. */
+/** Proves that a handler can distinguish an action of the user, and that it is sent without content. */
 function refusal(action: "decline" | "cancel", said: string, thrown: () => Error): BothSides {
   return {
     async server(world) {

@@ -17,7 +17,7 @@ import { allCapabilities } from "../world/world.ts";
 const id = "com.example/greeting";
 const declared = (settings: JsonObject = {}): JsonObject => ({ extensions: { [id]: settings } });
 
-/** Greets, with a result type of its own, whoever has the extension, and has one method that needs it. */
+/** An extension with a custom result type for greetings, and a method that requires the extension. */
 const greeting: ServerExtension = {
   id,
   settings: { languages: ["en"] },
@@ -226,7 +226,7 @@ proves("extensions.server.unknown", async (world) => {
   }
 });
 
-/** Asks for a greeting where the server has the extension, and takes it out of the result. */
+/** Requests a greeting if the server has the extension, and removes it from the result. */
 const greeted: ClientExtension = {
   id,
   prepare: ({ capabilities }) =>

@@ -23,7 +23,7 @@ const decorated = {
   },
 };
 
-/** All that a server of that definition says of what has icons. */
+/** All entries with icons that a server of the definition sends. */
 async function saidOf(world: World, peer: RawPeer): Promise<unknown[]> {
   const listed = async (method: string, member: string): Promise<unknown> => {
     const { result } = await peer.request(method);
@@ -72,7 +72,7 @@ const lists: [string, string, JsonObject, (client: Client) => Promise<unknown[]>
   ],
 ];
 
-/** What a client makes of these icons: those of its server, and those of every kind of thing in turn. */
+/** The icons that a client returns: those of its server, and those of each kind of entry. */
 async function readBy(
   world: World,
   given: unknown,

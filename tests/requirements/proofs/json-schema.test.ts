@@ -169,7 +169,7 @@ proves("json-schema.valid", async (world) => {
     }
   }
   expect(() => define({ type: "object", required: "a" })).toThrow('tool "t"');
-  // A live server offers what it offered before.
+  // A running server still offers its earlier tools.
   const { result } = await peer.request("tools/list");
   expect((result.tools as { name: string }[]).map(({ name }) => name)).toEqual(["fine"]);
   for (const place of nested) expect(() => define({ type: "object", ...place({ type: "string" }) })).not.toThrow();
@@ -177,7 +177,7 @@ proves("json-schema.valid", async (world) => {
 
 const remote = { type: "object", properties: { a: { $ref: "https://schemas.invalid/a.json" } } };
 
-/** Runs something and fails where it asks the network for anything. */
+/** Runs a function and fails if it sends a network request. */
 async function offline(run: () => unknown): Promise<void> {
   const { fetch } = globalThis;
   const asked: unknown[] = [];

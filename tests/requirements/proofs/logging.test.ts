@@ -21,14 +21,14 @@ const chatty = tool({
 const logged = ({ received }: RawPeer): JsonObject[] =>
   received.filter((message) => isNotification(message) && message.method === method).map(({ params }) => params);
 
-/** Says from which level on a peer wants messages: in its session, else with the request that this is given to. */
+/** Sets the level of a peer: in its session, or by the returned init of a request. */
 async function wanting(world: World, peer: RawPeer, level: string): Promise<RawRequestInit> {
   if (world.isModern) return { meta: { [MetaKey.logLevel]: level } };
   expect((await peer.request("logging/setLevel", { level })).error).toBeUndefined();
   return {};
 }
 
-/** Calls a tool, and gives the levels of what was logged meanwhile. */
+/** Calls a tool, and returns the levels of the messages that were logged during the call. */
 async function levelsOf(peer: RawPeer, init: RawRequestInit = {}): Promise<unknown[]> {
   const before = logged(peer).length;
   expect((await peer.request("tools/call", { name: "chatty" }, init)).error).toBeUndefined();

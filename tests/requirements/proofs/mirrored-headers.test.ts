@@ -16,7 +16,7 @@ const schema: JsonObject = { type: "object", properties };
 const marked = tool({ input: schema, call: (input) => JSON.stringify(input) });
 const base64 = (value: string): string => `=?base64?${Buffer.from(value).toString("base64")}?=`;
 
-/** Calls the tool of a scripted server, and gives what was sent about it. */
+/** Calls the tool of a scripted server, and returns the sent request. */
 async function sent(world: World, args: JsonObject, inputSchema: JsonObject = schema): Promise<Headers> {
   const { client, server } = await world.connect();
   const calling = client.callTool("t", args);
@@ -32,7 +32,7 @@ async function list(server: ScriptedServer, tools: object[]): Promise<void> {
   server.answer(await server.request("tools/list"), { tools });
 }
 
-/** Calls the tool of a server with these headers; gives the status and the code of the refusal, if it is one. */
+/** Calls the tool of a server with these headers. Returns the status, and the code of an error. */
 async function called(world: World, args: JsonObject, headers: Record<string, string>): Promise<[number, unknown]> {
   const http = world.serveHttp({ tools: { marked } });
   const answer: RawAnswer = await http.modern("tools/call", { name: "marked", arguments: args }, { headers });

@@ -16,7 +16,7 @@ import type { World } from "../world/world.ts";
 
 const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
-/** A tool that decides by a state of its own, and says how often it was run. */
+/** A tool that decides by its own state, and counts its runs. */
 function deciding() {
   let runs = 0;
   const decide = tool({

@@ -10,7 +10,7 @@ const all = { capabilities: { roots: {}, elicitation: {}, sampling: {} } };
 const answers = { roots: [{ uri: "file:///a" }] };
 const listRoots = { method: "roots/list", params: {} };
 
-/** What a result asks, by key. */
+/** The input requests of a result, by key. */
 function asked({ result }: RawMessage): Record<string, { method: string; params: JsonObject }> {
   expect(result.resultType).toBe("input_required");
   return (result.inputRequests ?? {}) as Record<string, { method: string; params: JsonObject }>;

@@ -106,7 +106,7 @@ proves("pagination.invalid", async (world) => {
   }
 });
 
-/** What a client makes of these pages, and with which cursors it asked for them. */
+/** The entries that a client reads from these pages, and the cursors that it sent. */
 async function listed(world: World, results: JsonObject[]): Promise<{ names: string[]; cursors: unknown[] }> {
   const { client, server } = await world.connect();
   const cursors: unknown[] = [];

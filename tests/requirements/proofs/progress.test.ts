@@ -8,7 +8,7 @@ import { gotPrompt, requested, textOf } from "../world/subjects.ts";
 const isProgress = ({ method }: RawMessage): boolean => method === "notifications/progress";
 const reports = (peer: RawPeer): object[] => peer.received.filter(isProgress).map(({ params }) => params);
 
-/** A tool that reports what it is told to. */
+/** A tool that reports the given progress. */
 function reporting(report: (ctx: Context) => void) {
   return {
     tools: {
@@ -33,7 +33,7 @@ proves("progress.token.type", {
       expect((await peer.request("tools/call", called, withToken(token))).error.code).toBe(-32602);
     }
     expect(reports(peer)).toEqual([]);
-    // A token comes back as it was sent: "7" is not 7.
+    // Progress has the token unchanged: "7" is not 7.
     const tokens = ["t", "", "7", 7, 0, -1, 2 ** 53 - 1];
     for (const token of tokens) expect(textOf(await peer.request("tools/call", called, withToken(token)))).toBe("done");
     expect(reports(peer)).toEqual(tokens.map((progressToken) => ({ progressToken, progress: 1 })));

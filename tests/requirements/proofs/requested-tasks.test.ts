@@ -47,7 +47,7 @@ const failing = tool({
 interface Served {
   peer: RawPeer;
   end: ReturnType<typeof gate>;
-  /** Calls a tool as a task; gives the task. */
+  /** Calls a tool as a task, and returns the task. */
   begin: (name: string, task?: JsonObject) => Promise<JsonObject>;
   /** Sends a request for a task, once the server has done all that it can. */
   about: (method: string, taskId: unknown) => Promise<RawMessage>;

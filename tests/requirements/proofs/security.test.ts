@@ -83,7 +83,7 @@ proves("security.origin.lookalikes", async (world) => {
   }
 });
 
-/** Opens a session over HTTP and gives the headers that belong to it. */
+/** Opens a session over HTTP and returns the headers of its requests. */
 async function openSession(world: World, http: RawHttp, headers: Record<string, string> = {}) {
   const answer = await begin(world, http, headers);
   const session = {
@@ -124,7 +124,7 @@ const bob = { authorization: "bob" };
 
 const whoami = tool({ call: (_, { principal }) => principal?.subject ?? "nobody" });
 
-/** A tool that goes on with a state that it gave before, and says for whom. */
+/** A tool that continues with an earlier state, and returns its user. */
 const stateful = tool({
   call: (_, { requestState, principal }) =>
     requestState === undefined ? inputRequired({ requestState: "s" }) : `${requestState} ${principal?.subject}`,

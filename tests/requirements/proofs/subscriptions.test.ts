@@ -231,7 +231,7 @@ proves("subscriptions.lost.reopened", async (world) => {
   await world.clock.advance(60_000);
   acknowledge(server, await server.request("subscriptions/listen"));
   await turns();
-  // Whatever changed meanwhile was missed.
+  // Changes in the meantime were missed.
   expect(heard).toEqual([{ kind: "tools" }]);
 });
 

@@ -18,7 +18,7 @@ import { type World, initializeResult } from "../world/world.ts";
 const origin = "http://localhost";
 const stream = { accept: "text/event-stream" };
 
-/** A server that speaks the old transport as well, and what its endpoints are sent. */
+/** A server that also supports the old transport, and functions that send requests to its endpoints. */
 function old(world: World, options: HttpOptions = {}, tools = { echo }) {
   const fetch = world.serveFetch({ tools }, { legacySse: true, path: "/mcp", ...options });
   const get = (path: string, headers: object = {}): Promise<Response> =>

@@ -227,7 +227,7 @@ proves("http.multiple.no-broadcast", async (world) => {
   for (const stream of streams) await stream.leave();
 });
 
-/** A session at an endpoint that keeps what it sends, and its events as they were written. */
+/** A session at an endpoint that stores its events, and the events as they were written. */
 async function kept(world: World, maxStream?: number) {
   const slow = gate();
   const fetch = world.serveFetch(
@@ -285,7 +285,7 @@ proves("http.resume.ids-unique", async (world) => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-/** A call whose connection breaks after its first message, and goes on. */
+/** A call that continues after its connection broke behind the first message. */
 async function interrupted(world: World) {
   const session = await kept(world);
   const calling = session.call("slow", "s");
@@ -372,7 +372,7 @@ proves("http.poll.priming-harmless", async (world) => {
   expect(errors).toEqual([]);
 });
 
-/** A connection that the server closes while the call of it goes on. */
+/** A connection that the server closes during its call. */
 async function polled(world: World) {
   const session = await kept(world, 20_000);
   const calling = session.call("slow", "s", { accept: "text/event-stream" });

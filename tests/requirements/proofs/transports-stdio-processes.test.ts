@@ -17,7 +17,7 @@ type Ending = "exits" | "exits on SIGTERM" | "never exits";
 interface Started {
   client: Client;
   errors: Error[];
-  /** What the server wrote to stderr so far. */
+  /** The output of the server on stderr so far. */
   stderr: () => string;
 }
 

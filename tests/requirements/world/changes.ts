@@ -44,7 +44,7 @@ export async function timesTold(peer: RawPeer, method: string): Promise<number> 
   return peer.received.filter((message) => isNotification(message) && message.method === method).length;
 }
 
-/** Has a client listen, with a server that agrees to all of it, and gives the way to tell it of changes. */
+/** Starts a subscription that the server accepts completely. Returns it, and a function that sends changes. */
 export async function clientListens(
   world: World,
   { client, server }: { client: Client; server: ScriptedServer },

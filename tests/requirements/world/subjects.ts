@@ -13,7 +13,7 @@ export const failing = tool({
   },
 });
 
-/** A tool that asks the user, on every revision that can. */
+/** A tool that elicits a name. */
 export const asking = tool({
   call: async (_, { elicit }) => {
     const { name } = await elicit({
@@ -24,7 +24,7 @@ export const asking = tool({
   },
 });
 
-/** A tool that asks for the roots, which every revision can. */
+/** A tool that requests the roots. */
 export const rooted = tool({ call: async (_, { roots }) => (await roots()).map(({ uri }) => uri).join(" ") });
 
 /** The text of a tool's result. */
@@ -34,10 +34,10 @@ export function textOf({ result, error }: RawMessage): string {
   return block?.text ?? "";
 }
 
-/** A result that a client takes for that of `prompts/get`. */
+/** A valid result of `prompts/get`. */
 export const gotPrompt: JsonObject = { messages: [{ role: "user", content: { type: "text", text: "hi" } }] };
 
-/** A request that a client has sent, of a method that carries nothing else with it. */
+/** Sends a request whose method has no further side effects, and returns it. */
 export async function requested(
   client: Client,
   server: ScriptedServer,

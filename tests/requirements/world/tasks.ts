@@ -29,7 +29,7 @@ export interface TaskServer {
   look: (taskId: unknown) => Promise<JsonObject>;
 }
 
-/** The code that is loaded when a handler first asks; waited for here, so that no proof has to. */
+/** The code that is loaded on first use. Loading it here keeps the proofs from waiting for it. */
 const loaded = Promise.all([
   import("../../../packages/mcparley/src/server/input/elicit.ts"),
   import("../../../packages/mcparley/src/server/input/elicit.ts"),
@@ -67,7 +67,7 @@ export function waiting(): { tool: ReturnType<typeof tool>; open: (text: string)
   return { tool: tool({ extensions: [asTask()], call: end.call }), open: (text) => end.open(text) };
 }
 
-/** A task that asks two questions at once, and then a third. */
+/** A task that makes two input requests at once, and then a third. */
 export const inquiring = tool({
   extensions: [asTask()],
   call: async (_, { elicit }) => {
@@ -105,7 +105,7 @@ export function aTask(world: World, more: JsonObject = {}): JsonObject {
   return { resultType: "complete", taskId: "task-1", status: "working", ...times, ...more };
 }
 
-/** Lets a client call `t`, which the scripted server answers with a task. */
+/** Calls `t` on a client. The scripted server answers with a task. */
 export async function callAnsweredWithTask(
   world: World,
   client: Client,
@@ -119,7 +119,7 @@ export async function callAnsweredWithTask(
   return { outcome, request };
 }
 
-/** The next look of a client at its task, a poll interval later. */
+/** The next poll of a client, a poll interval later. */
 export async function nextLook(world: World, server: ScriptedServer, ms = 2000): Promise<RawMessage> {
   const look = server.request("tasks/get");
   await world.clock.advance(ms);
