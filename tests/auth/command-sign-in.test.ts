@@ -139,13 +139,16 @@ describe("without a terminal", () => {
     ["login", ["--no-browser"]],
   ])("%s %j fails with exit code 3 and the URL to sign in at, and opens no browser", async (command, more) => {
     const { code, io, json } = await unwatched([command, server.url, ...more]);
-    expect([code, json.error.code, io.launched]).toEqual([3, "sign_in_required", []]);
+    expect(code).toBe(3);
+    expect(json.error.code).toBe("sign_in_required");
+    expect(io.launched).toEqual([]);
     expect(json.error.url.startsWith(`${issuer.issuer}/auth?`)).toBe(true);
   });
 
   test("a header of one's own is used as it is, and nobody is asked to sign in", async () => {
     const { code, json } = await unwatched(["list", server.url, "--header", "Authorization: Bearer x.y.z"]);
-    expect([code, json.error.code]).toEqual([3, "unauthorized"]);
+    expect(code).toBe(3);
+    expect(json.error.code).toBe("unauthorized");
     expect(readdirSync(home)).toEqual([]);
   });
 });
@@ -180,20 +183,23 @@ test("a registration is used again, as is its redirect URI where the port is fre
 
 test("--keychain says what to install where the package is missing, and keeps nothing elsewhere", async () => {
   const { code, json } = await unwatched(["login", server.url, "--keychain"]);
-  expect([code, json.error.code]).toEqual([1, "unusable_storage"]);
+  expect(code).toBe(1);
+  expect(json.error.code).toBe("unusable_storage");
   expect(json.error.message).toContain("npm install @napi-rs/keyring");
   expect(readdirSync(home)).toEqual([]);
 });
 
 test("--issuer is the only authorization server that is used", async () => {
   const { code, json } = await unwatched(["login", server.url, "--issuer", "https://other.example"]);
-  expect([code, json.error.code]).toEqual([3, "authorization_failed"]);
+  expect(code).toBe(3);
+  expect(json.error.code).toBe("authorization_failed");
 });
 
 test("a server that asks nobody to sign in has nothing to sign in to", async () => {
   const open = await listen(createServer({ name: "open", version: "1.0.0" }), { port: 0 });
   const { code, json } = await unwatched(["login", open.url]);
-  expect([code, json.error.code]).toEqual([3, "authorization_failed"]);
+  expect(code).toBe(3);
+  expect(json.error.code).toBe("authorization_failed");
   expect(json.error.message).toContain("Perhaps there is nothing to sign in to.");
   await open.close();
 });
@@ -236,7 +242,8 @@ test("who waits for another process that signs in is told", async () => {
   const doneSecond = runClientCommand("login", [server.url], second);
   await second.seen("Waiting for another mcparley that is signing in");
   first.pressCtrlC();
-  expect([await doneFirst, await doneSecond]).toEqual([130, 0]);
+  expect(await doneFirst).toBe(130);
+  expect(await doneSecond).toBe(0);
 });
 
 describe("a server that publishes its origin as its resource identifier", () => {
@@ -271,7 +278,8 @@ describe("a server that publishes its origin as its resource identifier", () => 
 
   test("gets no token without a terminal unless --resource names the identifier", async () => {
     const { code, json, io } = await unwatched(["login", shared.url]);
-    expect([code, io.launched]).toEqual([3, []]);
+    expect(code).toBe(3);
+    expect(io.launched).toEqual([]);
     const { origin } = new URL(shared.url);
     expect(json.error).toMatchObject({ code: "authorization_failed", hint: `Accept it: --resource ${origin}` });
     expect((await unwatched(["login", shared.url, "--resource", `${origin}/other`])).code).toBe(3);

@@ -98,7 +98,8 @@ function filesAtHome(): Map<string, string> {
 
 test("login, a call, more scopes, whoami and logout: the whole way, against a real authorization server", async () => {
   const before = await mcparley(["whoami", server.url, "--json"]);
-  expect([before.code, before.json.error.code]).toEqual([3, "sign_in_required"]);
+  expect(before.code).toBe(3);
+  expect(before.json.error.code).toBe("sign_in_required");
 
   const client = ["--client-id", "by-hand", "--client-secret-env", "SECRET"];
   const login = await mcparley(["login", server.url, "--verbose", ...client], { SECRET: clientSecret });
@@ -110,7 +111,8 @@ test("login, a call, more scopes, whoami and logout: the whole way, against a re
   expect(alice.opened).toHaveLength(1);
 
   const refused = await mcparley(["call", server.url, "write", "--json"]);
-  expect([refused.code, refused.json.error.code]).toEqual([3, "sign_in_required"]);
+  expect(refused.code).toBe(3);
+  expect(refused.json.error.code).toBe("sign_in_required");
   const wanted = new URL(refused.json.error.url).searchParams.get("scope")?.split(" ");
   expect(wanted).toEqual(expect.arrayContaining(["notes:read", "notes:write", "notes:sign"]));
   expect(alice.opened).toHaveLength(1);

@@ -188,10 +188,8 @@ async function faultAtEach(life: Life, faultAt: (number: number) => Fault): Prom
 test("a task without faults completes in one run", async () => {
   const world = await openWorld(() => undefined);
   const { task, states } = await follow(world, { tool: "again", outcome: completed, runs: 1 });
-  expect([describeOutcome(task), [...new Set(states)]]).toEqual([
-    'completed paid {"name":"Ann"}',
-    ["created", "input_required", "completed"],
-  ]);
+  expect(describeOutcome(task)).toEqual('completed paid {"name":"Ann"}');
+  expect([...new Set(states)]).toEqual(["created", "input_required", "completed"]);
   await expectClean(world);
 });
 

@@ -83,7 +83,8 @@ describe("a server that prints to stdout", () => {
   test("is warned about at the first line, once, and still used", async () => {
     const start = 'console.log("Listening on \\u001b[2J3000"); console.log("Ready");';
     const { code, out, err } = await callStarted(serverSource({ start, onCall: ok }));
-    expect([code, out]).toEqual([0, "done\n"]);
+    expect(code).toBe(0);
+    expect(out).toBe("done\n");
     expect(err).toMatch(/^The server printed to stdout\. A line is not JSON: .* logs belong on stderr\.\n$/);
   });
 

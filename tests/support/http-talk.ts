@@ -122,7 +122,8 @@ export async function legacyTalk(options: ConnectOptions = {}): Promise<LegacyTa
 /** Returns the next request, which must be a GET in the given session. */
 export async function nextGet(next: () => Promise<SentRequest>, session = "s-1"): Promise<SentRequest> {
   const hit = await next();
-  expect([hit.method, hit.headers.get("mcp-session-id")]).toEqual(["GET", session]);
+  expect(hit.method).toBe("GET");
+  expect(hit.headers.get("mcp-session-id")).toEqual(session);
   return hit;
 }
 

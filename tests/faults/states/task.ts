@@ -154,17 +154,22 @@ async function expectFree({ a }: World): Promise<void> {
 /** Asserts that a task is in a state. */
 const expectState: Record<State, (world: World) => Promise<void>> = {
   async starting({ response, a }) {
-    expect([response, a.started]).toEqual([undefined, 0]);
+    expect(response).toBeUndefined();
+    expect(a.started).toBe(0);
   },
   async working(world) {
     const { a, b } = world;
-    expect([await statusOf(world), (b.started > 0 ? b : a).running]).toEqual(["working", 1]);
+    expect(await statusOf(world)).toBe("working");
+    expect((b.started > 0 ? b : a).running).toBe(1);
   },
   async waiting(world) {
-    expect([await statusOf(world), world.a.running]).toEqual(["input_required", 1]);
+    expect(await statusOf(world)).toBe("input_required");
+    expect(world.a.running).toBe(1);
   },
   async storing(world) {
-    expect([await statusOf(world), world.a.running, await hasLease(world)]).toEqual(["working", 0, true]);
+    expect(await statusOf(world)).toBe("working");
+    expect(world.a.running).toBe(0);
+    expect(await hasLease(world)).toBe(true);
   },
   async left(world) {
     expect(await statusOf(world)).toMatch(/working|input_required/);
@@ -291,7 +296,8 @@ export const task: StateTable<State, Event> = {
           await flushPromises();
           go();
           await closing;
-          expect([(await calling).status, one.started]).toEqual([503, 0]);
+          expect((await calling).status).toBe(503);
+          expect(one.started).toBe(0);
         },
       },
       "process dies": cell("starting", "gone", "", die),

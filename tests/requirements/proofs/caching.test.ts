@@ -104,7 +104,9 @@ proves("caching.hints.not-on-questions", async (world) => {
 
 proves("caching.key", async (world) => {
   const { client, read, count } = await reader(world, kept);
-  expect([await read("a:1"), await read("a:2"), await read("a:1")]).toEqual(["1", "2", "1"]);
+  expect(await read("a:1")).toBe("1");
+  expect(await read("a:2")).toBe("2");
+  expect(await read("a:1")).toBe("1");
   await listAll(client);
   for (const [method] of cacheable.slice(1)) expect(count(method)).toBe(method === "resources/read" ? 2 : 1);
   await client.request("prompts/list", { cursor: "next" });
@@ -145,7 +147,8 @@ proves("caching.ttl.not-negative", async (world) => {
 /** Checks that results with these hints are asked for each time. */
 async function expectNothingKept(world: World, hints: JsonObject): Promise<void> {
   const { client, read, count } = await reader(world, hints);
-  expect([await read(), await read()]).toEqual(["1", "2"]);
+  expect(await read()).toBe("1");
+  expect(await read()).toBe("2");
   await listAll(client);
   await listAll(client);
   for (const [method] of cacheable.slice(1)) expect(count(method)).toBe(2);
@@ -197,7 +200,8 @@ proves("caching.refetch-early", async (world) => {
 
 proves("caching.scope.private", async (world) => {
   const { client, read, count } = await reader(world, { ttlMs, cacheScope: "private" });
-  expect([await read(), await read()]).toEqual(["1", "1"]);
+  expect(await read()).toBe("1");
+  expect(await read()).toBe("1");
   await listAll(client);
   await listAll(client);
   expect(count("tools/list")).toBe(1);
@@ -245,7 +249,8 @@ proves("caching.changes.invalidate", async (world) => {
     tell(method, params);
     await turns();
     await needAll();
-    expect([method, asked() - before]).toEqual([method, stale]);
+    expect(method).toEqual(method);
+    expect(asked() - before).toEqual(stale);
   }
 });
 

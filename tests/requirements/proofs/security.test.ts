@@ -63,7 +63,8 @@ proves("security.origin.first", async (world) => {
 proves("security.origin.lookalikes", async (world) => {
   const http = world.serveHttp({ tools: { echo } }, { allowedOrigins: ["https://app.example"] });
   for (const origin of ["https://app.example", "HTTPS://APP.EXAMPLE", "http://localhost:5173", "http://127.0.0.1"]) {
-    expect([origin, (await begin(world, http, { origin })).status]).toEqual([origin, 200]);
+    expect(origin).toEqual(origin);
+    expect((await begin(world, http, { origin })).status).toBe(200);
   }
   for (const origin of [
     "null",
@@ -79,7 +80,8 @@ proves("security.origin.lookalikes", async (world) => {
     "file://",
     "https://app.example, https://evil.example",
   ]) {
-    expect([origin, (await begin(world, http, { origin })).status]).toEqual([origin, 403]);
+    expect(origin).toEqual(origin);
+    expect((await begin(world, http, { origin })).status).toBe(403);
   }
 });
 
@@ -260,7 +262,8 @@ proves("security.confused-deputy", async (world) => {
         path: `${path}?client_id=other&redirect_uri=https://evil.example`,
         headers,
       });
-      expect([path, status]).toEqual([path, 404]);
+      expect(path).toEqual(path);
+      expect(status).toBe(404);
     }
   }
   const metadata = await http.send({ path: "/.well-known/oauth-protected-resource/mcp", method: "GET" });

@@ -52,7 +52,8 @@ function isRunning(pid: number): boolean {
 proves("stdio.client.launches", async (world) => {
   const { client } = await start(world, scriptedServer(world));
   const { pid, parent } = await processOf(client);
-  expect([pid === process.pid, parent]).toEqual([false, process.pid]);
+  expect(pid === process.pid).toBe(false);
+  expect(parent).toEqual(process.pid);
   await client.close();
 });
 
