@@ -25,7 +25,7 @@ afterAll(() => server.close());
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-test("a good token is accepted, and its handler has all that it says but not the token", async () => {
+test("a valid token is accepted, and the handler receives its claims but not the token", async () => {
   const token = await issuer.sign({ client_id: "c", roles: ["admin"] });
   const { status, said } = await server.call("whoami", bearer(token));
   expect(status).toBe(200);
@@ -39,7 +39,7 @@ test("a good token is accepted, and its handler has all that it says but not the
   });
 });
 
-describe("refused with 401 and told why:", () => {
+describe("refused with 401 and the reason:", () => {
   const signed = (claims: Parameters<TokenIssuer["sign"]>[0], options?: SignOptions) => (): Promise<string> =>
     issuer.sign(claims, options);
   const parts = async (): Promise<[string, string, string]> => (await issuer.sign()).split(".") as never;
@@ -107,8 +107,8 @@ test("the clocks of two machines may be 30 seconds apart", async () => {
   }
 });
 
-describe("how a token is shown", () => {
-  test("nothing, or credentials of another kind, is told where to sign in, and of no error", async () => {
+describe("how a token is sent", () => {
+  test("missing or other credentials are answered with the URL of the metadata and no error code", async () => {
     for (const headers of [{}, { authorization: "Basic YTpi" }] as Record<string, string>[]) {
       const answer = await server.call("whoami", headers);
       expect(answer.status).toBe(401);
@@ -119,7 +119,7 @@ describe("how a token is shown", () => {
     }
   });
 
-  test("a token in the query is refused, even where the header holds a good one", async () => {
+  test("a token in the query is refused, even if the header has a valid one", async () => {
     const token = await issuer.sign();
     const names = ["access_token", "a=b&access_token", "a&b=c&ACCESS_TOKEN", "access%5Ftoken", "a=b&%61ccess_token"];
     for (const name of names)
@@ -138,19 +138,19 @@ describe("how a token is shown", () => {
     },
   );
 
-  test("the scheme has no case", async () => {
+  test("the authentication scheme is case-insensitive", async () => {
     const authorization = `bEaReR ${await issuer.sign()}`;
     expect((await server.call("whoami", { authorization })).status).toBe(200);
   });
 
-  test("every method asks for it", async () => {
+  test("every method requires a token", async () => {
     for (const method of ["GET", "DELETE", "PUT"]) {
       expect((await server.call("whoami", {}, { method })).status).toBe(401);
     }
   });
 });
 
-test("who lacks scopes is told all that are needed, at once", async () => {
+test("a caller without scopes receives all required scopes at once", async () => {
   const answer = await server.call("write", bearer(await issuer.sign({ scope: "notes:read notes:write" })));
   expect(answer.status).toBe(403);
   const challenge = answer.headers.get("www-authenticate")!;

@@ -104,7 +104,7 @@ async function message(answer: RawAnswer): Promise<RawMessage> {
 describe.each(["bob", "alice of another issuer"])("%s", (name) => {
   const other = (): Headers => others[name]!;
 
-  test("is somebody", async () => {
+  test("is authenticated", async () => {
     const answer = await client.modern("resources/read", { uri: "note://a" }, { headers: other() });
     expect((await answer.json()).result).toMatchObject({ contents: [{ text: expect.stringContaining("note of ") }] });
   });
@@ -120,7 +120,7 @@ describe.each(["bob", "alice of another issuer"])("%s", (name) => {
     expect((await client.post(request("ping"), session)).status).toBe(200);
   });
 
-  test("cannot answer what a server asks", async () => {
+  test("cannot answer an input request", async () => {
     const session = await openSession(alice);
     const asking = await client.post(request("tools/call", { name: "ask", arguments: {} }), session);
     const { id } = await message(asking);
@@ -136,7 +136,7 @@ describe.each(["bob", "alice of another issuer"])("%s", (name) => {
     expect((await message(asking)).result).toMatchObject({ content: [{ text: "Hello, alice" }] });
   });
 
-  test("is given nothing of a stream that broke", async () => {
+  test("cannot resume a broken stream", async () => {
     const session = await openSession(alice);
     const talk = { name: "talk", arguments: {}, _meta: { progressToken: 1 } };
     const answer = await client.post(request("tools/call", talk), session);
@@ -214,7 +214,7 @@ describe.each(["bob", "alice of another issuer"])("%s", (name) => {
     );
   });
 
-  test("cannot go on with a call from its sealed state", async () => {
+  test("cannot continue a call with its sealed state", async () => {
     const send = async (user: Headers, params: JsonObject) =>
       (
         await client.modern(

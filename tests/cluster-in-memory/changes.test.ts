@@ -228,7 +228,7 @@ describe("a change that each process notices by itself", () => {
   });
 });
 
-describe("while the store is out of reach", () => {
+describe("while the store is unavailable", () => {
   test("a change is told on its own node, and to the others as soon as the store is back", async () => {
     const stores: ReturnType<typeof failing>[] = [];
     const { nodes, clock } = servers({

@@ -57,7 +57,7 @@ describe("a session of HTTP+SSE", () => {
     expect(await message(stream)).toMatchObject({ id: 3, result: { content: [{ text }] } });
   });
 
-  test("is another caller's on no node, and what is no message is refused by the one that it came to", async () => {
+  test("is not accessible to other callers on any node, and an invalid message is refused by its node", async () => {
     const { nodes } = servers({ options: authenticated });
     const [a, b] = nodes;
     const { stream, path } = await open(a!, { authorization: "Bearer alice" });
@@ -71,7 +71,7 @@ describe("a session of HTTP+SSE", () => {
     expect(await message(stream)).toMatchObject({ id: 2, result: { content: [{ text: "Hello alice" }] } });
   });
 
-  test("is gone everywhere with its stream, and with its node", async () => {
+  test("ends on every node with its stream and with its node", async () => {
     const { nodes, clock } = servers();
     const [a, b, c] = nodes;
     const { stream, path } = await open(a!);
@@ -88,7 +88,7 @@ describe("a session of HTTP+SSE", () => {
     expect((await post(c!, other.path, call(3, "hello"))).status).toBe(404);
   });
 
-  test("is not opened while the store is away, and goes on by itself once it is back", async () => {
+  test("is not opened while the store is unavailable, and continues when it is available again", async () => {
     const store = failing(memoryStore());
     const { nodes } = servers({ store: () => store });
     const [a, b] = nodes;

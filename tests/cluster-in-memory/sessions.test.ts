@@ -176,7 +176,7 @@ test("a call is given up by a notification that arrives at another node", async 
   expect(signal.aborted).toBe(true);
 });
 
-describe("while the store is out of reach", () => {
+describe("while the store is unavailable", () => {
   test("sessions are answered with 503 and when to try again, and go on once it is back", async () => {
     let store!: ReturnType<typeof failing>;
     const { nodes, clock, client } = servers({

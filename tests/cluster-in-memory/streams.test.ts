@@ -64,7 +64,7 @@ describe("the answer to a call whose connection broke", () => {
     },
   );
 
-  test("is moved as often as the client comes back, also to where the call runs", async () => {
+  test("moves each time the client resumes, also to the node of the call", async () => {
     const { nodes, slow } = servers();
     const [a, b, c] = nodes;
     const session = await open(a!.client);
@@ -82,7 +82,7 @@ describe("the answer to a call whose connection broke", () => {
     expect((await messages(last)).map(({ id }) => id)).toEqual([undefined, undefined, 1]);
   });
 
-  test("takes the place of a connection that its node still takes for whole", async () => {
+  test("replaces a connection that its node has not noticed to be broken", async () => {
     const { nodes, slow } = servers();
     const [a, b] = nodes;
     const session = await open(a!.client);
@@ -95,7 +95,7 @@ describe("the answer to a call whose connection broke", () => {
     expect(await messages(answer)).toHaveLength(1);
   });
 
-  test("is there for as long as it says once the call is over, on any node", async () => {
+  test("is available on any node for the configured time after the call has ended", async () => {
     const { nodes, slow, clock } = servers({ options: { events: { ttl: 60_000 } } });
     const session = await open(nodes[0]!.client);
     slow.open(undefined);
@@ -109,7 +109,7 @@ describe("the answer to a call whose connection broke", () => {
     expect((await getStream(nodes[1]!.client, session, primed?.id)).status).toBe(400);
   });
 
-  test("does not expire while the call goes on, however little is said", async () => {
+  test("does not expire during the call, even without messages", async () => {
     const { nodes, slow, clock } = servers({ options: { events: { ttl: 60_000 } } });
     const session = await open(nodes[0]!.client);
     const answer = await callTool(nodes[0]!.client, session, "work");
@@ -122,7 +122,7 @@ describe("the answer to a call whose connection broke", () => {
     expect((await messages(rest)).map(({ id }) => id)).toEqual([undefined, undefined, 1]);
   });
 
-  test("carries a question of the call, which is answered through a third node", async () => {
+  test("has an input request of the call, which is answered through a third node", async () => {
     const { nodes, slow } = servers();
     const [a, b, c] = nodes;
     const session = await open(a!.client);
@@ -139,7 +139,7 @@ describe("the answer to a call whose connection broke", () => {
     expect(await messages(rest)).toMatchObject([{ id: 1, result: { content: [{ text: '{"sure":true}' }] } }]);
   });
 
-  test("is given to nobody else, on any node", async () => {
+  test("is sent to no other caller, on any node", async () => {
     const { nodes, slow } = servers({ options: authenticated });
     const [a, b] = nodes;
     const alice = await open(a!.client, "2025-11-25", { authorization: "Bearer alice" });
@@ -177,7 +177,7 @@ describe("the answer to a call whose node died", () => {
     expect(more).toEqual([]);
   });
 
-  test("is told where the client comes back only later, and to every connection the same", async () => {
+  test("is reported to a client that resumes later, and identically on each connection", async () => {
     const { nodes, clock } = servers();
     const [a, b, c] = nodes;
     const session = await open(a!.client);
@@ -191,7 +191,7 @@ describe("the answer to a call whose node died", () => {
     expect((await messages(late)).map(({ id }) => id)).toEqual([undefined, 1]);
   });
 
-  test("is the answer, where that was in the log before", async () => {
+  test("is the stored answer if it was in the log", async () => {
     const { nodes, slow, clock } = servers();
     const [a, b] = nodes;
     const session = await open(a!.client);
@@ -206,7 +206,7 @@ describe("the answer to a call whose node died", () => {
     expect((await messages(rest)).at(-1)).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
   });
 
-  test("is an error for those of a batch alone that were not answered", async () => {
+  test("is an error for the unanswered requests of a batch only", async () => {
     const { nodes, clock } = servers();
     const [a, b] = nodes;
     const session = await open(a!.client, "2025-03-26");
@@ -228,7 +228,7 @@ describe("the answer to a call whose node died", () => {
     ]);
   });
 
-  test("is not an error because the store was away for so long that nobody could be seen to live", async () => {
+  test("is not an error if leases expired because the store was unavailable", async () => {
     let store!: ReturnType<typeof failing>;
     const { nodes, slow, clock } = servers({
       store: (time: FakeClock) => (store = failing(memoryStore({ clock: time }))),
@@ -251,8 +251,8 @@ describe("the answer to a call whose node died", () => {
   });
 });
 
-describe("a standing stream", () => {
-  test("is taken up on another node: what was lost on the way, and what there was to say since, once each", async () => {
+describe("a standalone stream", () => {
+  test("is resumed on another node with each lost and each newer message exactly once", async () => {
     const { nodes } = servers();
     const [a, b] = nodes;
     const change = async (): Promise<void> => {

@@ -262,7 +262,7 @@ describe("two endpoints of one server", () => {
     expect((await request(clientOf(one), session, "ping")).status).toBe(404);
   });
 
-  test("go on without each other: an endpoint that closes leaves the other one working", async () => {
+  test("are independent: closing one leaves the other one working", async () => {
     const { one, two, server, store } = endpoints({}, {});
     await subscribe(one);
     const second = await subscribe(two);

@@ -61,7 +61,7 @@ test("an announcement waits for the client's next stream", async () => {
   await close();
 });
 
-test("a visit of a session that has ended is announced to nobody", async () => {
+test("a visit of an ended session is not announced", async () => {
   const { a, c, close } = servers();
   const alice = await openFor(a.client, "alice");
   await need(a.client, alice, "visit-3");
