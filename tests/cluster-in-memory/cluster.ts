@@ -7,7 +7,7 @@ import { type Server, createServer } from "../../packages/mcparley/src/server/cr
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
+import { type RawAnswer, type RawHttp, type RawMessage, openHttpSession, rawHttp } from "../support/raw-http.ts";
 
 export type Headers_ = Record<string, string>;
 
@@ -157,18 +157,9 @@ export const authenticated: HttpOptions = {
   auth: (request) => known[request.header("authorization") ?? ""],
 };
 
-/** Opens a session and sends `notifications/initialized`. */
-export async function open(client: RawHttp, version = "2025-11-25", headers: Headers_ = {}): Promise<Headers_> {
-  const params = {
-    protocolVersion: version,
-    capabilities: { elicitation: {}, sampling: {}, roots: {} },
-    clientInfo: { name: "raw", version: "1.0.0" },
-  };
-  const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params }, headers);
-  if (answer.status !== 200) throw new Error(`initialize was answered with ${answer.status}`);
-  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
-  await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
-  return session;
+/** Opens a session of a client that answers all input requests. */
+export function open(client: RawHttp, version = "2025-11-25", headers: Headers_ = {}): Promise<Headers_> {
+  return openHttpSession(client, { version, capabilities: { elicitation: {}, sampling: {}, roots: {} }, headers });
 }
 
 export function request(

@@ -157,7 +157,9 @@ describe("two servers on one store", () => {
     const status = async ({ client }: Node): Promise<number> =>
       (await client.modern("tools/call", { name: "t", arguments: {} }, { headers: alice })).status;
     const [a, b] = sandbox.nodes;
-    expect([await status(a!), await status(b!), await status(a!)]).toEqual([200, 200, 429]);
+    expect(await status(a!)).toBe(200);
+    expect(await status(b!)).toBe(200);
+    expect(await status(a!)).toBe(429);
     expect(await status(production.nodes[0]!)).toBe(200);
   });
 

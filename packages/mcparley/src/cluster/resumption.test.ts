@@ -7,7 +7,13 @@ import { memoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../testing/fake-clock.ts";
 import { type Gate, gate } from "mcparley-tests/support/gate.ts";
-import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
+import {
+  type RawAnswer,
+  type RawHttp,
+  type RawMessage,
+  openHttpSession,
+  rawHttp,
+} from "mcparley-tests/support/raw-http.ts";
 import { httpTransports } from "../http/client/transport.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { toFetch } from "../http/to-fetch.ts";
@@ -65,17 +71,8 @@ function latch(): { entered: Promise<unknown>; pass: () => Promise<unknown>; ope
 
 type Headers = Record<string, string>;
 
-async function open(client: RawHttp, version = "2025-11-25", headers: Headers = {}): Promise<Headers> {
-  const params = {
-    protocolVersion: version,
-    capabilities: { elicitation: {} },
-    clientInfo: { name: "raw", version: "1.0.0" },
-  };
-  const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params }, headers);
-  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
-  await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
-  return session;
-}
+const open = (client: RawHttp, version = "2025-11-25", headers: Headers = {}): Promise<Headers> =>
+  openHttpSession(client, { version, capabilities: { elicitation: {} }, headers });
 
 function call(client: RawHttp, session: Headers, name: string, id = 1): Promise<RawAnswer> {
   const params = { name, arguments: {}, _meta: { progressToken: `t${id}` } };

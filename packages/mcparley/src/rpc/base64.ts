@@ -1,5 +1,5 @@
 /** Bytes per call of `String.fromCharCode`: below the limit on arguments, and a multiple of 3 so that no piece is padded. */
-const chunkSize = 24_576;
+const chunkSize = 6_144;
 
 /**
  * Bytes that are not shared with another thread, as web APIs require. Declarations cannot name this type, because
@@ -11,7 +11,8 @@ export type Bytes = ReturnType<TextEncoder["encode"]>;
 export function toBase64(bytes: Uint8Array): string {
   let encoded = "";
   for (let start = 0; start < bytes.length; start += chunkSize) {
-    encoded += btoa(String.fromCharCode(...bytes.subarray(start, start + chunkSize)));
+    // Spread arguments take six times as long.
+    encoded += btoa(Reflect.apply(String.fromCharCode, undefined, bytes.subarray(start, start + chunkSize)) as string);
   }
   return encoded;
 }

@@ -96,7 +96,7 @@ describe("changes", () => {
     const server = createServer({ name: "x", version: "1", tools: {}, resources: {} });
     const peer = await rawPeer(server, { meta });
     const notifications = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ["r://a"] };
-    const ended = peer.request("subscriptions/listen", { notifications }, "sub");
+    const ended = peer.request("subscriptions/listen", { notifications }, { id: "sub" });
     const tag = { "io.modelcontextprotocol/subscriptionId": "sub" };
     expect(await peer.next(() => true)).toEqual({
       jsonrpc: "2.0",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { documentServer } from "mcparley-tests/support/document-server.ts";
+import { documentServer } from "mcparley-tests/support/token-server.ts";
 import { discoverIssuer, discoverResource, legacyIssuer } from "./metadata.ts";
 
 import { readChallenge } from "./discovery.ts";

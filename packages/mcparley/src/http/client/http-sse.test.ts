@@ -6,7 +6,7 @@ import type { ConnectOptions } from "../../client/options.ts";
 import type { ServerChange } from "../../client/subscriptions/subscription.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
-import { until } from "mcparley-tests/support/answering-server.ts";
+import { until } from "mcparley-tests/support/http-talk.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
 import type { HttpTarget } from "./settings.ts";

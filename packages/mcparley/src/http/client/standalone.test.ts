@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SentRequest } from "mcparley-tests/support/fetch-stub.ts";
-import { legacyTalk, nextGet } from "mcparley-tests/support/legacy-talk.ts";
+import { legacyTalk, nextGet } from "mcparley-tests/support/http-talk.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 
 const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };

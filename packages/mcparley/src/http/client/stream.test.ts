@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { legacyTalk, nextGet } from "mcparley-tests/support/legacy-talk.ts";
+import { legacyTalk, nextGet } from "mcparley-tests/support/http-talk.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 
 test.each([5_000, 29_000, 59_000])("an answer stream that a proxy cuts every %i ms is never given up", async (ms) => {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
-import { type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
+import { type RawHttp, type RawMessage, openHttpSession, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { toFetch } from "../to-fetch.ts";
 
 const listRoots = tool({ call: async (_, ctx) => (await ctx.roots()).map(({ uri }) => uri).join(" ") });
@@ -14,12 +14,8 @@ function serve(): RawHttp {
   return rawHttp("http://localhost/mcp", toFetch(server).fetch);
 }
 
-async function open(client: RawHttp, capabilities: JsonObject = { roots: {} }): Promise<Record<string, string>> {
-  const clientInfo = { name: "raw", version: "1.0.0" };
-  const params = { protocolVersion: "2025-11-25", capabilities, clientInfo };
-  const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params });
-  return { "mcp-session-id": answer.headers.get("mcp-session-id")! };
-}
+const open = (client: RawHttp, capabilities: JsonObject = { roots: {} }): Promise<Record<string, string>> =>
+  openHttpSession(client, { capabilities });
 
 const rootsOf = (inputRequest: RawMessage, uri: string): JsonObject => ({
   jsonrpc: "2.0",

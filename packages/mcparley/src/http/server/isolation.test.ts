@@ -4,7 +4,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import type { StandardSchema } from "../../schema/standard-schema.ts";
 import { tool } from "../../server/definition.ts";
 import { coreOf, createServer } from "../../server/create-server.ts";
-import { type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
+import { type RawHttp, type RawMessage, openHttpSession, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { Endpoint } from "./endpoint.ts";
 import { FetchExchange } from "../fetch-exchange.ts";
 import { toFetch } from "../to-fetch.ts";
@@ -70,15 +70,7 @@ async function callModern(plan: Plan, secret: string): Promise<RawMessage> {
 }
 
 async function callLegacy(plan: Plan, secret: string): Promise<RawMessage> {
-  const headers = { authorization: secret };
-  const params = {
-    protocolVersion: "2025-11-25",
-    capabilities: { roots: {} },
-    clientInfo: { name: secret, version: "1" },
-  };
-  const opened = await client.post({ jsonrpc: "2.0", id: plan.id, method: "initialize", params }, headers);
-  const session = { ...headers, "mcp-session-id": opened.headers.get("mcp-session-id")! };
-  await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
+  const session = await openHttpSession(client, { capabilities: { roots: {} }, headers: { authorization: secret } });
   const meta = plan.progress ? { _meta: { progressToken: plan.id } } : {};
   const call = { jsonrpc: "2.0", id: plan.id, method: "tools/call", params: { ...paramsOf(plan, secret), ...meta } };
   return read(await client.post(call, session), secret, (question) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
@@ -17,8 +17,7 @@ async function thrown(version: string, code: number) {
     },
   });
   const server = createServer({ name: "x", version: "1", tools: { fail }, onError });
-  const peer = await rawPeer(server, version === modern ? { meta: modernMeta(modern) } : {});
-  if (version !== modern) await openSession(peer, version);
+  const peer = await openPeer(server, version);
   const { error: received } = await peer.request("tools/call", { name: "fail" });
   return { received, error, onError };
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { type RawPeer, modernMeta, openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { audio, embed, image, link, text } from "./content.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { resourceNotFound } from "./resources.ts";
@@ -263,8 +263,7 @@ describe("errors", () => {
         }),
       },
     });
-    const peer = await rawPeer(server, version === modern ? { meta } : {});
-    if (version !== modern) await openSession(peer, version);
+    const peer = await openPeer(server, version);
     for (const uri of ["nope://1", "note://7"]) {
       expect((await peer.request("resources/read", { uri })).error).toEqual({
         code,

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { type RawPeer, modernMeta, openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import type { Context, Principal } from "../dispatch/context.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { inputRequired } from "./input-required.ts";
@@ -53,12 +53,8 @@ describe.each([
   ["2025-11-25", false],
   [modern, true],
 ])("on %s", (version, isModern) => {
-  const open = async (server: ReturnType<typeof serverOf>, capabilities: JsonObject = everything): Promise<RawPeer> => {
-    if (isModern) return rawPeer(server, { meta: modernMeta(version, capabilities) });
-    const peer = await rawPeer(server);
-    await openSession(peer, version, capabilities);
-    return peer;
-  };
+  const open = (server: ReturnType<typeof serverOf>, capabilities: JsonObject = everything): Promise<RawPeer> =>
+    openPeer(server, version, capabilities);
 
   test("elicit returns the parsed content", async () => {
     const peer = await open(
@@ -583,7 +579,7 @@ describe("includeContext is sent", () => {
     await openSession(peer, version, { sampling });
     const response = peer.request("tools/call", { name: "ask" });
     const question = await peer.nextRequest("sampling/createMessage");
-    expect("includeContext" in question.params!).toBe(isAsked);
+    expect("includeContext" in question.params).toBe(isAsked);
     peer.answer(question, { role: "assistant", model: "m", content: { type: "text", text: "yo" } });
     expect(textOf(await response)).toBe("m");
   });

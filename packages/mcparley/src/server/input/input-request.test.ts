@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isRequest } from "../../rpc/messages.ts";
-import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { openPeer } from "mcparley-tests/support/raw-peer.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
 import type { Context } from "../dispatch/context.ts";
@@ -18,8 +18,7 @@ async function ask(revision: string, call: (ctx: Context) => unknown) {
   const tools = { ask: tool({ call: (_, ctx) => call(ctx) as string }) };
   const onError = (error: unknown): void => void reported.push((error as Error).message);
   const server = createServer({ name: "test", version: "1.0.0", tools, onError });
-  const peer = await rawPeer(server, revision === modern ? { meta: modernMeta(modern, everything) } : {});
-  if (revision !== modern) await openSession(peer, revision, everything);
+  const peer = await openPeer(server, revision, everything);
   const answer = peer.request("tools/call", { name: "ask" });
   return { first: await Promise.race([answer, peer.next(isRequest)]), reported };
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { toFetch } from "../../http/to-fetch.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { type RawPeer, modernMeta, openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
@@ -41,12 +41,7 @@ const custom = ({ received }: RawPeer): unknown[] =>
 beforeAll(() => import("../features/tools.ts"));
 
 describe.each(["2024-11-05", "2025-11-25", "2026-07-28"])("on %s", (version) => {
-  const open = async (server: ReturnType<typeof serve>["server"]): Promise<RawPeer> => {
-    if (version === "2026-07-28") return rawPeer(server, { meta: modernMeta(version) });
-    const peer = await rawPeer(server);
-    await openSession(peer, version);
-    return peer;
-  };
+  const open = (server: ReturnType<typeof serve>["server"]): Promise<RawPeer> => openPeer(server, version);
 
   test("a call sends custom notifications before its result, and none afterwards", async () => {
     let later!: Context;

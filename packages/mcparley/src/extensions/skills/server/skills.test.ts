@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../rpc/messages.ts";
 import { resource } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { supportedVersions } from "../../../mcp/revisions/index.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { type RawPeer, modernMeta, openPeer, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";
 import { skill } from "./skill.ts";
 import { type Skills, skills } from "./skills.ts";
@@ -27,13 +27,6 @@ function serve(given: Skills, more: object = {}): Server {
   return createServer({ name: "s", version: "1", extensions: [given], ...more });
 }
 
-async function open(server: Server, version: string): Promise<RawPeer> {
-  if (version === modern) return rawPeer(server, { meta: modernMeta(modern) });
-  const peer = await rawPeer(server);
-  await openSession(peer, version);
-  return peer;
-}
-
 interface TextOrBlob {
   uri: string;
   text?: string;
@@ -48,7 +41,7 @@ const list = async (peer: RawPeer): Promise<SkillEntry[]> =>
 
 describe.each(supportedVersions)("a server with skills, to a client of %s", (version) => {
   test("lists each with its front matter and all its files", async () => {
-    const peer = await open(serve(skills({ "team/pdf": skill(files) })), version);
+    const peer = await openPeer(serve(skills({ "team/pdf": skill(files) })), version);
     const { result } = await peer.request("skills/list");
     const resources = Object.entries(files).map(([path, content]) => ({
       uri: `skill://team/pdf/${path.replace(" ", "%20")}`,
@@ -71,7 +64,7 @@ describe.each(supportedVersions)("a server with skills, to a client of %s", (ver
   });
 
   test("returns each file byte for byte", async () => {
-    const peer = await open(serve(skills({ "team/pdf": skill(files) })), version);
+    const peer = await openPeer(serve(skills({ "team/pdf": skill(files) })), version);
     const [entry] = await list(peer);
     for (const { uri, digest, size } of manifestOf(entry)) {
       const { contents } = (await peer.request("resources/read", { uri })).result as { contents: TextOrBlob[] };
@@ -88,7 +81,7 @@ describe.each(supportedVersions)("a server with skills, to a client of %s", (ver
   });
 
   test("lists SKILL.md in its resources, and lists folders", async () => {
-    const peer = await open(serve(skills({ "team/pdf": skill(files) })), version);
+    const peer = await openPeer(serve(skills({ "team/pdf": skill(files) })), version);
     const listed = (await peer.request("resources/list")).result.resources;
     const shown = {
       uri: "skill://team/pdf/SKILL.md",
@@ -113,7 +106,7 @@ describe.each(supportedVersions)("a server with skills, to a client of %s", (ver
   });
 
   test("rejects unknown skills and folders with -32602", async () => {
-    const peer = await open(serve(skills({ "team/pdf": skill(files) })), version);
+    const peer = await openPeer(serve(skills({ "team/pdf": skill(files) })), version);
     for (const [method, uri] of [
       ["skills/get", "skill://team/other/SKILL.md"],
       ["skills/get", "skill://team/pdf"],
@@ -129,7 +122,7 @@ describe.each(supportedVersions)("a server with skills, to a client of %s", (ver
   });
 });
 
-const connectTo = (given: Skills, more?: object): Promise<RawPeer> => open(serve(given, more), modern);
+const connectTo = (given: Skills, more?: object): Promise<RawPeer> => openPeer(serve(given, more), modern);
 
 test("the extension is declared, and resources even without skills", async () => {
   const declared = async (given: Skills): Promise<unknown> =>
@@ -326,12 +319,12 @@ test("long lists are split into pages between entries", async () => {
 test("skills can be added, changed and removed while a server runs, and subscribers are notified", async () => {
   const given = skills();
   const [one, other] = [serve(given), serve(given)];
-  const peer = await open(one, "2025-11-25");
+  const peer = await openPeer(one, "2025-11-25");
   await peer.request("resources/subscribe", { uri: "skill://a/SKILL.md" });
   given.set("a", skill({ "SKILL.md": manifest("a"), "b.md": "b" }));
   expect(await peer.nextNotification("notifications/resources/list_changed")).toBeTruthy();
   expect((await list(peer)).map(({ uri }) => uri)).toEqual(["skill://a/SKILL.md"]);
-  expect(await list(await open(other, modern))).toHaveLength(1);
+  expect(await list(await openPeer(other, modern))).toHaveLength(1);
   given.set("a", skill({ "SKILL.md": manifest("a", "license: MIT\n"), "b.md": "b" }));
   expect((await peer.nextNotification("notifications/resources/updated")).params).toEqual({
     uri: "skill://a/SKILL.md",
@@ -350,6 +343,6 @@ test("a mounted server serves the files of its skills", async () => {
     "in",
     serve(skills({ pdf: skill({ "SKILL.md": manifest("pdf") }) })),
   );
-  const peer = await open(outer, modern);
+  const peer = await openPeer(outer, modern);
   expect((await peer.request("resources/read", { uri: "skill://pdf/SKILL.md" })).result.contents).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import type { AnyServerDefinition } from "../../../server/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
-import { type RawAnswer, type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
+import { type RawAnswer, type RawHttp, openHttpSession, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "../options.ts";
 import { toFetch } from "../../to-fetch.ts";
 
@@ -42,13 +42,8 @@ const request = (method: string, params: object = {}, id: number | string = 1): 
 const notification = (method: string, params: object = {}): object => ({ jsonrpc: "2.0", method, params });
 
 /** Opens a session and returns the headers of its requests. */
-async function open(client: RawHttp, headers: Record<string, string> = {}): Promise<Record<string, string>> {
-  const answer = await client.post(initialize(), headers);
-  expect(answer.status).toBe(200);
-  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
-  await client.post(notification("notifications/initialized"), session);
-  return session;
-}
+const open = (client: RawHttp, headers: Record<string, string> = {}): Promise<Record<string, string>> =>
+  openHttpSession(client, { headers });
 
 async function statusOf(answering: Promise<RawAnswer>): Promise<number> {
   const answer = await answering;
@@ -181,19 +176,19 @@ describe("a session ends", () => {
 
   test("but not while it has an open stream or a call in flight", async () => {
     const slow = gate();
-    const { client, clock } = serve({ sessions: { idle: 30 * minute } }, { tools: { slow: tool(slow) } });
+    const { client, clock } = serve({ sessions: { idle: 2 * minute } }, { tools: { slow: tool(slow) } });
     const watching = await open(client);
     const calling = await open(client);
     const standalone = await client.send({ method: "GET", headers: watching });
     const answering = client.post(request("tools/call", { name: "slow" }), calling);
     await slow.entered;
-    await clock.advance(120 * minute);
+    await clock.advance(8 * minute);
     expect(await statusOf(client.post(ping, watching))).toBe(200);
     expect(await statusOf(client.post(ping, calling))).toBe(200);
     await standalone.leave();
     slow.open("done");
     await (await answering).text();
-    await clock.advance(32 * minute);
+    await clock.advance(3 * minute);
     expect(await statusOf(client.post(ping, watching))).toBe(404);
     expect(await statusOf(client.post(ping, calling))).toBe(404);
   });

@@ -1,15 +1,16 @@
-import { type EventFeed, type JsonObject, type RequestId, type SentRequest, fetchStub } from "../library.ts";
-import { Inbox, type Message } from "./inbox.ts";
-import { type Answers, type Scripted, type Way, makeScripted, receiver } from "./scripted.ts";
+import type { JsonObject, RequestId } from "../../packages/mcparley/src/rpc/messages.ts";
+import { type EventFeed, type SentRequest, fetchStub } from "./fetch-stub.ts";
+import { Inbox, type RawMessage, isRequest } from "./raw-message.ts";
+import { type Answers, type ScriptedServer, type ScriptedWire, receiver, scriptedOver } from "./scripted-server.ts";
 
 export interface ScriptedHttpOptions {
   /** The URL of the server. Default: one that no other server has. */
   url?: string;
   /** Whether answers are always streams. */
   sse: boolean;
-  /** The session that the answer to `initialize` names; null for none. */
+  /** The session that the answer to `initialize` names. Null for none. */
   sessionId?: string | null;
-  /** Whether a GET opens a stream; 405 otherwise. True unless given; false in modern revisions. */
+  /** Whether a GET opens a stream. It is answered with 405 otherwise. Default: true. */
   standalone?: boolean;
   /** Answers a request. Returns true if it did, so that the request is not processed further. */
   intercept?: (request: SentRequest) => boolean;
@@ -18,12 +19,12 @@ export interface ScriptedHttpOptions {
 export interface PlayedHttp {
   url: string;
   fetch: typeof fetch;
-  server: Scripted;
+  server: ScriptedServer;
 }
 
 let servers = 0;
 
-/** A scripted server at a URL of its own, reached by a `fetch` that sends nothing. */
+/** A scripted server at a URL, which the client reaches with the returned `fetch`. */
 export function httpScripted(answers: Answers, options: ScriptedHttpOptions): PlayedHttp {
   const stub = fetchStub();
   const inbox = new Inbox();
@@ -37,7 +38,7 @@ export function httpScripted(answers: Answers, options: ScriptedHttpOptions): Pl
     const waiting = pending.get(id);
     if (!waiting) throw new Error(`The client has no request ${JSON.stringify(id)} that waits for an answer.`);
     pending.delete(id);
-    const { sessionId = "session-of-a-proof" } = options;
+    const { sessionId = "scripted-session" } = options;
     const headers = { "content-type": "application/json", ...(sessionId && { "mcp-session-id": sessionId }) };
     if (waiting.isInitialize && sessionId) return waiting.request.json(response, { headers });
     const feed = waiting.feed ?? (options.sse ? waiting.request.stream() : undefined);
@@ -51,7 +52,7 @@ export function httpScripted(answers: Answers, options: ScriptedHttpOptions): Pl
   function send(value: unknown, during: { id: RequestId } | undefined): void {
     const feed = feedFor(during);
     if (feed) feed.event(value);
-    else if (options.standalone === false) throw new Error("There is no stream to the client, and there will be none.");
+    else if (options.standalone === false) throw new Error("The client has no open stream, and opens none.");
     else early.push(value);
   }
 
@@ -75,8 +76,8 @@ export function httpScripted(answers: Answers, options: ScriptedHttpOptions): Pl
       return;
     }
     if (request.method === "DELETE") return request.status(204);
-    const messages = (Array.isArray(request.body) ? request.body : [request.body]) as Message[];
-    const asks = messages.filter((message) => "method" in message && "id" in message);
+    const messages = (Array.isArray(request.body) ? request.body : [request.body]) as RawMessage[];
+    const asks = messages.filter(isRequest);
     for (const { id, method } of asks) pending.set(id, { request, isInitialize: method === "initialize" });
     if (asks.length === 0) request.status(202);
     for (const message of messages) take(message);
@@ -87,7 +88,7 @@ export function httpScripted(answers: Answers, options: ScriptedHttpOptions): Pl
   }
   void pump();
 
-  const way: Way = {
+  const wire: ScriptedWire = {
     answered,
     send,
     sendText: (text) => feedFor(undefined)?.raw(text),
@@ -101,5 +102,5 @@ export function httpScripted(answers: Answers, options: ScriptedHttpOptions): Pl
     close: () => standalone?.end(),
   };
   const { url = `http://scripted-${++servers}.test/mcp` } = options;
-  return { url, fetch: stub.fetch, server: makeScripted(way, inbox, held) };
+  return { url, fetch: stub.fetch, server: scriptedOver(wire, inbox, held) };
 }
