@@ -1,6 +1,5 @@
 import type { Clock } from "../../rpc/clock.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
-import { ErrorCode } from "../../mcp/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { PendingRequests, type WaitOptions } from "../../rpc/pending-requests.ts";
 import {
   type JsonObject,
@@ -10,13 +9,12 @@ import {
   type JsonRpcResponse,
   type RequestId,
   classify,
-  failure,
   isFailure,
   notification,
-  success,
 } from "../../rpc/messages.ts";
 import type { Envelope, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
+import { type IncomingRequests, incomingRequests } from "./incoming-requests.ts";
 
 /** The handlers of a connection. */
 export interface ConnectionHandlers {
@@ -34,7 +32,7 @@ export interface ConnectionHandlers {
   report(error: unknown): void;
 }
 
-export interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
+interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
   /** Sends no cancellation to the server: `initialize` must not be cancelled, and probes need not. */
   silent?: boolean;
   /**
@@ -47,14 +45,8 @@ export interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
   onId?: ((id: RequestId) => void) | undefined;
 }
 
-/** The number of abandoned requests that are remembered. A late response to one of them is not reported. */
+/** Maximum number of abandoned requests that are remembered. A late response to one of them is not reported. */
 const maxAbandoned = 1024;
-
-/** The number of requests of the server that may wait for an answer. Each may wait for the user. */
-const maxIncoming = 100;
-
-/** The number of responses that are sent at the same time. */
-const maxReplying = 8;
 
 /** A transport and its messages in flight. Messages are handled strictly in order of arrival. */
 export class Connection {
@@ -66,11 +58,7 @@ export class Connection {
   readonly #abandoned = new Set<RequestId>();
   /** The receivers of progress after the response to its request, by token. */
   readonly #lasting = new Map<unknown, (params: JsonObject) => void>();
-  /** The requests of the server that have no answer yet. */
-  readonly #incoming = new Map<unknown, AbortController>();
-  #replying = 0;
-  /** Responses that wait for others to be sent. */
-  readonly #replies: JsonRpcResponse[] = [];
+  readonly #incoming: IncomingRequests;
   /** Ids count up. Each number below this one was the id, and the progress token, of a request. */
   #issued = 0;
   #ended: LocalError | undefined;
@@ -83,6 +71,11 @@ export class Connection {
     this.#transport = transport;
     this.#handlers = handlers;
     this.#outbound = new PendingRequests(clock);
+    this.#incoming = incomingRequests({
+      answer: (request, signal) => handlers.request(request, signal, this),
+      send: (response) => this.#sendOneWay(response),
+      report: (error) => handlers.report(error),
+    });
     this.lost = new Promise((resolve) => {
       this.#settleLost = resolve;
     });
@@ -213,7 +206,7 @@ export class Connection {
       case "notification":
         return this.#takeNotification(classified.message);
       case "request":
-        return void this.#answer(classified.message);
+        return this.#incoming.answer(classified.message);
       default: {
         const error = new LocalError("invalid_message", `The server sent an invalid message: ${classified.reason}.`);
         const { id } = classified;
@@ -234,9 +227,8 @@ export class Connection {
   #takeNotification(message: JsonRpcNotification): void {
     const { method, params = {} } = message;
     if (method === Notification.progress) return this.#progressed(params);
-    const cancelled = method === Notification.cancelled ? this.#incoming.get(params.requestId) : undefined;
-    if (cancelled) cancelled.abort(new LocalError("aborted", "The server cancelled its request."));
-    else this.#handlers.notification(message, this);
+    if (method === Notification.cancelled && this.#incoming.cancel(params.requestId)) return;
+    this.#handlers.notification(message, this);
   }
 
   #progressed(params: JsonObject): void {
@@ -249,46 +241,6 @@ export class Connection {
     if (isLate) return;
     const message = `The server reported progress for the unknown token ${JSON.stringify(token)}.`;
     this.#handlers.report(new LocalError("invalid_message", message));
-  }
-
-  async #answer(request: JsonRpcRequest): Promise<void> {
-    const { id } = request;
-    const controller = new AbortController();
-    this.#incoming.set(id, controller);
-    let reply: JsonRpcResponse | undefined;
-    try {
-      if (this.#incoming.size > maxIncoming) {
-        const message = `More than ${maxIncoming} requests wait for an answer already.`;
-        throw new ProtocolError(ErrorCode.InvalidRequest, message);
-      }
-      const result = await this.#handlers.request(request, controller.signal, this);
-      if (result) reply = success(id, result);
-    } catch (error) {
-      // The server does not get errors of this side. They are reported here.
-      if (!(error instanceof ProtocolError) && !controller.signal.aborted) this.#handlers.report(error);
-      const known =
-        error instanceof ProtocolError ? error : new ProtocolError(ErrorCode.InternalError, "Internal error");
-      reply = failure(id, known.toBody());
-    }
-    this.#incoming.delete(id);
-    if (reply && !controller.signal.aborted) await this.#reply(reply);
-  }
-
-  /**
-   * Sends a response. Over HTTP each is a request of its own, so only a few are sent at once. A server that sends more
-   * requests than can be refused gets no response to some of them.
-   */
-  async #reply(reply: JsonRpcResponse): Promise<void> {
-    if (this.#replying >= maxReplying) {
-      const isFull = this.#replies.length >= maxIncoming && isFailure(reply);
-      if (!isFull) this.#replies.push(reply);
-      return;
-    }
-    this.#replying++;
-    for (let next: JsonRpcResponse | undefined = reply; next && !this.#ended; next = this.#replies.shift()) {
-      await this.#sendOneWay(next);
-    }
-    this.#replying--;
   }
 
   #abandon(id: RequestId, reason: string, silent: boolean): void {
@@ -316,7 +268,7 @@ export class Connection {
   #end(reason: LocalError): void {
     if (this.#ended) return;
     this.#ended = reason;
-    for (const controller of this.#incoming.values()) controller.abort(reason);
+    this.#incoming.end(reason);
     this.#outbound.failAll(reason);
     this.#lose(reason);
   }
