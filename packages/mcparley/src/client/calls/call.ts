@@ -1,6 +1,8 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
+import { McpError, ToolError } from "../../mcp/errors.ts";
+import type { CallEnd, CallOutcome } from "../../mcp/observe.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT, type PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
@@ -12,7 +14,6 @@ import { type InputRequestSource, type ConnectOptions, type RequestOptions, chec
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { Cache, Pending } from "../lists/cache.ts";
 import type { KnownTools, Listing } from "./known-tools.ts";
-import { nameOf } from "./outcome.ts";
 
 /** The parts of a client, for the functions that make its calls. */
 export interface ClientCore {
@@ -40,8 +41,8 @@ export interface ClientCore {
   toolPages(this: void, options: RequestOptions): AsyncIterator<Listing, void, undefined>;
   /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
   sendWithin(this: void, request: CallRequest, options: RequestOptions): Promise<JsonObject>;
-  /** The requester, for handlers and hooks. */
-  asker(this: void, during: string | undefined, signal: AbortSignal): InputRequestSource;
+  /** Makes the description of an input request that is passed to handlers of the host. */
+  inputSource(this: void, during: string | undefined, signal: AbortSignal): InputRequestSource;
   /** Reports an error that belongs to no call. */
   report(this: void, error: unknown): void;
 }
@@ -155,8 +156,8 @@ export async function waitFor<T>(call: Call, needed: Promise<T>): Promise<T> {
   return needed;
 }
 
-/** Waits for something that asks the user. Its time does not count. */
-export async function asking<T>(call: Call, answer: Promise<T>): Promise<T> {
+/** Waits for an answer of the user. The time that it takes does not count towards the total timeout of the call. */
+export async function untimed<T>(call: Call, answer: Promise<T>): Promise<T> {
   const { clock } = call.core;
   const since = clock.now();
   try {
@@ -176,4 +177,21 @@ export function sessionFor(call: Call): Awaitable<Session> {
 export function unexpectedType({ what }: Call, resultType: unknown): LocalError {
   const shown = JSON.stringify(resultType)?.slice(0, 100);
   return new LocalError("invalid_message", `${what} was answered with a result of the type ${shown}.`);
+}
+
+/** Returns how a call ended that failed with `error`. */
+export function endOf(error: unknown): Pick<CallEnd, "outcome" | "code"> {
+  const code = error instanceof McpError ? error.code : undefined;
+  return { outcome: error instanceof ToolError ? "tool_error" : outcomeOf(code), code };
+}
+
+function outcomeOf(code: CallEnd["code"]): CallOutcome {
+  if (code === "timeout") return "timeout";
+  return code === "aborted" || code === "declined" || code === "cancelled" ? "cancelled" : "error";
+}
+
+/** Returns the tool, prompt or URI that a request names. */
+export function nameOf({ name, uri }: JsonObject): string | undefined {
+  const named = name ?? uri;
+  return typeof named === "string" ? named : undefined;
 }

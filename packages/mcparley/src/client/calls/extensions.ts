@@ -3,7 +3,6 @@ import { startLimit, wakefulClock } from "../../rpc/clock.ts";
 import { isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import { encodeHeaderValue } from "../../mcp/headers/header-values.ts";
 import { completeType } from "../../mcp/input-required.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import { isExtensionList } from "../client-capabilities.ts";
@@ -14,7 +13,7 @@ import { answersTo } from "./input-rounds.ts";
 import { findTool } from "./find-tool.ts";
 
 /** Lets the extensions add params to a call and follow its result, if the result is of one of their types. */
-export async function extended(call: Call, next: Next): Promise<JsonObject> {
+export async function extend(call: Call, next: Next): Promise<JsonObject> {
   await prepare(call);
   let result: JsonObject;
   let final: JsonObject | undefined;
@@ -129,17 +128,6 @@ async function followedRequest(call: Call, signal: AbortSignal): Promise<Followe
     },
     report: (error) => core.report(error),
   };
-}
-
-/** The `Mcp-Name` header of an extension's request, if the extension asks for it. */
-export function extensionHeaders(
-  extensions: readonly ClientExtension[],
-  method: string,
-  params: JsonObject,
-): { headers: Record<string, string> } | undefined {
-  const named = extensions.map(({ mirroredNames }) => mirroredNames?.[method]).find((name) => name !== undefined);
-  const value = named === undefined ? undefined : params[named];
-  return typeof value === "string" ? { headers: { "mcp-name": encodeHeaderValue(value) } } : undefined;
 }
 
 function extensionsOf({ options: { extensions } }: ClientCore): readonly ClientExtension[] {

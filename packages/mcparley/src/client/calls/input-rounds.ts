@@ -5,7 +5,7 @@ import { Cancelled, Declined } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { visitsOf } from "../connect/url-visits.ts";
-import { type Call, asking } from "./call.ts";
+import { type Call, untimed } from "./call.ts";
 
 /** Maximum number of input requests, or of URLs to visit, in one message of the server. */
 const maxRequests = 100;
@@ -21,7 +21,7 @@ export async function answersTo(call: Call, result: JsonObject, round: number): 
   const linked = link(options.signal, core.closing);
   try {
     if (inputRequests !== undefined) {
-      return { inputResponses: await asking(call, answerAll(call, inputRequests, linked)), ...state };
+      return { inputResponses: await untimed(call, answerAll(call, inputRequests, linked)), ...state };
     }
     if (requestState === undefined) throw invalidInput(call, "it has neither inputRequests nor a requestState");
     // The server only wants the state back, for example because it is busy. The pause grows with each round.
@@ -53,7 +53,7 @@ async function answerOne(call: Call, request: unknown, signal: AbortSignal): Pro
   const { method, params } = request;
   const answer = await call.core.inputRequests();
   try {
-    return await answer(method, isObject(params) ? params : {}, call.core.asker(call.what, signal));
+    return await answer(method, isObject(params) ? params : {}, call.core.inputSource(call.what, signal));
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     throw invalidInput(call, `its input request ${method.slice(0, 100)} is refused: ${error.message}`, error);
@@ -78,8 +78,8 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
   const visits = Promise.all(wanted.map(({ elicitationId }) => announced.expect(elicitationId)));
   try {
     for (const params of wanted) {
-      const asked = answer(Method.elicit, { ...params }, core.asker(what, linked.signal));
-      const { action } = await asking(call, asked);
+      const asked = answer(Method.elicit, { ...params }, core.inputSource(what, linked.signal));
+      const { action } = await untimed(call, asked);
       if (action === "decline") throw new Declined();
       if (action === "cancel") throw new Cancelled();
     }

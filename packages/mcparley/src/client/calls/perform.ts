@@ -18,10 +18,11 @@ import {
   type Next,
   type Step,
   end,
+  endOf,
   makeCall,
+  nameOf,
   unexpectedType,
 } from "./call.ts";
-import { endOf, nameOf } from "./outcome.ts";
 import { openFor, repair } from "./repair.ts";
 import { sendRequest } from "./send-request.ts";
 
@@ -31,9 +32,12 @@ const always = (): boolean => true;
 const steps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
   { step: fromCache, concerns: ({ core, method }) => core.cache?.covers(method) === true },
   { step: requireSession, concerns: (call) => !hasSession(call) },
-  { step: observe, concerns: ({ core }) => core.options.observers !== undefined },
-  { step: extend, concerns: ({ core }) => isExtensionList(core.options.extensions) },
-  { step: confirm, concerns: ({ core, method }) => core.options.confirm !== undefined && method === Method.callTool },
+  { step: onDemand("observe"), concerns: ({ core }) => core.options.observers !== undefined },
+  { step: onDemand("extend"), concerns: ({ core }) => isExtensionList(core.options.extensions) },
+  {
+    step: onDemand("confirm"),
+    concerns: ({ core, method }) => core.options.confirm !== undefined && method === Method.callTool,
+  },
   { step: answerInput, concerns: always },
   { step: repair, concerns: always },
   { step: sendRequest, concerns: always },
@@ -130,19 +134,9 @@ function missingCapability({ revision, server }: Session, method: string): Local
   return new LocalError("not_capable", message, { data: { capability } });
 }
 
-async function observe(call: Call, next: Next): Promise<JsonObject> {
-  const { observed } = await import("./on-demand.ts");
-  return observed(call, next);
-}
-
-async function extend(call: Call, next: Next): Promise<JsonObject> {
-  const { extended } = await import("./on-demand.ts");
-  return extended(call, next);
-}
-
-async function confirm(call: Call, next: Next): Promise<JsonObject> {
-  const steps = await import("./on-demand.ts");
-  return steps.confirm(call, next);
+/** Returns a step whose code is loaded with the first call that it concerns. Most clients need none of them. */
+function onDemand(name: "confirm" | "extend" | "observe"): Step {
+  return async (call, next) => (await import("./on-demand.ts"))[name](call, next);
 }
 
 /** Checks the result of a tool that was listed with an output schema. The result of a failed tool is not checked. */

@@ -27,11 +27,11 @@ export interface IncomingRequests {
 
 interface IncomingInit {
   /** Returns the result for a request. Undefined sends no response. A `ProtocolError` is sent to the server unchanged. */
-  answer(request: JsonRpcRequest, signal: AbortSignal): Promise<JsonObject | undefined>;
+  answer(this: void, request: JsonRpcRequest, signal: AbortSignal): Promise<JsonObject | undefined>;
   /** Sends a response. Never rejects. */
-  send(response: JsonRpcResponse): Promise<void> | undefined;
+  send(this: void, response: JsonRpcResponse): Promise<void> | undefined;
   /** Called with each error of this side. The server does not receive it. */
-  report(error: unknown): void;
+  report(this: void, error: unknown): void;
 }
 
 /** Makes the part of a connection that answers requests of the server. */

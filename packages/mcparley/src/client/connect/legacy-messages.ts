@@ -21,7 +21,10 @@ export async function answerRequest(
   if (method === Method.elicit && typeof params.elicitationId === "string") visitsOf(core).asked(params.elicitationId);
   try {
     const answer = await core.inputRequests();
-    const asker = { ...core.asker(watched.only, watched.signal), progress: progressOf(params, connection, signal) };
+    const asker = {
+      ...core.inputSource(watched.only, watched.signal),
+      progress: progressOf(params, connection, signal),
+    };
     return await answer(method, params, asker);
   } catch (error) {
     if (watched.haveEnded && !signal.aborted) return answerOfEnded(method);

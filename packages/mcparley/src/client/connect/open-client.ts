@@ -122,7 +122,7 @@ function makeCore(
     logLevel: undefined,
     toolPages: (request) => toolPages(core, request),
     sendWithin: (request, own) => sendWithin(core, request, own),
-    asker: (during, signal) => ({
+    inputSource: (during, signal) => ({
       target: transports.target,
       server: sessions.current?.server.info,
       during,
