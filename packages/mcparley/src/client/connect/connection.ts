@@ -73,7 +73,7 @@ export class Connection {
     this.#outbound = new PendingRequests(clock);
     this.#incoming = incomingRequests({
       answer: (request, signal) => handlers.request(request, signal, this),
-      send: (response) => this.#sendOneWay(response),
+      send: (response) => (this.#ended ? undefined : this.#sendOneWay(response)),
       report: (error) => handlers.report(error),
     });
     this.lost = new Promise((resolve) => {

@@ -40,7 +40,6 @@ export function incomingRequests({ answer, send, report }: IncomingInit): Incomi
   /** Responses that wait until others are sent. */
   const queue: JsonRpcResponse[] = [];
   let sending = 0;
-  let hasEnded = false;
 
   async function respond(request: JsonRpcRequest): Promise<void> {
     const { id } = request;
@@ -72,7 +71,7 @@ export function incomingRequests({ answer, send, report }: IncomingInit): Incomi
       return;
     }
     sending++;
-    for (let next: JsonRpcResponse | undefined = response; next && !hasEnded; next = queue.shift()) await send(next);
+    for (let next: JsonRpcResponse | undefined = response; next; next = queue.shift()) await send(next);
     sending--;
   }
 
@@ -84,7 +83,7 @@ export function incomingRequests({ answer, send, report }: IncomingInit): Incomi
       return controller !== undefined;
     },
     end(reason) {
-      hasEnded = true;
+      queue.length = 0;
       for (const controller of waiting.values()) controller.abort(reason);
     },
   };
