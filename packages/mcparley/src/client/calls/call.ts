@@ -6,7 +6,7 @@ import type { CallEnd, CallOutcome } from "../../mcp/observe.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT, type PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
-import type { UrlVisits } from "../connect/url-visits.ts";
+import type { UrlVisits } from "../input/url-visits.ts";
 import type { Offer, Session, Sessions } from "../connect/session.ts";
 import type { TransportFactory } from "../connect/transports.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
@@ -83,15 +83,12 @@ export interface Call {
   listed: number;
   /** Ends the progress of a task that the call has created. Undefined if it creates none. */
   endProgress: (() => void) | undefined;
-  /** The requests of a legacy server that may belong to the call. Undefined if there were none. */
-  inputs: Set<CallWatcher> | undefined;
+  /** Called when the call ends: by the requests of a legacy server that may belong to it. Undefined if there were none. */
+  watchers: Set<CallWatcher> | undefined;
 }
 
-/** Is notified when a call ends. */
-export interface CallWatcher {
-  /** `isAnswered` is false if this side ended the call: it was aborted, or its connection was lost. */
-  callEnded(call: Call, isAnswered: boolean): void;
-}
+/** `isAnswered` is false if this side ended the call: it was aborted, or its connection was lost. */
+export type CallWatcher = (call: Call, isAnswered: boolean) => void;
 
 /** A step of a call. It does its part and continues with `next.step(call, next.next)`. */
 export type Step = (call: Call, next: Next) => Promise<JsonObject>;
@@ -129,7 +126,7 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
     pending: undefined,
     listed: -1,
     endProgress: undefined,
-    inputs: undefined,
+    watchers: undefined,
   };
 }
 

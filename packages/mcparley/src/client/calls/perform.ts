@@ -66,7 +66,7 @@ export async function perform(
   } finally {
     core.running.delete(call);
     const isAnswered = typeof ended.code !== "string";
-    call.inputs?.forEach((input) => input.callEnded(call, isAnswered));
+    call.watchers?.forEach((watcher) => watcher(call, isAnswered));
     record(core, call, { at, ...ended });
   }
 }
