@@ -375,7 +375,7 @@ describe("requests", () => {
     const ref = { type: "ref/prompt", name: "a" } as const;
     await expect(client.complete(ref, { name: "a", value: "" })).rejects.toMatchObject({ code: "not_capable" });
     await expect(client.request("logging/setLevel", {})).rejects.toThrow(
-      "Protocol revision 2026-07-28, which the server speaks, has no logging/setLevel.",
+      "Protocol revision 2026-07-28 of this connection has no logging/setLevel.",
     );
     expect(peer.arrived.length).toBe(1);
   });

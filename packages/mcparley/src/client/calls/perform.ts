@@ -123,7 +123,7 @@ function missingCapability({ revision, server }: Session, method: string): Local
   if (!revision.clientRequests.has(method)) {
     const isKnown = revisions.some(({ clientRequests }) => clientRequests.has(method));
     if (!isKnown) return undefined;
-    const message = `Protocol revision ${revision.version}, which the server speaks, has no ${method}.`;
+    const message = `Protocol revision ${revision.version} of this connection has no ${method}.`;
     return new LocalError("not_capable", message);
   }
   const capability = Object.hasOwn(needed, method) ? needed[method] : undefined;

@@ -95,7 +95,7 @@ describe("on a stream", () => {
     },
   );
 
-  test("versions that nobody here speaks fail with both sides named", async () => {
+  test("without a common version, connecting fails with an error that names both sides", async () => {
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer));
     connecting.catch(() => {});
@@ -105,7 +105,7 @@ describe("on a stream", () => {
       data: { supported: ["2031-01-01"] },
     });
     await expect(connecting).rejects.toThrow(
-      "No protocol version in common: the server speaks 2031-01-01; this client speaks 2026-07-28, 2025-11-25",
+      "No protocol version in common: the server supports 2031-01-01; this client supports 2026-07-28, 2025-11-25",
     );
     await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision" });
   });
@@ -314,7 +314,9 @@ describe("a pinned revision", () => {
     connecting.catch(() => {});
     peer.refuse(await peer.request("server/discover"), refusal);
     await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision", cause: expect.any(ProtocolError) });
-    await expect(connecting).rejects.toThrow("The server does not speak 2026-07-28, which is pinned: Method not found");
+    await expect(connecting).rejects.toThrow(
+      "The server does not support 2026-07-28, which the option revision requires: Method not found",
+    );
     expect(peer.arrived.length).toBe(1);
   });
 
@@ -344,7 +346,7 @@ describe("a pinned revision", () => {
   test("a legacy one that is answered with another is not spoken", async () => {
     const peer = legacyPeer({ version: "2025-06-18" });
     await expect(openClient(peerTransports(peer), { revision: "2025-11-25" })).rejects.toThrow(
-      "the server speaks 2025-06-18; this client speaks 2025-11-25 (pinned)",
+      "the server supports 2025-06-18; this client supports 2025-11-25 (pinned)",
     );
   });
 
@@ -362,7 +364,7 @@ describe("a pinned revision", () => {
   test("one that does not exist is refused before anything is dialed", async () => {
     const dialer = peerTransports();
     await expect(openClient(dialer, { revision: "2025-12-01" })).rejects.toThrow(
-      'revision: "2025-12-01" is no version of the protocol. Known are auto, 2026-07-28',
+      'The option revision is "2025-12-01", which is no version of the protocol. Use auto, 2026-07-28',
     );
     expect(dialer.opened).toBe(0);
   });

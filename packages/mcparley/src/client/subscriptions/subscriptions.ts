@@ -8,7 +8,7 @@ import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection } from "../connect/connection.ts";
-import { doubtOf } from "../connect/revision-doubt.ts";
+import { doubtOf } from "../connect/revision-errors.ts";
 import { forgetLists } from "../connect/server-messages.ts";
 import type { Session } from "../connect/session.ts";
 import type { RequestOptions } from "../options.ts";
